@@ -19,12 +19,14 @@ UNIT_PACKAGES = $(filter-out $(LAB_PACKAGES:./%=tombolo/%),$(shell $(GO) list ./
 
 ##@ The two commands
 
+CLUSTER ?= demo
+
 .PHONY: demo
-demo: setup ## Build everything, start the lab, deploy clusters/demo.yaml, verify it
-	@$(TOMBOLO) up demo --lab --yes --verify
+demo: $(if $(filter aks,$(CLUSTER)),tools-azure build,setup) ## Build everything, start the lab, deploy clusters/demo.yaml (CLUSTER=aks: aks.yaml), verify it
+	@$(TOMBOLO) up $(CLUSTER) --lab --yes --verify
 
 .PHONY: test
-test: setup tools-argocd tools-released ## Run every test: unit, command line, and end to end in the lab
+test: setup tools-argocd tools-azure tools-released ## Run every test: unit, command line, and end to end in the lab
 	$(GO) tool gotestsum --format pkgname -- $(TEST) $(UNIT_PACKAGES)
 	for module in awsmodels state rules logrules; do $(GO) -C tools/$$module test $(TEST) -count=1 ./...; done
 	$(GO) tool gotestsum --format standard-verbose -- $(TEST),lab -count=1 -timeout 75m -p 2 -parallel 3 $(LAB_PACKAGES)
@@ -33,9 +35,9 @@ test: setup tools-argocd tools-released ## Run every test: unit, command line, a
 
 .PHONY: demo-down
 demo-down: build ## Destroy the demo cluster and remove the whole lab
-	@if [ -e .lab ]; then $(TOMBOLO) destroy demo --lab --yes; fi
+	@if [ -e .lab ]; then $(TOMBOLO) destroy $(CLUSTER) --lab --yes; fi
 	@$(TOMBOLO) lab down
-	@rm -f clusters/Pulumi.demo-core.yaml clusters/Pulumi.demo-bootstrap.yaml # written by plain pulumi, and encrypted for this lab
+	@rm -f clusters/Pulumi.$(CLUSTER)-core.yaml clusters/Pulumi.$(CLUSTER)-bootstrap.yaml # written by plain pulumi, and encrypted for this lab
 
 ##@ Build
 
@@ -47,6 +49,10 @@ setup-aws: build ## Build what you need for AWS: bin/tombolo, the Pulumi CLI, ku
 	@$(GO) run ./tools/build -for aws
 	@PATH="$(CURDIR)/.tools/bin:$$PATH" $(TOMBOLO) plugins install
 
+.PHONY: setup-azure
+setup-azure: setup-aws ## Build what you need for Azure: the same, and kubelogin
+	@$(GO) run ./tools/build -for azure
+
 .PHONY: tools
 tools: ## Build the lab's pinned tools into .tools (once; cached by their go.sum)
 	@$(GO) run ./tools/build
@@ -54,6 +60,10 @@ tools: ## Build the lab's pinned tools into .tools (once; cached by their go.sum
 .PHONY: tools-argocd
 tools-argocd: ## Build Argo CD and its tools, for clusters with that engine
 	@$(GO) run ./tools/build -for argocd
+
+.PHONY: tools-azure
+tools-azure: ## Build what clusters in Azure need in the lab: kubelogin, and no Node.js
+	@$(GO) run ./tools/build -for azure
 
 .PHONY: tools-released
 tools-released: ## Build the EKS plugin as it is released, for a lab with it (lab up --eks released)

@@ -15,6 +15,7 @@ import (
 
 	"tombolo/automation/approved"
 	"tombolo/automation/backend"
+	"tombolo/automation/cloud"
 	"tombolo/automation/fault"
 	"tombolo/automation/process"
 	"tombolo/automation/pulumicli"
@@ -207,6 +208,7 @@ func (o *Options) environment() map[string]string {
 	if o.lookupEnv(stateSecrets) == "" {
 		env[stateSecrets] = "true"
 	}
+	maps.Copy(env, cloud.LoginEnv(o.lookupEnv))
 	if o.BackendURL != "" {
 		env["PULUMI_BACKEND_URL"] = o.BackendURL
 	}

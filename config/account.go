@@ -163,9 +163,20 @@ func (a *Account) Cluster() *Cluster {
 
 // accountFormat is the format of account files.
 var accountFormat = strict.Format{
-	Rule:    ruleOf,
+	Rule:    accountRule,
+	Omit:    formats[AWS].Omit,
 	Empty:   "start with version: 1 and name, or copy the example in the guide to pipelines",
 	Several: "put every account into a file of its own",
+}
+
+// accountRule is the rule of a field of account files, which describe IAM roles.
+func accountRule(name string) strict.Rule {
+	if name != "Cloud.Provider" {
+		return ruleOf(name)
+	}
+	return strict.Rule{What: "the cloud of account files", Allowed: texts(AWS), Advice: func(string) string {
+		return "use aws: an account file describes the IAM roles of pipelines; on Azure, give the identities of the jobs their roles in Entra and in the subscription"
+	}}
 }
 
 // LoadAccount reads an account file as strictly as cluster files are read, with the accounts
@@ -194,9 +205,12 @@ func loadAccount(path string) (*Account, *strict.Document, error) {
 	}
 	a := &Account{File: path}
 	if content != nil && accountFormat.Decode(doc, content, a) {
-		if a.Version != AccountVersion && a.Version != 0 {
+		switch {
+		case a.Version != AccountVersion && a.Version != 0:
 			doc.Only("version") // nothing else about another version of the format can be judged
-		} else {
+		case a.Cloud.Provider == Azure:
+			doc.Only("cloud.provider") // the rest would be judged as AWS's
+		default:
 			a.setDefaults()
 			a.validate(doc)
 		}

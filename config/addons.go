@@ -13,8 +13,11 @@ import (
 func (c *Cluster) AddonFacts() addon.Facts {
 	facts := addon.Facts{
 		Cluster: c.Name, Environment: c.Environment,
-		Region: c.Cloud.Region, Account: c.Cloud.Account, Partition: awsfacts.Partition(c.Cloud.Region),
+		Provider: string(c.Cloud.Provider), Region: c.Cloud.Region, Account: c.Cloud.Account,
 		RolePath: c.Cloud.Roles.Path, OwnNetwork: c.OwnsNetwork(), InCloud: c.NameInCloud(), Enabled: c.Addons.Names(), Tags: c.AllTags(), Egress: c.NodeEgress(),
+	}
+	if !c.onAzure() {
+		facts.Partition = awsfacts.Partition(c.Cloud.Region)
 	}
 	facts.Channel = c.ChannelType()
 	if p := c.Kubernetes.IdentityProvider; p != nil {

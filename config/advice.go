@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"strings"
 
-	"tombolo/config/awsfacts"
 	"tombolo/internal/wording"
 )
 
@@ -29,15 +28,17 @@ func blockAdvice(s string) string {
 	return ""
 }
 
-// kubernetesAdvice does not suggest the nearest version: 1.27 is not a typing error
-// for 1.32.
-func kubernetesAdvice(s string) string {
-	for _, version := range awsfacts.KubernetesVersions() {
-		if strings.TrimPrefix(s, "v") == version || strings.HasPrefix(strings.TrimPrefix(s, "v"), version+".") {
-			return fmt.Sprintf("use %s: EKS chooses the patch", wording.Quote(version))
+// versionsAdvice does not suggest the nearest of a service's versions: 1.27 is not a typing
+// error for 1.32.
+func versionsAdvice(service string, versions []string) func(string) string {
+	return func(s string) string {
+		for _, version := range versions {
+			if strings.TrimPrefix(s, "v") == version || strings.HasPrefix(strings.TrimPrefix(s, "v"), version+".") {
+				return fmt.Sprintf("use %s: %s chooses the patch", wording.Quote(version), service)
+			}
 		}
+		return "use " + wording.Or(versions)
 	}
-	return "use " + wording.Or(awsfacts.KubernetesVersions())
 }
 
 func keyAdvice(s string) string {

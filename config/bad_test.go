@@ -15,12 +15,25 @@ import (
 	"tombolo/config/strict"
 )
 
-// baseFile is the cluster file that wrong ones are edits of. It is right.
-const baseFile = "testdata/base.yaml"
+// baseFile and azureBaseFile are the cluster files that wrong ones are edits of, for each
+// cloud. They are right.
+const (
+	baseFile      = "testdata/base.yaml"
+	azureBaseFile = "testdata/azure-base.yaml"
+)
+
+// baseOf is the file that the cases of an archive are edits of.
+func baseOf(archive string) string {
+	if strings.HasPrefix(filepath.Base(archive), string(Azure)) {
+		return azureBaseFile
+	}
+	return baseFile
+}
 
 // TestBadFiles loads wrong cluster files and compares what is said about them.
 // An archive in testdata/bad has those of one subject. A case in it is an edit of
-// testdata/base.yaml, and what Load says about the file that it makes:
+// testdata/base.yaml, or in an archive azure….txtar of testdata/azure-base.yaml, and what
+// Load says about the file that it makes:
 //
 //	-- zone-twice --
 //	~  zones: [eu-central-1a, eu-central-1a]
@@ -39,8 +52,10 @@ const baseFile = "testdata/base.yaml"
 // To add a case, write its edit and run go test ./config -run TestBadFiles
 // -update, which writes the problems of all cases.
 func TestBadFiles(t *testing.T) {
-	if _, err := Load(baseFile); err != nil {
-		t.Fatal(err)
+	for _, base := range []string{baseFile, azureBaseFile} {
+		if _, err := Load(base); err != nil {
+			t.Fatal(err)
+		}
 	}
 	count := 0
 	for _, archive := range badArchives(t) {
@@ -118,7 +133,7 @@ func badCases(t testing.TB, archive string) []badCase {
 	if err != nil {
 		t.Fatal(err)
 	}
-	base, err := os.ReadFile(baseFile)
+	base, err := os.ReadFile(baseOf(archive))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +171,7 @@ func edited(t testing.TB, c badCase, base string) []byte {
 		}
 		at := slices.IndexFunc(rest, func(l string) bool { return l == text || mark == '~' && key(l) == key(text) })
 		if at < 0 || !strings.ContainsRune("~- ", rune(mark)) {
-			t.Fatalf("%s: %q is not in what follows in %s", c.name, line, baseFile)
+			t.Fatalf("%s: %q is not in what follows in its base", c.name, line)
 		}
 		out, rest = append(out, rest[:at]...), rest[at+1:]
 		if mark != '-' {

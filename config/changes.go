@@ -84,7 +84,11 @@ func Compare(live *Live, file *Cluster) Changes {
 		return nil
 	}
 	w := comparison{live: live, file: file}
-	if live.Cluster.IsExisting() != file.IsExisting() {
+	switch {
+	case live.Cluster.Cloud.Provider != "" && live.Cluster.Cloud.Provider != file.Cloud.Provider:
+		w.otherCloud()
+		return w.found
+	case live.Cluster.IsExisting() != file.IsExisting():
 		w.otherOwner()
 		return w.found
 	}
@@ -134,7 +138,7 @@ type comparison struct {
 // section compares the keys of a struct.
 func (w *comparison) section(at strict.Path, live, file reflect.Value) {
 	typ := live.Type()
-	for _, f := range clusterFormat.Fields(typ) {
+	for _, f := range w.file.format().Fields(typ) {
 		name := typ.Name() + "." + typ.Field(f.Index).Name
 		before, after, path := live.Field(f.Index), file.Field(f.Index), at.Field(f.Name)
 		switch {
@@ -168,11 +172,18 @@ func (w *comparison) options(at strict.Path) {
 func (w *comparison) otherNetwork(at strict.Path) {
 	network := func(n Network) any {
 		if n.Existing != nil {
-			return n.Existing.VPC
+			return cmp.Or(n.Existing.VPC, n.Existing.NodeSubnet)
 		}
 		return "an own network of " + n.CIDR
 	}
 	w.add("Network.Existing", at.Field("existing"), network(w.live.Cluster.Network), network(w.file.Network))
+}
+
+// otherCloud says once that the file is for another cloud: all other keys differ with it.
+func (w *comparison) otherCloud() {
+	const name = "Cloud.Provider"
+	w.live.Known = append(slices.Clone(w.live.Known), name)
+	w.add(name, "cloud.provider", string(w.live.Cluster.Cloud.Provider), string(w.file.Cloud.Provider))
 }
 
 // otherOwner says once that a cluster which core made and one that others own are
@@ -237,7 +248,7 @@ func (w *comparison) add(name string, at strict.Path, before, after any) {
 		return
 	}
 	c := change{live: w.live.Cluster, made: w.live, file: w.file, before: before, after: after}
-	for _, of := range EffectsOf(name) {
+	for _, of := range EffectsOn(w.file.Cloud.Provider, name) {
 		if of.applies == nil || of.applies(c) {
 			w.found = append(w.found, Change{Path: string(at), Before: before, After: after, Effect: of.Effect, Words: of.Words, Remedy: of.Remedy})
 			return
@@ -250,7 +261,7 @@ var unordered = []string{
 	"Network.Zones", "Network.Endpoints", "ExistingNetwork.PrivateSubnets", "ExistingNetwork.PublicSubnets",
 	"ExistingNetwork.ControlPlaneSubnets", "Kubernetes.Logs", "Endpoint.AllowedCIDRs", "Endpoint.PrivateCIDRs", "Endpoint.SecurityGroups",
 	"NodeGroup.Taints", "Access.Namespaces", "Access.Groups", "NodeGroup.SecurityGroups", "NodeGroup.Zones", "NodeGroup.Subnets",
-	"Proxy.NoProxy",
+	"Proxy.NoProxy", "Identity.Roles",
 }
 
 // same compares two values of a field. Nothing and an empty list or map are the same.

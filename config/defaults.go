@@ -40,17 +40,22 @@ func defaultAddonObjects() []map[string]string {
 // stays empty.
 func (c *Cluster) setDefaults() {
 	c.Cloud.setDefaults(c.Name)
-	if e := c.Kubernetes.Existing; e != nil {
-		e.Name = cmp.Or(e.Name, c.Name)
-	} else {
+	existing := c.Kubernetes.Existing
+	switch {
+	case existing != nil:
+		existing.Name = cmp.Or(existing.Name, c.Name)
+	case c.onAzure():
+		c.Network.setAzureDefaults()
+		c.Kubernetes.setAzureDefaults(c.Name, c.Network.CIDR)
+	default:
 		c.Network.setDefaults()
 		c.Kubernetes.setDefaults()
 	}
 	c.Addons.SetDefaults()
 	for i := range c.Services {
-		c.Services[i].setDefaults()
+		c.Services[i].setDefaults(c.Cloud.Provider)
 	}
-	c.GitOps.setDefaults(c.Name)
+	c.GitOps.setDefaults(c.Name, c.Cloud.Provider)
 }
 
 func (n *Network) setDefaults() {
@@ -70,6 +75,10 @@ func (n *Network) setDefaults() {
 }
 
 func (c *Cloud) setDefaults(of string) {
+	if c.Provider == Azure {
+		c.ResourceGroup = cmp.Or(c.ResourceGroup, of)
+		return
+	}
 	if c.AssumeRole != nil {
 		c.AssumeRole.SessionName = cmp.Or(c.AssumeRole.SessionName, sessionName(of))
 	}
@@ -104,29 +113,37 @@ func (g *NodeGroup) setDefaults() {
 	if g.Update.MaxUnavailable == 0 {
 		g.Update.MaxUnavailablePercent = cmp.Or(g.Update.MaxUnavailablePercent, defaultUnavailable)
 	}
-	g.Size.Min = cmp.Or(g.Size.Min, new(defaultMinSize))
-	g.Size.Desired = cmp.Or(g.Size.Desired, new(*g.Size.Min))
-	g.Size.Max = cmp.Or(g.Size.Max, new(max(*g.Size.Min, *g.Size.Desired, 1)))
+	g.Size.setDefaults()
 }
 
-func (s *Service) setDefaults() {
+func (s *Size) setDefaults() {
+	s.Min = cmp.Or(s.Min, new(defaultMinSize))
+	s.Desired = cmp.Or(s.Desired, new(*s.Min))
+	s.Max = cmp.Or(s.Max, new(max(*s.Min, *s.Desired, 1)))
+}
+
+func (s *Service) setDefaults(p Provider) {
 	if s.Identity == nil {
 		return
 	}
 	s.Identity.ServiceAccount = cmp.Or(s.Identity.ServiceAccount, s.Name)
-	s.Identity.Mode = cmp.Or(s.Identity.Mode, IRSA)
+	mode := IRSA
+	if p == Azure {
+		mode = WorkloadIdentity
+	}
+	s.Identity.Mode = cmp.Or(s.Identity.Mode, mode)
 }
 
-func (g *GitOps) setDefaults(cluster string) {
+func (g *GitOps) setDefaults(cluster string, p Provider) {
 	if g.Engine == ArgoCD && g.ExternalHub != nil {
-		g.ArgoCD.setCredentialsDefaults()
+		g.ArgoCD.setCredentialsDefaults(p)
 		return
 	}
 	if g.Engine == ArgoCD {
 		g.Hub = cmp.Or(g.Hub, cluster)
 	}
 	if g.Engine == ArgoCD && g.Hub != cluster {
-		g.ArgoCD.setSpokeDefaults()
+		g.ArgoCD.setSpokeDefaults(p)
 		return
 	}
 	g.Branch = cmp.Or(g.Branch, defaultBranch)
@@ -139,13 +156,17 @@ func (g *GitOps) setDefaults(cluster string) {
 	}
 }
 
-func (o *ArgoCDOptions) setSpokeDefaults() {
+func (o *ArgoCDOptions) setSpokeDefaults(p Provider) {
 	o.Applications = cmp.Or(o.Applications, LeavingRemove)
-	o.setCredentialsDefaults()
+	o.setCredentialsDefaults(p)
 }
 
-func (o *ArgoCDOptions) setCredentialsDefaults() {
-	o.Credentials = cmp.Or(o.Credentials, CredentialsAWS)
+func (o *ArgoCDOptions) setCredentialsDefaults(p Provider) {
+	credentials := CredentialsAWS
+	if p == Azure {
+		credentials = CredentialsServiceAccount
+	}
+	o.Credentials = cmp.Or(o.Credentials, credentials)
 	if o.Credentials == CredentialsServiceAccount {
 		o.Rotation = cmp.Or(o.Rotation, defaultRotation)
 	}

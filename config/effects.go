@@ -14,7 +14,7 @@ type Effect string
 const (
 	// InPlace changes what is there. Nodes and the control plane stay.
 	InPlace Effect = "in place"
-	// RollsNodes has EKS replace the nodes of a group one after another, each drained
+	// RollsNodes has the cloud replace the nodes of a group one after another, each drained
 	// before. The group stays.
 	RollsNodes Effect = "rolls nodes"
 	// ReplacesNodeGroup makes a new node group, and deletes the old one afterwards.
@@ -22,7 +22,7 @@ const (
 	// NeedsRebuild is what a live cluster keeps: it is refused. Only a cluster that is
 	// destroyed and made anew has another value.
 	NeedsRebuild Effect = "needs rebuild"
-	// Impossible is what AWS refuses, or what makes another cluster: it is refused.
+	// Impossible is what the cloud refuses, or what makes another cluster: it is refused.
 	Impossible Effect = "impossible"
 )
 
@@ -54,11 +54,17 @@ type Case struct {
 	applies func(change) bool
 }
 
-// EffectsOf are the cases of a field of the cluster file's types, such as
-// "Network.CIDR", in the order in which they are tried; the last is for all other
-// changes. There are none for a section, which has keys with effects of their own, and
-// for what is no key.
-func EffectsOf(field string) []Case {
+// EffectsOf are the cases of a field of the cluster file's types in files for AWS: see
+// EffectsOn.
+func EffectsOf(field string) []Case { return EffectsOn(AWS, field) }
+
+// EffectsOn are the cases of a field of the cluster file's types, such as "Network.CIDR", on
+// a cloud, in the order in which they are tried; the last is for all other changes. There
+// are none for a section, which has keys with effects of their own, and for what is no key.
+func EffectsOn(p Provider, field string) []Case {
+	if cases, ok := azureEffects[field]; ok && p == Azure {
+		return slices.Clone(cases)
+	}
 	if cases, ok := effects[field]; ok {
 		return slices.Clone(cases)
 	}
@@ -68,5 +74,6 @@ func EffectsOf(field string) []Case {
 	return nil
 }
 
-// EffectFields are the fields with declared effects, sorted, without those of addons.
+// EffectFields are the fields with declared effects in files for AWS, sorted, without those
+// of addons.
 func EffectFields() []string { return slices.Sorted(maps.Keys(effects)) }

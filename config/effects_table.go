@@ -8,8 +8,9 @@ import (
 )
 
 // This file declares, for every key of the cluster file, what a change of it does to a
-// cluster that lives. TestEffects fails for a key that is missing, and the test of the
-// lab holds what is declared to the engine's plan.
+// cluster that lives. Where that is something else in Azure, effects_azure.go declares it.
+// TestEffects fails for a key that is missing, and the test of the lab holds what is
+// declared to the engine's plan.
 //
 // What AWS can change, and what it refuses, is said by:
 //   - the provider: internal/service/eks/cluster.go and node_group.go of

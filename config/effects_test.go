@@ -1,7 +1,9 @@
 package config
 
 import (
+	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -11,12 +13,12 @@ import (
 	"tombolo/config/addon"
 )
 
-// fieldsToDeclare are the fields that need an effect: all keys but sections, whose own
-// keys have theirs, and the names of addons, which Cluster.Addons stands for.
-func fieldsToDeclare() []string {
+// fieldsToDeclare are the fields that need an effect on a cloud: all keys but sections, whose
+// own keys have theirs, and the names of addons, which Cluster.Addons stands for.
+func fieldsToDeclare(p Provider) []string {
 	var out []string
-	for typ := range clusterTypes(reflect.TypeFor[Cluster]()) {
-		for _, f := range clusterFormat.Fields(typ) {
+	for typ := range typesOf(reflect.TypeFor[Cluster](), formatOf(p)) {
+		for _, f := range formatOf(p).Fields(typ) {
 			if f.Type.Kind() != reflect.Struct {
 				out = append(out, typ.Name()+"."+typ.Field(f.Index).Name)
 			}
@@ -26,13 +28,20 @@ func fieldsToDeclare() []string {
 	return out
 }
 
-// TestEffects: every key says what its change does to a live cluster.
+// TestEffects: every key says what its change does to a live cluster, on each cloud.
 func TestEffects(t *testing.T) {
-	fields := fieldsToDeclare()
+	declared := map[Provider][]string{AWS: append(EffectFields(), addon.EffectFields()...), Azure: slices.Collect(maps.Keys(azureEffects))}
+	for _, p := range providers() {
+		t.Run(string(p), func(t *testing.T) { checkEffects(t, p, declared[p]) })
+	}
+}
+
+func checkEffects(t *testing.T, p Provider, declared []string) {
+	fields := fieldsToDeclare(p)
 	for _, field := range fields {
-		cases := EffectsOf(field)
+		cases := EffectsOn(p, field)
 		if len(cases) == 0 {
-			t.Errorf("%s has no declared effect: say in effects_table.go, or in addon/effects.go, what its change does to a live cluster", field)
+			t.Errorf("%s has no declared effect: say in effects_table.go, effects_azure.go or addon/effects.go what its change does to a live cluster", field)
 			continue
 		}
 		for i, c := range cases {
@@ -46,12 +55,14 @@ func TestEffects(t *testing.T) {
 				t.Errorf("%s: a case does not say which changes are meant", field)
 			case c.Effect.Refused() != (c.Remedy != ""):
 				t.Errorf("%s: case %q: the remedy is %q", field, c.When, c.Remedy)
+			case p == Azure && awsWords.MatchString(c.Words):
+				t.Errorf("%s: the words are about AWS: say in effects_azure.go what happens on Azure: %s", field, c.Words)
 			case strings.HasSuffix(c.Words, "."):
 				t.Errorf("%s: the words are part of a sentence, and end with a dot: %s", field, c.Words)
 			}
 		}
 	}
-	for _, field := range append(EffectFields(), addon.EffectFields()...) {
+	for _, field := range declared {
 		if !slices.Contains(fields, field) {
 			t.Errorf("%s has an effect, and is no key", field)
 		}
@@ -60,6 +71,9 @@ func TestEffects(t *testing.T) {
 		t.Errorf("only %d keys were looked at", len(fields))
 	}
 }
+
+// awsWords are about AWS.
+var awsWords = regexp.MustCompile(`\b(AWS|EKS|EC2|IAM|VPC|launch template|role's|access entry|Karpenter|CloudWatch)\b`)
 
 func TestEffectsAreOrdered(t *testing.T) {
 	assert.Assert(t, Impossible.worse(InPlace) && ReplacesNodeGroup.worse(RollsNodes) && !InPlace.worse(InPlace))

@@ -54,6 +54,9 @@ func (c *Cluster) NoProxy() []string {
 
 // ownNoProxy is what the file need not say.
 func (c *Cluster) ownNoProxy() []string {
+	if c.onAzure() {
+		return c.azureNoProxy()
+	}
 	out := slices.Concat(everywhere, c.serviceBlocks())
 	if c.OwnsNetwork() && c.Network.CIDR != "" {
 		out = append(out, c.Network.CIDR)

@@ -21,7 +21,7 @@ import (
 // where the value comes from:
 //
 //	demo.yaml:12                   that line of the file
-//	default of the format          the same in every file
+//	default of the format          the same in every file for the cloud
 //	default of the addon           of the addon's own options
 //	derived: <how>                 from other values of the file
 //	of the hub <name>              from the hub's file
@@ -39,7 +39,7 @@ func Explain(path string) ([]byte, error) {
 	if err := doc.Problems().Err(); err != nil {
 		return nil, err
 	}
-	e := explainer{doc: doc, spoke: c.IsSpoke()}
+	e := explainer{doc: doc, spoke: c.IsSpoke(), cloud: c.Cloud.Provider}
 	if c.HasHubFile() {
 		hub, err := hubOf(c, doc)
 		if err != nil {
@@ -59,8 +59,9 @@ func Explain(path string) ([]byte, error) {
 
 // explainer writes values as YAML nodes, with the place that each comes from.
 type explainer struct {
-	doc *strict.Document
-	hub string // of a spoke whose hub has a file
+	doc   *strict.Document
+	cloud Provider
+	hub   string // of a spoke whose hub has a file
 	// spoke says that another cluster's Argo CD manages this one.
 	spoke bool
 	// addon says that the values are an addon's options.
@@ -90,8 +91,8 @@ func (e explainer) structure(v reflect.Value, p strict.Path) (node *yaml.Node, t
 	}
 	node = &yaml.Node{Kind: yaml.MappingNode}
 	var unset []string
-	for _, f := range clusterFormat.Fields(v.Type()) {
-		byDefault := defaultOf(v.Type(), f)
+	for _, f := range formatOf(e.cloud).Fields(v.Type()) {
+		byDefault := e.defaultOf(v.Type(), f)
 		value, ok := e.below().value(v.Field(f.Index), p.Field(f.Name), byDefault)
 		if !ok {
 			unset = append(unset, e.wrapped(unsetKey(f.Name, byDefault.words)))
@@ -170,7 +171,7 @@ func (e explainer) wrapped(comment string) string {
 func (e explainer) catalogue(v reflect.Value, p strict.Path) (node *yaml.Node, there bool) {
 	node = &yaml.Node{Kind: yaml.MappingNode}
 	var off []string
-	for _, f := range clusterFormat.Fields(v.Type()) {
+	for _, f := range formatOf(e.cloud).Fields(v.Type()) {
 		options := v.MapIndex(reflect.ValueOf(f.Name))
 		if !options.IsValid() {
 			off = append(off, f.Name)
@@ -309,12 +310,24 @@ func (f fallback) isZero() bool { return f.value != nil && reflect.ValueOf(f.val
 
 // defaultOf is the default of a field of a type, by its rule, or by the
 // description in the schema.
-func defaultOf(t reflect.Type, f strict.Field) fallback {
-	words := defaultWords()[t.Name()][f.Name]
-	for _, other := range clusterFormat.Fields(t) { // Go's name, in a comment, is the key to readers
+func (e explainer) defaultOf(t reflect.Type, f strict.Field) fallback {
+	words := inCloud(e.cloud, defaultWords()[t.Name()][f.Name])
+	for _, other := range formatOf(e.cloud).Fields(t) { // Go's name, in a comment, is the key to readers
 		words = regexp.MustCompile(`\b`+t.Field(other.Index).Name+`\b`).ReplaceAllString(words, other.Name)
 	}
 	return fallback{value: f.Rule.Default, words: words}
+}
+
+// onAzureMark is between the default on AWS and that on Azure in the sentence about one.
+const onAzureMark = "; on Azure "
+
+// inCloud is what the sentence about a default says of one cloud.
+func inCloud(p Provider, words string) string {
+	aws, azure, both := strings.Cut(words, onAzureMark)
+	if both && p == Azure {
+		return azure
+	}
+	return aws
 }
 
 var defaultSentence = regexp.MustCompile(` ?Default( for [a-z]+)?:? (.+?)\.( |$)`)
@@ -323,9 +336,7 @@ var defaultSentence = regexp.MustCompile(` ?Default( for [a-z]+)?:? (.+?)\.( |$)
 var defaultWords = sync.OnceValue(func() map[string]map[string]string {
 	var document struct {
 		Types map[string]struct {
-			Properties map[string]struct {
-				Description string `json:"description"`
-			} `json:"properties"`
+			Properties map[string]any `json:"properties"`
 		} `json:"$defs"`
 	}
 	if err := json.Unmarshal(schema, &document); err != nil {
@@ -335,7 +346,9 @@ var defaultWords = sync.OnceValue(func() map[string]map[string]string {
 	for name, typ := range document.Types {
 		words[name] = map[string]string{}
 		for key, property := range typ.Properties {
-			if m := defaultSentence.FindStringSubmatch(property.Description); m != nil {
+			about, _ := property.(map[string]any) // false where a cloud does not have the key
+			description, _ := about["description"].(string)
+			if m := defaultSentence.FindStringSubmatch(description); m != nil {
 				words[name][key] = m[2]
 			}
 		}

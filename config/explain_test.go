@@ -34,7 +34,7 @@ func TestExplainedFileMeansTheSame(t *testing.T) {
 }
 
 func TestExplain(t *testing.T) {
-	for _, name := range []string{"minimal", "spoke", "full"} {
+	for _, name := range []string{"minimal", "spoke", "full", "azure-minimal", "azure-full", "azure-network", "azure-existing"} {
 		explained, err := Explain(filepath.Join("testdata", "good", name+".yaml"))
 		assert.NilError(t, err)
 		golden.Assert(t, string(explained), filepath.Join("explained", name+".yaml"))

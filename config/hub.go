@@ -200,6 +200,9 @@ func checkReach(problem func(p strict.Path, message, remedy string), c, hub *Clu
 	}
 	own, other := awsfacts.Partition(c.Cloud.Region), awsfacts.Partition(hub.Cloud.Region)
 	switch {
+	case hub.onAzure():
+		problem(hubPath, fmt.Sprintf("%s is in Azure, where its Argo CD has no IAM role that could assume this cluster's", wording.Quote(hub.Name)),
+			"add gitops.argocd.credentials: service-account, or name a hub in AWS")
 	case own != other:
 		problem(hubPath, fmt.Sprintf("%s is in the AWS partition %s, and this cluster in %s; a role cannot be assumed across partitions", wording.Quote(hub.Name), other, own),
 			"name a hub of the same partition, or use the credentials service-account")

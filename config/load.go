@@ -16,7 +16,8 @@ import (
 // maxFileSize of a cluster file, in bytes: the limit of a ConfigMap.
 const maxFileSize = 1 << 20
 
-// clusterFormat is the format of cluster files.
+// clusterFormat is the format of cluster files with the keys of all clouds. A file is read
+// by that of its cloud: see formatOf.
 var clusterFormat = strict.Format{
 	Rule:    ruleOf,
 	Empty:   "start with version: 1 and name, or copy another cluster file",
@@ -98,13 +99,15 @@ func readFile(doc *strict.Document, kind, otherwise string) ([]byte, error) {
 // parse reads the content of a cluster file, and reports into doc.
 func parse(doc *strict.Document, content []byte) *Cluster {
 	c := &Cluster{File: doc.File}
-	if !clusterFormat.Decode(doc, content, c) {
+	provider := providerIn(content)
+	if !formatOf(provider).Decode(doc, content, c) {
 		return nil
 	}
 	if c.Version != Version && c.Version != 0 {
 		doc.Only("version") // nothing else about another version of the format can be judged
 		return c
 	}
+	c.Cloud.Provider = provider // a word that is none is reported already
 	c.setDefaults()
 	validate(doc, c)
 	c.Warnings = doc.Warnings()

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -23,7 +22,9 @@ const referenceIntro = `# The cluster file
 
 One YAML file describes one cluster: ` + "`clusters/<name>.yaml`" + `. Unknown keys are refused. ` + "`tombolo validate`" + ` reports all problems of a
 file at once, each with its place and its remedy. It also checks values that must fit together, which the tables do not show.
-[An example](../../config/testdata/good/full.yaml) has every key.
+[An example](../../config/testdata/good/full.yaml) has every key for AWS. Those for Azure are in [another](../../config/testdata/good/azure-full.yaml),
+and [a third one](../../config/testdata/good/azure-network.yaml) has an existing network. ` + "`cloud.provider`" + ` decides which keys a file may have: one with the mark (AWS) or (Azure) is for files of that cloud only, and
+refused in others.
 
 Editors complete and check the keys with the JSON schema [cluster.v1.json](../../config/schema/cluster.v1.json). If your editor
 uses the YAML language server, start the file with:
@@ -53,7 +54,10 @@ func TestAccountReference(t *testing.T) {
 // referenceTo is the reference of a file's format.
 func referenceTo(t *testing.T, intro string, file reflect.Type, schema []byte) string {
 	t.Helper()
-	r := reference{paths: map[reflect.Type][]string{}}
+	r := reference{paths: map[reflect.Type][]string{}, format: accountFormat}
+	if file == reflect.TypeFor[Cluster]() {
+		r.format = clusterFormat
+	}
 	if err := json.Unmarshal(schema, &r.schema); err != nil {
 		t.Fatal(err)
 	}
@@ -77,10 +81,10 @@ The column **live** of the tables below says what a change of the key does once 
 | effect | what happens |
 |---|---|
 | in place | what is there changes; nodes and the control plane stay |
-| rolls nodes | EKS replaces the nodes of a group one after another, each drained before; the group stays |
+| rolls nodes | the cloud replaces the nodes of a group one after another, each drained before; the group stays |
 | replaces node group | a new node group is made, and the old one drained and deleted afterwards |
 | **needs rebuild** | refused before anything starts, by plain Pulumi too: only a cluster that is destroyed and made anew has another value |
-| **impossible** | refused before anything starts, by plain Pulumi too: AWS has no way, or it would be another cluster |
+| **impossible** | refused before anything starts, by plain Pulumi too: the cloud has no way, or it would be another cluster |
 
 Keys of core are compared with what core's state tells; those of bootstrap are not, and the preview shows their objects. So another
 ` + "`gitops.engine`" + ` is refused by tombolo alone, and only when bootstrap is planned.
@@ -99,14 +103,6 @@ func (r *reference) live(text string) string {
 	return ""
 }
 
-// cases of a key; none in a section's.
-func (r *reference) cases(typ reflect.Type, f strict.Field) []Case {
-	if typ == reflect.TypeFor[addon.Selection]() {
-		return EffectsOf("Cluster.Addons")
-	}
-	return EffectsOf(typ.Name() + "." + typ.Field(f.Index).Name)
-}
-
 // liveSection lists the keys that do more to a live cluster than to change in place.
 func (r *reference) liveSection(b *strings.Builder) {
 	b.WriteString(liveIntro)
@@ -114,14 +110,10 @@ func (r *reference) liveSection(b *strings.Builder) {
 		if typ == reflect.TypeFor[addon.Selection]() {
 			continue
 		}
-		for _, f := range clusterFormat.Fields(typ) {
-			cases := r.cases(typ, f)
-			if !slices.ContainsFunc(cases, func(c Case) bool { return c.Effect != InPlace }) {
-				continue
-			}
-			for _, c := range cases {
-				path := strings.TrimPrefix(r.paths[typ][0]+"."+f.Name, ".")
-				fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", path, cmp.Or(c.When, "any"), marked(c.Effect), escaped.Replace(c.Words))
+		for _, f := range r.format.Fields(typ) {
+			byCloud := r.byCloud(typ, f)
+			for _, p := range []Provider{"", AWS, Azure} {
+				r.liveRows(b, typ, f, p, byCloud[p])
 			}
 		}
 	}
@@ -160,6 +152,7 @@ type reference struct {
 	order  []reflect.Type
 	paths  map[reflect.Type][]string // where in the file the type is used
 	lives  bool                      // the file is of something that lives
+	format strict.Format
 }
 
 // visit gathers the types in the order in which a reader of the file meets them.
@@ -168,7 +161,7 @@ func (r *reference) visit(typ reflect.Type, path string) {
 		r.order = append(r.order, typ)
 	}
 	r.paths[typ] = append(r.paths[typ], path)
-	for _, f := range clusterFormat.Fields(typ) {
+	for _, f := range r.format.Fields(typ) {
 		if s := structIn(f.Type); s != nil {
 			at := strings.TrimPrefix(path+"."+f.Name, ".")
 			if f.Type.Kind() == reflect.Map && s != f.Type {
@@ -201,9 +194,11 @@ func (r *reference) section(b *strings.Builder, typ reflect.Type) {
 	definition := r.schema.Definitions[typ.Name()]
 	fmt.Fprintf(b, "\n## %s\n\n%s\n\n| key | value | default | meaning |%s\n|---|---|---|---|%s\n",
 		r.title(typ), about(typ, definition.Description), r.live(" live |"), r.live("---|"))
-	for _, f := range clusterFormat.Fields(typ) {
+	for _, f := range r.format.Fields(typ) {
 		property, _ := definition.Properties.Get(f.Name)
-		description, _, _ := strings.Cut(property.Description, liveMark)
+		description, _, _ := strings.Cut(property.Description, onlyMark)
+		description, _, _ = strings.Cut(description, liveInAzure)
+		description, _, _ = strings.Cut(description, liveMark)
 		meaning, byDefault := splitDefault(description)
 		switch {
 		case f.Required:
@@ -215,8 +210,8 @@ func (r *reference) section(b *strings.Builder, typ reflect.Type) {
 		default:
 			byDefault = strings.TrimSpace(described(typ, " "+byDefault)) // not the start of a sentence
 		}
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s |%s\n", f.Name, r.value(f.Name, f.Type, property), byDefault, described(typ, meaning),
-			r.live(" "+effectsInShort(r.cases(typ, f))+" |"))
+		fmt.Fprintf(b, "| `%s`%s | %s | %s | %s |%s\n", f.Name, mark(r.only(typ, f)), r.valueByCloud(typ, f, property), byDefault, described(typ, meaning),
+			r.live(" "+r.liveCell(typ, f)+" |"))
 	}
 }
 

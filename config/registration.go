@@ -50,7 +50,7 @@ func (c *Cluster) RegistrationLabels() map[string]string {
 // ConfigMap, and the three above. What repository a hub that others run follows, no file
 // says: the last two are missing there.
 func (c *Cluster) RegistrationAnnotationKeys() []string {
-	keys := append(names.InfraKeyNames(), ValuesAnnotation)
+	keys := append(names.InfraKeyNames(string(c.Cloud.Provider)), ValuesAnnotation)
 	if !c.HasExternalHub() {
 		keys = append(keys, RepositoryAnnotation, RevisionAnnotation)
 	}

@@ -17,6 +17,7 @@ func registered() *config.Cluster {
 		Labels:      map[string]string{"logging": "on", "environment": "overridden"},
 		Annotations: map[string]string{"contact": "team platform", "vpc_id": "the cluster's own is published"},
 		Values:      map[string]config.Value{"chart_repository": {Text: "http://charts.lab.test"}},
+		Cloud:       config.Cloud{Provider: config.AWS},
 		Addons:      addon.Selection{"aws-efs-csi-driver": nil, "promtail": nil},
 	}
 }
@@ -33,7 +34,7 @@ func TestRegistrationLabels(t *testing.T) {
 
 func TestRegistrationAnnotationKeys(t *testing.T) {
 	got := registered().RegistrationAnnotationKeys()
-	want := append(names.InfraKeyNames(), "tombolo/values", "tombolo/repository", "tombolo/revision", "contact", "chart_repository", "efs_file_system_id")
+	want := append(names.InfraKeyNames(names.AWSCloud), "tombolo/values", "tombolo/repository", "tombolo/revision", "contact", "chart_repository", "efs_file_system_id")
 	slices.Sort(want)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("annotations (-want +got):\n%s", diff)

@@ -52,7 +52,7 @@ var rules = map[string]strict.Rule{
 	"PolicyMatch.Dangers":    {What: "a danger", Noun: "danger", Allowed: []string{AnyDanger, "cluster", "network", "node-group", "data", "registration", "infra-config"}},
 	"PolicyMatch.Operations": {What: "an operation", Noun: "operation", Allowed: []string{"create", "update", "replace", "delete", "import"}},
 
-	"Cloud.Provider": {What: "a supported cloud", Allowed: texts(AWS)},
+	"Cloud.Provider": {What: "a supported cloud", Allowed: texts(providers()...)},
 	"Cloud.Region":   {What: "a supported AWS region", Example: "eu-central-1", Allowed: awsfacts.Regions()},
 	"Cloud.Account": {
 		What: "an AWS account", Example: `"111122223333"`,
@@ -148,11 +148,11 @@ var rules = map[string]strict.Rule{
 
 	"Kubernetes.Version": {
 		What:    "a supported version of Kubernetes on EKS",
-		Example: `"1.35"`, Allowed: awsfacts.KubernetesVersions(), Advice: kubernetesAdvice,
+		Example: `"1.35"`, Allowed: awsfacts.KubernetesVersions(), Advice: versionsAdvice("EKS", awsfacts.KubernetesVersions()),
 	},
 	"Kubernetes.NodeVersion": {
 		What:    "a supported version of Kubernetes on EKS",
-		Example: `"1.34"`, Allowed: awsfacts.KubernetesVersions(), Advice: kubernetesAdvice,
+		Example: `"1.34"`, Allowed: awsfacts.KubernetesVersions(), Advice: versionsAdvice("EKS", awsfacts.KubernetesVersions()),
 	},
 	"Kubernetes.ServiceCIDR": {
 		What: "an IPv4 block", Example: "172.20.0.0/16",

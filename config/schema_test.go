@@ -2,11 +2,13 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -51,8 +53,12 @@ func generateSchema(t *testing.T, file reflect.Type, title string) []byte {
 		s.Definitions[selection] = addonSchema(&r, s.Definitions)
 	}
 	s.Title = title
+	ofClusters := file == reflect.TypeFor[Cluster]()
 	for typ := range clusterTypes(file) {
-		addRules(t, s.Definitions[typ.Name()], typ, file == reflect.TypeFor[Cluster]())
+		addRules(t, s.Definitions[typ.Name()], typ, ofClusters)
+	}
+	if ofClusters {
+		addClouds(s)
 	}
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -79,27 +85,27 @@ func addonSchema(r *jsonschema.Reflector, definitions jsonschema.Definitions) *j
 	return selection
 }
 
-// clusterTypes are the struct types that a type is made of, itself included.
-func clusterTypes(t reflect.Type) map[reflect.Type]bool {
+// clusterTypes are the struct types that a type is made of, itself included, in the files for
+// all clouds.
+func clusterTypes(t reflect.Type) map[reflect.Type]bool { return typesOf(t, clusterFormat) }
+
+// typesOf are those in the files of a format.
+func typesOf(t reflect.Type, format strict.Format) map[reflect.Type]bool {
 	found := map[reflect.Type]bool{}
 	var visit func(reflect.Type)
 	visit = func(t reflect.Type) {
-		if t == reflect.TypeFor[addon.Selection]() {
-			for _, f := range clusterFormat.Fields(t) {
-				visit(f.Type)
-			}
+		switch {
+		case t == reflect.TypeFor[addon.Selection]():
+		case t.Kind() == reflect.Pointer, t.Kind() == reflect.Slice, t.Kind() == reflect.Map:
+			visit(t.Elem())
+			return
+		case t.Kind() == reflect.Struct:
+			found[t] = true
+		default:
 			return
 		}
-		switch t.Kind() {
-		case reflect.Pointer, reflect.Slice, reflect.Map:
-			visit(t.Elem())
-		case reflect.Struct:
-			found[t] = true
-			for i := range t.NumField() {
-				if f := t.Field(i); f.Tag.Get("yaml") != "-" {
-					visit(f.Type)
-				}
-			}
+		for _, f := range format.Fields(t) {
+			visit(f.Type)
 		}
 	}
 	visit(t)
@@ -124,11 +130,23 @@ func addRules(t *testing.T, s *jsonschema.Schema, typ reflect.Type, lives bool) 
 		if property.Description == "" {
 			t.Errorf("%s.%s has no comment", typ.Name(), f.Name)
 		}
-		property.Description = oneLine(property.Description)
-		if lives {
-			property.Description += liveText(EffectsOf(typ.Name() + "." + f.Name))
+		if !lives && accountFormat.Omission(typ, name) != nil {
+			s.Properties.Delete(name)
+			s.Required = slices.DeleteFunc(s.Required, func(key string) bool { return key == name })
+			continue
 		}
-		r := ruleOf(typ.Name() + "." + f.Name)
+		property.Description = oneLine(property.Description)
+		r := accountRule(typ.Name() + "." + f.Name)
+		if lives {
+			only := Provider(f.Tag.Get(cloudTag))
+			if only != "" {
+				property.Description += onlyMark + only.title() + "."
+				s.Required = slices.DeleteFunc(s.Required, func(key string) bool { return key == name })
+			}
+			only = cmp.Or(only, cloudOf(typ))
+			property.Description += liveTexts(only, typ.Name()+"."+f.Name)
+			r = commonRule(only, typ.Name()+"."+f.Name)
+		}
 		property.Default = r.Default
 		value := property
 		if f.Type.Kind() == reflect.Slice {
@@ -142,8 +160,12 @@ func addRules(t *testing.T, s *jsonschema.Schema, typ reflect.Type, lives bool) 
 	}
 }
 
-// liveMark begins what a key's description says of a live cluster.
-const liveMark = " On a live cluster: "
+// liveMark begins what a key's description says of a live cluster, and liveInAzure what it says
+// of one in Azure where that is something else.
+const (
+	liveMark    = " On a live cluster: "
+	liveInAzure = " On a live cluster in Azure: "
+)
 
 // liveText says what a change does to a live cluster; "" for what is no key of its own.
 func liveText(cases []Case) string {
@@ -212,7 +234,7 @@ func TestRulesName(t *testing.T) {
 			fields[typ.Name()+"."+field.Name] = true
 		}
 	}
-	for name := range merged(rules, accountRules) {
+	for name := range merged(merged(rules, accountRules), azureRules) {
 		if !fields[name] {
 			t.Errorf("rules has %s, which is no field and no type", name)
 		}
@@ -298,29 +320,50 @@ func TestSchemaEnums(t *testing.T) {
 	if err := json.Unmarshal(content, &s); err != nil {
 		t.Fatal(err)
 	}
-	enums := 0
-	for typ := range clusterTypes(reflect.TypeFor[Cluster]()) {
-		for _, f := range clusterFormat.Fields(typ) {
-			property, _ := s.Definitions[typ.Name()].Properties.Get(f.Name)
-			if property.Items != nil {
-				property = property.Items
-			}
-			if len(property.Enum) == 0 {
-				continue
-			}
-			enums++
-			for _, value := range property.Enum {
-				if p := decodeOne(t, f, value); p != "" {
-					t.Errorf("%s.%s: schema allows %v, decoding says %s", typ.Name(), f.Name, value, p)
+	for _, p := range providers() {
+		enums := 0
+		for typ := range typesOf(reflect.TypeFor[Cluster](), formatOf(p)) {
+			for _, f := range formatOf(p).Fields(typ) {
+				values := enumOf(&s, p, typ, f.Name)
+				if len(values) == 0 {
+					continue
 				}
-			}
-			if p := decodeOne(t, f, wrongLike(property.Enum[0])); p == "" {
-				t.Errorf("%s.%s: decoding allows what the schema does not", typ.Name(), f.Name)
+				enums++
+				checkEnum(t, typ.Name(), f, values)
 			}
 		}
+		if enums < 10 {
+			t.Errorf("schema has %d enums for %s; expected 10 or more", enums, p)
+		}
 	}
-	if enums < 10 {
-		t.Errorf("schema has %d enums; expected 10 or more", enums)
+}
+
+// enumOf are the words that a key may have in the files for a cloud; nil for any.
+func enumOf(s *jsonschema.Schema, p Provider, typ reflect.Type, key string) []any {
+	for _, name := range []string{typ.Name(), typ.Name() + "." + string(p)} {
+		if s.Definitions[name] == nil {
+			continue
+		}
+		property, there := s.Definitions[name].Properties.Get(key)
+		if there && property.Items != nil {
+			property = property.Items
+		}
+		if there && len(property.Enum) > 0 {
+			return property.Enum
+		}
+	}
+	return nil
+}
+
+func checkEnum(t *testing.T, typ string, f strict.Field, values []any) {
+	t.Helper()
+	for _, value := range values {
+		if p := decodeOne(t, f, value); p != "" {
+			t.Errorf("%s.%s: schema allows %v, decoding says %s", typ, f.Name, value, p)
+		}
+	}
+	if p := decodeOne(t, f, wrongLike(values[0])); p == "" {
+		t.Errorf("%s.%s: decoding allows what the schema does not", typ, f.Name)
 	}
 }
 
@@ -344,13 +387,24 @@ func decodeOne(t *testing.T, f strict.Field, value any) string {
 
 // TestSchemaDefaults loads the minimal file and expects the schema's defaults.
 func TestSchemaDefaults(t *testing.T) {
-	c := loadGood(t, "minimal.yaml")
+	for _, file := range []string{"minimal.yaml", "azure-minimal.yaml"} {
+		t.Run(file, func(t *testing.T) {
+			c, doc, err := load(filepath.Join("testdata", "good", file))
+			if err != nil || doc.Problems().Err() != nil {
+				t.Fatal(err, doc.Problems())
+			}
+			checkDefaults(t, c, doc)
+		})
+	}
+}
+
+func checkDefaults(t *testing.T, c *Cluster, doc *strict.Document) {
 	checked := 0
-	var visit func(v reflect.Value)
-	visit = func(v reflect.Value) {
-		for _, f := range clusterFormat.Fields(v.Type()) {
-			value := v.Field(f.Index)
-			if f.Rule.Default != nil {
+	var visit func(v reflect.Value, at strict.Path)
+	visit = func(v reflect.Value, at strict.Path) {
+		for _, f := range c.format().Fields(v.Type()) {
+			value, path := v.Field(f.Index), at.Field(f.Name)
+			if f.Rule.Default != nil && !doc.Has(path) {
 				checked++
 				if want, got := canonical(t, f.Rule.Default), canonical(t, plainValue(t, value)); want != got {
 					t.Errorf("%s.%s is %s by default; the schema says %s", v.Type().Name(), f.Name, got, want)
@@ -358,15 +412,15 @@ func TestSchemaDefaults(t *testing.T) {
 			}
 			switch {
 			case value.Kind() == reflect.Struct:
-				visit(value)
+				visit(value, path)
 			case value.Kind() == reflect.Slice && value.Type().Elem().Kind() == reflect.Struct:
 				for i := range value.Len() {
-					visit(value.Index(i))
+					visit(value.Index(i), path.Index(i))
 				}
 			}
 		}
 	}
-	visit(reflect.ValueOf(c).Elem())
+	visit(reflect.ValueOf(c).Elem(), "")
 	if checked < 14 {
 		t.Errorf("checked %d defaults; expected 14 or more", checked)
 	}

@@ -78,32 +78,40 @@ type Cluster struct {
 	Account *Account `yaml:"-"`
 }
 
-// Provider is a cloud.
+// Provider is a cloud. A field with the tag cloud has a key in the files for that cloud only.
 type Provider string
 
 // The clouds of version 1.
 const (
-	AWS Provider = "aws"
+	AWS   Provider = "aws"
+	Azure Provider = "azure"
 )
 
 // Cloud says where the cluster is.
 type Cloud struct {
-	// Provider of the cloud: aws.
+	// Provider of the cloud: aws, or in a cluster file azure. It decides which keys the file
+	// may have.
 	Provider Provider `yaml:"provider"`
-	// Region, such as eu-central-1.
+	// Region, such as eu-central-1 on AWS, or germanywestcentral on Azure.
 	Region string `yaml:"region"`
-	// Account is the only account that may be changed: 12 digits on AWS.
-	// Credentials of another account are refused before anything is made.
+	// Account is the only account that may be changed: 12 digits on AWS, the id of a
+	// subscription on Azure. Credentials of another account are refused before anything is
+	// made.
 	Account string `yaml:"account"`
+	// Tenant is the only tenant of Entra that credentials may be of, by its id.
+	Tenant string `yaml:"tenant" cloud:"azure"`
+	// ResourceGroup that core makes, and in which it makes everything else. Default: the
+	// name of the cluster.
+	ResourceGroup string `yaml:"resourceGroup,omitempty" cloud:"azure"`
 	// Profile is the name of the AWS profile to use. Default: the credentials
 	// of the environment.
-	Profile string `yaml:"profile,omitempty"`
+	Profile string `yaml:"profile,omitempty" cloud:"aws"`
 	// AssumeRole is the role in the account that is assumed for all that is done in it, with
 	// the credentials of profile or of the environment. The state is read and written
 	// without it. Default: none.
-	AssumeRole *AssumeRole `yaml:"assumeRole,omitempty"`
+	AssumeRole *AssumeRole `yaml:"assumeRole,omitempty" cloud:"aws"`
 	// Roles says how the IAM roles are made that Tombolo makes in the account.
-	Roles Roles `yaml:"roles,omitempty"`
+	Roles Roles `yaml:"roles,omitempty" cloud:"aws"`
 }
 
 // NAT says how private subnets reach the internet.
@@ -122,26 +130,41 @@ const (
 
 // Network is either made by core (CIDR, Zones, NAT, Endpoints) or Existing.
 type Network struct {
-	// CIDR of the VPC, a private IPv4 block from /16 to /24; more than three
-	// zones need /22.
+	// CIDR of the network: a private IPv4 block, on AWS from /16 to /24, where more than
+	// three zones need /22, and on Azure from /8 to /24.
 	CIDR string `yaml:"cidr,omitempty"`
 	// Zones to use, at least two, all of the region, such as eu-central-1a.
 	// Their order decides which addresses each gets. The subnets of a live cluster stay
 	// where they are; one more zone gets new subnets, for nodes, and the control plane
 	// keeps the zones that it was made in.
-	Zones []string `yaml:"zones,omitempty"`
+	Zones []string `yaml:"zones,omitempty" cloud:"aws"`
 	// NAT is none, single or per-zone. Default single.
-	NAT NAT `yaml:"nat,omitempty"`
+	NAT NAT `yaml:"nat,omitempty" cloud:"aws"`
 	// Endpoints are the AWS services reached inside the VPC without NAT, such
 	// as s3 or ecr.api. s3 and dynamodb become gateway endpoints, others
 	// interface endpoints. Default: s3.
-	Endpoints []string `yaml:"endpoints,omitempty"`
+	Endpoints []string `yaml:"endpoints,omitempty" cloud:"aws"`
 	// FlowLogs record which addresses talk to which. AWS charges for them by the GiB.
 	// Default: none.
-	FlowLogs *FlowLogs `yaml:"flowLogs,omitempty"`
+	FlowLogs *FlowLogs `yaml:"flowLogs,omitempty" cloud:"aws"`
+	// Outbound is how nodes reach what is outside of the network: nat-gateway, which core
+	// makes in a network of its own and expects at an existing subnet; load-balancer, AKS's
+	// own; or user-defined-routing, by the route table of an existing subnet. Default:
+	// nat-gateway in a network that core makes; required with existing.
+	Outbound Outbound `yaml:"outbound,omitempty" cloud:"azure"`
 	// Existing is a network that others own. Tombolo changes nothing in it.
 	Existing *ExistingNetwork `yaml:"existing,omitempty"`
 }
+
+// Outbound is a way out of a network in Azure.
+type Outbound string
+
+// The ways out.
+const (
+	OutboundNATGateway   Outbound = "nat-gateway"
+	OutboundLoadBalancer Outbound = "load-balancer"
+	OutboundRoutes       Outbound = "user-defined-routing"
+)
 
 // FlowLogTarget is where flow logs go.
 type FlowLogTarget string
@@ -182,23 +205,30 @@ type FlowLogs struct {
 	KMSKeyARN string `yaml:"kmsKeyArn,omitempty"`
 }
 
-// ExistingNetwork names a VPC and subnets that others own.
+// ExistingNetwork names a network and subnets that others own.
 type ExistingNetwork struct {
+	// NodeSubnet is the subnet of the nodes, by its id, also of another subscription of
+	// the tenant. The identity of the control plane has to have the right to join it, which
+	// core looks for first.
+	NodeSubnet string `yaml:"nodeSubnet" cloud:"azure"`
+	// GrantAccess lets core give that right itself, by role assignments on the subnet, and
+	// on its route table where it has one. Default false: the owner of the network gives it.
+	GrantAccess bool `yaml:"grantAccess,omitempty" cloud:"azure"`
 	// VPC id, vpc-….
-	VPC string `yaml:"vpc"`
+	VPC string `yaml:"vpc" cloud:"aws"`
 	// Account that owns the VPC, 12 digits, where it shares the subnets with the cluster's
 	// account. Default: cloud.account.
-	Account string `yaml:"account,omitempty"`
+	Account string `yaml:"account,omitempty" cloud:"aws"`
 	// PrivateSubnets for nodes and the control plane, at least two, in
 	// different zones. The control plane of a live cluster uses those in the zones that
 	// it was made in.
-	PrivateSubnets []string `yaml:"privateSubnets"`
+	PrivateSubnets []string `yaml:"privateSubnets" cloud:"aws"`
 	// ControlPlaneSubnets for the control plane alone, at least two, in different zones.
 	// On a live cluster they can be others of the same VPC, in exactly the zones that the
 	// control plane was made in. Default: privateSubnets.
-	ControlPlaneSubnets []string `yaml:"controlPlaneSubnets,omitempty"`
+	ControlPlaneSubnets []string `yaml:"controlPlaneSubnets,omitempty" cloud:"aws"`
 	// PublicSubnets for public load balancers. Default: none.
-	PublicSubnets []string `yaml:"publicSubnets,omitempty"`
+	PublicSubnets []string `yaml:"publicSubnets,omitempty" cloud:"aws"`
 }
 
 // Kubernetes is the managed control plane and its nodes.
@@ -216,50 +246,107 @@ type Kubernetes struct {
 	// ServiceCIDR is the block of the addresses of Services, a private IPv4 block from /12
 	// to /24 that overlaps neither the VPC nor a network that pods reach. Default:
 	// 172.20.0.0/16, or 10.100.0.0/16 in a VPC of 172.16.0.0/12; in an existing network
-	// AWS chooses one of the two.
+	// AWS chooses one of the two; on Azure 172.20.0.0/16, or 10.100.0.0/16 in a network of
+	// 172.16.0.0/12.
 	ServiceCIDR string `yaml:"serviceCidr,omitempty"`
+	// PodCIDR is the block of the addresses of pods, a private IPv4 block that overlaps
+	// neither the network nor the Services; each node gets a /24 of it. Default:
+	// 10.244.0.0/16.
+	PodCIDR string `yaml:"podCidr,omitempty" cloud:"azure"`
 	// Endpoint of the Kubernetes API.
 	Endpoint Endpoint `yaml:"endpoint,omitempty"`
+	// Tier of the control plane: free, without an agreement about its availability, standard,
+	// or premium, which support: extended needs. Default standard.
+	Tier Tier `yaml:"tier,omitempty" cloud:"azure"`
+	// Upgrades are those that AKS does by itself.
+	Upgrades Upgrades `yaml:"upgrades,omitempty" cloud:"azure"`
+	// NodeResourceGroup that AKS makes for what it makes itself: nodes, disks, load
+	// balancers. It goes with the cluster, and what is in it. Default: <name>-nodes.
+	NodeResourceGroup string `yaml:"nodeResourceGroup,omitempty" cloud:"azure"`
 	// Logs are the control plane's log types sent to CloudWatch: api, audit,
 	// authenticator, controllerManager, scheduler. Default: api, audit,
 	// authenticator.
-	Logs []string `yaml:"logs,omitempty"`
+	Logs []string `yaml:"logs,omitempty" cloud:"aws"`
 	// LogRetentionDays is how long those logs are kept, in days. Default 90.
-	LogRetentionDays int `yaml:"logRetentionDays,omitempty"`
+	LogRetentionDays int `yaml:"logRetentionDays,omitempty" cloud:"aws"`
 	// LogKeyARN is the KMS key that CloudWatch encrypts those logs by, of the cluster's
 	// region. Its policy has to let CloudWatch Logs use it. Default: a key of CloudWatch's
 	// own.
-	LogKeyARN string `yaml:"logKeyArn,omitempty"`
+	LogKeyARN string `yaml:"logKeyArn,omitempty" cloud:"aws"`
 	// SecretsEncryption of Secrets in etcd by a KMS key.
-	SecretsEncryption SecretsEncryption `yaml:"secretsEncryption,omitempty"`
+	SecretsEncryption SecretsEncryption `yaml:"secretsEncryption,omitempty" cloud:"aws"`
 	// Support is standard or extended: at the end of the standard support of its version
-	// AWS upgrades the cluster, or lets it run on and takes more money. Default: standard
-	// for a cluster that is made, and what it has for a live one.
+	// AWS upgrades the cluster, or lets it run on and takes more money. On Azure extended is
+	// AKS's long-term support, which needs tier: premium. Default: standard for a cluster
+	// that is made, and what it has for a live one; on Azure standard.
 	Support Support `yaml:"support,omitempty"`
 	// ZonalShift lets AWS, or people, move traffic away from an impaired zone. Default:
 	// false for a cluster that is made, and what it has for a live one.
-	ZonalShift *bool `yaml:"zonalShift,omitempty"`
-	// Admins are the IAM principals with cluster-admin rights, as access entries. The
-	// one that makes the cluster has them in any case.
+	ZonalShift *bool `yaml:"zonalShift,omitempty" cloud:"aws"`
+	// Admins have the rights of cluster-admin: on AWS IAM principals, as access entries,
+	// beside the one that makes the cluster; on Azure groups of Entra, at least one, and
+	// whoever runs tombolo has to be in one of them.
 	Admins []Principal `yaml:"admins,omitempty"`
-	// Previewers are the IAM principals that may preview the cluster's stacks, as
-	// access entries: they read what bootstrap makes, but no Secrets, and write by
-	// dry run only.
+	// Previewers may preview the cluster's stacks: they read what bootstrap makes, but no
+	// Secrets, and write by dry run only. On AWS they are IAM principals, as access entries,
+	// on Azure groups of Entra.
 	Previewers []Principal `yaml:"previewers,omitempty"`
 	// Access is what other IAM principals may do on the cluster, as access entries: by a
 	// policy of EKS's, by groups of Kubernetes, or both.
-	Access []Access `yaml:"access,omitempty"`
+	Access []Access `yaml:"access,omitempty" cloud:"aws"`
 	// IdentityProvider signs people in to the Kubernetes API, beside IAM. Default: none.
-	IdentityProvider *IdentityProvider `yaml:"identityProvider,omitempty"`
+	IdentityProvider *IdentityProvider `yaml:"identityProvider,omitempty" cloud:"aws"`
 	// Compute says who makes the nodes: node-groups, to which the addon karpenter can add,
 	// or auto, EKS Auto Mode, which also does the work of the addons for network, DNS, Pod
 	// Identity and EBS volumes. Default node-groups.
-	Compute Compute `yaml:"compute,omitempty"`
-	// NodeGroups are managed node groups; at least one, but with existing or compute: auto.
+	Compute Compute `yaml:"compute,omitempty" cloud:"aws"`
+	// NodeGroups are managed node groups, on Azure node pools; at least one, but with
+	// existing or compute: auto. On Azure one has mode: system at least.
 	NodeGroups []NodeGroup `yaml:"nodeGroups,omitempty"`
 	// Addons are managed EKS addons. Default: vpc-cni, kube-proxy, coredns and
 	// eks-pod-identity-agent, in the cloud's default versions; with compute: auto none.
-	Addons []ManagedAddon `yaml:"addons,omitempty"`
+	Addons []ManagedAddon `yaml:"addons,omitempty" cloud:"aws"`
+}
+
+// Tier of AKS's control plane.
+type Tier string
+
+// The tiers.
+const (
+	FreeTier     Tier = "free"
+	StandardTier Tier = "standard"
+	PremiumTier  Tier = "premium"
+)
+
+// UpgradeChannel says to which versions of Kubernetes AKS upgrades by itself.
+type UpgradeChannel string
+
+// The channels of upgrades.
+const (
+	NoUpgrades     UpgradeChannel = "none"
+	PatchUpgrades  UpgradeChannel = "patch"
+	StableUpgrades UpgradeChannel = "stable"
+	RapidUpgrades  UpgradeChannel = "rapid"
+)
+
+// ImageChannel says which images AKS gives to nodes by itself.
+type ImageChannel string
+
+// The channels of node images.
+const (
+	NoImages         ImageChannel = "none"
+	UnmanagedImages  ImageChannel = "unmanaged"
+	SecurityPatches  ImageChannel = "security-patch"
+	NodeImageChannel ImageChannel = "node-image"
+)
+
+// Upgrades are those that AKS does by itself.
+type Upgrades struct {
+	// Kubernetes is none, patch, stable or rapid. With stable and rapid AKS changes the
+	// minor version, and the file's no longer says what runs. Default patch.
+	Kubernetes UpgradeChannel `yaml:"kubernetes,omitempty"`
+	// NodeImages is none, unmanaged, security-patch or node-image. Default node-image.
+	NodeImages ImageChannel `yaml:"nodeImages,omitempty"`
 }
 
 // Compute is a way to nodes.
@@ -288,22 +375,27 @@ const (
 
 // Endpoint says who can reach the Kubernetes API.
 type Endpoint struct {
-	// Private gives the API an address inside the VPC. The nodes reach it, and who
-	// PrivateCIDRs and SecurityGroups let in; nobody else does, not even in the VPC.
-	// Default true.
+	// Private gives the API an address inside the network. On AWS the nodes reach it, and
+	// who PrivateCIDRs and SecurityGroups let in; nobody else does, not even in the VPC. On
+	// Azure everything does that reaches the network, and Public does not go with it.
+	// Default true; on Azure the opposite of public.
 	Private *bool `yaml:"private,omitempty"`
+	// PrivateDNSZone has the name of the private API: system, a zone that AKS makes; none,
+	// a public name of the private address; or a zone that others own, by its id, in which
+	// core lets the identity of the control plane write. Default: system with a private endpoint.
+	PrivateDNSZone string `yaml:"privateDnsZone,omitempty" cloud:"azure"`
 	// PrivateCIDRs may reach the private endpoint: IPv4 blocks of the VPC, of networks
 	// that are peered or connected to it, or of a VPN; at most 40. Core lets them in at
 	// port 443 of the security group that EKS makes for the control plane, which the
 	// nodes have too. Default: none.
-	PrivateCIDRs []string `yaml:"privateCidrs,omitempty"`
+	PrivateCIDRs []string `yaml:"privateCidrs,omitempty" cloud:"aws"`
 	// PublicAddressesInside confirms blocks in PrivateCIDRs that are not private, for
 	// networks that have public addresses inside. Default false.
-	PublicAddressesInside bool `yaml:"publicAddressesInside,omitempty"`
+	PublicAddressesInside bool `yaml:"publicAddressesInside,omitempty" cloud:"aws"`
 	// SecurityGroups whose members may reach the private endpoint, sg-…, at most 5, of
 	// the cluster's account: of its VPC, or of one that is peered with it in the same
 	// region. Core lets them in as it does PrivateCIDRs. Default: none.
-	SecurityGroups []string `yaml:"securityGroups,omitempty"`
+	SecurityGroups []string `yaml:"securityGroups,omitempty" cloud:"aws"`
 	// Public makes the API reachable from the internet, for AllowedCIDRs.
 	// Default false.
 	Public bool `yaml:"public,omitempty"`
@@ -322,12 +414,14 @@ type SecretsEncryption struct {
 	KeyARN string `yaml:"keyArn,omitempty"`
 }
 
-// Principal is an IAM role or user with rights on the cluster.
+// Principal is an IAM role or user, or a group of Entra, with rights on the cluster.
 type Principal struct {
 	// Name of the entry, unique in the file, a DNS label.
 	Name string `yaml:"name"`
 	// PrincipalARN of an IAM role or user.
-	PrincipalARN string `yaml:"principalArn"`
+	PrincipalARN string `yaml:"principalArn" cloud:"aws"`
+	// Group of Entra, by its object id.
+	Group string `yaml:"group" cloud:"azure"`
 }
 
 // Capacity is how EC2 sells the instances of a node group.
@@ -339,48 +433,75 @@ const (
 	Spot     Capacity = "spot"
 )
 
-// NodeGroup is a managed node group.
+// PoolMode says what a node pool of AKS is for.
+type PoolMode string
+
+// The modes.
+const (
+	SystemPool PoolMode = "system"
+	UserPool   PoolMode = "user"
+)
+
+// OS is the system of a node pool's nodes.
+type OS string
+
+// The systems.
+const (
+	AzureLinux OS = "azure-linux"
+	Ubuntu     OS = "ubuntu"
+)
+
+// NodeGroup is a managed node group, on Azure a node pool.
 type NodeGroup struct {
-	// Name, unique in the file, a DNS label.
+	// Name, unique in the file, a DNS label; on Azure at most 12 letters and digits that
+	// begin with a letter.
 	Name string `yaml:"name"`
+	// Mode is system, for pods of kube-system, or user. Default user.
+	Mode PoolMode `yaml:"mode,omitempty" cloud:"azure"`
+	// VMSize of the nodes, such as Standard_D4s_v5.
+	VMSize string `yaml:"vmSize" cloud:"azure"`
+	// OS is azure-linux or ubuntu. Default azure-linux.
+	OS OS `yaml:"os,omitempty" cloud:"azure"`
 	// InstanceTypes, such as m7i.large; all of one CPU architecture.
-	InstanceTypes []string `yaml:"instanceTypes"`
+	InstanceTypes []string `yaml:"instanceTypes" cloud:"aws"`
 	// Size of the group, in nodes.
 	Size Size `yaml:"size"`
-	// Capacity is on-demand or spot. Default on-demand.
+	// Capacity is on-demand or spot, which on Azure mode: system does not go with. Default
+	// on-demand.
 	Capacity Capacity `yaml:"capacity,omitempty"`
 	// AMI is the kind of the nodes' image: al2023 (Amazon Linux 2023), bottlerocket, or
 	// al2023-nvidia or bottlerocket-nvidia with the driver for GPUs. With ImageID it is
 	// the family of that image, without nvidia. Default al2023.
-	AMI AMI `yaml:"ami,omitempty"`
+	AMI AMI `yaml:"ami,omitempty" cloud:"aws"`
 	// Release of that image, such as 1.35.3-20260715 of al2023 or 1.50.0-1a2b3c4d of
 	// bottlerocket. Default: the newest whenever EKS makes or rolls the group.
-	Release string `yaml:"release,omitempty"`
+	Release string `yaml:"release,omitempty" cloud:"aws"`
 	// ImageID of an image of one's own, ami-…. Its nodes get what they need to join the
 	// cluster. Default: EKS's image.
-	ImageID string `yaml:"imageId,omitempty"`
+	ImageID string `yaml:"imageId,omitempty" cloud:"aws"`
 	// MaxPods is the largest number of pods on a node, at most 250. Default: what EKS
-	// calculates for the instance type.
+	// calculates for the instance type; on Azure 110.
 	MaxPods int `yaml:"maxPods,omitempty"`
 	// DiskGiB is the size of each node's volume, in GiB: of the root volume, and with
-	// bottlerocket of the data volume. Default 50.
+	// bottlerocket of the data volume. Default 50; on Azure 128.
 	DiskGiB int `yaml:"diskGiB,omitempty"`
 	// Volume is what that volume is like. It is always encrypted.
-	Volume NodeVolume `yaml:"volume,omitempty"`
+	Volume NodeVolume `yaml:"volume,omitempty" cloud:"aws"`
 	// SecurityGroups that nodes have beside the cluster's own, at most 15. Default: none.
-	SecurityGroups []string `yaml:"securityGroups,omitempty"`
-	// Zones of the group's nodes, of network.zones. Default: all of them.
+	SecurityGroups []string `yaml:"securityGroups,omitempty" cloud:"aws"`
+	// Zones of the group's nodes: on AWS of network.zones, on Azure the numbers of zones of the
+	// region, such as "1". Default: all of them; on Azure none.
 	Zones []string `yaml:"zones,omitempty"`
 	// Subnets of the group's nodes, of network.existing.privateSubnets. Default: all of
 	// them.
-	Subnets []string `yaml:"subnets,omitempty"`
-	// Update says how EKS rolls the nodes.
+	Subnets []string `yaml:"subnets,omitempty" cloud:"aws"`
+	// Update says how nodes are rolled.
 	Update NodeUpdate `yaml:"update,omitempty"`
 	// UserData that nodes start with. For al2023 a NodeConfig of nodeadm, a script that
 	// begins with #!, or a MIME archive of several; for bottlerocket settings in TOML. It
 	// has at most 16 KiB with what Tombolo adds. No secrets: whoever reads launch templates
 	// reads it. Default: none.
-	UserData string `yaml:"userData,omitempty"`
+	UserData string `yaml:"userData,omitempty" cloud:"aws"`
 	// Labels of the nodes. EKS allows 63 characters for a key with its prefix, and
 	// needs a value.
 	Labels map[string]string `yaml:"labels,omitempty"`
@@ -489,22 +610,39 @@ const (
 	IRSA IdentityMode = "irsa"
 	// PodIdentity: EKS Pod Identity, by an association and the node's agent.
 	PodIdentity IdentityMode = "pod-identity"
+	// WorkloadIdentity: a user-assigned identity of Azure with a federated credential.
+	WorkloadIdentity IdentityMode = "workload-identity"
 )
 
-// Identity is an IAM role for one Kubernetes service account.
+// Identity is an IAM role, or an identity of Azure, for one Kubernetes service account.
 type Identity struct {
 	// ServiceAccount that may assume the role. Default: the service's name.
 	ServiceAccount string `yaml:"serviceAccount,omitempty"`
-	// Mode is irsa or pod-identity. Default irsa.
+	// Mode is irsa or pod-identity on AWS, workload-identity on Azure. Default irsa; on
+	// Azure workload-identity.
 	Mode IdentityMode `yaml:"mode,omitempty"`
 	// RoleARN of an existing role of the cluster's account; it goes with serviceAccount and
 	// mode only. Its policies and its trust policy are its owner's business. Default: core
 	// makes a role.
-	RoleARN string `yaml:"roleArn,omitempty"`
+	RoleARN string `yaml:"roleArn,omitempty" cloud:"aws"`
 	// PolicyARNs of managed policies to attach.
-	PolicyARNs []string `yaml:"policyArns,omitempty"`
+	PolicyARNs []string `yaml:"policyArns,omitempty" cloud:"aws"`
 	// Statements of the role's own policy.
-	Statements []Statement `yaml:"statements,omitempty"`
+	Statements []Statement `yaml:"statements,omitempty" cloud:"aws"`
+	// Roles that the identity gets. Default: none.
+	Roles []RoleGrant `yaml:"roles,omitempty" cloud:"azure"`
+}
+
+// RoleGrant is a role of Azure on a scope.
+type RoleGrant struct {
+	// Role by its name, one of those that Tombolo knows such as Key Vault Secrets User, or by
+	// the id of a role definition. Owner, and roles that give roles, are refused.
+	Role string `yaml:"role"`
+	// Scope that the role is for, by the id of a resource or a resource group. A whole
+	// subscription needs Reason.
+	Scope string `yaml:"scope"`
+	// Reason explains a subscription as Scope.
+	Reason string `yaml:"reason,omitempty"`
 }
 
 // Statement allows actions on resources.

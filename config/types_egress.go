@@ -8,16 +8,17 @@ type Egress struct {
 	Proxy Proxy `yaml:"proxy,omitempty"`
 	// CertificateAuthority is what nodes and the engine trust beside the public
 	// authorities: certificates in PEM, one or more, such as that of a proxy which
-	// intercepts TLS, or of a mirror. Default: none.
+	// intercepts TLS, or of a mirror; at most 20 on Azure. Default: none.
 	CertificateAuthority string `yaml:"certificateAuthority,omitempty"`
 	// Images says where images come from.
-	Images ImageSources `yaml:"images,omitempty"`
+	Images ImageSources `yaml:"images,omitempty" cloud:"aws"`
 }
 
 // Proxy is an HTTP proxy.
 type Proxy struct {
-	// URL of the proxy, http:// or https://, with its port. User name and password are
-	// refused: user data of nodes and the engine's Deployments are no place for secrets.
+	// URL of the proxy, http:// or https://, with its port; on Azure http:// alone. User name
+	// and password are refused: user data of nodes and the engine's Deployments are no place
+	// for secrets.
 	URL string `yaml:"url"`
 	// NoProxy is what is reached directly, beside what Tombolo adds: host names, domains
 	// with a dot in front, IP addresses and blocks. Tombolo adds the network of the

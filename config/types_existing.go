@@ -2,13 +2,15 @@ package config
 
 // ExistingCluster names a managed cluster that others own.
 type ExistingCluster struct {
-	// Name of the cluster in EKS, in the account and region of the file. Default: the
+	// Name of the cluster in its cloud, in the account and region of the file. Default: the
 	// name of the file.
 	Name string `yaml:"name,omitempty"`
 	// CreateOIDCProvider has core make the IAM OIDC provider for the cluster's issuer, of
 	// which an account has one for each cluster; roles of service accounts (irsa) need it.
 	// Default false: it is there, and core looks it up.
-	CreateOIDCProvider bool `yaml:"createOidcProvider,omitempty"`
+	CreateOIDCProvider bool `yaml:"createOidcProvider,omitempty" cloud:"aws"`
+	// ResourceGroup of the cluster.
+	ResourceGroup string `yaml:"resourceGroup" cloud:"azure"`
 }
 
 // IsExisting says that the cluster is one that others own: core makes no control plane,

@@ -23,5 +23,5 @@ type ExternalHub struct {
 	Token *SecretRef `yaml:"token"`
 	// RoleARN is the IAM role that the hub's Argo CD runs with, which may assume this
 	// cluster's role. Required with the credentials aws, and only there.
-	RoleARN string `yaml:"roleArn,omitempty"`
+	RoleARN string `yaml:"roleArn,omitempty" cloud:"aws"`
 }

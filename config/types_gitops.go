@@ -86,12 +86,12 @@ type ArgoCDOptions struct {
 	HighAvailability bool `yaml:"highAvailability,omitempty"`
 	// Accounts (hub) are the AWS accounts of spokes, other than the hub's own.
 	// The hub's Argo CD may assume the spokes' roles in them. Default: none.
-	Accounts []string `yaml:"accounts,omitempty"`
+	Accounts []string `yaml:"accounts,omitempty" cloud:"aws"`
 	// OIDC (hub) signs people in to Argo CD's page and API by a provider. Default: none;
 	// then only Argo CD's own account admin does.
 	OIDC *ArgoCDOIDC `yaml:"oidc,omitempty"`
 	// Credentials (spoke) by which the hub reaches this cluster: aws or
-	// service-account. Default aws.
+	// service-account. Default aws; on Azure service-account.
 	Credentials Credentials `yaml:"credentials,omitempty"`
 	// Rotation (spoke, with service-account) is the number of the token. A new
 	// number makes a new token, and then deletes the old one. Default 1.

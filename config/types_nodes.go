@@ -47,15 +47,18 @@ type NodeVolume struct {
 	KMSKeyARN string `yaml:"kmsKeyArn,omitempty"`
 }
 
-// NodeUpdate says how EKS rolls the nodes of a group.
+// NodeUpdate says how the nodes of a group are rolled.
 type NodeUpdate struct {
+	// MaxSurge is how many nodes AKS adds while it rolls a pool: a number, or percent of the
+	// nodes such as 33%. Default: 10%, and none with capacity: spot.
+	MaxSurge string `yaml:"maxSurge,omitempty" cloud:"azure"`
 	// MaxUnavailable is how many nodes are replaced at the same time, from 1 to 100. Default:
 	// MaxUnavailablePercent decides.
-	MaxUnavailable int `yaml:"maxUnavailable,omitempty"`
+	MaxUnavailable int `yaml:"maxUnavailable,omitempty" cloud:"aws"`
 	// MaxUnavailablePercent is how many percent of the nodes are replaced at the same time.
 	// Default 33 without MaxUnavailable.
-	MaxUnavailablePercent int `yaml:"maxUnavailablePercent,omitempty"`
+	MaxUnavailablePercent int `yaml:"maxUnavailablePercent,omitempty" cloud:"aws"`
 	// Force replaces nodes whose pods cannot be evicted because of a disruption budget.
 	// Default false: the update fails then.
-	Force bool `yaml:"force,omitempty"`
+	Force bool `yaml:"force,omitempty" cloud:"aws"`
 }

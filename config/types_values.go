@@ -27,7 +27,7 @@ type Value struct {
 	Output string `yaml:"output,omitempty"`
 	// FromSSM is the name of a parameter in the cluster's account and region, such as
 	// /shop/zone. A String is a text and a StringList a list.
-	FromSSM string `yaml:"fromSsm,omitempty"`
+	FromSSM string `yaml:"fromSsm,omitempty" cloud:"aws"`
 }
 
 // SetText makes the value a text: a cluster file may write one in its place.

@@ -9,7 +9,7 @@ import (
 	"tombolo/internal/wording"
 )
 
-// validator checks how values fit together, and what Kubernetes and AWS require
+// validator checks how values fit together, and what Kubernetes and the cloud require
 // of them. It reports every problem.
 type validator struct {
 	doc *strict.Document
@@ -19,18 +19,36 @@ type validator struct {
 // validate reports into doc.
 func validate(doc *strict.Document, c *Cluster) {
 	v := &validator{doc: doc, c: c}
-	v.names()
-	v.assumedRole()
-	v.roles()
-	v.tags()
 	v.metadata()
-	v.network()
-	v.egress()
-	v.kubernetes()
+	if c.onAzure() {
+		v.azure()
+	} else {
+		v.aws()
+	}
 	v.namespaces()
 	v.addons()
 	v.services()
 	v.gitops()
+}
+
+// aws checks what only AWS requires.
+func (v *validator) aws() {
+	v.names()
+	v.assumedRole()
+	v.roles()
+	v.tags()
+	v.network()
+	v.egress()
+	v.kubernetes()
+}
+
+// azure checks what only Azure requires.
+func (v *validator) azure() {
+	v.azureNames()
+	v.azureTags()
+	v.azureNetwork()
+	v.azureEgress()
+	v.azureKubernetes()
 }
 
 // problem reports a problem with the value at p, unless p could not be read, which

@@ -59,7 +59,7 @@ func (v *validator) addonProblem(at strict.Path, p addon.Problem) {
 
 // addonNames checks the names of the addon's needs.
 func (v *validator) addonNames(at strict.Path, a addon.Enabled) {
-	if !v.doc.Sound("name", "cloud") {
+	if v.c.onAzure() || !v.doc.Sound("name", "cloud") {
 		return
 	}
 	needs := a.Needs(v.c.AddonFacts(), a.Options)

@@ -59,7 +59,9 @@ func (v *validator) argocd(g GitOps) {
 }
 
 func (v *validator) hub(g GitOps) {
-	v.fits("name", growth{"Argo CD's IAM role", ArgoCDRoleName(v.c.Name), maxRoleName})
+	if !v.c.onAzure() {
+		v.fits("name", growth{"Argo CD's IAM role", ArgoCDRoleName(v.c.Name), maxRoleName})
+	}
 	v.without("is an option of spokes, and this cluster is its own hub", "remove it, or name a hub in gitops.hub",
 		"argocd.credentials", "argocd.rotation", "argocd.applications")
 	accounts := strict.Path("gitops.argocd.accounts")
@@ -72,7 +74,7 @@ func (v *validator) hub(g GitOps) {
 }
 
 func (v *validator) spoke(g GitOps) {
-	v.fits("name", growth{"the IAM role for the hub", SpokeRoleName(v.c.Name), maxRoleName})
+	v.spokeRole()
 	v.without("belongs to the hub, and this cluster is a spoke of "+g.Hub, "remove it; "+g.Hub+".yaml has it",
 		"url", "branch", "path", "interval", "auth", "distribution", "argocd.highAvailability", "argocd.accounts", "argocd.oidc")
 	if g.ArgoCD.Credentials == CredentialsAWS {
@@ -132,6 +134,13 @@ func (v *validator) plainURL(at strict.Path, raw, example string) {
 	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		v.problem(at, "write it like "+example, "has credentials, a query or a fragment")
 		v.doc.Conceal()
+	}
+}
+
+// spokeRole checks the name of the role by which a hub reaches a cluster in AWS.
+func (v *validator) spokeRole() {
+	if !v.c.onAzure() {
+		v.fits("name", growth{"the IAM role for the hub", SpokeRoleName(v.c.Name), maxRoleName})
 	}
 }
 

@@ -33,13 +33,18 @@ func (v *validator) egress() {
 	if !v.doc.Has(at) || !v.doc.Sound(at) {
 		return
 	}
-	v.proxy(at.Field("proxy"), e.Proxy)
-	v.certificates(at.Field("certificateAuthority"), e.CertificateAuthority)
+	v.outside(at, e)
 	v.mirrors(at.Field("images").Field("mirrors"), e.Images)
 	v.pullSecret(at.Field("images").Field("pullSecret"), e.Images)
 	if err := v.c.egressTooLong(); err != nil {
 		v.problem(at, "name fewer certificates: they are the longest part", "makes user data that %v", err)
 	}
+}
+
+// outside checks what files for all clouds have.
+func (v *validator) outside(at strict.Path, e Egress) {
+	v.proxy(at.Field("proxy"), e.Proxy)
+	v.certificates(at.Field("certificateAuthority"), e.CertificateAuthority)
 }
 
 // egressTooLong says that user data of some image has no room for egress alone.

@@ -16,7 +16,7 @@ const externalHubPath = strict.Path("gitops.externalHub")
 // externalHub checks a spoke of a hub that others run.
 func (v *validator) externalHub(g GitOps) {
 	at := externalHubPath
-	v.fits("name", growth{"the IAM role for the hub", SpokeRoleName(v.c.Name), maxRoleName})
+	v.spokeRole()
 	v.without("names a second hub", "keep one of hub and externalHub", "hub")
 	v.without("belongs to the hub, and others run it", "remove it",
 		"url", "branch", "path", "interval", "auth", "distribution", "argocd.highAvailability", "argocd.accounts", "argocd.oidc", "argocd.applications")

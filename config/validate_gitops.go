@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -93,11 +92,7 @@ func (v *validator) tested(g GitOps) {
 
 // required reports keys of gitops that only a spoke may leave out.
 func (v *validator) required(keys ...string) {
-	for _, f := range clusterFormat.Fields(reflect.TypeFor[GitOps]()) {
-		if slices.Contains(keys, f.Name) {
-			clusterFormat.Require(v.doc, "gitops", f)
-		}
-	}
+	v.requiredKeys("gitops", reflect.TypeFor[GitOps](), keys...)
 }
 
 // repository parses the URL; nil if it is unusable.

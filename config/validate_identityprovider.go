@@ -64,11 +64,15 @@ func (v *validator) identityProvider(p *IdentityProvider) {
 
 // withoutProvider refuses a sign-in whose tokens the Kubernetes API would not take.
 func (v *validator) withoutProvider(at strict.Path, remedy string) {
+	v.refuseSignIn(at, remedy, "needs kubernetes.identityProvider: Headlamp passes people's tokens on, and the Kubernetes API would refuse them")
+}
+
+// refuseSignIn refuses Headlamp's sign-in, unless what is at a path is wrong itself.
+func (v *validator) refuseSignIn(at strict.Path, remedy, message string) {
 	headlamp, on := v.c.Addons["headlamp"].(*addon.HeadlampOptions)
 	secret := strict.Path("addons.headlamp.oidcSecret")
 	if on && headlamp.OIDCSecret != "" && v.doc.Sound(at, secret) {
-		v.problem(secret, remedy,
-			"needs kubernetes.identityProvider: Headlamp passes people's tokens on, and the Kubernetes API would refuse them")
+		v.problem(secret, remedy, "%s", message)
 	}
 }
 

@@ -90,6 +90,12 @@ func (v *validator) serviceBlock(cidr string) {
 }
 
 func (v *validator) endpointAccess(e Endpoint) {
+	v.publicEndpoint(e, maxAllowedCIDRs)
+	v.privateAccess(e)
+}
+
+// publicEndpoint checks who reaches the endpoint from the internet: at most that many blocks.
+func (v *validator) publicEndpoint(e Endpoint, most int) {
 	at := strict.Path("kubernetes.endpoint")
 	blocks := at.Field("allowedCidrs")
 	switch {
@@ -101,8 +107,8 @@ func (v *validator) endpointAccess(e Endpoint) {
 		v.problem(blocks, "add allowedCidrs with the blocks that may reach the API, such as your office's",
 			"is required when public is true")
 	}
-	if n := len(e.AllowedCIDRs); n > maxAllowedCIDRs {
-		v.problem(blocks, "join neighbouring blocks", "has %d blocks; EKS allows %d", n, maxAllowedCIDRs)
+	if n := len(e.AllowedCIDRs); n > most {
+		v.problem(blocks, "join neighbouring blocks", "has %d blocks; %s allows %d", n, v.c.service(), most)
 	}
 	unique(v, blocks, "", e.AllowedCIDRs, itself, "give each block once")
 	open := false
@@ -112,7 +118,6 @@ func (v *validator) endpointAccess(e Endpoint) {
 	if e.OpenToTheWorld && !open && v.doc.Sound(blocks) {
 		v.problem(at.Field("openToTheWorld"), "remove it", "confirms 0.0.0.0/0, which is not in allowedCidrs")
 	}
-	v.privateAccess(e)
 }
 
 // allowedBlock checks one block, and says whether it is the whole internet.
@@ -133,10 +138,26 @@ func (v *validator) allowedBlock(at strict.Path, cidr string, confirmed bool) bo
 	case block.Addr().Is6():
 		v.problem(at, "use IPv4 blocks", "%s is IPv6, and the endpoint of an IPv4 cluster has none", wording.Quote(cidr))
 	case private(block):
-		v.problem(at, "use the public address of the network; inside the VPC, use the private endpoint",
-			"%s is private, and EKS refuses private blocks here", wording.Quote(cidr))
+		v.problem(at, "use the public address of the network; "+v.inside()+", use the private endpoint",
+			"%s is private, and %s refuses private blocks here", wording.Quote(cidr), v.c.service())
 	}
 	return open
+}
+
+// service is the cloud's managed Kubernetes, as people call it.
+func (c *Cluster) service() string {
+	if c.onAzure() {
+		return "AKS"
+	}
+	return "EKS"
+}
+
+// inside says where the cluster's network is.
+func (v *validator) inside() string {
+	if v.c.onAzure() {
+		return "inside the network"
+	}
+	return "inside the VPC"
 }
 
 func (v *validator) encryption(s SecretsEncryption) {

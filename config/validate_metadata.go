@@ -27,7 +27,7 @@ func (v *validator) metadata() {
 		case !valueKey.MatchString(key):
 			v.keyProblem(at, "use letters, digits and underscores, and start with no digit",
 				"%s cannot be the name of a variable in manifests", wording.Quote(key))
-		case slices.Contains(names.InfraKeyNames(), key) || key == names.ChannelType:
+		case slices.Contains(names.InfraKeyNames(string(v.c.Cloud.Provider)), key) || key == names.ChannelType:
 			v.keyProblem(at, "use another key", "is published by Tombolo itself")
 		case v.addonOf(key) != "":
 			v.keyProblem(at, "use another key", "is published for the addon %s", v.addonOf(key))
@@ -76,7 +76,7 @@ func (v *validator) annotations(p strict.Path, annotations map[string]string) {
 }
 
 // reservedForNodes says who owns a label or taint key on nodes, or "".
-func reservedForNodes(key string) string {
+func (v *validator) reservedForNodes(key string) string {
 	prefix, _, ok := strings.Cut(key, "/")
 	if !ok {
 		return ""
@@ -84,6 +84,8 @@ func reservedForNodes(key string) string {
 	switch {
 	case prefix == "eks.amazonaws.com" || strings.HasSuffix(prefix, ".eks.amazonaws.com"):
 		return "EKS"
+	case v.c.onAzure() && isReservedPrefix(prefix):
+		return "AKS"
 	case prefix == "kubernetes.io" || strings.HasSuffix(prefix, ".kubernetes.io"),
 		prefix == "k8s.io" || strings.HasSuffix(prefix, ".k8s.io"):
 		return "Kubernetes"

@@ -107,7 +107,7 @@ func tooLongOnNodes(key string) (reason, remedy string) {
 }
 
 func (v *validator) notReserved(at strict.Path, key string) {
-	if owner := reservedForNodes(key); owner != "" {
+	if owner := v.reservedForNodes(key); owner != "" {
 		v.keyProblem(at, "use a prefix of your own, such as example.com/",
 			"%s is reserved on nodes: the prefix belongs to %s", wording.Quote(key), owner)
 	}
@@ -117,27 +117,37 @@ func (v *validator) taints(list strict.Path, taints []Taint) {
 	if len(taints) > maxTaints {
 		v.problem(list, "remove some", "has %d taints; EKS allows %d", len(taints), maxTaints)
 	}
-	same := func(t Taint) string { return t.Key + ":" + string(t.Effect) }
-	repeated(taints, same, func(i, first int) {
-		v.problem(list.Index(i), "a node has at most one taint with a key and effect: remove one",
-			"%s is already used at line %d", wording.Quote(same(taints[i])), v.line(list.Index(first)))
-	})
+	v.repeatedTaints(list, taints)
 	for i, t := range taints {
 		at := list.Index(i)
 		if !v.doc.Sound(at.Field("key")) {
 			continue
 		}
-		reason, remedy := tooLongOnNodes(t.Key)
-		switch owner := reservedForNodes(t.Key); {
-		case reason != "":
+		if reason, remedy := tooLongOnNodes(t.Key); reason != "" {
 			v.problem(at.Field("key"), remedy, "%s", reason)
-		case len(validation.IsQualifiedName(t.Key)) > 0:
-			v.problem(at.Field("key"), keyRemedy, "%s cannot be the key of a taint", wording.Quote(t.Key))
-		case owner != "":
-			v.problem(at.Field("key"), "use a prefix of your own, such as example.com/",
-				"%s is reserved on nodes: the prefix belongs to %s", wording.Quote(t.Key), owner)
+		} else {
+			v.taintKey(at.Field("key"), t.Key)
 		}
 		v.labelValue(at.Field("value"), "a taint", t.Value)
+	}
+}
+
+func (v *validator) repeatedTaints(list strict.Path, taints []Taint) {
+	same := func(t Taint) string { return t.Key + ":" + string(t.Effect) }
+	repeated(taints, same, func(i, first int) {
+		v.problem(list.Index(i), "a node has at most one taint with a key and effect: remove one",
+			"%s is already used at line %d", wording.Quote(same(taints[i])), v.line(list.Index(first)))
+	})
+}
+
+func (v *validator) taintKey(at strict.Path, key string) {
+	owner := v.reservedForNodes(key)
+	switch {
+	case len(validation.IsQualifiedName(key)) > 0:
+		v.problem(at, keyRemedy, "%s cannot be the key of a taint", wording.Quote(key))
+	case owner != "":
+		v.problem(at, "use a prefix of your own, such as example.com/",
+			"%s is reserved on nodes: the prefix belongs to %s", wording.Quote(key), owner)
 	}
 }
 

@@ -2,6 +2,7 @@ package config
 
 import (
 	"net/netip"
+	"strings"
 
 	"tombolo/config/strict"
 	"tombolo/internal/wording"
@@ -69,6 +70,10 @@ func (v *validator) privateBlock(at strict.Path, cidr string, confirmed bool) bo
 // warnOfNoWay warns of a spoke whose file lets its hub's Argo CD in nowhere. It is no
 // refusal: others may have let it in, by a rule that no file has.
 func warnOfNoWay(doc *strict.Document, c, hub *Cluster) {
+	if c.onAzure() {
+		warnOfPrivateSpoke(doc, c, hub)
+		return
+	}
 	e, at := c.Kubernetes.Endpoint, strict.Path("kubernetes.endpoint")
 	together := c.Network.Existing != nil && hub.Network.Existing != nil && c.Network.Existing.VPC == hub.Network.Existing.VPC
 	// In its VPC the name of an API leads to the private endpoint, whether it has a public
@@ -85,6 +90,31 @@ func warnOfNoWay(doc *strict.Document, c, hub *Cluster) {
 	}
 	doc.Warn(at, "lets nobody in from the hub "+wording.Quote(hub.Name)+", whose Argo CD works with this cluster by its Kubernetes API", remedy)
 	c.Warnings = doc.Warnings()
+}
+
+// warnOfPrivateSpoke warns of a spoke in Azure whose private API its hub reaches only where
+// others have connected the networks.
+func warnOfPrivateSpoke(doc *strict.Document, c, hub *Cluster) {
+	e := c.Kubernetes.Endpoint
+	if e.Private == nil || !*e.Private || sharesNetwork(c, hub) {
+		return
+	}
+	doc.Warn("kubernetes.endpoint", "is private, and the Argo CD of the hub "+wording.Quote(hub.Name)+" works with this cluster by its Kubernetes API",
+		"connect the hub's network with this one, and link it to the private DNS zone; "+
+			"or set public: true with the addresses that the hub's requests come from in allowedCidrs")
+	c.Warnings = doc.Warnings()
+}
+
+// sharesNetwork says that two clusters are in one existing network in Azure.
+func sharesNetwork(a, b *Cluster) bool {
+	network := func(c *Cluster) string {
+		if c.Network.Existing == nil {
+			return ""
+		}
+		id, _, _ := strings.Cut(c.Network.Existing.NodeSubnet, "/subnets/")
+		return strings.ToLower(id)
+	}
+	return network(a) != "" && network(a) == network(b)
 }
 
 // letsIn says that the private endpoint lets in a security group, which may be that of the

@@ -60,6 +60,10 @@ func (v *validator) serviceNamespace(at strict.Path, namespace string) {
 }
 
 func (v *validator) identity(service strict.Path, s Service) {
+	if v.c.onAzure() {
+		v.azureIdentity(service, s)
+		return
+	}
 	at := service.Field("identity")
 	if v.givenRole(at, s.Identity.RoleARN, "policyArns", "statements") {
 		v.agentOf(at, s)

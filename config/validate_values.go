@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	"tombolo/config/strict"
@@ -12,7 +13,7 @@ import (
 // freeReference checks a reference in free values, whose keys the decoder does not
 // know: as strictly as the decoder checks a Value.
 func (v *validator) freeReference(at strict.Path, keys map[string]any) {
-	known := []string{"fromStack", "output", "fromSsm"}
+	known := v.c.referenceKeys()
 	sound := true
 	report := func(p strict.Path, remedy, format string, args ...any) {
 		v.problem(p, remedy, format, args...)
@@ -23,6 +24,10 @@ func (v *validator) freeReference(at strict.Path, keys map[string]any) {
 		text, isText := keys[key].(string)
 		field := map[string]string{"fromStack": "Value.FromStack", "output": "Value.Output", "fromSsm": "Value.FromSSM"}[key]
 		switch {
+		case v.c.format().Omission(reflect.TypeFor[Value](), key) != nil:
+			o := v.c.format().Omission(reflect.TypeFor[Value](), key)
+			v.keyProblem(p, o.Remedy, "%s", o.Message)
+			sound = false
 		case field == "":
 			remedy := "a value that is read from elsewhere has no keys but " + wording.And(known)
 			if near := wording.Nearest(key, known); near != "" {
@@ -41,6 +46,15 @@ func (v *validator) freeReference(at strict.Path, keys map[string]any) {
 	if sound {
 		v.source(at, sourceOf(keys))
 	}
+}
+
+// referenceKeys are the keys of a value that is read from elsewhere.
+func (c *Cluster) referenceKeys() []string {
+	var keys []string
+	for _, f := range c.format().Fields(reflect.TypeFor[Value]()) {
+		keys = append(keys, f.Name)
+	}
+	return keys
 }
 
 // source checks that a value is read from one place, which is not the cluster's own.

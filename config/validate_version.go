@@ -69,7 +69,7 @@ func afterStandard(s Support, r awsfacts.Release) string {
 func (v *validator) upgrade(minor string, day time.Time) string {
 	next, ok := awsfacts.NextAfter(minor)
 	if !ok {
-		return "use a newer release of Tombolo, which knows a newer version"
+		return newerTombolo
 	}
 	remedy := fmt.Sprintf("run `tombolo upgrade %s --to %s`", v.c.Name, next.Minor)
 	if lasting := lastingAfter(next, day); lasting.Minor != next.Minor {
@@ -96,10 +96,18 @@ func lastingAfter(r awsfacts.Release, day time.Time) awsfacts.Release {
 func successor(minor string) string {
 	next, ok := awsfacts.NextAfter(minor)
 	if !ok {
-		return "use a newer release of Tombolo, which knows a newer version"
+		return newerTombolo
 	}
 	releases := awsfacts.Releases()
-	return fmt.Sprintf("write %s for a live cluster, and %s for a new one", wording.Quote(next.Minor), wording.Quote(releases[len(releases)-1].Minor))
+	return writeVersions(next.Minor, releases[len(releases)-1].Minor)
+}
+
+// newerTombolo is the remedy for the newest version that this release knows.
+const newerTombolo = "use a newer release of Tombolo, which knows a newer version"
+
+// writeVersions is the remedy that names the version after one that has ended, and the newest.
+func writeVersions(next, newest string) string {
+	return fmt.Sprintf("write %s for a live cluster, and %s for a new one", wording.Quote(next), wording.Quote(newest))
 }
 
 func date(day time.Time) string { return day.Format(time.DateOnly) }

@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -51,7 +52,7 @@ func (l *Lab) writeShim() error {
 		return err
 	}
 	script := fmt.Sprintf("#!/bin/sh\ncd %s || exit 1\nexec %s lab aws \"$@\"\n", quote(l.root), quote(self))
-	if err := replace(filepath.Join(l.paths().bin(), "aws"), script); err != nil {
+	if err := replace(filepath.Join(l.paths().bin(), "aws"), script, 0o755); err != nil {
 		return fmt.Errorf("write the lab's aws command: %w", err)
 	}
 	return nil
@@ -59,14 +60,14 @@ func (l *Lab) writeShim() error {
 
 // replace gives a program its text. It is never half there, nor open for writing,
 // while somebody runs it: every command in the lab writes it, beside other ones.
-func replace(program, text string) error {
+func replace(program, text string, mode fs.FileMode) error {
 	if has, err := os.ReadFile(program); err == nil && string(has) == text {
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(program), 0o755); err != nil {
 		return err
 	}
-	return file.Replace(program, []byte(text), 0o755)
+	return file.Replace(program, []byte(text), mode)
 }
 
 // quote makes one word of the shell's out of any text.

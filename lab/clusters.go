@@ -13,7 +13,7 @@ import (
 	"tombolo/lab/standin"
 )
 
-// clusters is what the AWS stand-in has behind its EKS: a control plane, an
+// clusters is what the stand-ins have behind EKS and AKS: a control plane, an
 // agent that runs the GitOps controllers its Deployments ask for, and a manager
 // that makes in the cloud what its objects ask for.
 type clusters struct {
@@ -27,15 +27,32 @@ type clusters struct {
 	// doors are where the private endpoints are.
 	doors doors
 
-	mu     sync.Mutex
-	owners map[string]string // the ARN of a cluster, by its name
+	mu    sync.Mutex
+	specs map[string]standin.ClusterSpec // what each cluster was started as, by its name
 }
 
-// owner of a cluster is the account in its ARN.
-func (c *clusters) owner(name string) string {
+// owner of a cluster is its id in the cloud, which has the account in it; "" for a cluster
+// that does not run.
+func (c *clusters) owner(name string) string { return c.spec(name).ID }
+
+// spec is what a cluster was started as; empty for one that does not run.
+func (c *clusters) spec(name string) standin.ClusterSpec {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.owners[name]
+	return c.specs[name]
+}
+
+// issuedBy is the name of the cluster whose service accounts' tokens are of an issuer; ""
+// for an issuer that is no cluster's.
+func (c *clusters) issuedBy(issuer string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for name, spec := range c.specs {
+		if spec.Issuer == issuer {
+			return name
+		}
+	}
+	return ""
 }
 
 // own gives a name to a cluster. The lab's processes have it, so no other account can have
@@ -43,20 +60,20 @@ func (c *clusters) owner(name string) string {
 func (c *clusters) own(spec standin.ClusterSpec) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if other, taken := c.owners[spec.Name]; taken && other != spec.ID {
-		return fmt.Errorf("the lab has one cluster of a name, and %s is there: give this one another name", other)
+	if other, taken := c.specs[spec.Name]; taken && other.ID != spec.ID {
+		return fmt.Errorf("the lab has one cluster of a name, and %s is there: give this one another name", other.ID)
 	}
-	if c.owners == nil {
-		c.owners = map[string]string{}
+	if c.specs == nil {
+		c.specs = map[string]standin.ClusterSpec{}
 	}
-	c.owners[spec.Name] = spec.ID
+	c.specs[spec.Name] = spec
 	return nil
 }
 
 func (c *clusters) disown(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.owners, name)
+	delete(c.specs, name)
 }
 
 // Start brings a cluster up, or back.
@@ -72,8 +89,13 @@ func (c *clusters) Start(ctx context.Context, spec standin.ClusterSpec) (standin
 	}
 	info.Endpoint = c.doors.endpoint(spec.Name, info.Endpoint, private)
 	kubeconfig := c.planes.AdminKubeconfig(spec.Name)
-	if err := c.cloud.Watch(spec.Name, spec.Region, kubeconfig); err != nil || !c.engines {
-		return info, err
+	if spec.Tenant == "" { // nobody makes load balancers and disks of Azure in the lab
+		if err := c.cloud.Watch(spec.Name, spec.Region, kubeconfig); err != nil {
+			return info, err
+		}
+	}
+	if !c.engines {
+		return info, nil
 	}
 	if c.kubelet != nil {
 		if err := c.kubelet.Watch(spec.Name, kubeconfig); err != nil {

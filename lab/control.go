@@ -39,7 +39,7 @@ type daemonFile struct {
 
 // protocol is what is said on the socket, and what the daemon's ports want. It changes
 // with what an older daemon does not know.
-const protocol = 2
+const protocol = 3
 
 // readDaemonFile returns what the last daemon left; false when there is none.
 func readDaemonFile(path string) (daemonFile, bool, error) {
@@ -178,6 +178,7 @@ func (d *daemon) control() http.Handler {
 	handle(mux, "POST /assume", func(_ context.Context, r assumeRequest) (sigv4.Credentials, error) {
 		return d.accounts.sts().Assume(r.By, r.Role)
 	})
+	d.serveFederation(mux)
 	d.serveInsights(mux)
 	d.serveSecrets(mux)
 	d.serveDrift(mux)

@@ -27,10 +27,12 @@ import (
 	"tombolo/lab/aws/secretsmanager"
 	"tombolo/lab/aws/ssm"
 	"tombolo/lab/aws/sts"
+	"tombolo/lab/azure/resourcemanager"
 	"tombolo/lab/charts"
 	"tombolo/lab/cloudmanager"
 	"tombolo/lab/controllers"
 	"tombolo/lab/controlplane"
+	"tombolo/lab/entra"
 	"tombolo/lab/git"
 	"tombolo/lab/inbox"
 	"tombolo/lab/people"
@@ -72,9 +74,11 @@ type daemon struct {
 	supervisor   *process.Supervisor
 	clusters     *clusters
 	accounts     accounts
+	azure        *standin.Cloud
 	repositories map[string]*git.Repository // by the platform tree that they follow
 	authority    *pki.Authority
-	tunnel       *proxy.Tunnel // to AWS's own hosts
+	tunnel       *proxy.Tunnel // to the clouds' own hosts
+	entra        *entra.Entra
 	ports        servicePorts
 	token        string // for requests to those ports
 	socket       string // for control; those of controllers are beside it
@@ -90,6 +94,8 @@ type daemon struct {
 // servicePorts are the ports of the daemon's own servers.
 type servicePorts struct {
 	provider, reviews, proxy int
+	// azure is the provider's for Azure, manager its Resource Manager's.
+	azure, manager int
 	// runner is 0 but in a closed network, company and noWay but in a proxied one.
 	runner, company, noWay int
 }
@@ -123,6 +129,7 @@ func (d *daemon) close() {
 	d.clusters.planes.Close()
 	d.supervisor.Close()
 	d.accounts.close()
+	d.azure.Close()
 }
 
 // newDaemon puts the parts together. Nothing listens yet.
@@ -158,7 +165,7 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 	if d.people, err = people.Open(d.authority.KeyFile(people.KeyName)); err != nil {
 		return nil, err
 	}
-	d.tunnel = proxy.NewTunnel(awsHosts()...)
+	d.tunnel = proxy.NewTunnel(cloudHosts()...)
 	d.repositories = map[string]*git.Repository{}
 	for tree := range trees() {
 		d.repositories[tree] = git.Open(p.repository(tree), p.home())
@@ -181,7 +188,7 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 	})
 	options := controllers.Options{
 		Dir: p.controllers(), Tools: p.tools(), Bin: p.bin(), Home: p.home(), Proxy: proxyFor(d.ports.proxy, d.token),
-		CA: d.authority.CertFile("ca"), Sockets: filepath.Dir(d.socket), Supervisor: d.supervisor, Ports: book, Log: d.log,
+		CA: d.authority.CertFile("ca"), Tenant: AzureTenant, Sockets: filepath.Dir(d.socket), Supervisor: d.supervisor, Ports: book, Log: d.log,
 	}
 	if network == ProxiedNetwork {
 		if d.profile != Full {
@@ -206,11 +213,18 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 	d.accounts, err = openAccounts(p, standin.Options{
 		Clusters: d.clusters, Region: Region, LatencyScale: latencyScale(), RoleBoundary: os.Getenv("TOMBOLO_LAB_ROLE_BOUNDARY"), Tags: tagPolicy(),
 	})
+	if err != nil {
+		return nil, err
+	}
+	if d.azure, err = d.openAzure(); err != nil {
+		return nil, err
+	}
+	d.entra, err = d.openEntra()
 	return d, err
 }
 
 func (d *daemon) choosePorts(book *ports.Book, network Network) error {
-	wanted := map[string]*int{"aws-provider": &d.ports.provider, "token-reviews": &d.ports.reviews, "proxy": &d.ports.proxy}
+	wanted := map[string]*int{"aws-provider": &d.ports.provider, "azure-provider": &d.ports.azure, "azure-manager": &d.ports.manager, "token-reviews": &d.ports.reviews, "proxy": &d.ports.proxy}
 	if network == ClosedNetwork {
 		wanted["runner"] = &d.ports.runner
 	}
@@ -242,7 +256,10 @@ func awsHosts() []string {
 	return hosts
 }
 
-// authority signs the certificates of the token review endpoint and of AWS's services.
+// cloudHosts are the host names of the clouds that the lab answers to.
+func cloudHosts() []string { return append(awsHosts(), entra.Hosts()...) }
+
+// authority signs the certificates of the token review endpoint and of the clouds' services.
 func authority(dir string) (*pki.Authority, error) {
 	a, err := pki.Open(dir, "lab")
 	if err != nil {
@@ -251,12 +268,18 @@ func authority(dir string) (*pki.Authority, error) {
 	return a, errors.Join(
 		a.Issue("token-reviews", pki.Subject{CommonName: "token-reviews", IPs: []net.IP{net.IPv4(127, 0, 0, 1)}}),
 		a.IssueKey(people.KeyName),
-		a.Issue("aws", pki.Subject{CommonName: "amazonaws.com", DNSNames: awsHosts()}),
+		a.Issue(cloudsCert, pki.Subject{CommonName: "clouds", DNSNames: cloudHosts()}),
 	)
 }
 
-// authenticate finds the user of a token in a cluster.
+// cloudsCert is the name of the certificate of the clouds' hosts.
+const cloudsCert = "clouds"
+
+// authenticate finds the user of a token in a cluster, as the cluster's cloud does.
 func (d *daemon) authenticate(cluster, token string) (username string, groups []string, err error) {
+	if tenant := d.clusters.spec(cluster).Tenant; tenant != "" {
+		return d.entra.Review(tenant, token)
+	}
 	if authenticator.IsPerson(token) {
 		return authenticator.Person(d.accounts.with(cluster), d.people.Key, cluster, token)
 	}
@@ -285,15 +308,12 @@ func tagPolicy() standin.TagPolicy {
 
 // serve opens every server, brings the clusters back, and waits for the end.
 func (d *daemon) serve(ctx context.Context) error {
-	failed := make(chan error, 9)
-	provider := grpc.NewServer(grpc.MaxRecvMsgSize(maxMessage), grpc.MaxSendMsgSize(maxMessage))
-	pulumirpc.RegisterResourceProviderServer(provider, standin.Organisation(d.accounts[0], d.accounts[1:]...))
-	listener, err := listenForOwn(loopback(d.ports.provider), d.log)
+	failed := make(chan error, 11)
+	end, err := d.serveProviders(failed)
 	if err != nil {
-		return fmt.Errorf("listen for the AWS provider: %w", err)
+		return err
 	}
-	go func() { failed <- provider.Serve(listener) }()
-	defer provider.Stop()
+	defer end()
 
 	trust, err := d.authority.TLS("token-reviews")
 	if err != nil {
@@ -303,7 +323,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	go func() { failed <- reviews.ListenAndServeTLS("", "") }()
 	defer reviews.Close()
 
-	services, err := d.serveAWS(failed)
+	services, err := d.serveClouds(failed)
 	if err != nil {
 		return err
 	}
@@ -342,20 +362,61 @@ func (d *daemon) serve(ctx context.Context) error {
 	}
 }
 
-// serveAWS serves AWS's Security Token Service, and what speaks JSON, to clients of the
-// tunnel.
-func (d *daemon) serveAWS(failed chan<- error) (*http.Server, error) {
-	trust, err := d.authority.TLS("aws")
+// serveProviders serves the stand-ins to the engine, and Azure's Resource Manager to the driver.
+func (d *daemon) serveProviders(failed chan<- error) (end func(), err error) {
+	var ends []func()
+	end = func() {
+		for _, e := range ends {
+			e()
+		}
+	}
+	for _, p := range []struct {
+		name   string
+		port   int
+		server pulumirpc.ResourceProviderServer
+	}{
+		{"AWS", d.ports.provider, standin.Organisation(d.accounts[0], d.accounts[1:]...)},
+		{"Azure", d.ports.azure, d.azure.Provider()},
+	} {
+		listener, err := listenForOwn(loopback(p.port), d.log)
+		if err != nil {
+			end()
+			return nil, fmt.Errorf("listen for the %s provider: %w", p.name, err)
+		}
+		server := grpc.NewServer(grpc.MaxRecvMsgSize(maxMessage), grpc.MaxSendMsgSize(maxMessage))
+		pulumirpc.RegisterResourceProviderServer(server, p.server)
+		go func() { failed <- server.Serve(listener) }()
+		ends = append(ends, server.Stop)
+	}
+	listener, err := listenForOwn(loopback(d.ports.manager), d.log)
+	if err != nil {
+		end()
+		return nil, fmt.Errorf("listen for Azure's Resource Manager: %w", err)
+	}
+	manager := &http.Server{Handler: resourcemanager.New(d.azure, resourcemanager.Options{Endpoint: managerURL(d.ports.manager)}), ReadHeaderTimeout: 10 * time.Second}
+	go func() { failed <- manager.Serve(listener) }()
+	ends = append(ends, func() { manager.Close() })
+	return end, nil
+}
+
+// serveClouds serves, to clients of the tunnel, AWS's Security Token Service and what speaks
+// JSON there, and Azure's Entra.
+func (d *daemon) serveClouds(failed chan<- error) (*http.Server, error) {
+	trust, err := d.authority.TLS(cloudsCert)
 	if err != nil {
 		return nil, err
 	}
-	tokens, others := sts.Handler(d.accounts...), jsonapi.Handler(d.accounts.sts(), jsonServices()...)
+	tokens, others, logins := sts.Handler(d.accounts...), jsonapi.Handler(d.accounts.sts(), jsonServices()...), d.entra.Handler()
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, known := sts.Region(r.Host); known {
+		_, known := sts.Region(r.Host)
+		switch {
+		case known:
 			tokens.ServeHTTP(w, r)
-			return
+		case slices.Contains(entra.Hosts(), strings.ToLower(r.Host)):
+			logins.ServeHTTP(w, r)
+		default:
+			others.ServeHTTP(w, r)
 		}
-		others.ServeHTTP(w, r)
 	})
 	server := &http.Server{Handler: handler, TLSConfig: trust, ReadHeaderTimeout: 10 * time.Second}
 	go func() { failed <- server.ServeTLS(d.tunnel, "", "") }()
@@ -378,7 +439,7 @@ func (d *daemon) gitHandler() http.Handler {
 // heal brings back what should run and does not, and lets the Git repositories
 // follow the platform trees. Up asks for it, at every start and afterwards.
 func (d *daemon) heal(ctx context.Context) error {
-	resumed := d.accounts.resume(ctx)
+	resumed := errors.Join(d.accounts.resume(ctx), d.azure.Resume(ctx))
 	notes, err := d.seed(ctx)
 	if resumed != nil {
 		reason, _, _ := strings.Cut(resumed.Error(), "\n")

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+
+	"tombolo/lab/standin"
 )
 
 // Change changes properties of a resource in the cloud's stand-in, as a person
@@ -36,11 +38,20 @@ type driftRequest struct {
 // serveDrift answers Change and Delete.
 func (d *daemon) serveDrift(mux *http.ServeMux) {
 	handle(mux, "PATCH /resource", func(ctx context.Context, r driftRequest) (Item, error) {
-		return d.accounts.having(r.Type, r.Name).Change(ctx, r.Type, r.Name, r.Changes)
+		return d.having(r.Type, r.Name).Change(ctx, r.Type, r.Name, r.Changes)
 	})
 	handle(mux, "DELETE /resource", func(ctx context.Context, r driftRequest) (Item, error) {
-		return d.accounts.having(r.Type, r.Name).Remove(ctx, r.Type, r.Name)
+		return d.having(r.Type, r.Name).Remove(ctx, r.Type, r.Name)
 	})
+}
+
+// having is the cloud that has a resource of a type with an id or a name, and AWS's own account
+// where none has it.
+func (d *daemon) having(typ, name string) *standin.Cloud {
+	if d.azure.Has(typ, name) {
+		return d.azure
+	}
+	return d.accounts.having(typ, name)
 }
 
 // handle answers requests of one kind; what fails is the caller's to change.

@@ -61,10 +61,10 @@ func TestReleasedIsMissing(t *testing.T) {
 	for _, tool := range requiredTools {
 		files.Write(t, filepath.Join(l.paths().tools(), tool), "")
 	}
-	for _, provider := range requiredProviders {
+	for _, provider := range append(requiredProviders, eksProvider) {
 		assert.NilError(t, os.MkdirAll(filepath.Join(l.paths().plugins(), provider+"-v1.0.0"), 0o755))
 	}
 	assert.NilError(t, l.ChooseEKS(ReleasedEKS))
-	assert.Check(t, is.Error(l.checkTools(), "the released EKS plugin is missing in "+l.paths().released()+"; run `make tools-released`"))
+	assert.Check(t, is.Error(l.CheckEKS(), "the released EKS plugin is missing in "+l.paths().released()+"; run `make tools-released`"))
 	assert.Check(t, is.Error(l.linkPlugins(), "read what the released EKS plugin asks for: 0 files asks.json in "+l.paths().released()+"; run `make tools-released`"))
 }

@@ -3,10 +3,10 @@ package lab
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"tombolo/lab/aws/sigv4"
 	"tombolo/lab/ports"
@@ -36,7 +36,7 @@ func (l *Lab) Env() (map[string]string, error) {
 		return nil, err
 	}
 	var chosen servicePorts
-	wanted := map[string]*int{"aws-provider": &chosen.provider, "proxy": &chosen.proxy}
+	wanted := map[string]*int{"aws-provider": &chosen.provider, "azure-provider": &chosen.azure, "azure-manager": &chosen.manager, "proxy": &chosen.proxy}
 	network, err := l.Network()
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (l *Lab) Env() (map[string]string, error) {
 		"PULUMI_HOME":              p.pulumiHome(),
 		"PULUMI_BACKEND_URL":       l.Backend(),
 		"PULUMI_CONFIG_PASSPHRASE": passphrase,
-		"PULUMI_DEBUG_PROVIDERS":   "aws:" + strconv.Itoa(chosen.provider),
+		"PULUMI_DEBUG_PROVIDERS":   fmt.Sprintf("aws:%d,azure-native:%d", chosen.provider, chosen.azure),
 		"PULUMI_SKIP_UPDATE_CHECK": "true",
 		// What is missing here is not to be downloaded but to be built.
 		"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
@@ -100,7 +100,13 @@ func (l *Lab) Env() (map[string]string, error) {
 		ChannelVariable:   channelAddress,
 		"TOMBOLO_LAB":     "1",
 		addressesVariable: "any",
+		managerVariable:   managerURL(chosen.manager),
 	}
+	azure, err := l.azureEnv(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(env, azure)
 	if network == ProxiedNetwork {
 		if env[MirrorPasswordVariable], err = secret(p.mirrorPassword()); err != nil {
 			return nil, err

@@ -89,9 +89,23 @@ func TestUpNamesMissingProviders(t *testing.T) {
 		file := filepath.Join(l.paths().tools(), tool)
 		files.Write(t, file, "")
 	}
-	assert.NilError(t, os.MkdirAll(filepath.Join(l.paths().plugins(), "resource-eks-v2.8.1"), 0o755))
 	want := "resource-kubernetes missing in " + l.paths().plugins() + "; run `make tools`"
-	assert.Check(t, is.Error(l.checkTools(), want))
+	assert.Check(t, is.Error(l.CheckTools(), want))
+}
+
+// TestALabForAzureNeedsNoEKS: what only one cloud's clusters need is looked for where a
+// cluster file has one.
+func TestALabForAzureNeedsNoEKS(t *testing.T) {
+	l := Open(t.TempDir())
+	for _, tool := range requiredTools {
+		files.Write(t, filepath.Join(l.paths().tools(), tool), "")
+	}
+	assert.NilError(t, os.MkdirAll(filepath.Join(l.paths().plugins(), "resource-kubernetes-v4.25.0"), 0o755))
+	assert.NilError(t, l.CheckTools())
+	assert.Check(t, is.Error(l.CheckEKS(), "resource-eks missing in "+l.paths().plugins()+"; run `make tools`"))
+	assert.Check(t, is.Error(l.CheckAKS(), "kubelogin missing in "+l.paths().tools()+"; run `make tools-azure`"))
+	files.Write(t, filepath.Join(l.paths().tools(), "kubelogin"), "")
+	assert.Check(t, l.CheckAKS())
 }
 
 func TestCheckArgoCD(t *testing.T) {
@@ -150,7 +164,7 @@ func TestShim(t *testing.T) {
 	running, err := os.Open(cmd.Path)
 	assert.NilError(t, err)
 	defer running.Close()
-	assert.NilError(t, replace(cmd.Path, "another"))
+	assert.NilError(t, replace(cmd.Path, "another", 0o755))
 	old, err := io.ReadAll(running)
 	if err != nil || !strings.HasPrefix(string(old), "#!/bin/sh\n") {
 		t.Errorf("what runs became %q, %v", old, err)

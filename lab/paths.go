@@ -25,7 +25,9 @@ func (p paths) ports() string         { return p.in("ports.json") }
 func (p paths) pki() string           { return p.in("pki") }
 func (p paths) cloud() string         { return p.in("aws") }
 func (p paths) member() string        { return p.in("aws-member") } // the organisation's other account
-func (p paths) company() string       { return p.in("company") }    // certificates of the company's proxy
+func (p paths) azure() string         { return p.in("azure") }
+func (p paths) azureToken() string    { return p.in("azure-token") } // of the pipeline, for Entra
+func (p paths) company() string       { return p.in("company") }     // certificates of the company's proxy
 func (p paths) clusters() string      { return p.in("clusters") }
 func (p paths) controllers() string   { return p.in("controllers") }
 func (p paths) repository(tree string) string {

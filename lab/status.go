@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"tombolo/lab/aws"
+	"tombolo/lab/azure"
 )
 
 // Status says what the lab consists of now. A lab that is not running is no
@@ -39,9 +40,10 @@ func (d *daemon) status() Status {
 			{"proxy", d.proxyURL()},
 			{"token reviews", d.reviewURL()},
 			{"aws provider", loopback(d.ports.provider)},
+			{"azure provider", loopback(d.ports.azure)},
 		},
 		Processes: []Process{},
-		Inventory: d.accounts.inventory(),
+		Inventory: append(d.accounts.inventory(), d.azure.Inventory()...),
 	}
 	for _, p := range d.supervisor.List() {
 		s.Processes = append(s.Processes, Process{
@@ -61,5 +63,10 @@ func (l *Lab) stored() (Status, error) {
 		}
 		all = append(all, found...)
 	}
+	found, err := azure.Stored(l.paths().azure())
+	if err != nil {
+		return Status{}, fmt.Errorf("get the lab's status: the lab is not running, and what it left cannot be read: %w", err)
+	}
+	all = append(all, found...)
 	return Status{Endpoints: []Endpoint{}, Processes: []Process{}, Inventory: all}, nil
 }

@@ -32,7 +32,13 @@ var argocdTools = []string{
 }
 
 // requiredProviders are the Pulumi providers that the lab runs with.
-var requiredProviders = []string{"resource-eks", "resource-kubernetes"}
+var requiredProviders = []string{"resource-kubernetes"}
+
+// eksProvider is the Pulumi provider that clusters in AWS need, and those in Azure do not.
+const eksProvider = "resource-eks"
+
+// azureTools are the binaries that clusters in Azure need in a lab.
+var azureTools = []string{"kubelogin"}
 
 // Up starts the lab, or brings back the parts of a running one that died. It
 // clears away what a killed lab left behind, and returns when everything that
@@ -65,8 +71,11 @@ func (l *Lab) Up(ctx context.Context, progress func(Step)) error {
 }
 
 func (l *Lab) startDaemon(ctx context.Context, progress func(Step)) error {
-	if err := step(progress, "check the lab's tools", func() (string, error) { return "", l.checkTools() }); err != nil {
+	if err := step(progress, "check the lab's tools", func() (string, error) { return "", l.CheckTools() }); err != nil {
 		return err
+	}
+	if err := l.CheckEKS(); err != nil {
+		progress(Step{Name: "clusters in AWS cannot run in this lab", State: StepNote, Detail: err.Error()})
 	}
 	if err := l.clear(progress); err != nil {
 		return err
@@ -77,7 +86,7 @@ func (l *Lab) startDaemon(ctx context.Context, progress func(Step)) error {
 func (l *Lab) startParts(ctx context.Context, progress func(Step)) error {
 	var s Status
 	err := step(progress, "start the lab's parts", func() (string, error) {
-		if err := errors.Join(l.writeShim(), l.linkPlugins(), withoutPulumiLogs(l.paths().pulumiLogs()), l.ask(ctx, http.MethodGet, "/status", nil, nil)); err != nil {
+		if err := errors.Join(l.writeShim(), l.writeKubelogin(), l.linkPlugins(), withoutPulumiLogs(l.paths().pulumiLogs()), l.ask(ctx, http.MethodGet, "/status", nil, nil)); err != nil {
 			return "", err
 		}
 		err := l.call(ctx, http.MethodPost, "/heal", nil, &s)
@@ -102,13 +111,24 @@ func step(progress func(Step), name string, do func() (detail string, err error)
 	return nil
 }
 
-// checkTools names every missing tool at once.
-func (l *Lab) checkTools() error {
+// CheckTools names the tools that every lab needs and this one lacks, all at once.
+func (l *Lab) CheckTools() error {
 	missing := l.missingTools(requiredTools)
 	if len(missing) > 0 {
 		return fmt.Errorf("%s missing in %s; run `make tools`", strings.Join(missing, ", "), l.paths().tools())
 	}
-	for _, provider := range requiredProviders {
+	if err := l.checkProviders(requiredProviders...); err != nil {
+		return err
+	}
+	if _, err := exec.LookPath("git"); err != nil {
+		return errors.New("git is missing; install it")
+	}
+	return nil
+}
+
+func (l *Lab) checkProviders(names ...string) error {
+	var missing []string
+	for _, provider := range names {
 		if found, _ := filepath.Glob(filepath.Join(l.paths().plugins(), provider+"-v*")); len(found) == 0 {
 			missing = append(missing, provider)
 		}
@@ -116,16 +136,30 @@ func (l *Lab) checkTools() error {
 	if len(missing) > 0 {
 		return fmt.Errorf("%s missing in %s; run `make tools`", strings.Join(missing, ", "), l.paths().plugins())
 	}
+	return nil
+}
+
+// CheckEKS says what a cluster in AWS would lack in the lab: the EKS component, and
+// Node.js, which runs it.
+func (l *Lab) CheckEKS() error {
+	if err := l.checkProviders(eksProvider); err != nil {
+		return err
+	}
 	if build, err := l.EKS(); err != nil {
 		return err
 	} else if _, err := os.Stat(l.paths().released()); build == ReleasedEKS && err != nil {
 		return fmt.Errorf("the released EKS plugin is missing in %s; run `make tools-released`", l.paths().released())
 	}
-	if _, err := exec.LookPath("git"); err != nil {
-		return errors.New("git is missing; install it")
-	}
 	if _, err := exec.LookPath("node"); err != nil {
 		return errors.New("node, which runs the EKS provider, is missing; install Node.js 20 or newer")
+	}
+	return nil
+}
+
+// CheckAKS says what a cluster in Azure would lack in the lab.
+func (l *Lab) CheckAKS() error {
+	if missing := l.missingTools(azureTools); len(missing) > 0 {
+		return fmt.Errorf("%s missing in %s; run `make tools-azure`", strings.Join(missing, ", "), l.paths().tools())
 	}
 	return nil
 }

@@ -82,7 +82,7 @@ func TestNameAndParse(t *testing.T) {
 
 func TestReservedKeysAreThePublishedOnes(t *testing.T) {
 	c := load(t, "full")
-	for _, reserved := range names.InfraKeyNames() {
+	for _, reserved := range names.InfraKeyNames(names.AWSCloud) {
 		assert.Check(t, slices.Contains(c.RegistrationAnnotationKeys(), reserved), "%s is published, and free for a cluster's registration", reserved)
 	}
 }

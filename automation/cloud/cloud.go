@@ -7,6 +7,7 @@ package cloud
 import (
 	"tombolo/automation/adoption"
 	"tombolo/automation/cloud/aws"
+	"tombolo/automation/cloud/azure"
 	"tombolo/automation/drift"
 	"tombolo/automation/plan"
 	"tombolo/automation/preflight"
@@ -31,5 +32,9 @@ type Cloud interface {
 // Of is the provider of a cluster's cloud. The CLI runs the programs that ask the
 // cloud; it may be nil where the cloud is not asked.
 func Of(c *config.Cluster, cli *pulumicli.CLI) Cloud {
-	return map[config.Provider]Cloud{config.AWS: aws.Cloud{Pulumi: cli}}[c.Cloud.Provider]
+	return map[config.Provider]Cloud{config.AWS: aws.Cloud{Pulumi: cli}, config.Azure: azure.Cloud{Pulumi: cli}}[c.Cloud.Provider]
 }
+
+// LoginEnv are the variables with which programs that clouds have for their clusters' tokens
+// sign in as the providers do; only those that the environment does not have.
+func LoginEnv(env func(string) string) map[string]string { return azure.LoginEnv(env) }

@@ -7,10 +7,10 @@ import (
 )
 
 // account is what the credentials of a cluster file lead to.
-type account struct{ account, region, profile, role, externalID string }
+type account struct{ account, region, tenant, profile, role, externalID string }
 
 func accountOf(c *config.Cluster) account {
-	out := account{account: c.Cloud.Account, region: c.Cloud.Region, profile: c.Cloud.Profile}
+	out := account{account: c.Cloud.Account, region: c.Cloud.Region, tenant: c.Cloud.Tenant, profile: c.Cloud.Profile}
 	if role := c.Cloud.AssumeRole; role != nil {
 		out.role, out.externalID = role.RoleARN, role.ExternalID
 	}

@@ -28,9 +28,12 @@ type Cloud interface {
 // Program that has to be in PATH.
 type Program struct {
 	Name, Remedy string
-	// Oldest version that will do; "" for any. The program is to print its version as
-	// `kubectl version --client=true --output=json` does.
+	// Oldest version that will do; "" for any.
 	Oldest string
+	// Asks is the option by which the program prints its version among other text; one that
+	// somebody has built may print none, and will do. Default: it is to print its version as
+	// `kubectl version --client=true --output=json` does.
+	Asks string
 }
 
 // Plugin is a provider of the engine, and the module of its SDK, whose version is
@@ -41,6 +44,8 @@ type Plugin struct{ Name, Module string }
 type Facts struct {
 	// Account of the caller, and its Identity there.
 	Account, Identity string
+	// Tenant of the caller, on a cloud that has tenants.
+	Tenant string
 	// Region that was asked, and whether it is enabled for the account.
 	Region  string
 	Enabled bool
@@ -50,6 +55,30 @@ type Facts struct {
 	Err string
 	// RegionErr says why the regions could not be told.
 	RegionErr string
+
+	// What follows is of clouds that have it: Azure.
+
+	// Unregistered are the cloud's services that the account has not turned on.
+	Unregistered []string
+	// Versions of Kubernetes that the cloud offers in the region, major.minor.
+	Versions []string
+	// MissingRights are actions that the caller may not do.
+	MissingRights []string
+	// Sizes of virtual machines in the region, by their names in lower case.
+	Sizes map[string]Size
+	// ProvidersErr, VersionsErr, RightsErr, SizesErr and QuotasErr say why these, and the
+	// Quotas, could not be told.
+	ProvidersErr, VersionsErr, RightsErr, SizesErr, QuotasErr string
+}
+
+// Size of virtual machines.
+type Size struct {
+	// Family that it counts against.
+	Family string
+	// CPUs of one machine.
+	CPUs int
+	// Closed says that the account may not have it.
+	Closed bool
 }
 
 // Kind of things with a quota.
@@ -80,8 +109,12 @@ func (d Demand) Plus(other Demand) Demand {
 
 // Wanted is what a cluster file says of the cloud.
 type Wanted struct {
-	// Account and Region that the cluster is to be in.
-	Account, Region string
+	// Account and Region that the cluster is to be in, and Tenant on a cloud that has them.
+	Account, Region, Tenant string
+	// Version of Kubernetes that it is to have, major.minor.
+	Version string
+	// New says that core is still to make the cluster.
+	New bool
 	// Demand of the cluster alone, and All of the clusters that are checked
 	// together in this account and region.
 	Demand, All Demand

@@ -3,6 +3,7 @@ package preflight
 import (
 	"context"
 	"encoding/json"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -69,22 +70,43 @@ func (d Doctor) checkProgram(ctx context.Context, p Program) (version string, ba
 	if p.Oldest == "" {
 		return "", nil
 	}
-	text, err := d.Run(ctx, p.Name, "version", "--client=true", "--output=json")
+	version, err := d.versionOf(ctx, p)
 	if err != nil {
 		return "", []Finding{Bad(check, Fail, p.Remedy, "%s does not say its version: %s", p.Name, pulumicli.FirstLine(err.Error()))}
 	}
-	var said struct {
-		ClientVersion struct{ GitVersion string }
+	if version == "" && p.Asks != "" {
+		return "", nil
 	}
-	if err := json.Unmarshal([]byte(text), &said); err != nil {
-		return "", []Finding{Bad(check, Fail, p.Remedy, "%s does not say its version: %s", p.Name, err)}
-	}
-	version = strings.TrimPrefix(said.ClientVersion.GitVersion, "v")
 	has, err := semver.ParseTolerant(version)
 	if err != nil || has.LT(semver.MustParse(p.Oldest)) {
 		return "", []Finding{Bad(check, Fail, p.Remedy, "%s is version %q, and %s or newer is needed", p.Name, version, p.Oldest)}
 	}
 	return version, nil
+}
+
+// versionIn finds a version in a text.
+var versionIn = regexp.MustCompile(`\bv?(\d+\.\d+\.\d+)\b`)
+
+// versionOf asks a program for its version; "" when it prints none.
+func (d Doctor) versionOf(ctx context.Context, p Program) (string, error) {
+	if p.Asks != "" {
+		text, err := d.Run(ctx, p.Name, p.Asks)
+		for line := range strings.Lines(text) { // kubelogin prints Go's version, too
+			if m := versionIn.FindStringSubmatch(line); m != nil && !strings.HasPrefix(line, "Go version") {
+				return m[1], err
+			}
+		}
+		return "", err
+	}
+	text, err := d.Run(ctx, p.Name, "version", "--client=true", "--output=json")
+	if err != nil {
+		return "", err
+	}
+	var said struct {
+		ClientVersion struct{ GitVersion string }
+	}
+	err = json.Unmarshal([]byte(text), &said)
+	return strings.TrimPrefix(said.ClientVersion.GitVersion, "v"), err
 }
 
 const pluginsCheck = "plugins"

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
@@ -202,6 +203,6 @@ func (s *Sweep) sorted(all []Leftover) (f finding) {
 func manages(stack []apitype.ResourceV3, l Leftover) bool {
 	return slices.ContainsFunc(stack, func(r apitype.ResourceV3) bool {
 		arn, _ := r.Outputs["arn"].(string)
-		return !r.External && (arn != "" && arn == l.CloudID || r.ID != "" && string(r.ID) == l.ID)
+		return !r.External && (arn != "" && arn == l.CloudID || r.ID != "" && (string(r.ID) == l.ID || strings.EqualFold(string(r.ID), l.CloudID)))
 	})
 }

@@ -19,11 +19,13 @@ import (
 const infraConfigType = "tombolo:infraconfig:InfraConfig"
 
 // Facts are what the infrastructure hands to the GitOps tree: a value for each of
-// names.InfraKeys, by the key's name.
+// names.InfraKeys of the cluster's cloud, by the key's name.
 type Facts map[string]pulumi.StringInput
 
 // InfraConfigArgs are the arguments of an InfraConfig.
 type InfraConfigArgs struct {
+	// Cloud that the cluster is on, which has keys of its own: aws or azure.
+	Cloud string
 	// Namespace of the general ConfigMap.
 	Namespace string
 	// Facts about the infrastructure; all are required.
@@ -109,7 +111,7 @@ func (a *InfraConfigArgs) configMaps(keys pulumi.StringMap) []ConfigMap {
 	}}
 	for _, s := range a.Services {
 		all = append(all, ConfigMap{
-			Namespace: s.Namespace, Name: names.Values(s.Name), Data: pulumi.StringMap{names.ValuesKey: s.render(a.Facts)},
+			Namespace: s.Namespace, Name: names.Values(s.Name), Data: pulumi.StringMap{names.ValuesKey: s.render(a.Cloud, a.Facts)},
 			resource: s.Name, what: "values of service " + s.Name,
 		})
 	}
@@ -155,9 +157,9 @@ func (a *InfraConfigArgs) validate() error {
 	if a == nil || a.Namespace == "" {
 		return errors.New("a namespace is required")
 	}
-	problems := a.Facts.validate()
+	problems := a.Facts.validate(a.Cloud)
 	published := map[string]bool{}
-	for _, key := range names.InfraKeyNames() {
+	for _, key := range names.InfraKeyNames(a.Cloud) {
 		published[key] = true
 	}
 	for key := range a.AddonKeys {

@@ -16,9 +16,9 @@ import (
 
 const token = "kubernetes:core/v1:ConfigMap"
 
-func facts() Facts {
+func facts(cloud string) Facts {
 	out := Facts{}
-	for _, k := range names.InfraKeys(map[string]string{
+	for _, k := range names.InfraKeys(cloud, map[string]string{
 		"vpc_id": "vpc-1", "private_subnet_ids": "subnet-1,subnet-2", "public_subnet_ids": "",
 	}) {
 		out[k.Name] = pulumi.String(k.Example)
@@ -32,7 +32,7 @@ func run(args *InfraConfigArgs) (*recorder.Recorder, error) {
 
 func TestConfigMaps(t *testing.T) {
 	r, err := run(&InfraConfigArgs{
-		Namespace: "flux-system", Facts: facts(), Extra: map[string]string{"domain": "demo.example"},
+		Cloud: names.AWSCloud, Namespace: "flux-system", Facts: facts(names.AWSCloud), Extra: map[string]string{"domain": "demo.example"},
 		Labels: map[string]string{"tier": "test"}, Annotations: map[string]string{"owner": "platform"},
 		Services: []Service{{
 			Name: "external-dns", Namespace: "dns", ServiceAccount: "external-dns", RoleARN: pulumi.String("arn:role"),
@@ -50,7 +50,7 @@ func TestConfigMaps(t *testing.T) {
 			t.Errorf("%s is %q, expected %q", path, got, want)
 		}
 	}
-	for _, key := range names.InfraKeyNames() {
+	for _, key := range names.InfraKeyNames(names.AWSCloud) {
 		if _, ok := general.Value("data." + key); !ok {
 			t.Errorf("key %s is not published", key)
 		}
@@ -72,10 +72,47 @@ vpcId: vpc-1
 	assert.Check(t, is.Equal(service.String(`data["values.yaml"]`), want))
 }
 
+// TestConfigMapsOnAzure: other keys, and workload identity, of which the pods of a service have a
+// label.
+func TestConfigMapsOnAzure(t *testing.T) {
+	r, err := run(&InfraConfigArgs{
+		Cloud: names.AzureCloud, Namespace: "flux-system", Facts: facts(names.AzureCloud), Extra: map[string]string{"vpc_id": "free here"},
+		Services: []Service{
+			{Name: "external-dns", Namespace: "dns", ServiceAccount: "external-dns", ClientID: pulumi.String("c0")},
+			{Name: "plain", Namespace: "dns"},
+		},
+	})
+	assert.NilError(t, err)
+	general, _ := r.Named(token, "demo-general")
+	for _, key := range names.InfraKeyNames(names.AzureCloud) {
+		_, ok := general.Value("data." + key)
+		assert.Check(t, ok, "key %s is not published", key)
+	}
+	service, _ := r.Named(token, "demo-external-dns")
+	want := `accountId: 00000000-0000-4000-8000-000000000001
+clusterName: demo
+podLabels:
+  azure.workload.identity/use: "true"
+region: germanywestcentral
+serviceAccount:
+  annotations:
+    azure.workload.identity/client-id: c0
+  create: true
+  name: external-dns
+tenantId: 00000000-0000-4000-8000-00000000000a
+vnetId: /subscriptions/00000000-0000-4000-8000-000000000001/resourceGroups/demo/providers/Microsoft.Network/virtualNetworks/demo
+`
+	assert.Check(t, is.Equal(service.String(`data["values.yaml"]`), want))
+	plain, _ := r.Named(token, "demo-plain")
+	assert.Check(t, !strings.Contains(plain.String(`data["values.yaml"]`), "podLabels"))
+}
+
 func TestInfraConfigValidate(t *testing.T) {
 	for want, change := range map[string]func(*InfraConfigArgs){
 		"a namespace is required":                                              func(a *InfraConfigArgs) { a.Namespace = "" },
 		"fact vpc_id is missing":                                               func(a *InfraConfigArgs) { delete(a.Facts, "vpc_id") },
+		`cloud "acme" has no keys`:                                             func(a *InfraConfigArgs) { a.Cloud = "acme" },
+		"fact tenant_id is no key of the infra ConfigMap":                      func(a *InfraConfigArgs) { a.Facts["tenant_id"] = pulumi.String("x") },
 		"fact vpcid is no key of the infra ConfigMap":                          func(a *InfraConfigArgs) { a.Facts["vpcid"] = pulumi.String("x") },
 		"key vpc_id is published from the infrastructure; choose another name": func(a *InfraConfigArgs) { a.Extra = map[string]string{"vpc_id": "x"} },
 		`key "my-key" cannot be a variable; use letters, digits and _`:         func(a *InfraConfigArgs) { a.Extra = map[string]string{"my-key": "x"} },
@@ -84,7 +121,7 @@ func TestInfraConfigValidate(t *testing.T) {
 			a.Services = []Service{{Name: "x", Namespace: "y"}, {Name: "x", Namespace: "z"}}
 		},
 	} {
-		args := &InfraConfigArgs{Namespace: "flux-system", Facts: facts()}
+		args := &InfraConfigArgs{Cloud: names.AWSCloud, Namespace: "flux-system", Facts: facts(names.AWSCloud)}
 		change(args)
 		if _, err := run(args); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, expected %q", err, want)
@@ -98,14 +135,19 @@ func TestReference(t *testing.T) {
 	b.WriteString("# The infra ConfigMap\n\n<!-- Written by `go test ./components/infraconfig -update`; do not edit. -->\n\n")
 	fmt.Fprintf(&b, "The ConfigMap `%s` holds values of the infrastructure. It is in the namespace `flux-system`, with Argo CD in `argocd`, and on a spoke in `tombolo`. "+
 		"With Flux, a manifest uses a key as `${key}`. With Argo CD, each key is an annotation of the cluster's registration.\n\n", names.InfraConfig)
-	b.WriteString("| key | meaning | example |\n|---|---|---|\n")
-	for _, k := range names.InfraKeys(nil) {
-		fmt.Fprintf(&b, "| `%s` | %s | `%s` |\n", k.Name, k.Description, k.Example)
+	for _, cloud := range []string{names.AWSCloud, names.AzureCloud} {
+		fmt.Fprintf(&b, "A cluster on `%s` has these keys:\n\n| key | meaning | example |\n|---|---|---|\n", cloud)
+		for _, k := range names.InfraKeys(cloud, nil) {
+			fmt.Fprintf(&b, "| `%s` | %s | `%s` |\n", k.Name, k.Description, k.Example)
+		}
+		b.WriteString("\n")
 	}
-	b.WriteString("\nThe cluster file's `values` add keys; they cannot replace the keys above.\n\n")
+	b.WriteString("The cluster file's `values` add keys; they cannot replace the keys above.\n\n")
 	fmt.Fprintf(&b, "## Values of a service\n\nThe ConfigMap `<service>-values` in the service's namespace holds Helm values under the key `%s`, for a HelmRelease's `valuesFrom`:\n\n", names.ValuesKey)
-	b.WriteString("| value | meaning |\n|---|---|\n| `clusterName` | Name of the cluster. |\n| `region` | Region of the cluster. |\n| `accountId` | Account of the cluster. |\n| `vpcId` | Id of the VPC. |\n" +
-		"| `serviceAccount` | `create`, `name` and, for IRSA, the annotation with the role; only for a service with an identity. |\n" +
+	b.WriteString("| value | meaning |\n|---|---|\n| `clusterName` | Name of the cluster. |\n| `region` | Region of the cluster. |\n| `accountId` | Account of the cluster. |\n| `vpcId` | On AWS: id of the VPC. |\n" +
+		"| `tenantId` | On Azure: tenant of the subscription. |\n| `vnetId` | On Azure: id of the VNet. |\n" +
+		"| `serviceAccount` | `create`, `name` and, for IRSA, the annotation with the role, for workload identity the one with the client id; only for a service with an identity. |\n" +
+		"| `podLabels` | For workload identity: the label without which pods do not get the identity. |\n" +
 		"\nThe service's own `values` in the cluster file are merged over them: maps by key; other values replace.\n")
 	golden.Assert(t, b.String(), "../../../docs/reference/infra-config.md")
 }

@@ -21,25 +21,55 @@ type Service struct {
 	ServiceAccount string
 	// RoleARN annotates the service account for IRSA. Nil for none.
 	RoleARN pulumi.StringInput
+	// ClientID of the service's identity annotates the service account for Azure's workload
+	// identity, and has the chart label its pods. Nil for none.
+	ClientID pulumi.StringInput
 	// Values merged over the published ones: maps key by key, all else by
 	// replacement.
 	Values map[string]any
 }
 
-// render is the service's values.yaml.
-func (s Service) render(f Facts) pulumi.StringOutput {
-	role := s.RoleARN
-	if role == nil {
-		role = pulumi.String("")
+// How service accounts and pods say which identity they have. Sources:
+// https://docs.aws.amazon.com/eks/latest/userguide/associate-service-account-role.html and
+// https://learn.microsoft.com/azure/aks/workload-identity-overview#service-account-labels-and-annotations
+const (
+	roleAnnotation   = "eks.amazonaws.com/role-arn"
+	clientAnnotation = "azure.workload.identity/client-id"
+	useLabel         = "azure.workload.identity/use"
+)
+
+// serviceValues are the Helm values of every service on a cloud, by the keys of the general
+// ConfigMap that they have from.
+func serviceValues(cloud string) map[string]string {
+	values := map[string]string{"clusterName": "cluster_name", "region": "region", "accountId": "account_id"}
+	if cloud == names.AzureCloud {
+		values["tenantId"], values["vnetId"] = "tenant_id", "vnet_id"
+	} else {
+		values["vpcId"] = "vpc_id"
 	}
-	return pulumi.All(f["cluster_name"], f["region"], f["account_id"], f["vpc_id"], role).ApplyT(func(v []any) (string, error) {
-		values := map[string]any{
-			"clusterName": v[0], "region": v[1], "accountId": v[2], "vpcId": v[3],
+	return values
+}
+
+// render is the service's values.yaml.
+func (s Service) render(cloud string, f Facts) pulumi.StringOutput {
+	inputs := pulumi.StringMap{roleAnnotation: or(s.RoleARN), clientAnnotation: or(s.ClientID)}
+	keys := serviceValues(cloud)
+	for value, key := range keys {
+		inputs[value] = f[key]
+	}
+	return inputs.ToStringMapOutput().ApplyT(func(known map[string]string) (string, error) {
+		values := map[string]any{}
+		for value := range keys {
+			values[value] = known[value]
 		}
 		if s.ServiceAccount != "" {
 			account := map[string]any{"create": true, "name": s.ServiceAccount}
-			if arn := v[4].(string); arn != "" {
-				account["annotations"] = map[string]any{"eks.amazonaws.com/role-arn": arn}
+			if arn := known[roleAnnotation]; arn != "" {
+				account["annotations"] = map[string]any{roleAnnotation: arn}
+			}
+			if id := known[clientAnnotation]; id != "" {
+				account["annotations"] = map[string]any{clientAnnotation: id}
+				values["podLabels"] = map[string]any{useLabel: "true"}
 			}
 			values["serviceAccount"] = account
 		}
@@ -49,6 +79,14 @@ func (s Service) render(f Facts) pulumi.StringOutput {
 		}
 		return string(text), nil
 	}).(pulumi.StringOutput)
+}
+
+// or is the input, or "" for none.
+func or(in pulumi.StringInput) pulumi.StringInput {
+	if in == nil {
+		return pulumi.String("")
+	}
+	return in
 }
 
 // merge lays over on base; neither is changed.
@@ -65,10 +103,13 @@ func merge(base, over map[string]any) map[string]any {
 	return out
 }
 
-// validate finds keys without a value, and values without a key.
-func (f Facts) validate() []error {
+// validate finds keys of the cloud without a value, and values without a key.
+func (f Facts) validate(cloud string) []error {
 	var problems []error
-	keys := names.InfraKeyNames()
+	keys := names.InfraKeyNames(cloud)
+	if len(keys) == 0 {
+		return []error{fmt.Errorf("cloud %q has no keys", cloud)}
+	}
 	for _, key := range keys {
 		if f[key] == nil {
 			problems = append(problems, fmt.Errorf("fact %s is missing", key))

@@ -4,7 +4,9 @@
 package previewers
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
 	admissionv1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/admissionregistration/v1"
 	metav1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/meta/v1"
@@ -15,36 +17,47 @@ import (
 const previewersType = "tombolo:previewers:Previewers"
 
 const (
-	// Group is the Kubernetes group whose members may preview.
+	// Group is the Kubernetes group whose members may preview, where the cloud can put its
+	// principals into groups of Kubernetes; it is also the name of the role.
 	Group = "tombolo:preview"
 	// PolicyName is the name of the ValidatingAdmissionPolicy and its binding.
 	PolicyName = "tombolo-preview"
 )
 
-// Refusal is what the API server says to a member who writes.
+// Refusal is what the API server says to a member who writes, whatever the group is.
 const Refusal = "members of the group " + Group + " may write by dry run only: " +
 	"use an identity of kubernetes.admins to change the cluster"
 
-// Previewers is what the members of Group may do on a cluster.
+// PreviewersArgs are the arguments of Previewers.
+type PreviewersArgs struct {
+	// Groups of Kubernetes whose members may preview, at least one: Group, or groups of a
+	// cloud's directory, as the API server knows them.
+	Groups []string
+}
+
+// Previewers is what the members of the groups may do on a cluster.
 type Previewers struct{ pulumi.ResourceState }
 
 // NewPreviewers makes the rights and the policy that holds them to dry runs. The
 // provider in opts is the cluster's.
-func NewPreviewers(ctx *pulumi.Context, name string, opts ...pulumi.ResourceOption) (*Previewers, error) {
+func NewPreviewers(ctx *pulumi.Context, name string, args *PreviewersArgs, opts ...pulumi.ResourceOption) (*Previewers, error) {
+	if args == nil || len(args.Groups) == 0 {
+		return nil, fmt.Errorf("previewers %s: %w", name, errors.New("at least one group is required"))
+	}
 	c := &Previewers{}
 	if err := ctx.RegisterComponentResourceV2(previewersType, name, pulumi.Map{"group": pulumi.String(Group)}, c, opts...); err != nil {
 		return nil, fmt.Errorf("register previewers %s: %w", name, err)
 	}
-	if err := build(ctx, name, pulumi.Parent(c)); err != nil {
+	if err := build(ctx, name, args, pulumi.Parent(c)); err != nil {
 		return nil, fmt.Errorf("previewers %s: %w", name, err)
 	}
 	return c, ctx.RegisterResourceOutputs(c, pulumi.Map{})
 }
 
 // build makes the policy first: without it, the rights would be to write.
-func build(ctx *pulumi.Context, name string, parent pulumi.ResourceOption) error {
+func build(ctx *pulumi.Context, name string, args *PreviewersArgs, parent pulumi.ResourceOption) error {
 	policy, err := admissionv1.NewValidatingAdmissionPolicy(ctx, name+"-previews", &admissionv1.ValidatingAdmissionPolicyArgs{
-		Metadata: metav1.ObjectMetaArgs{Name: pulumi.String(PolicyName)}, Spec: dryRunOnly(),
+		Metadata: metav1.ObjectMetaArgs{Name: pulumi.String(PolicyName)}, Spec: dryRunOnly(args.Groups),
 	}, parent)
 	if err != nil {
 		return err
@@ -64,21 +77,34 @@ func build(ctx *pulumi.Context, name string, parent pulumi.ResourceOption) error
 	if err != nil {
 		return err
 	}
-	const rbac = "rbac.authorization.k8s.io"
+	var subjects rbacv1.SubjectArray
+	for _, group := range args.Groups {
+		subjects = append(subjects, rbacv1.SubjectArgs{ApiGroup: pulumi.String(rbac), Kind: pulumi.String("Group"), Name: pulumi.String(group)})
+	}
 	_, err = rbacv1.NewClusterRoleBinding(ctx, name+"-previews", &rbacv1.ClusterRoleBindingArgs{
 		Metadata: metav1.ObjectMetaArgs{Name: pulumi.String(Group)},
 		RoleRef:  rbacv1.RoleRefArgs{ApiGroup: pulumi.String(rbac), Kind: pulumi.String("ClusterRole"), Name: pulumi.String(Group)},
-		Subjects: rbacv1.SubjectArray{rbacv1.SubjectArgs{
-			ApiGroup: pulumi.String(rbac), Kind: pulumi.String("Group"), Name: pulumi.String(Group),
-		}},
+		Subjects: subjects,
 	}, parent, pulumi.DependsOn([]pulumi.Resource{role}))
 	return err
 }
 
-// dryRunOnly refuses what a member of Group writes without dry run, and all that a
+// rbac is the group of the API that rights are in.
+const rbac = "rbac.authorization.k8s.io"
+
+// memberOf is an expression for a request by a member of one of the groups.
+func memberOf(groups []string) string {
+	const theirs = "request.userInfo.groups"
+	if len(groups) == 1 {
+		return "'" + groups[0] + "' in " + theirs
+	}
+	return theirs + ".exists(group, group in ['" + strings.Join(groups, "', '") + "'])"
+}
+
+// dryRunOnly refuses what a member of the groups writes without dry run, and all that a
 // member connects to. Reviews of one's own rights and tokens write nothing, though
 // they are creations.
-func dryRunOnly() admissionv1.ValidatingAdmissionPolicySpecArgs {
+func dryRunOnly(groups []string) admissionv1.ValidatingAdmissionPolicySpecArgs {
 	every := pulumi.ToStringArray([]string{"*"})
 	rule := func(groups []string, operations ...string) admissionv1.NamedRuleWithOperationsArgs {
 		return admissionv1.NamedRuleWithOperationsArgs{
@@ -96,7 +122,7 @@ func dryRunOnly() admissionv1.ValidatingAdmissionPolicySpecArgs {
 			},
 		},
 		MatchConditions: admissionv1.MatchConditionArray{admissionv1.MatchConditionArgs{
-			Name: pulumi.String("previewer"), Expression: pulumi.String("'" + Group + "' in request.userInfo.groups"),
+			Name: pulumi.String("previewer"), Expression: pulumi.String(memberOf(groups)),
 		}},
 		Validations: admissionv1.ValidationArray{admissionv1.ValidationArgs{
 			Expression: pulumi.String("request.operation != 'CONNECT' && has(request.dryRun) && request.dryRun"),

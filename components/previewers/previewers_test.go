@@ -1,12 +1,15 @@
 package previewers
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/recorder"
 )
@@ -18,19 +21,36 @@ const (
 	bindingType = roleType + "Binding"
 )
 
-func made(t *testing.T) *recorder.Recorder {
+func made(t *testing.T, groups ...string) *recorder.Recorder {
 	t.Helper()
 	r := &recorder.Recorder{}
 	return r.Sound(t, r.Run("demo-bootstrap", func(ctx *pulumi.Context) error {
-		_, err := NewPreviewers(ctx, "demo")
+		_, err := NewPreviewers(ctx, "demo", &PreviewersArgs{Groups: groups})
 		return err
 	}))
+}
+
+// TestGroupsOfADirectory: the API server knows groups of Entra by their object ids.
+func TestGroupsOfADirectory(t *testing.T) {
+	for _, groups := range [][]string{{"p1"}, {"p1", "p2"}} {
+		r := made(t, groups...)
+		binding, _ := r.Named(bindingType, "demo-previews")
+		for i, group := range groups {
+			binding.Expect(t, map[string]string{fmt.Sprintf("subjects[%d].name", i): group, fmt.Sprintf("subjects[%d].kind", i): "Group"})
+		}
+		policy, _ := r.Named(policyType, "demo-previews")
+		policy.Expect(t, map[string]string{"spec.matchConditions[0].expression": map[int]string{
+			1: "'p1' in request.userInfo.groups", 2: "request.userInfo.groups.exists(group, group in ['p1', 'p2'])",
+		}[len(groups)]})
+	}
+	_, err := recorder.Make("demo-bootstrap", "demo", NewPreviewers, nil)
+	assert.Check(t, is.ErrorContains(err, "previewers demo: at least one group is required"))
 }
 
 // TestThePolicyComesFirst: rights to write exist only where the policy holds them
 // to dry runs, and they go before it does.
 func TestThePolicyComesFirst(t *testing.T) {
-	r := made(t)
+	r := made(t, Group)
 	for _, pair := range [][2]string{{boundType, policyType}, {roleType, boundType}, {bindingType, roleType}} {
 		after, _ := r.Named(pair[0], "demo-previews")
 		if !slices.ContainsFunc(after.DependsOn, func(urn string) bool { return strings.Contains(urn, "$"+pair[1]+"::") }) {
@@ -52,7 +72,7 @@ func TestThePolicyComesFirst(t *testing.T) {
 
 // TestRights: no Secrets, no way around the policy, and nothing that runs.
 func TestRights(t *testing.T) {
-	role, _ := made(t).Named(roleType, "demo-previews")
+	role, _ := made(t, Group).Named(roleType, "demo-previews")
 	rules, _ := role.Value("rules")
 	for _, rule := range rules.ArrayValue() {
 		list := func(key string) []string {

@@ -36,6 +36,8 @@ type Recorder struct {
 	Outputs map[string]resource.PropertyMap
 	// Invokes answers invokes, by token.
 	Invokes map[string]func(resource.PropertyMap) (resource.PropertyMap, error)
+	// Unborn says that no resource exists: none has an id, as in a preview of a new stack.
+	Unborn bool
 
 	mu        sync.Mutex
 	resources []Resource
@@ -75,6 +77,9 @@ func (r *Recorder) NewResource(a pulumi.MockResourceArgs) (string, resource.Prop
 	}
 	if a.ID != "" {
 		return a.ID, state, nil
+	}
+	if r.Unborn {
+		return "", state, nil
 	}
 	return a.Name + "-id", state, nil
 }

@@ -52,6 +52,9 @@ type Addon struct {
 	Stage Stage
 	// Requires names the addons that must be turned on with it.
 	Requires []string
+	// NotOn are the clouds that the addon is not for, such as azure, each with what to do
+	// there; none for an addon that is for all.
+	NotOn map[string]Instead
 	// Ended says that upstream makes no releases any more; nil while it does.
 	Ended *End
 
@@ -61,6 +64,22 @@ type Addon struct {
 	keys    []Key
 	values  func(Facts, any, Outputs) map[string]any
 	check   func(any, Selection) []Problem
+}
+
+// Instead says why an addon is not for a cloud, and what to do there.
+type Instead struct {
+	// Reason is a sentence about the addon, without its name.
+	Reason string
+	// Remedy says what to do.
+	Remedy string
+}
+
+// Azure is the name of the cloud in NotOn and Facts.
+const Azure = "azure"
+
+// notOnAzure is NotOn of an addon for all clouds but Azure.
+func notOnAzure(reason, remedy string) map[string]Instead {
+	return map[string]Instead{Azure: {Reason: reason, Remedy: remedy}}
 }
 
 // End is the end of an addon's software.

@@ -27,7 +27,9 @@ var _ = register(Addon{
 	Namespace:       "authentik",
 	NamespaceLabels: podSecurity("baseline"),
 	Stage:           Others,
-	Requires:        []string{"external-secrets"},
+	NotOn: notOnAzure("has its secrets from Secrets Manager",
+		"remove it, and bring it by the platform tree"),
+	Requires: []string{"external-secrets"},
 }, definition[AuthentikOptions]{
 	Rules: map[string]strict.Rule{
 		"AuthentikOptions.SecretPath": {

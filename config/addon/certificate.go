@@ -28,6 +28,8 @@ var _ = register(Addon{
 	Summary:   "Makes a TLS certificate in ACM, for the load balancers.",
 	Namespace: "kube-system",
 	Stage:     Others,
+	NotOn: notOnAzure("makes a certificate of AWS's for load balancers of AWS",
+		"remove it: cert-manager makes certificates"),
 }, definition[CertificateOptions]{
 	Rules: map[string]strict.Rule{
 		"CertificateOptions.Domain": {

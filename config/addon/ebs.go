@@ -18,6 +18,8 @@ var _ = register(Addon{
 	Summary:   "Makes EBS volumes for claims, and attaches them to nodes.",
 	Namespace: "kube-system",
 	Stage:     Others,
+	NotOn: notOnAzure("makes volumes of AWS",
+		"remove it: AKS brings its driver for disks, with the StorageClass managed-csi"),
 }, definition[EBSOptions]{
 	Rules: map[string]strict.Rule{"EBSOptions.KMSKeyARN": kmsKeys},
 	Needs: func(in Input[EBSOptions]) Needs {

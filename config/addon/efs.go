@@ -30,6 +30,8 @@ var _ = register(Addon{
 	Summary:   "Makes volumes that many nodes share, in an EFS file system.",
 	Namespace: "kube-system",
 	Stage:     Others,
+	NotOn: notOnAzure("makes file systems of AWS",
+		"remove it: AKS brings its driver for Azure Files, with the StorageClass azurefile-csi"),
 }, definition[EFSOptions]{
 	Rules: map[string]strict.Rule{"EFSOptions.Backup": {Default: true}, "EFSOptions.KMSKeyARN": kmsKeys},
 	Needs: func(in Input[EFSOptions]) Needs {

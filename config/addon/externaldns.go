@@ -30,6 +30,8 @@ var _ = register(Addon{
 	Summary:   "Manages DNS records of Services, Ingresses and Gateways.",
 	Namespace: "external-dns",
 	Stage:     Others,
+	NotOn: notOnAzure("changes zones of Route 53, and this catalogue has it for AWS alone",
+		"remove it, and bring it by the platform tree with a service whose identity has the role DNS Zone Contributor"),
 }, definition[DNSOptions]{
 	Rules: map[string]strict.Rule{
 		"DNSOptions.Zones":  {Noun: "zone", MinItems: 1},

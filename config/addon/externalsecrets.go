@@ -32,6 +32,8 @@ var _ = register(Addon{
 	Summary:   "Copies secrets from Secrets Manager into the cluster.",
 	Namespace: "external-secrets",
 	Stage:     Others,
+	NotOn: notOnAzure("reads Secrets Manager, and this catalogue has it for AWS alone",
+		"remove it, and bring it by the platform tree with a service whose identity has the role Key Vault Secrets User"),
 }, definition[SecretsOptions]{
 	Rules: map[string]strict.Rule{
 		"SecretsOptions.Prefixes": {

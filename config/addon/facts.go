@@ -15,7 +15,9 @@ type Facts struct {
 	// InCloud is the name of the managed cluster in its cloud, by which controllers tag
 	// what they make; "" is Cluster.
 	InCloud string
-	// Region, Account and Partition it is in.
+	// Provider is the cloud it is in, such as aws or azure; "" is aws.
+	Provider string
+	// Region, Account and Partition it is in; only AWS has partitions.
 	Region, Account, Partition string
 	// NetworkAccount is the account that owns the VPC; "" is Account.
 	NetworkAccount string

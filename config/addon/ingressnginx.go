@@ -18,7 +18,9 @@ var _ = register(Addon{
 	Namespace:       "ingress-nginx",
 	NamespaceLabels: podSecurity("baseline"),
 	Stage:           Others,
-	Requires:        []string{"aws-load-balancer-controller"},
+	NotOn: notOnAzure("needs the addon aws-load-balancer-controller, which is for AWS",
+		"remove it, and bring an ingress controller by the platform tree: AKS makes its load balancer"),
+	Requires: []string{"aws-load-balancer-controller"},
 }, definition[IngressOptions]{
 	Values: func(in Input[IngressOptions], out Outputs) map[string]any {
 		if !in.Options.Certificate {

@@ -8,7 +8,9 @@ var _ = register(Addon{
 	Namespace:       "istio-system",
 	NamespaceLabels: podSecurity("baseline"),
 	Stage:           Others,
-	Requires:        []string{"aws-load-balancer-controller", "certificate"},
+	NotOn: notOnAzure("needs the addons aws-load-balancer-controller and certificate, which are for AWS",
+		"remove it, and bring it by the platform tree: AKS makes its load balancer"),
+	Requires: []string{"aws-load-balancer-controller", "certificate"},
 }, definition[none]{
 	Values: func(in Input[none], _ Outputs) map[string]any {
 		return map[string]any{

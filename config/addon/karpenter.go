@@ -45,6 +45,8 @@ var _ = register(Addon{
 	Summary:   "Makes nodes for pods that cannot be scheduled, and removes nodes that are no longer needed.",
 	Namespace: "kube-system",
 	Stage:     Karpenter,
+	NotOn: notOnAzure("makes nodes by EC2, and AKS has nothing for it to call",
+		"remove it: AKS's own autoscaler keeps each node group between size.min and size.max"),
 }, definition[KarpenterOptions]{
 	Rules: map[string]strict.Rule{
 		"KarpenterOptions.CPULimit": {Least: new(1), Default: 1000},

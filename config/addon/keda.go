@@ -12,11 +12,11 @@ import (
 type KEDAOptions struct {
 	// Queues are the ARNs of SQS queues whose length its operator may read. Everybody who
 	// may make a ScaledObject can have the operator read them. Default: none.
-	Queues []string `yaml:"queues,omitempty"`
+	Queues []string `yaml:"queues,omitempty" cloud:"aws"`
 	// CloudWatch lets its operator read AWS's metrics: all of the cluster's account and
 	// region, as there is no narrower right. Everybody who may make a ScaledObject can have
 	// the operator read them. Default false.
-	CloudWatch bool `yaml:"cloudWatch,omitempty"`
+	CloudWatch bool `yaml:"cloudWatch,omitempty" cloud:"aws"`
 }
 
 // kedaAccount is the service account of the chart's operator, which is what calls AWS:

@@ -16,6 +16,8 @@ var _ = register(Addon{
 	Summary:   "Makes AWS load balancers for Services and Ingresses.",
 	Namespace: "kube-system",
 	Stage:     LoadBalancerController,
+	NotOn: notOnAzure("makes load balancers of AWS",
+		"remove it: AKS makes the load balancers of Services itself"),
 }, definition[LoadBalancerOptions]{
 	Rules: map[string]strict.Rule{"LoadBalancerOptions.WebACLs": {Default: false}},
 	Needs: func(in Input[LoadBalancerOptions]) Needs {

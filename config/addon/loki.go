@@ -30,6 +30,8 @@ var _ = register(Addon{
 	Summary:   "Stores the cluster's logs in a bucket, and answers queries.",
 	Namespace: "loki",
 	Stage:     Others,
+	NotOn: notOnAzure("keeps logs in a bucket of S3, and this catalogue has it for AWS alone",
+		"remove it, and bring it by the platform tree with a service whose identity has the role Storage Blob Data Contributor"),
 }, definition[LokiOptions]{
 	Rules: map[string]strict.Rule{
 		"LokiOptions.RetentionDays": {Least: new(1), Default: 30}, "LokiOptions.KMSKeyARN": kmsKeys,

@@ -6,7 +6,9 @@ var _ = register(Addon{
 	Namespace:       monitoring,
 	NamespaceLabels: monitoringLabels(),
 	Stage:           Others,
-	Requires:        []string{"loki"},
+	NotOn: notOnAzure("sends logs to the addon loki, which is for AWS",
+		"remove it, or use alloy"),
+	Requires: []string{"loki"},
 	// https://grafana.com/docs/loki/latest/send-data/promtail
 	Ended: &End{Date: "2026-03-02", Successor: "alloy"},
 }, definition[none]{

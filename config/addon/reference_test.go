@@ -32,6 +32,12 @@ func TestReference(t *testing.T) {
 		fmt.Fprintf(&b, "| `%s` | `%s` | `%s` | %s | %s |\n", a.Name, a.Stage, a.Namespace,
 			code(a.Requires), strings.Join(inTheCloud(a.Needs(f, sampleOptions(t, a))), ", "))
 	}
+	b.WriteString("\n## Not on Azure\n\nA cluster file for Azure with one of these addons is refused.\n\n| addon | why | what to do |\n|---|---|---|\n")
+	for _, a := range All() {
+		if instead, not := a.NotOn[Azure]; not {
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", a.Name, instead.Reason, instead.Remedy)
+		}
+	}
 	b.WriteString("\n## Keys of infra-config\n\n| key | of | meaning | example |\n|---|---|---|---|\n")
 	for _, a := range All() {
 		for _, k := range a.Keys() {

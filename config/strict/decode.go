@@ -111,6 +111,10 @@ func (d *decoder) structure(n *yaml.Node, p Path, typ reflect.Type, place func(F
 	for _, pr := range d.pairs(n, p) {
 		i := slices.Index(names, pr.key.Value)
 		if i < 0 {
+			if o := d.Omission(typ, pr.key.Value); o != nil {
+				d.omitted(pr.key, p, *o)
+				continue
+			}
 			d.unknown(pr.key, p, names, n)
 			continue
 		}
@@ -154,6 +158,15 @@ func (d *decoder) unknown(key *yaml.Node, p Path, names []string, parent *yaml.N
 		}
 	}
 	d.doc.ReportAt(positionOf(key), p.Key(key.Value), "is not a known key", remedy)
+}
+
+// omitted reports a key that other files have. The key that this one has in its place is not
+// also missing.
+func (d *decoder) omitted(key *yaml.Node, p Path, o Omission) {
+	if o.Instead != "" {
+		d.doc.broken[p.Field(o.Instead)] = true
+	}
+	d.doc.unreadable(positionOf(key), p.Field(key.Value), o.Message, o.Remedy)
 }
 
 func holds(mapping *yaml.Node, key string) bool {

@@ -3,6 +3,7 @@ package strict
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"tombolo/internal/wording"
@@ -32,16 +33,18 @@ type OrText interface{ SetText(text string) }
 var catalogueType = reflect.TypeFor[Catalogue]()
 
 // Fields are the keys of a struct type, by its yaml tags, or of a Catalogue. A
-// field of a struct without omitempty is required.
+// field of a struct without omitempty is required. Fields that the format omits are not
+// among them.
 func (f Format) Fields(t reflect.Type) []Field {
 	if t.Implements(catalogueType) {
-		return reflect.Zero(t).Interface().(Catalogue).Fields()
+		entries := reflect.Zero(t).Interface().(Catalogue).Fields()
+		return slices.DeleteFunc(entries, func(e Field) bool { return f.omits(t, e.Name, "") != nil })
 	}
 	var out []Field
 	for i := range t.NumField() {
 		field := t.Field(i)
 		name, options, _ := strings.Cut(field.Tag.Get("yaml"), ",")
-		if name == "-" {
+		if name == "-" || f.omits(t, field.Name, field.Tag) != nil {
 			continue
 		}
 		out = append(out, Field{
@@ -53,6 +56,27 @@ func (f Format) Fields(t reflect.Type) []Field {
 		})
 	}
 	return out
+}
+
+func (f Format) omits(owner reflect.Type, name string, tag reflect.StructTag) *Omission {
+	if f.Omit == nil {
+		return nil
+	}
+	return f.Omit(owner, name, tag)
+}
+
+// Omission is why the format has no key in a struct type or a Catalogue; nil for a key that
+// it has, and for one that no format has.
+func (f Format) Omission(t reflect.Type, key string) *Omission {
+	if t.Implements(catalogueType) {
+		return f.omits(t, key, "")
+	}
+	for field := range t.Fields() {
+		if name, _, _ := strings.Cut(field.Tag.Get("yaml"), ","); name == key && name != "-" {
+			return f.omits(t, field.Name, field.Tag)
+		}
+	}
+	return nil
 }
 
 // someKeys names the required keys of a mapping, or the first few of all.

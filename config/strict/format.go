@@ -15,10 +15,23 @@ type Format struct {
 	// Rule is the rule of a struct's field, "Cluster.Name", or of a struct
 	// type, "SecretRef"; the zero Rule where there is none.
 	Rule func(name string) Rule
+	// Omit says why the files have no key for a field of a struct type, by its name and tag,
+	// or for an entry of a Catalogue, by its name, where others of the same Go type have one;
+	// nil for a key that they have. A nil Omit omits none.
+	Omit func(owner reflect.Type, name string, tag reflect.StructTag) *Omission
 	// Empty is the remedy for a file with nothing in it.
 	Empty string
 	// Several is the remedy for a file of several YAML documents.
 	Several string
+}
+
+// Omission is why files of a format have no key for a field.
+type Omission struct {
+	// Message says so of the key, and Remedy what to do.
+	Message, Remedy string
+	// Instead is the key that such a file has in its place, of the same mapping; "" for
+	// none.
+	Instead string
 }
 
 // Decode reads content into the struct that into points to, and reports into

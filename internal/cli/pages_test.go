@@ -98,7 +98,7 @@ func anchors(text string) []string {
 // TestPagesSayWhatWasNotRun: the lab has neither AWS nor a host of pull requests,
 // and no operator. A page about them says at its top what has not been run.
 func TestPagesSayWhatWasNotRun(t *testing.T) {
-	elsewhere := regexp.MustCompile(`GitHub|GitLab|Kubernetes Operator|(?i)without .--lab|in AWS`)
+	elsewhere := regexp.MustCompile(`GitHub|GitLab|Azure DevOps|Kubernetes Operator|(?i)without .--lab|in AWS`)
 	found := 0
 	for page, text := range pages(t) {
 		if filepath.Dir(page) != "docs/guide" || !elsewhere.MatchString(text) {
@@ -141,7 +141,7 @@ func TestCommandsInPipelines(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(checkout, ".github", "workflows", "*.yml"))
 	assert.NilError(t, err)
 	seen := 0
-	for _, file := range append(files, filepath.Join(checkout, ".gitlab-ci.yml")) {
+	for _, file := range append(files, filepath.Join(checkout, ".gitlab-ci.yml"), filepath.Join(checkout, "azure-pipelines.yml")) {
 		text, err := os.ReadFile(file)
 		assert.NilError(t, err)
 		for _, m := range called.FindAllStringSubmatch(string(text), -1) {

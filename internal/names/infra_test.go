@@ -9,16 +9,28 @@ import (
 )
 
 func TestInfraKeys(t *testing.T) {
-	seen := map[string]bool{}
-	examples := map[string]string{}
-	for _, k := range InfraKeys(nil) {
-		if seen[k.Name] || k.Name == "" || k.Description == "" || k.Example == "" || strings.Contains(k.Example, "$") {
-			t.Errorf("key %+v is there twice or lacks something", k)
+	for cloud, id := range map[string]string{
+		AWSCloud:   "arn:aws:eks:eu-central-1:111122223333:cluster/demo",
+		AzureCloud: "/subscriptions/00000000-0000-4000-8000-000000000001/resourceGroups/demo/providers/Microsoft.ContainerService/managedClusters/demo",
+	} {
+		seen := map[string]bool{}
+		examples := map[string]string{}
+		for _, k := range InfraKeys(cloud, nil) {
+			if seen[k.Name] || k.Name == "" || k.Description == "" || k.Example == "" || strings.Contains(k.Example, "$") {
+				t.Errorf("key %+v of %s is there twice or lacks something", k, cloud)
+			}
+			seen[k.Name], examples[k.Name] = true, k.Example
 		}
-		seen[k.Name], examples[k.Name] = true, k.Example
+		assert.Check(t, is.Equal(examples["cluster_id"], id))
+		assert.Check(t, is.Equal(examples["cloud"], cloud))
+		if names := InfraKeyNames(cloud); len(names) != len(seen) || names[0] != "cluster_name" {
+			t.Errorf("the names on %s are %v", cloud, names)
+		}
 	}
-	assert.Check(t, is.Equal(examples["cluster_arn"], "arn:aws:eks:eu-central-1:111122223333:cluster/demo"))
-	for _, k := range InfraKeys(map[string]string{"cluster_name": "prod", "node_role_arn": "arn:other"}) {
+}
+
+func TestInfraKeysOfACluster(t *testing.T) {
+	for _, k := range InfraKeys(AWSCloud, map[string]string{"cluster_name": "prod", "node_role_arn": "arn:other"}) {
 		if want := "arn:aws:eks:eu-central-1:111122223333:cluster/prod"; k.Name == "cluster_arn" && k.Example != want {
 			t.Errorf("cluster_arn of prod is like %s; expected %s", k.Example, want)
 		}
@@ -26,7 +38,15 @@ func TestInfraKeys(t *testing.T) {
 			t.Errorf("what is known of node_role_arn is passed over: %s", k.Example)
 		}
 	}
-	if names := InfraKeyNames(); len(names) != len(seen) || names[0] != "cluster_name" {
-		t.Errorf("the names are %v", names)
+}
+
+// TestEachCloudHasItsKeys: keys of one cloud are not the other's.
+func TestEachCloudHasItsKeys(t *testing.T) {
+	for name, want := range map[string][]string{
+		"cluster_id": {AWSCloud, AzureCloud}, "network_id": {AWSCloud, AzureCloud}, "account_id": {AWSCloud, AzureCloud},
+		"vpc_id": {AWSCloud}, "cluster_arn": {AWSCloud}, "tenant_id": {AzureCloud}, "vnet_id": {AzureCloud}, "domain": nil,
+	} {
+		assert.Check(t, is.DeepEqual(InfraKeyClouds(name), want), name)
 	}
+	assert.Check(t, is.Len(InfraKeyNames("acme"), 0))
 }

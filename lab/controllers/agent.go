@@ -41,6 +41,8 @@ type Options struct {
 	// Company is the network of the clusters; nil for one in which every process goes by
 	// Proxy.
 	Company *Company
+	// Tenant is the id of the lab's tenant of Entra.
+	Tenant string
 	// CA is the file of the authority of the https hosts behind the proxy, PEM.
 	CA string
 	// Supervisor runs the processes.
@@ -62,7 +64,7 @@ func New(o Options) *Agent { return &Agent{o: o} }
 
 // Watch runs what the workloads of a cluster ask for, until Forget. Where a
 // cluster is watched already, controllers that were given up are tried again.
-// region is the cluster's in AWS; kubeconfig is an admin's.
+// region is the cluster's in its cloud; kubeconfig is an admin's.
 func (a *Agent) Watch(cluster, region, kubeconfig string) error {
 	w, started, err := a.watches.Open(cluster, func() (*watch, error) {
 		config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
@@ -113,7 +115,7 @@ const workers = 8
 type watch struct {
 	o       Options
 	cluster string
-	region  string // in AWS
+	region  string
 	config  *rest.Config
 	client  kubernetes.Interface
 	log     *slog.Logger

@@ -54,6 +54,30 @@ func TestIdentityEnv(t *testing.T) {
 	}
 }
 
+// TestAzureIdentityEnv: on AKS it is the pod that asks, and the service account that has a
+// client id.
+func TestAzureIdentityEnv(t *testing.T) {
+	client := fake.NewClientset(
+		account("plain", nil),
+		account("identity", map[string]string{"azure.workload.identity/client-id": "c1", "azure.workload.identity/tenant-id": "t2"}),
+	)
+	w := newWatch(Options{CA: "/lab/ca.crt", Tenant: "t1", Log: slog.New(slog.DiscardHandler)}, "aks", "germanywestcentral", &rest.Config{}, client)
+	asks := map[string]string{"azure.workload.identity/use": "true"}
+	env, tokens, err := w.identityEnv(t.Context(), plan{namespace: "argocd", serviceAccount: "identity", labels: asks}, "/lab/x")
+	assert.NilError(t, err)
+	assert.Check(t, is.DeepEqual(env, []string{
+		"AZURE_TENANT_ID=t2", "AZURE_FEDERATED_TOKEN_FILE=/lab/x/azure-identity-token",
+		"AZURE_AUTHORITY_HOST=https://login.microsoftonline.com/", "SSL_CERT_FILE=/lab/ca.crt", "AZURE_CLIENT_ID=c1",
+	}))
+	assert.Check(t, is.DeepEqual(tokens, []tokenFile{{"/lab/x/azure-identity-token", "api://AzureADTokenExchange"}}, cmp.AllowUnexported(tokenFile{})))
+	env, _, err = w.identityEnv(t.Context(), plan{namespace: "argocd", serviceAccount: "plain", labels: asks}, "/lab/x")
+	assert.NilError(t, err)
+	assert.Check(t, is.Equal(env[0], "AZURE_TENANT_ID=t1"))
+	env, _, err = w.identityEnv(t.Context(), plan{namespace: "argocd", serviceAccount: "identity"}, "/lab/x")
+	assert.NilError(t, err)
+	assert.Check(t, is.Len(env, 0))
+}
+
 // TestTokenAudience asks the API for tokens of the audience that each is for.
 func TestTokenAudience(t *testing.T) {
 	client := fake.NewClientset()

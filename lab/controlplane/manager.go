@@ -1,6 +1,6 @@
 // Package controlplane runs Kubernetes control planes as host processes: etcd,
 // kube-apiserver, kube-controller-manager, kube-scheduler, and kwok, which
-// plays the nodes. It is what stands behind the lab's EKS.
+// plays the nodes. It is what stands behind the lab's EKS and AKS.
 package controlplane
 
 import (
@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"sync"
@@ -72,7 +73,7 @@ type Manager struct {
 	caretakers reconcile.Clusters[*caretaker]
 }
 
-// The manager is what the AWS stand-in needs behind its EKS.
+// The manager is what a stand-in needs behind its managed clusters.
 var _ standin.Clusters = (*Manager)(nil)
 
 // New returns a manager. It starts nothing.
@@ -120,11 +121,13 @@ func (m *Manager) start(ctx context.Context, spec standin.ClusterSpec) (standin.
 			return standin.ClusterInfo{}, err
 		}
 	}
+	admins := spec.AdminGroups
+	spec.AdminGroups = nil // objects in the cluster, which need no other control plane
 	c, err := m.prepare(spec)
 	if err != nil {
 		return standin.ClusterInfo{}, err
 	}
-	if before := m.setSpec(spec); before != spec {
+	if before := m.setSpec(spec); !reflect.DeepEqual(before, spec) {
 		m.o.Supervisor.Stop(processNames(spec.Name)...)
 	}
 	if err := c.run(ctx, m.o.Supervisor); err != nil {
@@ -133,6 +136,15 @@ func (m *Manager) start(ctx context.Context, spec standin.ClusterSpec) (standin.
 	}
 	if err := m.takeCare(spec.Name); err != nil {
 		return standin.ClusterInfo{}, err
+	}
+	if spec.Tenant != "" {
+		client, err := m.client(spec.Name)
+		if err != nil {
+			return standin.ClusterInfo{}, err
+		}
+		if err := furnish(ctx, client, admins); err != nil {
+			return standin.ClusterInfo{}, err
+		}
 	}
 	return standin.ClusterInfo{Endpoint: c.endpoint(), CA: c.ca.PEM()}, nil
 }
@@ -247,8 +259,9 @@ func processNames(cluster string) []string {
 
 // olderMinor is the version to emulate, or "" for the binaries' own.
 func olderMinor(version string) string {
-	if version == Version || version == "" {
+	minor := strings.TrimPrefix(semver.MajorMinor("v"+strings.TrimPrefix(version, "v")), "v")
+	if minor == Version {
 		return ""
 	}
-	return strings.TrimPrefix(version, "v")
+	return minor
 }

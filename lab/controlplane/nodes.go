@@ -155,7 +155,7 @@ func putVersion(ctx context.Context, client kubernetes.Interface, want *corev1.N
 	return nil
 }
 
-// node is the Kubernetes object of an EC2 instance, with the labels that the
+// node is the Kubernetes object of a machine, with the labels that the
 // kubelet and the cloud's controller give it.
 func node(n standin.Node, group string) *corev1.Node {
 	labels := map[string]string{

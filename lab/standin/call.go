@@ -76,10 +76,11 @@ func (c *Call) dependants() ([]*Record, error) {
 	var cascade []*Record
 	isTarget := func(value string) bool { return c.Cloud.Means(c.Record, value) }
 	for _, holder := range c.Cloud.store.all() {
-		if holder.Gone() || holder.Key() == c.Record.Key() || holder.Type == "" {
+		typ := c.Cloud.catalogue.Types[holder.Type]
+		if typ == nil || holder.Gone() || holder.Key() == c.Record.Key() {
 			continue
 		}
-		for _, ref := range c.Cloud.catalogue.Types[holder.Type].References {
+		for _, ref := range typ.References {
 			if ref.To != c.Type.token || !slices.ContainsFunc(holder.Inputs.At(ref.Path...), isTarget) {
 				continue
 			}

@@ -27,8 +27,11 @@ type Catalogue struct {
 	// Names are the outputs that can be a resource's own name, the best first.
 	Names []string
 	// AllTags is the output that repeats all tags of a resource. Types that
-	// have it, and an input named tags, have tags.
+	// have it, and an input named tags, have tags. Empty where a provider has no tags
+	// of its own: then tags are an input as any other.
 	AllTags string
+	// Native is in what the provider differs from one that is bridged from Terraform.
+	Native Native
 	// CheckTags finds tags that the cloud does not accept.
 	CheckTags func(in Props) []Problem
 	// Resumed are the types that stand for something that runs outside of the
@@ -43,6 +46,16 @@ type Resumption struct {
 	// Within is the input that names the resource of a type before, which has to
 	// run first; empty where there is none.
 	Within string
+	// Holder is the id of that resource, where no input is. Optional.
+	Holder func(r *Record) string
+}
+
+// holder is the id of the resource that has to run before one.
+func (r Resumption) holder(of *Record) string {
+	if r.Holder != nil {
+		return r.Holder(of)
+	}
+	return of.Inputs.Str(r.Within)
 }
 
 // Configuration is what a provider of the cloud can be configured with.
@@ -57,7 +70,7 @@ type Configuration struct {
 	// be empty.
 	Session func(config Props) (region string, tags map[string]string)
 	// Caller is who the provider acts as, where its settings say so; "" for Options.Caller.
-	// The error says why it cannot.
+	// The error says why it cannot. Optional.
 	Caller func(c *Cloud, config Props) (string, error)
 	// Account is the account that the settings lead to; "" for the one of the credentials.
 	Account func(config Props) string
@@ -93,7 +106,7 @@ func (k *Catalogue) prepare() error {
 			return fmt.Errorf("derive the schema of %s: %w", token, err)
 		}
 		typ.token = token
-		typ.allTags = k.AllTags
+		typ.allTags, typ.native = k.AllTags, k.Native
 	}
 	for _, f := range k.Functions {
 		f.schema = functionSchema(f.SDK)

@@ -3,6 +3,7 @@ package standin
 import (
 	"context"
 	"crypto"
+	"strings"
 )
 
 // Clusters runs the control planes that a cloud's managed clusters stand for.
@@ -33,14 +34,20 @@ type ClusterSpec struct {
 	Private bool
 	// Issuer of the cluster's service account tokens, an https URL.
 	Issuer string
+	// Tenant is the one of Entra whose tokens an AKS cluster takes; "" for a cluster of
+	// another cloud.
+	Tenant string
+	// AdminGroups are the groups of the tenant, by object id, that are the admins of an AKS
+	// cluster.
+	AdminGroups []string
 }
 
 // ClusterInfo says how a running control plane is reached.
 type ClusterInfo struct {
 	// Endpoint is the URL of the Kubernetes API.
-	Endpoint string
+	Endpoint string `json:"endpoint"`
 	// CA is the certificate authority of the API, in PEM.
-	CA []byte
+	CA []byte `json:"ca"`
 }
 
 // Node is a Kubernetes node of a node group.
@@ -57,7 +64,8 @@ type Node struct {
 	Zone string `json:"zone"`
 	// ProviderID of the machine, such as aws:///<zone>/<instance id>.
 	ProviderID string `json:"providerId"`
-	// Version of Kubernetes, major.minor, such as 1.34: that of the node's group.
+	// Version of Kubernetes, that of the node's group: major.minor, such as 1.34, and with
+	// the patch where the cloud names it, such as 1.34.2 on Azure.
 	// Empty only in what a lab from before this field has recorded.
 	Version string `json:"version,omitempty"`
 }
@@ -65,13 +73,17 @@ type Node struct {
 // KubeletVersion is what the kubelet of a node reports of a minor version of
 // Kubernetes, such as v1.34.0-eks-0000000 for 1.34. EKS's own versions have this
 // shape, such as v1.34.1-eks-113cf36; the zeros stand for a build that there is not.
+// A version with its patch is as the kubelets of AKS have it, v1.34.2 for 1.34.2.
 // It is empty for no version. Source:
 // https://docs.aws.amazon.com/eks/latest/userguide/update-managed-node-group.html
-func KubeletVersion(minor string) string {
-	if minor == "" {
+func KubeletVersion(version string) string {
+	switch strings.Count(version, ".") {
+	case 0:
 		return ""
+	case 1:
+		return "v" + version + ".0-eks-0000000"
 	}
-	return "v" + minor + ".0-eks-0000000"
+	return "v" + version
 }
 
 // Taint of a node. Effect is spelled as Kubernetes does: NoSchedule,

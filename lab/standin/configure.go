@@ -20,10 +20,10 @@ func (p *provider) Configure(ctx context.Context, req *pulumirpc.ConfigureReques
 	if problems := p.cloud.checkConfig(config); len(problems) > 0 {
 		return nil, fmt.Errorf("%s", problems[0].Reason)
 	}
-	s := &session{}
+	s := &session{Settings: config}
 	s.Region, s.defaultTags = p.cloud.catalogue.Configuration.Session(config)
 	s.Region = cmp.Or(s.Region, p.cloud.Region)
-	if s.Caller, err = p.cloud.catalogue.Configuration.Caller(p.cloud, config); err != nil {
+	if s.Caller, err = p.cloud.caller(config); err != nil {
 		return nil, err
 	}
 	// The session outlives the request: it is as long as its connection.
@@ -87,11 +87,19 @@ func isString(t reflect.Type) bool {
 	return t.Kind() == reflect.String
 }
 
+// caller is who a provider with a configuration acts as; "" for Options.Caller.
+func (c *Cloud) caller(config Props) (string, error) {
+	if c.catalogue.Configuration.Caller == nil {
+		return "", nil
+	}
+	return c.catalogue.Configuration.Caller(c, config)
+}
+
 // checkConfig refuses settings that do not exist or have wrong values.
 func (c *Cloud) checkConfig(config Props) []Problem {
 	known := c.catalogue.Configuration
 	problems := append(shapeOf(known.Settings).check("", config), known.Check(c, config)...)
-	if _, err := known.Caller(c, config); err != nil {
+	if _, err := c.caller(config); err != nil {
 		problems = append(problems, Problem{Reason: err.Error()})
 	}
 	return problems

@@ -35,6 +35,9 @@ var madeName = regexp.MustCompile(`-[0-9a-f]{7}$`)
 // replaces: then that must go first, as the bridged provider says.
 func (t *Type) nameInTheWay(olds, news Props) bool {
 	name := news.Str(t.Autoname.Property)
+	if t.native.DeletesFirst {
+		return t.Autoname.Made == nil || !t.Autoname.Made(olds.Str(t.Autoname.Property))
+	}
 	return name != "" && name == olds.Str(t.Autoname.Property) && !madeName.MatchString(strings.TrimSuffix(name, t.Autoname.Suffix))
 }
 
@@ -63,11 +66,27 @@ func (d *differ) compare(path, pattern string, old, new any) {
 		}
 		return
 	}
+	oldList, isOldList := old.([]any)
+	newList, isNewList := new.([]any)
+	if d.typ.native.Alike != nil && isOldList && isNewList {
+		for i := range max(len(oldList), len(newList)) {
+			d.compare(fmt.Sprintf("%s[%d]", path, i), pattern+"[]", item(oldList, i), item(newList, i))
+		}
+		return
+	}
 	d.add(path, pattern, old, new)
 }
 
+// item of a list, nil where the list has ended.
+func item(list []any, i int) any {
+	if i < len(list) {
+		return list[i]
+	}
+	return nil
+}
+
 func (d *differ) add(path, pattern string, old, new any) {
-	top, _, _ := strings.Cut(pattern, ".")
+	top := pattern[:topLength(pattern)]
 	kind, replaceKind := pulumirpc.PropertyDiff_UPDATE, pulumirpc.PropertyDiff_UPDATE_REPLACE
 	switch {
 	case old == nil:
@@ -84,9 +103,17 @@ func (d *differ) add(path, pattern string, old, new any) {
 	d.out.DetailedDiff[path] = &pulumirpc.PropertyDiff{Kind: kind, InputDiff: true}
 }
 
+// topLength is the length of the property at the beginning of a pattern.
+func topLength(pattern string) int {
+	if end := strings.IndexAny(pattern, ".["); end >= 0 {
+		return end
+	}
+	return len(pattern)
+}
+
 func (t *Type) replaces(pattern string) bool {
 	return slices.ContainsFunc(t.ForceNew, func(f string) bool {
-		return pattern == f || strings.HasPrefix(pattern, f+".") || strings.HasPrefix(f, pattern+".")
+		return pattern == f || strings.HasPrefix(pattern, f+".") || strings.HasPrefix(pattern, f+"[]") || strings.HasPrefix(f, pattern+".")
 	})
 }
 
@@ -94,6 +121,9 @@ func (t *Type) replaces(pattern string) bool {
 func (t *Type) Same(pattern string, a, b any) bool {
 	if HasUnknown(a) || HasUnknown(b) {
 		return false
+	}
+	if t.native.Alike != nil {
+		return t.native.Alike(pattern, a, b)
 	}
 	if slices.Contains(t.Documents, pattern) {
 		return Equal(document(a), document(b))

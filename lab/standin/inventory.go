@@ -17,7 +17,8 @@ type Item struct {
 	ID string `json:"id"`
 	// Name is the resource's own name, or its Name tag, or empty.
 	Name string `json:"name"`
-	// Region of the resource; "global" where it belongs to none.
+	// Region of the resource, or the location that it has where regions do not part the
+	// account; "global" where it belongs to none.
 	Region string `json:"region"`
 	// Created is when the resource was made.
 	Created time.Time `json:"created"`
@@ -46,7 +47,11 @@ func (s *store) inventory(names []string) []Item {
 }
 
 func (r *Record) item(names []string) Item {
-	return Item{Type: r.Type, ID: r.ID, Name: r.displayName(names), Region: r.Region, Created: r.Created}
+	region := r.Region
+	if region == Global {
+		region = cmp.Or(r.Outputs.Str("location"), Global)
+	}
+	return Item{Type: r.Type, ID: r.ID, Name: r.displayName(names), Region: region, Created: r.Created}
 }
 
 // displayName is the resource's own name, which is one of the named outputs, or

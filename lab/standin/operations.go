@@ -280,7 +280,7 @@ func (c *Cloud) Resume(ctx context.Context) error {
 	down := map[string]bool{} // by id; what is within them would only take time
 	for _, resumed := range c.catalogue.Resumed {
 		for _, r := range c.Snapshot(resumed.Type) {
-			if resumed.Within != "" && down[r.Inputs.Str(resumed.Within)] {
+			if holder := resumed.holder(r); holder != "" && down[holder] {
 				continue
 			}
 			typ := c.catalogue.Types[resumed.Type]

@@ -104,6 +104,13 @@ func (p Props) SetDefault(key string, value any) {
 	}
 }
 
+// keep takes over a property that others have.
+func (p Props) keep(key string, others Props) {
+	if value, has := others[key]; has {
+		p[key] = value
+	}
+}
+
 // At returns what a path of keys leads to: strings at the end of nested objects
 // and lists.
 func (p Props) At(path ...string) []string {

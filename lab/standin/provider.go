@@ -97,7 +97,7 @@ func (t *Type) complete(s *session, name string, seed []byte, olds, news Props) 
 		news[auto.Property] = old
 		return nil
 	}
-	made, err := resource.NewUniqueName(seed, auto.Prefix+name+"-", 7, auto.Max, nil)
+	made, err := auto.make(seed, name)
 	if err != nil {
 		return fmt.Errorf("name %s: %w; give it a shorter name", name, err)
 	}
@@ -106,6 +106,13 @@ func (t *Type) complete(s *session, name string, seed []byte, olds, news Props) 
 	}
 	news[auto.Property] = made
 	return nil
+}
+
+func (a Autoname) make(seed []byte, name string) (string, error) {
+	if a.Make != nil {
+		return a.Make(seed, name)
+	}
+	return resource.NewUniqueName(seed, a.Prefix+name+"-", 7, a.Max, nil)
 }
 
 // Diff compares the inputs before and after.
@@ -147,7 +154,7 @@ func (p *provider) Create(ctx context.Context, req *pulumirpc.CreateRequest) (*p
 		err = p.cloud.awaitSeen(about, r)
 	}
 	if err != nil {
-		return nil, Wire(err)
+		return nil, p.cloud.wire(err)
 	}
 	out, err := Marshal(r.Outputs, "the outputs")
 	return &pulumirpc.CreateResponse{Id: r.ID, Properties: out}, err
@@ -156,6 +163,9 @@ func (p *provider) Create(ctx context.Context, req *pulumirpc.CreateRequest) (*p
 // preview is what a resource will look like, with unknown values for all that
 // the cloud decides.
 func (t *Type) preview(in Props) Props {
+	if t.native.PreviewsInputs {
+		return t.schema.outputs.foresee(in)
+	}
 	out := in.Clone()
 	for name := range t.schema.outputs.fields {
 		if name == t.allTags && t.Taggable() {
@@ -200,7 +210,7 @@ func (p *provider) Update(ctx context.Context, req *pulumirpc.UpdateRequest) (*p
 		return p.cloud.update(ctx, s, typ, req.Id, known, in)
 	})
 	if err != nil {
-		return nil, Wire(err)
+		return nil, p.cloud.wire(err)
 	}
 	out, err := Marshal(r.Outputs, "the outputs")
 	return &pulumirpc.UpdateResponse{Properties: out}, err
@@ -210,6 +220,14 @@ func (t *Type) previewUpdate(req *pulumirpc.UpdateRequest, in, oldInputs Props) 
 	out, err := Unmarshal(req.Olds, "the old outputs")
 	if err != nil {
 		return nil, err
+	}
+	if t.native.PreviewsInputs {
+		foreseen := t.preview(in)
+		for _, name := range t.native.Stable {
+			foreseen.keep(name, out)
+		}
+		properties, err := Marshal(foreseen, "the outputs")
+		return &pulumirpc.UpdateResponse{Properties: properties}, err
 	}
 	made := maps.Clone(out)
 	maps.Copy(out, in)
@@ -259,12 +277,16 @@ func (p *provider) Read(ctx context.Context, req *pulumirpc.ReadRequest) (*pulum
 	about := typ.request(OpRead, req.Id, s.Region)
 	r, err := meet(ctx, p.cloud, about, func() (*Record, error) { return p.cloud.read(typ, s, req.Id), nil })
 	if err != nil {
-		return nil, Wire(err)
+		return nil, p.cloud.wire(err)
 	}
 	if _, hidden := p.cloud.faults.take(about, FaultNotFound); hidden || r == nil {
 		return &pulumirpc.ReadResponse{}, nil
 	}
-	inputs, err := Marshal(typ.inputsOf(r), "the inputs")
+	in := typ.inputsOf(r)
+	if typ.native.ImportsOutputs && req.Inputs == nil {
+		in = typ.imported(in, r.Outputs)
+	}
+	inputs, err := Marshal(in, "the inputs")
 	if err != nil {
 		return nil, err
 	}
@@ -291,7 +313,7 @@ func (p *provider) Delete(ctx context.Context, req *pulumirpc.DeleteRequest) (*e
 		return &emptypb.Empty{}, p.cloud.remove(ctx, s, typ, req.Id)
 	})
 	if err != nil {
-		return nil, Wire(err)
+		return nil, p.cloud.wire(err)
 	}
 	return done, nil
 }
@@ -317,7 +339,7 @@ func (p *provider) Invoke(ctx context.Context, req *pulumirpc.InvokeRequest) (*p
 	defer cancel()
 	result, err := meet(ctx, p.cloud, p.cloud.catalogue.Answers.Invocation(req.Tok, s.Region), func() (Props, error) { return p.cloud.invoke(s, f, args) })
 	if err != nil {
-		return nil, Wire(fmt.Errorf("invoking %s: %w", req.Tok, err))
+		return nil, p.cloud.wire(fmt.Errorf("invoking %s: %w", req.Tok, err))
 	}
 	out, err := Marshal(result, "the result")
 	return &pulumirpc.InvokeResponse{Return: out}, err
@@ -353,6 +375,14 @@ func Wire(err error) error {
 	return rpcerror.WithDetails(rpcerror.New(codes.Unknown, err.Error()), &pulumirpc.ErrorResourceInitFailed{
 		Id: left.ID, Properties: outputs, Inputs: inputs, Reasons: []string{err.Error()},
 	})
+}
+
+// wire is Wire, in the form of the cloud's own provider.
+func (c *Cloud) wire(err error) error {
+	if left := leftBy(err); c.catalogue.Native.PlainErrors && (left == nil || left.Inputs == nil) {
+		return rpcerror.New(codes.Unknown, err.Error())
+	}
+	return Wire(err)
 }
 
 // leftBy is what an operation that failed has made all the same.

@@ -57,7 +57,7 @@ func (c *Cloud) Find(typ, region, value string) *Record {
 
 // Means reports whether a value refers to the record.
 func (c *Cloud) Means(r *Record, value string) bool {
-	return value != "" && (value == r.ID || value == r.Outputs.Str(c.catalogue.Reference))
+	return value != "" && (c.catalogue.Native.sameID(value, r.ID) || value == r.Outputs.Str(c.catalogue.Reference))
 }
 
 // Each yields a type's resources in a region, in the order of creation.

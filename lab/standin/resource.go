@@ -77,8 +77,9 @@ type Type struct {
 
 	token  string
 	schema *schema
-	// allTags is the Catalogue's.
+	// allTags and native are the Catalogue's.
 	allTags string
+	native  Native
 }
 
 // API names the cloud's operations for a type.
@@ -98,6 +99,10 @@ type Autoname struct {
 	Finish func(in Props, made string) string
 	// Suffix is what finish may add.
 	Suffix string
+	// Make makes the whole name, of a provider that names in another way. Optional.
+	Make func(seed []byte, name string) (string, error)
+	// Made tells a name that Make has made. Required with Make.
+	Made func(name string) bool
 }
 
 // Reference says that a property refers to a resource of another type by id or

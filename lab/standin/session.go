@@ -19,6 +19,8 @@ type session struct {
 	defaultTags map[string]string
 	// Caller is who acts, "" for the one of the credentials.
 	Caller string
+	// Settings are the provider's. Nobody's own tools have any.
+	Settings Props
 	// cancelled is done when the engine gave up.
 	cancelled context.Context
 	cancel    context.CancelCauseFunc

@@ -34,6 +34,8 @@ type Record struct {
 	Outputs Props `json:"outputs"`
 	// Nodes of a node group.
 	Nodes []Node `json:"nodes,omitempty"`
+	// Control is how a cluster's control plane is reached, where no output tells.
+	Control *ClusterInfo `json:"control,omitempty"`
 	// UpgradedFrom is the version, major.minor, that a cluster had before its last
 	// upgrade; empty when it had none, or has been rolled back since. UpgradedAt is
 	// when that upgrade was done; zero while it is under way. No API shows them.
@@ -156,7 +158,7 @@ func (s *store) path(r *Record) string {
 		name = name[:100]
 	}
 	_, within, _ := strings.Cut(r.Type, ":")
-	service, _, _ := strings.Cut(within, "/")
+	service := within[:max(strings.IndexAny(within, "/:"), 0)]
 	kind := r.Type[strings.LastIndex(r.Type, ":")+1:]
 	return filepath.Join(s.dir, service, kind+"-"+name+"-"+hex.EncodeToString(sum[:4])+".json")
 }

@@ -44,7 +44,9 @@ func (c *Call) setTags() {
 // SetTags makes these the tags that the cloud has of the resource.
 func (c *Cloud) SetTags(r *Record, tags Props) {
 	r.Outputs["tags"] = map[string]any(tags.Clone())
-	r.Outputs[c.catalogue.AllTags] = map[string]any(tags.Clone())
+	if c.catalogue.AllTags != "" {
+		r.Outputs[c.catalogue.AllTags] = map[string]any(tags.Clone())
+	}
 }
 
 // keepTags leaves the tags on a resource that its owner does not know of: an

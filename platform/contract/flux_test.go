@@ -7,6 +7,8 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/config"
+	"tombolo/internal/names"
 	"tombolo/platform/contract/published"
 	"tombolo/platform/contract/tree/treetest"
 )
@@ -167,4 +169,30 @@ tree/start/kustomization.yaml:1:13: note: https://example.com/all.yaml is not fo
 func TestWrongStart(t *testing.T) {
 	got := check(t, treetest.FS(map[string]string{"starts/a.yaml": usesDomain}), one())
 	assert.Check(t, is.Equal(got, `: error: gitops.path "start" is not a directory of the platform tree (cluster one); did you mean "starts"?`+"\n"))
+}
+
+// TestKeysOfClouds: a tree that clusters on several clouds have in common takes keys that all of
+// them have, and is told which do not.
+func TestKeysOfClouds(t *testing.T) {
+	var both []published.Set
+	for _, cloud := range []config.Cloud{
+		{Provider: config.AWS, Region: "eu-central-1", Account: "111122223333"},
+		{Provider: config.Azure, Region: "germanywestcentral", Account: "00000000-0000-4000-8000-000000000001", Tenant: "00000000-0000-4000-8000-00000000000a"},
+	} {
+		c := &config.Cluster{Name: string(cloud.Provider), Cloud: cloud, GitOps: config.GitOps{Engine: config.Flux, Path: "start"}}
+		both = append(both, published.To(c, c))
+	}
+	tree := map[string]string{
+		"start/a.yaml": kustomizationAt("a", "./user", strings.Replace(fromSettings, "settings", names.InfraConfig, 1)),
+		"user/a.yaml":  strings.Replace(usesDomain, "${domain}", "${network_id} ${cluster_id} ${vpc_id}", 1),
+		"user/b.yaml":  strings.NewReplacer("${domain}", "${tenant_id:=none}", "name: user", "name: other").Replace(usesDomain),
+	}
+	var got strings.Builder
+	for line := range strings.Lines(check(t, treetest.FS(tree), both)) {
+		if !strings.Contains(line, ": note: of what every cluster is given") {
+			got.WriteString(line)
+		}
+	}
+	assert.Check(t, is.Equal(got.String(), "tree/user/a.yaml:7:39: error: ${vpc_id} is not published: Kustomization flux-system/a stops at it (cluster azure); "+
+		"only clusters on aws have vpc_id: take a key that clusters on every cloud have, such as cluster_id or network_id, or give it a default, ${vpc_id:=…}\n"))
 }

@@ -59,7 +59,7 @@ func (p *program) joinHub() error {
 		return fmt.Errorf("hub %s: %w", p.c.Hub(), err)
 	}
 	credentials := partOf(p.c).credentials(p.h)
-	if options.Credentials == config.CredentialsServiceAccount {
+	if credentials == nil || options.Credentials == config.CredentialsServiceAccount {
 		credentials = registration.Token{Token: access.Token, CA: p.h.ClusterCA}
 	}
 	_, err = registration.NewRegistration(p.ctx, p.c.Name, p.registrationArgs(p.unclaimed(at), credentials),

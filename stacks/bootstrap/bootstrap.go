@@ -167,6 +167,6 @@ func (p *program) prepare() error {
 	if len(p.c.Kubernetes.Previewers) == 0 {
 		return nil
 	}
-	_, err = previewers.NewPreviewers(p.ctx, p.c.Name, p.own.provider)
+	_, err = previewers.NewPreviewers(p.ctx, p.c.Name, &previewers.PreviewersArgs{Groups: partOf(p.c).previewers(p.c)}, p.own.provider)
 	return err
 }

@@ -70,6 +70,7 @@ func withNamespace(all []namespaces.Namespace, name string, labels map[string]st
 
 func infraConfigArgs(c, hub *config.Cluster, h handoff.Handoff, read map[config.Source]any) *infraconfig.InfraConfigArgs {
 	args := &infraconfig.InfraConfigArgs{
+		Cloud:       string(c.Cloud.Provider),
 		Namespace:   c.EngineNamespace(),
 		Extra:       c.ValueTexts(read),
 		Labels:      c.Labels,
@@ -80,6 +81,7 @@ func infraConfigArgs(c, hub *config.Cluster, h handoff.Handoff, read map[config.
 			"environment":      pulumi.String(c.Environment),
 			"cloud":            pulumi.String(c.Cloud.Provider),
 			"region":           h.Region,
+			"cluster_id":       h.ClusterID,
 			"cluster_endpoint": h.ClusterEndpoint,
 			"cluster_version":  h.ClusterVersion,
 			"oidc_issuer":      h.OIDCIssuer,
@@ -120,9 +122,11 @@ func service(s config.Service, h handoff.Handoff, read map[config.Source]any) in
 		return out
 	}
 	out.ServiceAccount = s.Identity.ServiceAccount
-	if s.Identity.Mode == config.IRSA {
-		// Pod Identity needs no annotation: the association names the account.
-		out.RoleARN = h.ServiceRoleARN(s.Name)
+	switch s.Identity.Mode { // Pod Identity needs no annotation: the association names the account
+	case config.IRSA:
+		out.RoleARN = h.ServiceIdentity(s.Name)
+	case config.WorkloadIdentity:
+		out.ClientID = h.ServiceIdentity(s.Name)
 	}
 	return out
 }

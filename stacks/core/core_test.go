@@ -15,5 +15,5 @@ func TestUnknownCloud(t *testing.T) {
 	err := new(recorder.Recorder).Run("demo-core", func(ctx *pulumi.Context) error {
 		return Run(ctx, &config.Cluster{Name: "demo", Cloud: config.Cloud{Provider: "acme"}}, nil, "")
 	})
-	assert.Check(t, is.ErrorContains(err, `core of demo: cloud provider "acme" is not known; use aws`))
+	assert.Check(t, is.ErrorContains(err, `core of demo: cloud provider "acme" is not known; use aws or azure`))
 }

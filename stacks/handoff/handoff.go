@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/config"
 )
 
 // SchemaVersion is the version of the contract. It goes up when a field is
@@ -31,7 +33,8 @@ type Handoff struct {
 	Cloud string
 	// ClusterName is the name of the cluster.
 	ClusterName pulumi.StringOutput `output:"clusterName"`
-	// ClusterID is the unique id of the cluster: on AWS its ARN.
+	// ClusterID is the unique id of the cluster: on AWS its ARN, on Azure its id in Azure's
+	// Resource Manager.
 	ClusterID pulumi.StringOutput `output:"clusterId"`
 	// Owner is the identity of the cluster, which no other of the same name has.
 	Owner pulumi.StringOutput `output:"owner"`
@@ -51,6 +54,8 @@ type Handoff struct {
 
 	// AWS is the part of a cluster on AWS.
 	AWS AWS `cloud:"aws"`
+	// Azure is the part of a cluster on Azure.
+	Azure Azure `cloud:"azure"`
 
 	// entries are those of maps, by output, where each is known or not on its
 	// own: as an output, a map with one unknown entry is unknown.
@@ -88,23 +93,57 @@ type AWS struct {
 	RegistrationRoleARN pulumi.StringOutput `output:"registrationRoleArn"`
 }
 
-// WithMaps returns the hand-off with the roles of services and what was made for
-// addons.
-func (h Handoff) WithMaps(serviceRoleARNs, addonOutputs pulumi.StringMap) Handoff {
-	h.AWS.ServiceRoleARNs, h.AddonOutputs = serviceRoleARNs.ToStringMapOutput(), addonOutputs.ToStringMapOutput()
-	h.entries = map[string]pulumi.StringMap{"serviceRoleArns": serviceRoleARNs, "addonOutputs": addonOutputs}
+// Azure is what core tells bootstrap of a cluster on Azure.
+type Azure struct {
+	// SubscriptionID is the subscription of the cluster.
+	SubscriptionID pulumi.StringOutput `output:"subscriptionId"`
+	// TenantID is the tenant of Entra of the subscription.
+	TenantID pulumi.StringOutput `output:"tenantId"`
+	// ResourceGroup is the name of the group of what core makes.
+	ResourceGroup pulumi.StringOutput `output:"resourceGroup"`
+	// NodeResourceGroup is the name of the group of what AKS makes itself.
+	NodeResourceGroup pulumi.StringOutput `output:"nodeResourceGroup"`
+	// VNetID is the id of the network; "" for one that AKS has made.
+	VNetID pulumi.StringOutput `output:"vnetId"`
+	// VNetCIDR is the network's blocks of addresses, separated by commas.
+	VNetCIDR pulumi.StringOutput `output:"vnetCidr"`
+	// NodeSubnetID is the id of the subnet of the nodes; "" for one that AKS has made.
+	NodeSubnetID pulumi.StringOutput `output:"nodeSubnetId"`
+	// KubeletClientID is the client id of the identity by which nodes pull images.
+	KubeletClientID pulumi.StringOutput `output:"kubeletClientId"`
+	// ServiceClientIDs are the client ids of the identities of services, by service.
+	ServiceClientIDs pulumi.StringMapOutput `output:"serviceClientIds"`
+}
+
+// WithMaps returns the hand-off with the identities of services, as its cloud has them, and
+// what was made for addons.
+func (h Handoff) WithMaps(services, addonOutputs pulumi.StringMap) Handoff {
+	key, identities := h.services()
+	*identities, h.AddonOutputs = services.ToStringMapOutput(), addonOutputs.ToStringMapOutput()
+	h.entries = map[string]pulumi.StringMap{key: services, "addonOutputs": addonOutputs}
 	return h
 }
 
-// ServiceRoleARN is the role of a service with an identity.
-func (h Handoff) ServiceRoleARN(service string) pulumi.StringOutput {
-	if known, ok := h.entries["serviceRoleArns"]; ok {
-		if arn, ok := known[service]; ok {
-			return arn.ToStringOutput()
+// services is the output with the identities of services: on AWS their roles, on Azure client
+// ids.
+func (h *Handoff) services() (key string, identities *pulumi.StringMapOutput) {
+	if h.Cloud == string(config.Azure) {
+		return "serviceClientIds", &h.Azure.ServiceClientIDs
+	}
+	return "serviceRoleArns", &h.AWS.ServiceRoleARNs
+}
+
+// ServiceIdentity is the identity of a service that has one: on AWS its role by its ARN, on
+// Azure its client id.
+func (h Handoff) ServiceIdentity(service string) pulumi.StringOutput {
+	key, identities := h.services()
+	if known, ok := h.entries[key]; ok {
+		if id, ok := known[service]; ok {
+			return id.ToStringOutput()
 		}
 		return pulumi.String("").ToStringOutput()
 	}
-	return h.AWS.ServiceRoleARNs.MapIndex(pulumi.String(service))
+	return identities.MapIndex(pulumi.String(service))
 }
 
 // AddonEntries are what was made for one addon, by the names of its outputs, each known

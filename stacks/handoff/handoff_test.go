@@ -22,10 +22,12 @@ import (
 
 const reference = "pulumi:pulumi:StackReference"
 
-// sample is a hand-off with another value in every field.
-func sample(secret bool) (Handoff, map[string]any) {
-	h := Handoff{Cloud: "aws"}
-	values := map[string]any{cloudKey: "aws"}
+// sample is a hand-off of a cluster on AWS with another value in every field.
+func sample(secret bool) (Handoff, map[string]any) { return sampleOn("aws", secret) }
+
+func sampleOn(cloud string, secret bool) (Handoff, map[string]any) {
+	h := Handoff{Cloud: cloud}
+	values := map[string]any{cloudKey: cloud}
 	each(&h, func(key string, field reflect.Value) {
 		var in pulumi.Input
 		switch plain(field.Type()).Kind() {
@@ -90,47 +92,54 @@ func sameFields(t *testing.T, handoff, values reflect.Type, keys map[string]bool
 }
 
 func TestRoundTrip(t *testing.T) {
-	for _, secret := range []bool{false, true} {
-		exported := resource.PropertyMap{}
-		err := (&recorder.Recorder{}).Run("demo-core", func(ctx *pulumi.Context) error {
-			h, _ := sample(secret)
-			outputs, err := exports(h)
-			if err != nil {
-				return err
-			}
-			for key, in := range outputs {
-				value, _, isSecret, err := await(ctx, pulumi.ToOutput(in))
-				if err != nil {
-					return err
-				}
-				exported[resource.PropertyKey(key)] = property(value)
-				if isSecret {
-					exported[resource.PropertyKey(key)] = resource.MakeSecret(property(value))
-				}
-			}
-			return nil
-		})
-		assert.NilError(t, err)
-		err = core(exported).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
-			got, err := Import(ctx, "demo-core", "aws", false)
-			if err != nil {
-				return err
-			}
-			want, _ := sample(secret)
-			wanted := map[string]any{}
-			each(&want, func(key string, field reflect.Value) {
-				wanted[key], _, _, _ = await(ctx, field.Interface().(pulumi.Output))
-			})
-			each(&got, func(key string, field reflect.Value) {
-				value, known, isSecret, err := await(ctx, field.Interface().(pulumi.Output))
-				if err != nil || !known || isSecret != secret || !reflect.DeepEqual(value, wanted[key]) {
-					t.Errorf("%s came back as %v (known %t, secret %t, %v), expected %v (secret %t)", key, value, known, isSecret, err, wanted[key], secret)
-				}
-			})
-			return nil
-		})
-		assert.NilError(t, err)
+	for _, cloud := range []string{"aws", "azure"} {
+		for _, secret := range []bool{false, true} {
+			roundTrip(t, cloud, secret)
+		}
 	}
+}
+
+func roundTrip(t *testing.T, cloud string, secret bool) {
+	t.Helper()
+	exported := resource.PropertyMap{}
+	err := (&recorder.Recorder{}).Run("demo-core", func(ctx *pulumi.Context) error {
+		h, _ := sampleOn(cloud, secret)
+		outputs, err := exports(h)
+		if err != nil {
+			return err
+		}
+		for key, in := range outputs {
+			value, _, isSecret, err := await(ctx, pulumi.ToOutput(in))
+			if err != nil {
+				return err
+			}
+			exported[resource.PropertyKey(key)] = property(value)
+			if isSecret {
+				exported[resource.PropertyKey(key)] = resource.MakeSecret(property(value))
+			}
+		}
+		return nil
+	})
+	assert.NilError(t, err)
+	err = core(exported).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
+		got, err := Import(ctx, "demo-core", cloud, false)
+		if err != nil {
+			return err
+		}
+		want, _ := sampleOn(cloud, secret)
+		wanted := map[string]any{}
+		each(&want, func(key string, field reflect.Value) {
+			wanted[key], _, _, _ = await(ctx, field.Interface().(pulumi.Output))
+		})
+		each(&got, func(key string, field reflect.Value) {
+			value, known, isSecret, err := await(ctx, field.Interface().(pulumi.Output))
+			if err != nil || !known || isSecret != secret || !reflect.DeepEqual(value, wanted[key]) {
+				t.Errorf("%s came back as %v (known %t, secret %t, %v), expected %v (secret %t)", key, value, known, isSecret, err, wanted[key], secret)
+			}
+		})
+		return nil
+	})
+	assert.NilError(t, err)
 }
 
 // property is a value as the engine hands it over.
@@ -277,6 +286,62 @@ func TestFromOutputs(t *testing.T) {
 		}
 		decoded["vpcId"], decoded[versionKey] = "vpc-1", float64(SchemaVersion)
 	}
+}
+
+func TestFromOutputsOnAzure(t *testing.T) {
+	_, outputs := sampleOn("azure", false)
+	values, err := FromOutputs(outputs)
+	assert.NilError(t, err)
+	eachOf(reflect.ValueOf(&values).Elem(), "azure", func(key string, field reflect.Value) {
+		assert.Check(t, !field.IsZero(), "%s was not read", key)
+	})
+	delete(outputs, "vnetId")
+	_, err = FromOutputs(outputs)
+	assert.Check(t, is.ErrorContains(err, "read hand-off: output vnetId of stack core is <nil>, expected string: run up for core again"))
+}
+
+func TestNetworks(t *testing.T) {
+	vpc := Values{Cloud: "aws", AWS: AWSValues{VPCID: "vpc-1", VPCCIDR: "10.0.0.0/16", PrivateSubnetIDs: []string{"a", "b"}}}
+	assert.DeepEqual(t, vpc.Network(), Network{Key: "vpc_id", ID: "vpc-1", Text: "vpc-1 (10.0.0.0/16), 2 private and 0 public subnets"})
+	id := "/subscriptions/s/resourceGroups/network-team/providers/Microsoft.Network/virtualNetworks/shared"
+	vnet := Values{Cloud: "azure", Azure: AzureValues{VNetID: id, VNetCIDR: "10.8.0.0/14", NodeSubnetID: id + "/subnets/aks"}}
+	assert.DeepEqual(t, vnet.Network(), Network{Key: "network_id", ID: id, Text: "shared (10.8.0.0/14) in resource group network-team, subnet aks"})
+	assert.DeepEqual(t, Values{Cloud: "acme"}.Network(), Network{})
+}
+
+// TestServicesOnAzure: a service's identity is its client id.
+func TestServicesOnAzure(t *testing.T) {
+	h := Handoff{Cloud: "azure"}.WithMaps(pulumi.StringMap{"shop": pulumi.String("c0")}, pulumi.StringMap{})
+	of, err := Of("azure", map[string]any{"serviceClientIds": map[string]any{"shop": "c0"}})
+	assert.NilError(t, err)
+	for _, h := range []Handoff{h, of} {
+		for service, want := range map[string]string{"shop": "c0", "none": ""} {
+			found, err := internals.UnsafeAwaitOutput(t.Context(), h.ServiceIdentity(service))
+			assert.NilError(t, err)
+			assert.Equal(t, found.Value, want)
+		}
+	}
+}
+
+// TestKubeconfigOnAzure: kubelogin signs in as its environment says, and never asks a person.
+func TestKubeconfigOnAzure(t *testing.T) {
+	v := Values{Cloud: "azure", ClusterName: "demo", Region: "germanywestcentral", ClusterEndpoint: "https://k8s.example:443", ClusterCA: "Q0E="}
+	_, err := v.Kubeconfig()
+	assert.Error(t, err, `kubeconfig of cluster "demo": the tenant of Entra is required: set cloud.tenant`)
+	const tenant = "00000000-0000-4000-8000-00000000000a"
+	v.Azure.TenantID = tenant
+	told, err := v.Kubeconfig()
+	assert.NilError(t, err)
+	v.Azure.TenantID, v.By.Tenant = "", tenant
+	got, err := v.Kubeconfig()
+	assert.NilError(t, err)
+	assert.Equal(t, string(told), string(got))
+	var read kubeconfig
+	assert.NilError(t, yaml.Unmarshal(got, &read))
+	assert.DeepEqual(t, *read.Users[0].User.Exec, execPlugin{
+		APIVersion: "client.authentication.k8s.io/v1beta1", Command: "kubelogin", InteractiveMode: "Never",
+		Args: []string{"get-token", "--server-id", "6dae42f8-4368-4678-94ff-3960e28e3630", "--environment", "AzurePublicCloud", "--tenant-id", tenant},
+	})
 }
 
 func TestKubeconfigHoldsNoCredentials(t *testing.T) {

@@ -45,9 +45,9 @@ func TestPredict(t *testing.T) {
 			{"an addon's part that is unknown", entriesFor(h, "karpenter"), nil},
 			{"an addon's part", entriesFor(h, "external-dns"), map[string]string{"role_arn": "arn:dns"}},
 			{"an addon's part that is empty", entriesFor(h, "reloader"), map[string]string{}},
-			{"a service's role", h.ServiceRoleARN("old"), "arn:old"},
-			{"a service's role that is unknown", h.ServiceRoleARN("new"), nil},
-			{"a service without a role", h.ServiceRoleARN("none"), ""},
+			{"a service's role", h.ServiceIdentity("old"), "arn:old"},
+			{"a service's role that is unknown", h.ServiceIdentity("new"), nil},
+			{"a service without a role", h.ServiceIdentity("none"), ""},
 		} {
 			value, known, _, err := await(ctx, test.got)
 			if err != nil || known != (test.want != nil) || known && !reflect.DeepEqual(value, test.want) {
@@ -80,8 +80,8 @@ func TestOf(t *testing.T) {
 		{h.AWS.PrivateSubnetIDs, []string{"unknown"}},
 		{h.AWS.PublicSubnetIDs, []string{"subnet-2"}},
 		{entriesFor(h, "karpenter"), map[string]string{"role_arn": "arn:k"}},
-		{h.ServiceRoleARN("old"), "arn:old"},
-		{h.ServiceRoleARN("new"), ""},
+		{h.ServiceIdentity("old"), "arn:old"},
+		{h.ServiceIdentity("new"), ""},
 	} {
 		found, err := internals.UnsafeAwaitOutput(t.Context(), test.got)
 		assert.NilError(t, err)

@@ -1,10 +1,12 @@
 package handoff
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 
 	"tombolo/config"
+	"tombolo/internal/armid"
 )
 
 // Values is a hand-off with plain values, for programs that read a stack's
@@ -21,7 +23,8 @@ type Values struct {
 	OIDCIssuer      string            `output:"oidcIssuer"`
 	AddonOutputs    map[string]string `output:"addonOutputs"`
 
-	AWS AWSValues `cloud:"aws"`
+	AWS   AWSValues   `cloud:"aws"`
+	Azure AzureValues `cloud:"azure"`
 
 	// By says with which credentials the cluster is reached. It is the reader's cluster
 	// file's, and no part of the hand-off; the zero value is the environment's.
@@ -43,6 +46,19 @@ type AWSValues struct {
 	ServiceRoleARNs        map[string]string `output:"serviceRoleArns"`
 	ArgoCDRoleARN          string            `output:"argocdRoleArn"`
 	RegistrationRoleARN    string            `output:"registrationRoleArn"`
+}
+
+// AzureValues is the part of a cluster on Azure.
+type AzureValues struct {
+	SubscriptionID    string            `output:"subscriptionId"`
+	TenantID          string            `output:"tenantId"`
+	ResourceGroup     string            `output:"resourceGroup"`
+	NodeResourceGroup string            `output:"nodeResourceGroup"`
+	VNetID            string            `output:"vnetId"`
+	VNetCIDR          string            `output:"vnetCidr"`
+	NodeSubnetID      string            `output:"nodeSubnetId"`
+	KubeletClientID   string            `output:"kubeletClientId"`
+	ServiceClientIDs  map[string]string `output:"serviceClientIds"`
 }
 
 // FromOutputs reads a core stack's outputs, as JSON decodes them. It fails when
@@ -79,7 +95,9 @@ func FromOutputs(outputs map[string]any) (Values, error) {
 // Kubeconfig is a kubeconfig for the cluster. It holds no credentials: a program
 // makes a token whenever one is needed.
 func (v Values) Kubeconfig() ([]byte, error) {
-	return Kubeconfig(v.Cloud, v.ClusterName, v.Region, v.ClusterEndpoint, v.ClusterCA, v.By)
+	by := v.By
+	by.Tenant = cmp.Or(by.Tenant, v.Azure.TenantID)
+	return Kubeconfig(v.Cloud, v.ClusterName, v.Region, v.ClusterEndpoint, v.ClusterCA, by)
 }
 
 // Network is what a cluster's network is for people and for checks.
@@ -93,7 +111,7 @@ type Network struct {
 
 // Network of the cluster, as its cloud has networks.
 func (v Values) Network() Network {
-	network, ok := map[string]func(Values) Network{"aws": awsNetwork}[v.Cloud]
+	network, ok := map[string]func(Values) Network{string(config.AWS): awsNetwork, string(config.Azure): azureNetwork}[v.Cloud]
 	if !ok {
 		return Network{}
 	}
@@ -103,4 +121,12 @@ func (v Values) Network() Network {
 func awsNetwork(v Values) Network {
 	return Network{Key: "vpc_id", ID: v.AWS.VPCID, Text: fmt.Sprintf("%s (%s), %d private and %d public subnets",
 		v.AWS.VPCID, v.AWS.VPCCIDR, len(v.AWS.PrivateSubnetIDs), len(v.AWS.PublicSubnetIDs))}
+}
+
+func azureNetwork(v Values) Network {
+	text := v.Azure.VNetID
+	if subnet, err := armid.ParseSubnet(v.Azure.NodeSubnetID); err == nil {
+		text = fmt.Sprintf("%s (%s) in resource group %s, subnet %s", subnet.Network, v.Azure.VNetCIDR, subnet.Group, subnet.Subnet)
+	}
+	return Network{Key: "network_id", ID: v.Azure.VNetID, Text: text}
 }

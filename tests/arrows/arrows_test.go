@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,8 +18,13 @@ import (
 	"tombolo/tests/files"
 )
 
-// pulumiAWS is the SDK of a cloud.
-const pulumiAWS = "github.com/pulumi/pulumi-aws"
+// The SDKs of the clouds.
+const (
+	pulumiAWS   = "github.com/pulumi/pulumi-aws"
+	pulumiAzure = "github.com/pulumi/pulumi-azure-native-sdk"
+)
+
+func sdks() []string { return []string{pulumiAWS, pulumiAzure} }
 
 // against lists one import against each arrow: the room, and what it must not
 // import.
@@ -35,6 +41,7 @@ var against = []struct{ from, to string }{
 	{"stacks/core", "automation"},
 	{"stacks/core", "components/network"},
 	{"stacks/core/aws", "automation"},
+	{"stacks/core/azure", "automation"},
 	{"stacks", "lab"},
 	{"automation", "internal/cli"},
 	{"automation", "components/network"},
@@ -57,6 +64,13 @@ var against = []struct{ from, to string }{
 	{"automation/recovery", pulumiAWS},
 	{"stacks/bootstrap", pulumiAWS},
 	{"stacks/core", pulumiAWS},
+	{"automation", pulumiAzure},
+	{"stacks/bootstrap", pulumiAzure},
+	{"stacks/core", pulumiAzure},
+	{"stacks/core/aws", pulumiAzure},
+	{"stacks/core/azure", pulumiAWS},
+	{"components/flux", pulumiAzure},
+	{"internal/armid", "internal/names"},
 	{"components/flux", pulumiAWS},
 	{"lab/standin", pulumiAWS},
 	{"lab/controlplane", pulumiAWS},
@@ -72,7 +86,12 @@ var against = []struct{ from, to string }{
 	{"automation/pulumicli", "config"},
 	{"stacks", "platform/kustomization"},
 	{"lab/aws", "stacks"},
+	{"lab/azure", "stacks"},
+	{"lab/azure", "lab"},
+	{"lab/azure/network", "lab/aws/ec2"},
+	{"lab/azure/network", pulumiAWS},
 	{"lab/standin", "lab/aws"},
+	{"lab/standin", "lab/azure"},
 	{"lab/controlplane", "lab/aws/eks"},
 	{"internal/render", "automation"},
 	{"internal/render", "automation/fault"},
@@ -100,6 +119,12 @@ var against = []struct{ from, to string }{
 var along = []struct{ from, to string }{
 	{"components/eks", "components/identity"},
 	{"stacks/core", "stacks/core/aws"},
+	{"stacks/core", "stacks/core/azure"},
+	{"stacks/core/azure", "components/azurenetwork"},
+	{"stacks/core/azure", pulumiAzure},
+	{"components/aks", "components/azureidentity"},
+	{"components/aks", pulumiAzure},
+	{"components/aks", "internal/armid"},
 	{"stacks/core/aws", "components/network"},
 	{"stacks/core/aws", "config"},
 	{"automation", "stacks"},
@@ -119,6 +144,8 @@ var along = []struct{ from, to string }{
 	{"internal/cli/lab", "lab"},
 	{"lab", "lab/aws"},
 	{"lab/aws/eks", "lab/standin"},
+	{"lab", "lab/azure"},
+	{"lab/azure/network", "lab/standin"},
 	{"lab/controlplane", "lab/standin"},
 	{"internal/cli/up", "platform/scaffold"},
 	{"platform/contract", "platform/contract/flux"},
@@ -176,8 +203,12 @@ type arrow struct{ name, file string }
 
 func newModule(t *testing.T) *module {
 	m := &module{t: t, dir: t.TempDir()}
-	files.Write(t, filepath.Join(m.dir, "go.mod"), fmt.Sprintf("module tombolo\n\ngo 1.26\n\nrequire %[1]s v0.0.0\n\nreplace %[1]s => ./%[1]s\n", pulumiAWS))
-	files.Write(t, filepath.Join(m.dir, pulumiAWS, "go.mod"), "module "+pulumiAWS+"\n")
+	mod := "module tombolo\n\ngo 1.26\n"
+	for _, sdk := range sdks() {
+		mod += fmt.Sprintf("\nrequire %[1]s v0.0.0\n\nreplace %[1]s => ./%[1]s\n", sdk)
+		files.Write(t, filepath.Join(m.dir, sdk, "go.mod"), "module "+sdk+"\n")
+	}
+	files.Write(t, filepath.Join(m.dir, "go.mod"), mod)
 	return m
 }
 
@@ -186,7 +217,7 @@ func (m *module) add(from, to string) arrow {
 	m.t.Helper()
 	m.count++
 	imported := to
-	if to != pulumiAWS {
+	if !slices.Contains(sdks(), to) {
 		imported = "tombolo/" + to
 	}
 	a := arrow{name: from + " to " + to, file: filepath.Join("at", strconv.Itoa(m.count), from)}

@@ -72,12 +72,20 @@ func clusterFiles(t *testing.T) []string {
 		assert.NilError(t, err)
 		assert.Assert(t, len(found) > 0, "no cluster files in %s", dir)
 		for _, file := range found {
-			if isClusterFile(filepath.Base(file)) {
+			if isClusterFile(filepath.Base(file)) && isForAWS(t, file) {
 				files = append(files, file)
 			}
 		}
 	}
 	return files
+}
+
+// isForAWS excludes files for other clouds.
+func isForAWS(t *testing.T, file string) bool {
+	t.Helper()
+	c, err := config.Load(file)
+	assert.NilError(t, err)
+	return c.Cloud.Provider == config.AWS
 }
 
 // isClusterFile excludes what is beside cluster files: manifests, the settings of

@@ -227,11 +227,14 @@ func (p project) healed(t *testing.T) {
 
 // plainPulumi runs the plain program on the driver's state: it must see what
 // the driver sees.
-func (p project) plainPulumi(t *testing.T) {
+func (p project) plainPulumi(t *testing.T) { p.sameByPulumi(t, "demo-core", "demo-bootstrap") }
+
+// sameByPulumi has plain pulumi, from the checkout, look for changes in stacks of the project.
+func (p project) sameByPulumi(t *testing.T, stacks ...string) {
 	root, err := filepath.Abs("../..")
 	assert.NilError(t, err)
 	p.env = append(p.env, "TOMBOLO_CLUSTERS="+filepath.Join(p.dir, "clusters"))
-	for _, stack := range []string{"demo-core", "demo-bootstrap"} {
+	for _, stack := range stacks {
 		o := p.tool(t, "pulumi", "preview", "--stack", stack, "--cwd", root, "--non-interactive", "--expect-no-changes",
 			"--config-file", filepath.Join(t.TempDir(), "Pulumi."+stack+".yaml"))
 		if o.code != 0 {

@@ -1,5 +1,5 @@
-// Package workflows checks the pipelines of GitHub and GitLab: that they are well
-// formed, and that code that is not reviewed gets no credentials.
+// Package workflows checks the pipelines of GitHub, GitLab and Azure DevOps: that they
+// are well formed, and that code that is not reviewed gets no credentials.
 package workflows
 
 import (
@@ -179,9 +179,9 @@ func TestScriptsAreThin(t *testing.T) {
 func TestTargets(t *testing.T) {
 	makefile, err := os.ReadFile("../../Makefile")
 	assert.NilError(t, err)
-	targets := regexp.MustCompile(`(?m)^\s*(?:- )?(?:run: )?make (?:-C \S+ )?([a-z-]+)$`)
+	targets := regexp.MustCompile(`(?m)^\s*(?:- )?(?:run: |bash: )?make (?:-C \S+ )?([a-z-]+)$`)
 	found := map[string]bool{}
-	for _, file := range append(files(t), "../../.gitlab-ci.yml", "../../.ci/run") {
+	for _, file := range append(files(t), "../../.gitlab-ci.yml", azurePipelines, "../../.ci/run") {
 		text, err := os.ReadFile(file)
 		assert.NilError(t, err)
 		for _, m := range targets.FindAllStringSubmatch(string(text), -1) {
@@ -191,7 +191,7 @@ func TestTargets(t *testing.T) {
 			}
 		}
 	}
-	for _, target := range []string{"lint", "test", "setup-aws"} {
+	for _, target := range []string{"lint", "test", "setup-aws", "setup-azure"} {
 		if !found[target] {
 			t.Errorf("no pipeline makes %s", target)
 		}

@@ -140,22 +140,31 @@ func TestGitLab(t *testing.T) {
 // command is a command of ours in a script.
 var command = regexp.MustCompile(`(?:\$TOMBOLO|\btombolo"?) ([a-z]+(?: .*)?)`)
 
-// TestSameCommands: both hosts run the same commands.
-func TestSameCommands(t *testing.T) {
-	ref, into := regexp.MustCompile(`--changed-since "[^"]*"`), regexp.MustCompile(`( >\S+| --plan-output \S+)`)
-	temp := regexp.MustCompile(`"\$(RUNNER_TEMP|TOMBOLO_TEMP)/([^"]+)"`)
-	normal := func(scripts ...string) []string {
-		var out []string
-		for _, script := range scripts {
-			for line := range strings.Lines(script) {
-				if m := command.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
-					out = append(out, into.ReplaceAllString(ref.ReplaceAllString(temp.ReplaceAllString(m[1], "$2"), "--changed-since REF"), ""))
-				}
+var (
+	reference = regexp.MustCompile(`--changed-since "[^"]*"`)
+	// hostsOwn is what hosts get in their own ways: files of outputs, the longest comment.
+	hostsOwn = regexp.MustCompile(`( >\S+| --plan-output \S+| --max-size \d+)`)
+	// ownDirectory is where a job of each host has its files.
+	ownDirectory = regexp.MustCompile(`"\$(?:RUNNER_TEMP|TOMBOLO_TEMP|BUILD_ARTIFACTSTAGINGDIRECTORY|PIPELINE_WORKSPACE/[a-z-]+)/([^"]+)"`)
+)
+
+// commands are the calls of tombolo in scripts, without what hosts have of their own.
+func commands(scripts ...string) []string {
+	var out []string
+	for _, script := range scripts {
+		for line := range strings.Lines(script) {
+			if m := command.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+				out = append(out, hostsOwn.ReplaceAllString(reference.ReplaceAllString(ownDirectory.ReplaceAllString(m[1], "$1"), "--changed-since REF"), ""))
 			}
 		}
-		return out
 	}
+	return out
+}
+
+// TestSameCommands: all hosts run the same commands.
+func TestSameCommands(t *testing.T) {
 	_, jobs, _ := gitLab(t)
+	azure := azureJobs(t)
 	for name, at := range map[string][2]string{
 		"check": {"preview", "check"}, "preview": {"preview", "preview"}, "comment": {"preview", "comment"},
 		"preview-program": {"preview-program", "preview"}, "comment-program": {"preview-program", "comment"},
@@ -167,9 +176,14 @@ func TestSameCommands(t *testing.T) {
 		for _, s := range w.Jobs[at[1]].Steps {
 			scripts = append(scripts, s.Run)
 		}
-		got := normal(slices.Concat(jobs[name].Script, jobs[name].AfterScript)...)
-		if want := normal(scripts...); len(got) == 0 || !slices.Equal(got, want) {
+		want := commands(scripts...)
+		if got := commands(slices.Concat(jobs[name].Script, jobs[name].AfterScript)...); len(got) == 0 || !slices.Equal(got, want) {
 			t.Errorf("%s: GitLab runs %q, GitHub %q", name, got, want)
+		}
+		// Accounts of AWS are GitHub's and GitLab's: no profile is for Azure.
+		want = slices.DeleteFunc(want, func(line string) bool { return strings.HasPrefix(line, "pipelines profiles ") })
+		if got := commands(azure[name].scripts()...); !slices.Equal(got, want) {
+			t.Errorf("%s: Azure DevOps runs %q, GitHub %q", name, got, want)
 		}
 	}
 }

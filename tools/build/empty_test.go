@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	gomodule "golang.org/x/mod/module"
 	"golang.org/x/mod/sumdb/dirhash"
 	"gotest.tools/v3/assert"
 
@@ -187,6 +188,10 @@ func worlds() map[string]world {
 			modules:  map[string]tree{"k8s.io/kubernetes": {"cmd/kubectl/kubectl.go": program}},
 			programs: []string{"bin/kubectl"},
 		},
+		"kubelogin": {
+			modules:  map[string]tree{kubeloginModule: {"main.go": program}},
+			programs: []string{"bin/kubelogin"},
+		},
 		"lint": {
 			modules:  map[string]tree{"github.com/golangci/golangci-lint/v2": {"cmd/golangci-lint/main.go": program}},
 			programs: []string{"bin/golangci-lint"},
@@ -272,7 +277,9 @@ func serve(t *testing.T, proxy, path, version string, content tree) string {
 	assert.NilError(t, w.Close())
 	info, err := json.Marshal(map[string]string{"Version": version})
 	assert.NilError(t, err)
-	base := filepath.Join(proxy, path, "@v", version)
+	escaped, err := gomodule.EscapePath(path)
+	assert.NilError(t, err)
+	base := filepath.Join(proxy, escaped, "@v", version)
 	files.Write(t, base+".info", string(info))
 	files.Write(t, base+".mod", text)
 	files.Write(t, base+".zip", archive.String())

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 )
 
 // group is a module of tools/ and how its tools are built into a directory:
@@ -33,10 +34,12 @@ func (g group) source() string {
 
 // sets are the groups by what they are for: the values of -for.
 func sets() map[string][]group {
+	lab := []group{pulumiGroup(), kubernetesGroup(), sealedSecretsGroup(), externalSecretsGroup(), pluginsGroup()}
 	return map[string][]group{
-		"lab":      {pulumiGroup(), kubernetesGroup(), sealedSecretsGroup(), externalSecretsGroup(), pluginsGroup(), eksGroup()},
+		"lab":      append(slices.Clone(lab), eksGroup()),
 		"argocd":   {argocdGroup()},
 		"aws":      {pulumiGroup(), kubectlGroup()},
+		"azure":    append(slices.Clone(lab), kubeloginGroup()),
 		"lint":     {lintGroup()},
 		"released": {releasedGroup()},
 	}

@@ -1,7 +1,7 @@
 // Command build builds the pinned tools of the lab, once for each state of
 // their modules, and links them into .tools of the checkout:
 //
-//	go run ./tools/build [-for argocd|aws|lab|lint|released]
+//	go run ./tools/build [-for argocd|aws|azure|lab|lint|released]
 //
 // Built tools stay in the user's cache directory (TOMBOLO_TOOL_CACHE names
 // another), keyed by what they are built from, so that a second checkout or a

@@ -20,13 +20,13 @@ import (
 // checkout that is the working directory.
 func run(ctx context.Context, args []string, out *os.File) error {
 	flags := flag.NewFlagSet("build", flag.ContinueOnError)
-	purpose := flags.String("for", "lab", "the set of tools: argocd, aws, lab, lint or released")
+	purpose := flags.String("for", "lab", "the set of tools: argocd, aws, azure, lab, lint or released")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	groups, ok := sets()[*purpose]
 	if !ok {
-		return fmt.Errorf("choosing the tools: %q is no set of tools; use argocd, aws, lab, lint or released", *purpose)
+		return fmt.Errorf("choosing the tools: %q is no set of tools; use argocd, aws, azure, lab, lint or released", *purpose)
 	}
 	root, err := os.Getwd()
 	if err != nil {

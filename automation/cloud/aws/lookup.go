@@ -4,10 +4,9 @@ import (
 	"context"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/resourcegroupstaggingapi"
-	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
-	"github.com/pulumi/pulumi/sdk/v3/go/auto/optpreview"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"tombolo/automation/cloud/scratch"
 	"tombolo/automation/recovery"
 	"tombolo/config"
 	"tombolo/internal/names"
@@ -26,15 +25,7 @@ func (a Cloud) Lookup(ctx context.Context, c *config.Cluster, owner string, quer
 // ask runs a program that asks the cloud and makes nothing, in a preview on a
 // stack that is thrown away.
 func (a Cloud) ask(ctx context.Context, what string, c *config.Cluster, program pulumi.RunFunc) error {
-	s, done, err := a.scratch(ctx, c, what, program)
-	if err != nil {
-		return err
-	}
-	defer done()
-	return s.run(ctx, func(ch chan<- events.EngineEvent) error {
-		_, err := s.stack.Preview(ctx, optpreview.EventStreams(ch), optpreview.SuppressProgress())
-		return err
-	})
+	return scratch.Ask(ctx, a.Pulumi, what, c.Name, program)
 }
 
 // Owner is the identity in the tags that the provider says a resource has.

@@ -4,11 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optdestroy"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optrefresh"
@@ -17,7 +15,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/automation/backend"
-	"tombolo/automation/pulumicli"
+	"tombolo/automation/cloud/scratch"
 	"tombolo/automation/teardown"
 	"tombolo/config"
 )
@@ -73,76 +71,48 @@ func (a Cloud) Remove(ctx context.Context, c *config.Cluster, q teardown.Search,
 	return s.destroy(ctx)
 }
 
-// scratch is a stack that is thrown away, with a provider in it.
-type scratch struct {
-	pulumi *pulumicli.CLI
-	about  pulumicli.Failed
-	stack  auto.Stack
-}
-
-// scratch makes a scratch stack of a program. done throws it away.
-func (a Cloud) scratch(ctx context.Context, c *config.Cluster, what string, program pulumi.RunFunc) (s *scratch, done func(), err error) {
-	dir, err := os.MkdirTemp("", "tombolo-lookup-")
-	if err != nil {
-		return nil, nil, fmt.Errorf("make directory to %s %s: %w", what, c.Name, err)
-	}
-	done = func() { os.RemoveAll(dir) }
-	s = &scratch{pulumi: a.Pulumi, about: pulumicli.Failed{Stack: c.Name, Operation: what}}
-	if s.stack, err = a.Pulumi.Scratch(ctx, dir, program); err != nil {
-		done()
-	}
-	return s, done, err
-}
+// provided is a stack that is thrown away, with a provider in it.
+type provided struct{ *scratch.Stack }
 
 // open makes a scratch stack and puts a provider into it.
-func (a Cloud) open(ctx context.Context, c *config.Cluster, what string) (*scratch, func(), error) {
-	s, done, err := a.scratch(ctx, c, what, func(p *pulumi.Context) error {
+func (a Cloud) open(ctx context.Context, c *config.Cluster, what string) (provided, func(), error) {
+	made, done, err := scratch.New(ctx, a.Pulumi, what, c.Name, func(p *pulumi.Context) error {
 		_, err := lookupProvider(p, c)
 		return err
 	})
+	s := provided{made}
 	if err != nil {
-		return nil, nil, err
+		return s, nil, err
 	}
-	err = s.run(ctx, func(ch chan<- events.EngineEvent) error {
-		_, err := s.stack.Up(ctx, optup.EventStreams(ch), optup.SuppressProgress())
+	err = s.Run(ctx, func(ch chan<- events.EngineEvent) error {
+		_, err := s.Up(ctx, optup.EventStreams(ch), optup.SuppressProgress())
 		return err
 	})
 	if err != nil {
 		done()
 	}
 	return s, done, err
-}
-
-func (s *scratch) run(ctx context.Context, call func(chan<- events.EngineEvent) error) error {
-	rec := &pulumicli.Recorder{}
-	err := pulumicli.Observed(rec.Record, call)
-	if err == nil {
-		return nil
-	}
-	f := s.about
-	f.Err, f.Record = err, rec
-	return s.pulumi.Failure(ctx, f)
 }
 
 // read has the provider read the resources that it can, and returns those that
 // are there, and those that it cannot read. What turns out to be another owner's is
 // neither returned nor left in the stack.
-func (s *scratch) read(ctx context.Context, owner string, all []teardown.Leftover) ([]teardown.Leftover, error) {
+func (s provided) read(ctx context.Context, owner string, all []teardown.Leftover) ([]teardown.Leftover, error) {
 	if err := s.edit(ctx, func(d *deployment) { d.add(all) }); err != nil {
 		return nil, err
 	}
-	err := s.run(ctx, func(ch chan<- events.EngineEvent) error {
-		_, err := s.stack.Refresh(ctx, optrefresh.EventStreams(ch), optrefresh.SuppressProgress())
+	err := s.Run(ctx, func(ch chan<- events.EngineEvent) error {
+		_, err := s.Refresh(ctx, optrefresh.EventStreams(ch), optrefresh.SuppressProgress())
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	raw, err := s.stack.Export(ctx)
+	raw, err := s.Export(ctx)
 	if err != nil {
-		return nil, s.failure(ctx, err)
+		return nil, s.Failure(ctx, err)
 	}
-	st, err := backend.ParseState(s.stack.Name(), raw)
+	st, err := backend.ParseState(s.Name(), raw)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +129,7 @@ func (s *scratch) read(ctx context.Context, owner string, all []teardown.Leftove
 func readable(l teardown.Leftover) bool { return l.Type != "" }
 
 // withoutStrangers takes out of the stack what has another owner's tag.
-func (s *scratch) withoutStrangers(ctx context.Context, owner string, st *backend.State) (*backend.State, error) {
+func (s provided) withoutStrangers(ctx context.Context, owner string, st *backend.State) (*backend.State, error) {
 	var strangers []resource.URN
 	for _, r := range st.All() {
 		if id, _ := (Cloud{}).Owner(r.Outputs); id != "" && id != owner {
@@ -173,15 +143,15 @@ func (s *scratch) withoutStrangers(ctx context.Context, owner string, st *backen
 	if err != nil {
 		return nil, err
 	}
-	if err := s.stack.Import(ctx, left); err != nil {
-		return nil, s.failure(ctx, err)
+	if err := s.Import(ctx, left); err != nil {
+		return nil, s.Failure(ctx, err)
 	}
-	return backend.ParseState(s.stack.Name(), left)
+	return backend.ParseState(s.Name(), left)
 }
 
 // destroy deletes what was read. A security group is first taken out of the
 // rules of others, or it could not go.
-func (s *scratch) destroy(ctx context.Context) error {
+func (s provided) destroy(ctx context.Context) error {
 	err := s.edit(ctx, func(d *deployment) {
 		for _, r := range d.resources {
 			if backend.DecodeString(r["type"]) != "aws:ec2/securityGroup:SecurityGroup" {
@@ -195,23 +165,17 @@ func (s *scratch) destroy(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.run(ctx, func(ch chan<- events.EngineEvent) error {
-		_, err := s.stack.Destroy(ctx, optdestroy.EventStreams(ch), optdestroy.SuppressProgress())
+	return s.Run(ctx, func(ch chan<- events.EngineEvent) error {
+		_, err := s.Destroy(ctx, optdestroy.EventStreams(ch), optdestroy.SuppressProgress())
 		return err
 	})
 }
 
-func (s *scratch) failure(ctx context.Context, err error) error {
-	f := s.about
-	f.Err = err
-	return s.pulumi.Failure(ctx, f)
-}
-
 // edit changes the stack's state.
-func (s *scratch) edit(ctx context.Context, change func(*deployment)) error {
-	raw, err := s.stack.Export(ctx)
+func (s provided) edit(ctx context.Context, change func(*deployment)) error {
+	raw, err := s.Export(ctx)
 	if err != nil {
-		return s.failure(ctx, err)
+		return s.Failure(ctx, err)
 	}
 	var whole map[string]json.RawMessage
 	if err := json.Unmarshal(raw.Deployment, &whole); err != nil {
@@ -224,8 +188,8 @@ func (s *scratch) edit(ctx context.Context, change func(*deployment)) error {
 	change(&d)
 	whole["resources"] = backend.Encode(d.resources)
 	raw.Deployment = backend.Encode(whole)
-	if err := s.stack.Import(ctx, raw); err != nil {
-		return s.failure(ctx, err)
+	if err := s.Import(ctx, raw); err != nil {
+		return s.Failure(ctx, err)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package change
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -68,7 +69,8 @@ func (j *Judge) approvals(ctx context.Context, status render.Status) (int, error
 		return err
 	})
 	if err != nil {
-		return 0, fault.NewPrecondition("read the approvals of the change", "allow the token to read reviews, or pass the number of approvals", err)
+		remedy := cmp.Or(host.AzureRemedy(err), "allow the token to read reviews")
+		return 0, fault.NewPrecondition("read the approvals of the change", remedy+", or pass the number of approvals", err)
 	}
 	if len(people) > 0 {
 		status.Doing("approved by %s", strings.Join(people, ", "))

@@ -44,8 +44,8 @@ func run(t *testing.T, width int, args ...string) (out, errOut string, err error
 		o.Root = func() (string, error) { return "testdata", nil }
 		o.Load = func([]string) ([]*config.Cluster, error) {
 			return []*config.Cluster{
-				{Name: "demo", File: "demo.yaml", GitOps: config.GitOps{Path: "clusters/demo"}},
-				{Name: "prod", File: "prod.yaml", GitOps: config.GitOps{Path: "clusters/prod"}},
+				{Name: "demo", File: "demo.yaml", Cloud: config.Cloud{Provider: config.AWS}, GitOps: config.GitOps{Path: "clusters/demo"}},
+				{Name: "prod", File: "prod.yaml", Cloud: config.Cloud{Provider: config.AWS}, GitOps: config.GitOps{Path: "clusters/prod"}},
 			}, nil
 		}
 		o.Fleets = func(all []*config.Cluster) ([]*config.Cluster, error) { return all, nil }

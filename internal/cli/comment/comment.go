@@ -53,13 +53,16 @@ func NewCmdComment(f *factory.Factory, runF func(context.Context, *Options) erro
 Post a comment on a pull or merge request, or update it if it has changed. Each key
 has one comment. Comments with other keys, and of other authors, are left alone.
 
-In a job of GitHub Actions or GitLab CI, the host, the repository and the request
-come from the job's environment. The token comes from GITHUB_TOKEN or
-GITLAB_TOKEN, and is never written.`),
+In a job of GitHub Actions, GitLab CI or Azure Pipelines, the host, the repository
+and the request come from the job's environment. The token comes from
+GITHUB_TOKEN, GITLAB_TOKEN or, for Azure Repos, SYSTEM_ACCESSTOKEN or
+AZURE_DEVOPS_EXT_PAT, and is never written.`),
 		Example: strings.TrimSpace(`
   tombolo preview --changed-since origin/main --output markdown > comment.md
   tombolo comment --file comment.md
-  tombolo comment --file - --host github --repository acme/platform --number 7`),
+  tombolo comment --file - --host github --repository acme/platform --number 7
+  tombolo comment --file - --host azure --api-url https://dev.azure.com/acme \
+    --repository platform/clusters --number 7`),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := opts.check(); err != nil {
@@ -69,13 +72,13 @@ GITLAB_TOKEN, and is never written.`),
 		},
 	}
 	fs := cmd.Flags()
-	kind := flags.NewEnum(&opts.Kind, host.Auto, host.OnGitHub, host.OnGitLab)
+	kind := flags.NewEnum(&opts.Kind, host.Auto, host.OnGitHub, host.OnGitLab, host.OnAzure)
 	fs.StringVar(&opts.File, "file", "", "the `file` with the comment; - is standard input")
 	fs.StringVar(&opts.Key, "key", preview.DefaultKey, "the `name` in the comment's marker, as in preview's --comment-key")
 	fs.Var(kind, "host", "host of the request; auto takes it from the job's environment")
-	fs.StringVar(&opts.URL, "api-url", "", "`URL` of the host's API (default: GITHUB_API_URL or CI_API_V4_URL)")
-	fs.StringVar(&opts.Repository, "repository", "", "`name` of the repository (default: GITHUB_REPOSITORY or CI_MERGE_REQUEST_PROJECT_ID)")
-	fs.IntVar(&opts.Number, "number", 0, "`number` of the request (default: GITHUB_EVENT_PATH, GITHUB_REF or CI_MERGE_REQUEST_IID)")
+	fs.StringVar(&opts.URL, "api-url", "", "`URL` of the host's API, at Azure DevOps of the organization (default: GITHUB_API_URL, CI_API_V4_URL or SYSTEM_COLLECTIONURI)")
+	fs.StringVar(&opts.Repository, "repository", "", "`name` of the repository, at Azure Repos with its project (default: GITHUB_REPOSITORY, CI_MERGE_REQUEST_PROJECT_ID, or SYSTEM_TEAMPROJECTID and BUILD_REPOSITORY_ID)")
+	fs.IntVar(&opts.Number, "number", 0, "`number` of the request (default: GITHUB_EVENT_PATH, GITHUB_REF, CI_MERGE_REQUEST_IID or SYSTEM_PULLREQUEST_PULLREQUESTID)")
 	fs.StringVar(&opts.Author, "author", "", "`name` of the account that owns the comment (default: the token's account)")
 	factory.CompleteFlag(cmd, "host", kind.Values())
 	return cmd
@@ -117,8 +120,11 @@ func commentRun(ctx context.Context, o *Options) error {
 
 // remedy is what to do about a comment that could not be posted.
 func remedy(r host.Request, err error) string {
+	azure := host.AzureRemedy(err)
 	switch {
-	case host.Refused(err) && r.Fork:
+	case r.Kind == host.OnAzure && azure != "":
+		return azure
+	case host.Refused(err) && r.Fork && r.Kind == host.OnGitHub:
 		return "GitHub gives jobs for the requests of forks a token that only reads: leave this step out for them, as .github/workflows/preview.yml does"
 	case errors.As(err, new(*host.Error)):
 		return "allow the token to write comments, and look whether repository and number are right"
@@ -204,8 +210,11 @@ func same(a, b string) bool {
 
 // place is where the request's comments are.
 func (o *Options) place(r host.Request) place {
-	if r.Kind == host.OnGitLab {
+	switch r.Kind {
+	case host.OnGitLab:
 		return &gitlab{r, o.Author}
+	case host.OnAzure:
+		return &azure{r, o.Author}
 	}
 	return &github{r, o.Author}
 }

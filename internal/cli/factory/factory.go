@@ -273,18 +273,31 @@ func (f *Factory) Lab() (*lab.Lab, error) {
 }
 
 // LabTools says, before anything starts, which tools the lab lacks for the
-// clusters: those of an engine are built when a cluster has it.
+// clusters: those of an engine and of a cloud are built when a cluster has it.
 func (f *Factory) LabTools(clusters []*config.Cluster) error {
-	argocd := func(c *config.Cluster) bool { return c.GitOps.Engine == config.ArgoCD }
-	if !f.Globals.Lab || !slices.ContainsFunc(clusters, argocd) {
+	if !f.Globals.Lab {
 		return nil
 	}
 	l, err := f.Lab()
 	if err != nil {
 		return err
 	}
-	if err := l.CheckArgoCD(); err != nil {
-		return fault.NewPrecondition("the lab lacks tools for Argo CD", "", err)
+	for _, need := range []struct {
+		of    string
+		has   func(c *config.Cluster) bool
+		check func() error
+	}{
+		{"any cluster", func(*config.Cluster) bool { return true }, l.CheckTools},
+		{"clusters in AWS", func(c *config.Cluster) bool { return c.Cloud.Provider == config.AWS }, l.CheckEKS},
+		{"clusters in Azure", func(c *config.Cluster) bool { return c.Cloud.Provider == config.Azure }, l.CheckAKS},
+		{"Argo CD", func(c *config.Cluster) bool { return c.GitOps.Engine == config.ArgoCD }, l.CheckArgoCD},
+	} {
+		if !slices.ContainsFunc(clusters, need.has) {
+			continue
+		}
+		if err := need.check(); err != nil {
+			return fault.NewPrecondition("the lab lacks tools for "+need.of, "", err)
+		}
 	}
 	return nil
 }

@@ -12,15 +12,18 @@ import (
 // without its author and without robots. Each of them may write to the repository:
 // at GitHub, whose last review approves the newest commit; at GitLab, whom it counts
 // (whether a push takes approvals away is the project's setting) and who is a
-// Developer at least.
+// Developer at least; at Azure DevOps, who has voted for it since the last push.
 func (r Request) Approvals(ctx context.Context) ([]string, error) {
-	if r.Kind == OnGitLab {
+	switch r.Kind {
+	case OnGitLab:
 		return r.gitLabApprovals(ctx)
+	case OnAzure:
+		return r.azureApprovals(ctx)
 	}
 	return r.gitHubApprovals(ctx)
 }
 
-// account is a user, as both hosts have it.
+// account is a user, as GitHub and GitLab have it.
 type account struct {
 	ID       int    `json:"id"`
 	Login    string `json:"login"`

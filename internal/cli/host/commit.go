@@ -30,9 +30,9 @@ func (a Asked) Reviewed(ctx context.Context, may string) (Request, error) {
 
 // pushed is the commit of a job for a push, or that somebody has started by hand.
 func (a Asked) pushed() (commit string, ok bool) {
-	switch a.env("GITHUB_EVENT_NAME") + a.env("CI_PIPELINE_SOURCE") {
-	case "push", "workflow_dispatch", "web":
-		commit = a.env("GITHUB_SHA") + a.env("CI_COMMIT_SHA")
+	switch a.env("GITHUB_EVENT_NAME") + a.env("CI_PIPELINE_SOURCE") + a.env("BUILD_REASON") {
+	case "push", "workflow_dispatch", "web", "IndividualCI", "BatchedCI", "Manual":
+		commit = a.env("GITHUB_SHA") + a.env("CI_COMMIT_SHA") + a.env("BUILD_SOURCEVERSION")
 	}
 	return commit, commit != ""
 }
@@ -41,6 +41,9 @@ func (a Asked) pushed() (commit string, ok bool) {
 // GitHub's REST API, "List pull requests associated with a commit"; GitLab's API,
 // "List all merge requests associated with a commit".
 func (r *Request) ofCommit(ctx context.Context, commit string) error {
+	if r.Kind == OnAzure {
+		return r.azureOfCommit(ctx, commit)
+	}
 	path := fmt.Sprintf("/repos/%s/commits/%s/pulls", r.Repository, commit)
 	if r.Kind == OnGitLab {
 		path = fmt.Sprintf("/projects/%s/repository/commits/%s/merge_requests", r.Repository, commit)
@@ -61,10 +64,18 @@ func (r *Request) ofCommit(ctx context.Context, commit string) error {
 		if request.MergedAt == "" || commit != request.Merged && commit != request.Squash && commit != request.Head {
 			continue
 		}
-		if r.Number > 0 {
-			return fault.NewPrecondition("commit "+commit+" came by more than one request", "pass the number of approvals", nil)
+		if err := r.cameBy(request.Number+request.IID, commit); err != nil {
+			return err
 		}
-		r.Number = request.Number + request.IID
 	}
+	return nil
+}
+
+// cameBy sets the number of the request that brought a commit, once.
+func (r *Request) cameBy(number int, commit string) error {
+	if r.Number > 0 {
+		return fault.NewPrecondition("commit "+commit+" came by more than one request", "pass the number of approvals", nil)
+	}
+	r.Number = number
 	return nil
 }

@@ -1,5 +1,5 @@
-// Package host asks the API of a Git host, GitHub's or GitLab's, for commands
-// that run in its jobs.
+// Package host asks the API of a Git host, GitHub's, GitLab's or Azure DevOps's, for
+// commands that run in its jobs.
 package host
 
 import (
@@ -24,8 +24,11 @@ type Client struct {
 	// Base is the URL of the API, without a slash at its end.
 	Base string
 	// Header of each request. It has the token, which goes to no other host than
-	// Base's.
+	// Base's. Content-Type is that of a document that is sent; default:
+	// application/json.
 	Header http.Header
+	// Query is what each address has, unless it says something else.
+	Query url.Values
 }
 
 // GitHub is a client for GitHub's API; "" is github.com's.
@@ -49,6 +52,9 @@ func GitLab(base, token string) Client {
 const (
 	// answerTimeout is the longest wait for one answer.
 	answerTimeout = 30 * time.Second
+	// signIn is the status with which Azure DevOps sends its page for signing in to
+	// whom it does not know. Source: issue 5786 of Azure/azure-sdk-for-cpp at GitHub.
+	signIn = http.StatusNonAuthoritativeInfo
 	// mostAnswer bounds an answer, in bytes: a page of a hundred comments of the
 	// largest size that GitHub takes is below it.
 	mostAnswer = 64 << 20
@@ -100,7 +106,7 @@ func (c Client) Call(ctx context.Context, method, address string, send, receive 
 	if err != nil {
 		return nil, fmt.Errorf("read the host's answer: %w", err)
 	}
-	if response.StatusCode/100 != 2 {
+	if response.StatusCode/100 != 2 || response.StatusCode == signIn {
 		return nil, errorOf(request, response, text)
 	}
 	if receive != nil {
@@ -131,12 +137,23 @@ func (c Client) request(ctx context.Context, method, address string, send any) (
 		}
 		body = bytes.NewReader(text)
 	}
+	query := target.Query()
+	for name, values := range c.Query {
+		if !query.Has(name) {
+			query[name] = values
+		}
+	}
+	if len(c.Query) > 0 {
+		target.RawQuery = query.Encode()
+	}
 	request, err := http.NewRequestWithContext(ctx, method, target.String(), body)
 	if err != nil {
 		return nil, fmt.Errorf("make the request: %w", err)
 	}
 	request.Header = c.Header.Clone()
-	request.Header.Set("Content-Type", "application/json")
+	if request.Header.Get("Content-Type") == "" {
+		request.Header.Set("Content-Type", "application/json")
+	}
 	request.Header.Set("User-Agent", "tombolo")
 	return request, nil
 }

@@ -22,33 +22,38 @@ const (
 	Auto     Kind = "auto"
 	OnGitHub Kind = "github"
 	OnGitLab Kind = "gitlab"
+	// OnAzure is Azure Repos, of Azure DevOps.
+	OnAzure Kind = "azure"
 )
 
 // Asked is which pull or merge request a command is about. What is not said is
-// taken from the environment of a job of GitHub Actions or GitLab CI, as the token
-// always is.
+// taken from the environment of a job of GitHub Actions, GitLab CI or Azure
+// Pipelines, as the token always is.
 type Asked struct {
 	// Lookup reads a variable of the environment.
 	Lookup func(string) (string, bool)
 	// Kind of the host. Default: Auto.
 	Kind Kind
-	// URL of the host's API. Default: GITHUB_API_URL or CI_API_V4_URL.
+	// URL of the host's API, at Azure DevOps of the organization. Default:
+	// GITHUB_API_URL, CI_API_V4_URL or SYSTEM_COLLECTIONURI.
 	URL string
-	// Repository is its name. Default: GITHUB_REPOSITORY or
-	// CI_MERGE_REQUEST_PROJECT_ID.
+	// Repository is its name, with that of the owner at GitHub and of the project at
+	// Azure DevOps. Default: GITHUB_REPOSITORY, CI_MERGE_REQUEST_PROJECT_ID, or
+	// SYSTEM_TEAMPROJECTID with BUILD_REPOSITORY_ID.
 	Repository string
-	// Number of the request. Default: that of GITHUB_EVENT_PATH, GITHUB_REF or
-	// CI_MERGE_REQUEST_IID.
+	// Number of the request. Default: that of GITHUB_EVENT_PATH, GITHUB_REF,
+	// CI_MERGE_REQUEST_IID or SYSTEM_PULLREQUEST_PULLREQUESTID.
 	Number int
 }
 
 // Request is a pull or merge request at a host that can be asked.
 type Request struct {
 	Client
-	// Kind is OnGitHub or OnGitLab.
+	// Kind is OnGitHub, OnGitLab or OnAzure.
 	Kind Kind
 	// Repository as the API's paths have it: owner/name at GitHub, the project's
-	// id or escaped path at GitLab.
+	// id or escaped path at GitLab, project/_apis/git/repositories/name at Azure
+	// DevOps.
 	Repository string
 	Number     int
 	// Fork says that a pull request comes from another repository, where the job's
@@ -65,6 +70,9 @@ func (a Asked) Request(may string) (Request, error) {
 	kind, err := a.kind()
 	if err != nil {
 		return Request{}, err
+	}
+	if kind == OnAzure {
+		return a.azureRequest(may)
 	}
 	names := map[Kind][3]string{
 		OnGitHub: {"GITHUB_TOKEN", "GITHUB_API_URL", "GITHUB_REPOSITORY"},
@@ -103,8 +111,10 @@ func (a Asked) kind() (Kind, error) {
 		return OnGitHub, nil
 	case a.env("GITLAB_CI") != "":
 		return OnGitLab, nil
+	case a.env("TF_BUILD") != "" && a.env("BUILD_REPOSITORY_PROVIDER") == azureProvider:
+		return OnAzure, nil
 	}
-	return "", fault.NewUsage("this is no job of GitHub Actions or GitLab CI", "give --host, --repository and --number")
+	return "", fault.NewUsage("this is no job of GitHub Actions, of GitLab CI, or of Azure Pipelines for Azure Repos", "give --host, --repository and --number")
 }
 
 // complete fills in the number, and whether it is a fork's.

@@ -13,8 +13,8 @@ import (
 
 // Host keeps issues.
 type Host interface {
-	// Find returns the open issue with a marker in its text that the token's account
-	// has opened, or nil: anybody can write a marker.
+	// Find returns the open issue with a marker in its text, or as its tag, that the
+	// token's account has opened, or nil: anybody can write a marker.
 	Find(ctx context.Context, marker string) (*Issue, error)
 	// Open opens an issue.
 	Open(ctx context.Context, title, body string) (Issue, error)
@@ -22,6 +22,8 @@ type Host interface {
 	Update(ctx context.Context, i Issue, body string) error
 	// Close closes an issue.
 	Close(ctx context.Context, i Issue) error
+	// Says says whether an issue has a text, as the host keeps texts.
+	Says(i Issue, body string) bool
 }
 
 // Issue is one issue of a host's.
@@ -33,21 +35,32 @@ type Issue struct {
 // maxPages is how many pages of open issues are looked through, a hundred on each.
 const maxPages = 50
 
+// verbatim is a host that keeps texts as they are, but for the ends.
+type verbatim struct{}
+
+func (verbatim) Says(i Issue, body string) bool {
+	return strings.TrimSpace(i.Body) == strings.TrimSpace(body)
+}
+
 // hostOf is the host whose pipeline this is.
-func hostOf(lookup func(string) (string, bool)) (Host, error) {
+func (o *Options) hostOf(lookup func(string) (string, bool)) (Host, error) {
 	get := func(name string) string { value, _ := lookup(name); return value }
+	authorization := host.AzureAuthorization(get)
 	switch {
 	case get("GITHUB_REPOSITORY") != "" && get("GITHUB_TOKEN") != "":
-		return &gitHub{host.GitHub(get("GITHUB_API_URL"), get("GITHUB_TOKEN")), "/repos/" + get("GITHUB_REPOSITORY")}, nil
+		return &gitHub{Client: host.GitHub(get("GITHUB_API_URL"), get("GITHUB_TOKEN")), path: "/repos/" + get("GITHUB_REPOSITORY")}, nil
 	case get("CI_API_V4_URL") != "" && get("CI_PROJECT_ID") != "" && get("GITLAB_TOKEN") != "":
-		return &gitLab{host.GitLab(get("CI_API_V4_URL"), get("GITLAB_TOKEN")), "/projects/" + get("CI_PROJECT_ID")}, nil
+		return &gitLab{Client: host.GitLab(get("CI_API_V4_URL"), get("GITLAB_TOKEN")), path: "/projects/" + get("CI_PROJECT_ID")}, nil
+	case get("SYSTEM_COLLECTIONURI") != "" && get("SYSTEM_TEAMPROJECT") != "" && authorization != "":
+		return newAzure(host.Azure(get("SYSTEM_COLLECTIONURI"), authorization), get("SYSTEM_TEAMPROJECT"), o.Type, o.Key), nil
 	}
 	return nil, fault.NewPrecondition("no host for issues is known",
-		"run it in GitHub Actions with GITHUB_TOKEN, or in GitLab CI with GITLAB_TOKEN", nil)
+		"run it in GitHub Actions with GITHUB_TOKEN, in GitLab CI with GITLAB_TOKEN, or in Azure Pipelines with SYSTEM_ACCESSTOKEN", nil)
 }
 
 // gitHub is a repository at GitHub.
 type gitHub struct {
+	verbatim
 	host.Client
 	// path of the repository in the API.
 	path string
@@ -104,6 +117,7 @@ func (h *gitHub) Close(ctx context.Context, i Issue) error {
 
 // gitLab is a project at GitLab.
 type gitLab struct {
+	verbatim
 	host.Client
 	// path of the project in the API.
 	path string

@@ -29,24 +29,35 @@ type Options struct {
 	Key string
 	// Title of a new issue.
 	Title string
+	// Type of the work item at Azure DevOps.
+	Type string
 }
+
+// defaultType is a type of work items that each process of Azure DevOps has, and whose
+// form shows the description. Source:
+// learn.microsoft.com/azure/devops/boards/work-items/guidance/choose-process.
+const defaultType = "Task"
 
 // keys are what a marker in an issue's text may hold.
 var keys = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
 
 // NewCmdIssue returns the command; runF, if not nil, runs in place of it.
 func NewCmdIssue(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
-	opts := &Options{Status: f.Status, Backoff: host.DefaultBackoff(), Host: func() (Host, error) { return hostOf(f.Lookup) }}
+	opts := &Options{Status: f.Status, Backoff: host.DefaultBackoff()}
+	opts.Host = func() (Host, error) { return opts.hostOf(f.Lookup) }
 	cmd := &cobra.Command{
 		Use:   "issue",
-		Short: "Open, update or close an issue at GitHub or GitLab",
+		Short: "Open, update or close an issue at GitHub, GitLab or Azure DevOps",
 		Long: strings.TrimSpace(`
 Open an issue with the text of a file. If an issue with the same key is open,
 update its text instead, unless it is the same. An empty file closes the issue.
 
 In GitHub Actions, the repository is the workflow's repository. The token is
 GITHUB_TOKEN, and must be allowed to write issues. In GitLab CI, the project is
-the pipeline's project. The token is GITLAB_TOKEN, with the scope api.`),
+the pipeline's project. The token is GITLAB_TOKEN, with the scope api. In Azure
+Pipelines, the issue is a work item of the pipeline's project, with the tag
+tombolo-<key>. The token is SYSTEM_ACCESSTOKEN, and the build service must be
+allowed to edit work items.`),
 		Example: strings.TrimSpace(`
   tombolo drift --all --report drift.md
   tombolo issue --file drift.md --key drift --title Drift`),
@@ -62,6 +73,7 @@ the pipeline's project. The token is GITLAB_TOKEN, with the scope api.`),
 	cmd.Flags().StringVar(&opts.File, "file", "", "`file` with the issue's text, in Markdown; an empty one closes the issue")
 	cmd.Flags().StringVar(&opts.Key, "key", "", "`word` that identifies the issue")
 	cmd.Flags().StringVar(&opts.Title, "title", "", "`title` of a new issue")
+	cmd.Flags().StringVar(&opts.Type, "work-item-type", defaultType, "`type` of the work item at Azure DevOps")
 	for _, name := range []string{"file", "key", "title"} {
 		if err := cmd.MarkFlagRequired(name); err != nil {
 			panic(err) // a flag that is not defined above
@@ -114,7 +126,7 @@ func (o *Options) keep(ctx context.Context, place Host, text string) (string, er
 			return "", fmt.Errorf("opening the issue %s: %w", o.Key, err)
 		}
 		return "opened " + opened.URL, nil
-	case strings.TrimSpace(open.Body) == strings.TrimSpace(body):
+	case place.Says(*open, body):
 		return open.URL + " says so already", nil
 	}
 	if err := place.Update(ctx, *open, body); err != nil {

@@ -132,7 +132,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func run(t *testing.T, env map[string]string, text, key string) (string, error) {
+func run(t *testing.T, env map[string]string, text, key string, args ...string) (string, error) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "text.md")
 	assert.NilError(t, os.WriteFile(file, []byte(text), 0o600))
@@ -143,6 +143,6 @@ func run(t *testing.T, env map[string]string, text, key string) (string, error) 
 		Lookup: func(name string) (string, bool) { value, ok := env[name]; return value, ok },
 	}
 	cmd := NewCmdIssue(f, nil)
-	err := clitest.Execute(t, cmd, "--file", file, "--key", key, "--title", "Drift")
+	err := clitest.Execute(t, cmd, append([]string{"--file", file, "--key", key, "--title", "Drift"}, args...)...)
 	return errOut.String(), err
 }

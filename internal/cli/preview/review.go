@@ -53,7 +53,7 @@ func (o *Options) addFlags(cmd *cobra.Command, output *render.Format) {
 	f.VarP(formats, "output", "o", "text, plain and json as everywhere; markdown is one comment for a pull request")
 	factory.CompleteFlag(cmd, "output", formats.Values())
 	f.StringVar(&o.Key, "comment-key", DefaultKey, "the `name` in the comment's marker; each name has a comment of its own")
-	f.IntVar(&o.MaxSize, "max-size", review.GitHubSize, "the longest comment in `bytes`; GitLab takes 1000000")
+	f.IntVar(&o.MaxSize, "max-size", review.GitHubSize, fmt.Sprintf("the longest comment in `bytes`; GitLab takes %d, Azure DevOps %d", review.GitLabSize, review.AzureSize))
 	f.StringVar(&o.HTML, "html", "", "write everything into a `file`, as one page without external resources")
 	f.BoolVar(&o.ExitCode, "exit-code", false, "exit with 11 when anything changes, with 12 when something of it is dangerous")
 	f.StringVar(&o.Plan, "plan", "", "write the plan into a `file`, for up --plan")

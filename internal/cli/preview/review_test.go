@@ -139,13 +139,14 @@ func TestApprovalsWithoutAHost(t *testing.T) {
 	open := func(o automation.Observer) Driver { return dangerous{o} }
 	t.Setenv("GITHUB_ACTIONS", "")
 	t.Setenv("GITLAB_CI", "")
+	t.Setenv("TF_BUILD", "")
 	args := []string{"demo", "--output", "markdown", "--approvals", "auto"}
 	if _, _, _, err := previewed(t, open, nil, args...); err != nil {
 		t.Errorf("without a policy: %v", err)
 	}
 	files := map[string]string{config.PolicyFile: strings.ReplaceAll(denies, "DECISION", string(config.SecondApproval))}
 	_, stdout, _, err := previewed(t, open, files, args...)
-	if err == nil || !strings.Contains(err.Error(), "this is no job of GitHub Actions or GitLab CI") || stdout != "" {
+	if err == nil || !strings.Contains(err.Error(), "this is no job of GitHub Actions, of GitLab CI, or of Azure Pipelines") || stdout != "" {
 		t.Errorf("error %v, data %q", err, stdout)
 	}
 }

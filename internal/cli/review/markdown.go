@@ -11,13 +11,15 @@ import (
 	"tombolo/internal/wording"
 )
 
-// GitHubSize and GitLabSize are the longest comments that these hosts take, in
-// characters. What is written here is counted in bytes, which are never fewer.
-// Sources: GitHub's error "body is too long (maximum is 65536 characters)", and
-// GitLab's documentation of limits.
+// GitHubSize, GitLabSize and AzureSize are the longest comments that these hosts take,
+// in characters. What is written here is counted in bytes, which are never fewer.
+// Sources: GitHub's error "body is too long (maximum is 65536 characters)", GitLab's
+// documentation of limits, and Azure DevOps's error "A discussion comment cannot be
+// longer than 150000 characters" (pull request 1585 of runatlantis/atlantis at GitHub).
 const (
 	GitHubSize = 65_536
 	GitLabSize = 1_000_000
+	AzureSize  = 150_000
 )
 
 // LeastSize is the least that a comment can be asked to fit into.

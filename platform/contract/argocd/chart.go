@@ -102,10 +102,14 @@ func (w *Walk) checkPublishedKeys(in *walk.Origin, c *chart.Chart, app Applicati
 			return
 		}
 		cluster[key] = manifest.Unset
+		remedy := w.Published.OfOtherCloud(key)
+		if remedy == "" {
+			remedy = near.DidYouMean(key, slices.Collect(maps.Keys(cluster)), fmt.Sprintf("add %s to the values of the cluster file", key))
+		}
 		w.At(at, finding.Finding{
 			Severity: finding.Error,
 			Message:  fmt.Sprintf("cluster.%s is not published: it becomes empty, and Helm does not say so", key),
-			Remedy:   near.DidYouMean(key, slices.Collect(maps.Keys(cluster)), fmt.Sprintf("add %s to the values of the cluster file", key)),
+			Remedy:   remedy,
 		})
 	}
 }

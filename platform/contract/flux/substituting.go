@@ -93,6 +93,9 @@ func (w *Walk) occurring(s *sync, name string, f finding.Finding) {
 }
 
 func (w *Walk) variableAdvice(s *sync, name string) string {
+	if advice := w.Published.OfOtherCloud(name); advice != "" {
+		return fmt.Sprintf("%s, or give it a default, ${%s:=…}", advice, name)
+	}
 	if other := w.publisherOf(name); other != "" {
 		if other == w.Published.Cluster {
 			return fmt.Sprintf("%s has it: add that to the substituteFrom of %s", names.InfraConfig, s.Identity())

@@ -3,6 +3,7 @@
 package published
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"tombolo/config"
 	"tombolo/config/addon"
 	"tombolo/internal/names"
+	"tombolo/internal/wording"
 )
 
 // Set is what bootstrap publishes to one cluster, and where on the tree the
@@ -68,19 +70,10 @@ type Secret struct {
 func To(c, hub *config.Cluster) Set {
 	p := Set{
 		Cluster: c.Name, File: c.File,
-		Path:      strings.TrimPrefix(strings.TrimPrefix(hub.GitOps.Path, "./"), "/"),
-		Variables: map[string]Variable{}, Values: map[string]*Values{}, Pages: map[string]string{},
+		Path:   strings.TrimPrefix(strings.TrimPrefix(hub.GitOps.Path, "./"), "/"),
+		Values: map[string]*Values{}, Pages: map[string]string{},
 	}
-	known := map[string]string{
-		"cluster_name": c.NameInCloud(), "environment": c.Environment, "cloud": string(c.Cloud.Provider), "region": c.Cloud.Region,
-		"account_id": c.Cloud.Account, "gitops_path": p.Path,
-	}
-	if !c.IsExisting() { // whose version core reads
-		known["cluster_version"] = c.Kubernetes.Version
-	}
-	for _, key := range names.InfraKeys(known) {
-		p.Variables[key.Name] = Variable{Example: key.Example}
-	}
+	p.Variables = infraKeys(c, p.Path)
 	for key, value := range c.Values {
 		p.Variables[key] = Variable{Example: value.Example(), Setting: []string{"values", key}}
 	}
@@ -126,6 +119,35 @@ func To(c, hub *config.Cluster) Set {
 		})
 	}
 	return p
+}
+
+// infraKeys are the keys of the general ConfigMap that every cluster on the cluster's cloud has.
+func infraKeys(c *config.Cluster, path string) map[string]Variable {
+	known := map[string]string{
+		"cluster_name": c.NameInCloud(), "environment": c.Environment, "cloud": string(c.Cloud.Provider), "region": c.Cloud.Region,
+		"account_id": c.Cloud.Account, "tenant_id": c.Cloud.Tenant, "gitops_path": path,
+	}
+	if !c.IsExisting() { // whose version core reads
+		known["cluster_version"] = c.Kubernetes.Version
+	}
+	if group := c.Cloud.ResourceGroup; group != "" {
+		known["resource_group"] = group
+	}
+	variables := map[string]Variable{}
+	for _, key := range names.InfraKeys(string(c.Cloud.Provider), known) {
+		variables[key.Name] = Variable{Example: key.Example}
+	}
+	return variables
+}
+
+// OfOtherCloud says what to do about a key that only clusters on other clouds have; "" for any
+// other key.
+func (s Set) OfOtherCloud(key string) string {
+	clouds, own := names.InfraKeyClouds(key), s.Variables["cloud"].Example
+	if len(clouds) == 0 || own == "" || slices.Contains(clouds, own) {
+		return ""
+	}
+	return fmt.Sprintf("only clusters on %s have %s: take a key that clusters on every cloud have, such as cluster_id or network_id", wording.Or(clouds), key)
 }
 
 // secretsOf are the Secrets by which people sign in to the cluster's pages. A hub's Argo CD is

@@ -75,3 +75,27 @@ func TestPagesOfArgoCD(t *testing.T) {
 		t.Errorf("with Flux, there are the pages %v", pages)
 	}
 }
+
+// TestToAzure: the keys are those of the cluster's cloud, and others are told apart.
+func TestToAzure(t *testing.T) {
+	c := cluster("one")
+	c.Addons = nil
+	c.Cloud = config.Cloud{Provider: config.Azure, Region: "germanywestcentral", Account: "s1", Tenant: "t1", ResourceGroup: "platform-one"}
+	p := To(c, c)
+	for key, want := range map[string]string{
+		"cloud": "azure", "tenant_id": "t1", "account_id": "s1",
+		"cluster_id": "/subscriptions/s1/resourceGroups/platform-one/providers/Microsoft.ContainerService/managedClusters/one",
+	} {
+		if got := p.Variables[key].Example; got != want {
+			t.Errorf("%s is like %q, want %q", key, got, want)
+		}
+	}
+	for key, ours := range map[string]bool{"vpc_id": false, "cluster_arn": false, "vnet_id": true, "zone": true, "none": true} {
+		if remedy := p.OfOtherCloud(key); (remedy == "") != ours {
+			t.Errorf("of %s it is said: %q", key, remedy)
+		}
+		if _, published := p.Variables[key]; !ours && published {
+			t.Errorf("%s is published on Azure", key)
+		}
+	}
+}

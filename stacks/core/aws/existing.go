@@ -69,10 +69,10 @@ func existingClusterArgs(c *config.Cluster, partition string, have made) *eks.Ex
 		}),
 	}
 	for _, a := range c.Kubernetes.Admins {
-		args.Admins = append(args.Admins, eks.Principal(a))
+		args.Admins = append(args.Admins, eks.Principal{Name: a.Name, PrincipalARN: a.PrincipalARN})
 	}
 	for _, p := range c.Kubernetes.Previewers {
-		args.Previewers = append(args.Previewers, eks.Principal(p))
+		args.Previewers = append(args.Previewers, eks.Principal{Name: p.Name, PrincipalARN: p.PrincipalARN})
 	}
 	args.Access = othersAccess(c.Kubernetes.Access)
 	for _, a := range c.Addons.Enabled() {

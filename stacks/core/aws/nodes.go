@@ -35,7 +35,7 @@ func nodeGroup(g config.NodeGroup, egress userdata.Egress, net *network.Network)
 		Labels:           g.Labels,
 		SecurityGroupIDs: g.SecurityGroups,
 		SubnetIDs:        subnetsOf(g, net),
-		Update:           eks.Update(g.Update),
+		Update:           eks.Update{MaxUnavailable: g.Update.MaxUnavailable, MaxUnavailablePercent: g.Update.MaxUnavailablePercent, Force: g.Update.Force},
 		Egress:           egress,
 		UserData:         g.UserData,
 	}

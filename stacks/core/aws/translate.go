@@ -105,10 +105,10 @@ func clusterArgs(c *config.Cluster, partition string, net *network.Network) *eks
 		args.ServiceCIDR = config.ServiceCIDR(c.Network.CIDR)
 	}
 	for _, a := range k.Admins {
-		args.Admins = append(args.Admins, eks.Principal(a))
+		args.Admins = append(args.Admins, eks.Principal{Name: a.Name, PrincipalARN: a.PrincipalARN})
 	}
 	for _, p := range k.Previewers {
-		args.Previewers = append(args.Previewers, eks.Principal(p))
+		args.Previewers = append(args.Previewers, eks.Principal{Name: p.Name, PrincipalARN: p.PrincipalARN})
 	}
 	args.Access = othersAccess(k.Access)
 	if p := k.IdentityProvider; p != nil {

@@ -1,0 +1,281 @@
+package azure
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"tombolo/automation/preflight"
+	"tombolo/automation/pulumicli"
+	"tombolo/config"
+	"tombolo/internal/wording"
+)
+
+// The names of the checks of the cloud.
+const (
+	identityCheck  = "account"
+	regionCheck    = "region"
+	providersCheck = "resource providers"
+	versionCheck   = "Kubernetes version"
+	rightsCheck    = "rights"
+	quotaCheck     = "quota"
+)
+
+// Programs that are started for a cluster on Azure.
+func (Cloud) Programs() []preflight.Program {
+	return []preflight.Program{
+		// Versions before have other names for ways to sign in:
+		// https://azure.github.io/kubelogin/CHANGELOG.html
+		{
+			Name: "kubelogin", Oldest: "0.1.0", Asks: "--version",
+			Remedy: "install Azure's kubelogin 0.1.0 or newer: it gets the tokens for the Kubernetes API",
+		},
+	}
+}
+
+// Plugins that a cluster on Azure is made with. The version is that of the root module: the
+// packages of services have versions of their own.
+func (Cloud) Plugins() []preflight.Plugin {
+	return []preflight.Plugin{{Name: "azure-native", Module: "github.com/pulumi/pulumi-azure-native-sdk/v2"}}
+}
+
+// What a cluster needs from a subscription's quotas, by the name that Azure gives to its use,
+// in lower case. Nodes are counted by their VM size: Azure tells of which family that is.
+const (
+	networks  preflight.Kind = "virtualnetworks"
+	addresses preflight.Kind = "publicipaddresses"
+	allCPUs   preflight.Kind = "cores"
+	spotCPUs  preflight.Kind = "lowprioritycores"
+)
+
+// The beginnings of kinds of nodes, before their VM size.
+const (
+	nodesOf     = "nodes of "
+	spotNodesOf = "spot nodes of "
+)
+
+// Demand is what the cluster will take of its subscription's quotas: what its core does not
+// have yet. Nodes count as long as there is no managed cluster: the state does not tell which
+// pools are new.
+func (Cloud) Demand(c *config.Cluster, core preflight.Core) preflight.Demand {
+	have, out := core.Resources, preflight.Demand{}
+	if c.IsExisting() {
+		return out
+	}
+	if have[clusterType] == 0 {
+		for _, g := range c.Kubernetes.NodeGroups {
+			kind := preflight.Kind(nodesOf + g.VMSize)
+			if g.Capacity == config.Spot {
+				kind = preflight.Kind(spotNodesOf + g.VMSize)
+			}
+			out[kind] += atStart(g.Size)
+		}
+	}
+	if !c.OwnsNetwork() {
+		return out
+	}
+	out[networks] = max(0, 1-have[vnetType])
+	out[addresses] = max(0, 1-have[addressType])
+	return out
+}
+
+// atStart is how many nodes a pool has when it is made.
+func atStart(s config.Size) int {
+	for _, n := range []*int{s.Desired, s.Min} {
+		if n != nil {
+			return *n
+		}
+	}
+	return 1
+}
+
+// factsTimeout bounds the look at a subscription: seven requests, and the start of a provider.
+const factsTimeout = 3 * time.Minute
+
+// Facts asks the subscription and the region of the cluster. What cannot be told is told in
+// the facts.
+func (a Cloud) Facts(ctx context.Context, c *config.Cluster) preflight.Facts {
+	ctx, cancel := context.WithTimeout(ctx, factsTimeout)
+	defer cancel()
+	f := preflight.Facts{Region: c.Cloud.Region, Quotas: map[preflight.Kind]preflight.Quota{}}
+	client, who, err := a.connect(ctx, "ask the account of", c)
+	if err != nil {
+		f.Err = reason(err)
+		return f
+	}
+	readFacts(ctx, client, who, c, &f)
+	return f
+}
+
+// reason is the first reason of an error.
+func reason(err error) string {
+	if command := new(pulumicli.Error); errors.As(err, &command) && len(command.Reasons) > 0 {
+		return command.Reasons[0]
+	}
+	return pulumicli.FirstLine(err.Error())
+}
+
+// Judge compares what the subscription has said with what is wanted.
+func (Cloud) Judge(f preflight.Facts, w preflight.Wanted) []preflight.Finding {
+	fail := func(remedy, format string, args ...any) []preflight.Finding {
+		return []preflight.Finding{preflight.Bad(identityCheck, preflight.Fail, remedy, format, args...)}
+	}
+	switch {
+	case f.Err != "":
+		return fail("sign in with `az login --tenant "+w.Tenant+"`, or set ARM_ variables that work without a question",
+			"Azure does not accept the credentials: %s", f.Err)
+	case f.Tenant != w.Tenant:
+		return fail("use credentials of tenant "+w.Tenant+", or correct cloud.tenant",
+			"the credentials are of tenant %s (%s), and the cluster is for %s", f.Tenant, f.Identity, w.Tenant)
+	case f.Account != w.Account:
+		return fail("use credentials of subscription "+w.Account+", or correct cloud.account",
+			"the credentials are of subscription %s (%s), and the cluster is for %s", f.Account, f.Identity, w.Account)
+	}
+	out := []preflight.Finding{preflight.Good(identityCheck, "%s", f.Identity)}
+	switch {
+	case f.RegionErr != "":
+		out = append(out, preflight.Bad(regionCheck, preflight.Warn, "allow Microsoft.Resources/subscriptions/locations/read to the credentials in use",
+			"whether %s is open to the subscription cannot be told: %s", w.Region, f.RegionErr))
+	case !f.Enabled:
+		return append(out, preflight.Bad(regionCheck, preflight.Fail, "choose another in cloud.region, or ask Azure's support to open it",
+			"%s is not open to subscription %s", w.Region, w.Account))
+	default:
+		out = append(out, preflight.Good(regionCheck, "%s is open to the subscription", w.Region))
+	}
+	out = append(out, judgeProviders(f, w)...)
+	if !w.New {
+		return out
+	}
+	out = append(out, judgeVersion(f, w)...)
+	out = append(out, judgeRights(f)...)
+	return append(out, judgeQuotas(f, w)...)
+}
+
+// judgeProviders judges the resource providers, which a subscription registers once each.
+func judgeProviders(f preflight.Facts, w preflight.Wanted) []preflight.Finding {
+	switch {
+	case f.ProvidersErr != "":
+		return []preflight.Finding{preflight.Bad(providersCheck, preflight.Warn, "allow Microsoft.Resources/subscriptions/providers/read to the credentials in use",
+			"whether they are registered cannot be told: %s", f.ProvidersErr)}
+	case len(f.Unregistered) > 0:
+		commands := make([]string, len(f.Unregistered))
+		for i, name := range f.Unregistered {
+			commands[i] = "`az provider register --namespace " + name + " --subscription " + w.Account + "`"
+		}
+		return []preflight.Finding{preflight.Bad(providersCheck, preflight.Fail, "run "+wording.And(commands)+", and wait some minutes",
+			"subscription %s has not registered %s", w.Account, wording.And(f.Unregistered))}
+	}
+	return []preflight.Finding{preflight.Good(providersCheck, "%s are registered", wording.And(providers()))}
+}
+
+// judgeVersion judges a version of Kubernetes, of which each region has others.
+func judgeVersion(f preflight.Facts, w preflight.Wanted) []preflight.Finding {
+	switch {
+	case w.Version == "":
+		return nil
+	case f.VersionsErr != "":
+		return []preflight.Finding{preflight.Bad(versionCheck, preflight.Warn, "allow Microsoft.ContainerService/locations/kubernetesVersions/read to the credentials in use",
+			"whether AKS has %s in %s cannot be told: %s", w.Version, w.Region, f.VersionsErr)}
+	case !slices.Contains(f.Versions, w.Version):
+		return []preflight.Finding{preflight.Bad(versionCheck, preflight.Fail, "choose one of "+wording.Or(f.Versions)+" in kubernetes.version",
+			"AKS does not offer %s in %s", w.Version, w.Region)}
+	}
+	return []preflight.Finding{preflight.Good(versionCheck, "AKS offers %s in %s", w.Version, w.Region)}
+}
+
+// judgeRights judges what the caller may do in the subscription. Rights on a resource group
+// alone are not seen from there.
+func judgeRights(f preflight.Facts) []preflight.Finding {
+	const remedy = "give the identity Contributor and Role Based Access Control Administrator on the subscription, or a role of your own with these actions"
+	switch {
+	case f.RightsErr != "":
+		return []preflight.Finding{preflight.Bad(rightsCheck, preflight.Warn, "look at the role assignments of the identity",
+			"what the identity may do in the subscription cannot be told: %s", f.RightsErr)}
+	case len(f.MissingRights) > 0:
+		return []preflight.Finding{preflight.Bad(rightsCheck, preflight.Warn, remedy,
+			"no role on the subscription allows %s", wording.And(f.MissingRights))}
+	}
+	return []preflight.Finding{preflight.Good(rightsCheck, "what core makes is allowed to the identity")}
+}
+
+// demanded are quotas that a cluster, and all together, count against.
+type demanded struct {
+	one, all int
+	// what is counted, in words.
+	what string
+}
+
+// judgeQuotas judges the quotas. Nodes take vCPUs: those of the family of their VM size and
+// those of the region, or for spot nodes the region's of low priority.
+func judgeQuotas(f preflight.Facts, w preflight.Wanted) []preflight.Finding {
+	var out []preflight.Finding
+	wanted := map[preflight.Kind]demanded{}
+	add := func(kind preflight.Kind, what string, one, all int) {
+		d := wanted[kind]
+		wanted[kind] = demanded{d.one + one, d.all + all, what}
+	}
+	for kind, all := range w.All {
+		one, text := w.Demand[kind], string(kind)
+		size, spot := strings.CutPrefix(text, spotNodesOf)
+		if !spot {
+			var nodes bool
+			if size, nodes = strings.CutPrefix(text, nodesOf); !nodes {
+				add(kind, quotaNames[kind], one, all)
+				continue
+			}
+		}
+		known, ok := f.Sizes[strings.ToLower(size)]
+		switch {
+		case one == 0:
+			continue // other clusters' sizes are theirs to judge
+		case f.SizesErr != "":
+			out = append(out, preflight.Bad(quotaCheck, preflight.Warn, "allow Microsoft.Compute/skus/read to the credentials in use",
+				"the vCPUs of %s cannot be told: %s", size, f.SizesErr))
+			continue
+		case !ok || known.Closed:
+			out = append(out, preflight.Bad(quotaCheck, preflight.Fail, "choose another vmSize, or ask Azure's support to open it",
+				"the VM size %s is not open to the subscription in %s", size, w.Region))
+			continue
+		case spot:
+			add(spotCPUs, quotaNames[spotCPUs], one*known.CPUs, all*known.CPUs)
+			continue
+		}
+		add(allCPUs, quotaNames[allCPUs], one*known.CPUs, all*known.CPUs)
+		add(preflight.Kind(strings.ToLower(known.Family)), "vCPUs of "+known.Family, one*known.CPUs, all*known.CPUs)
+	}
+	for kind, d := range wanted {
+		if d.one > 0 {
+			out = append(out, judgeQuota(d, f.Quotas[kind], f.QuotasErr, w))
+		}
+	}
+	slices.SortFunc(out, func(a, b preflight.Finding) int { return cmp.Compare(a.Message, b.Message) })
+	return out
+}
+
+// quotaNames are the names of quotas for people.
+var quotaNames = map[preflight.Kind]string{
+	networks: "virtual networks", addresses: "public IP addresses", allCPUs: "vCPUs", spotCPUs: "spot vCPUs",
+}
+
+func judgeQuota(d demanded, q preflight.Quota, unknown string, w preflight.Wanted) preflight.Finding {
+	if unknown == "" && q.Limit == 0 && q.Used == 0 {
+		unknown = "Azure lists none"
+	}
+	if unknown != "" {
+		return preflight.Bad(quotaCheck, preflight.Warn, "allow Microsoft.Compute/locations/usages/read and Microsoft.Network/locations/usages/read to the credentials in use",
+			"the quota of %s in %s cannot be told: %s", d.what, w.Region, unknown)
+	}
+	text := fmt.Sprintf("%d more %s in %s", d.one, d.what, w.Region)
+	if d.all > d.one {
+		text += fmt.Sprintf(", %d with the other clusters", d.all)
+	}
+	text += fmt.Sprintf(": %d of %d are used", q.Used, q.Limit)
+	if q.Limit-q.Used < d.all {
+		return preflight.Bad(quotaCheck, preflight.Fail, "delete what is not needed, or ask for more on the portal's page Quotas", "%s", text)
+	}
+	return preflight.Good(quotaCheck, "%s", text)
+}

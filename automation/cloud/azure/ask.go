@@ -1,0 +1,106 @@
+package azure
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/pulumi/pulumi-azure-native-sdk/authorization/v2"
+	azurenative "github.com/pulumi/pulumi-azure-native-sdk/v2"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/automation/cloud/azure/arm"
+	"tombolo/automation/cloud/scratch"
+	"tombolo/automation/pulumicli"
+	"tombolo/config"
+)
+
+// caller is who the credentials in use are.
+type caller struct {
+	// subscription and tenant that they lead to.
+	subscription, tenant string
+	// client is the application that signed in, object the identity in Entra.
+	client, object string
+	// token for the Resource Manager.
+	token string
+}
+
+// identify asks the provider who the caller is.
+func identify(p *pulumi.Context, c *config.Cluster) (caller, error) {
+	account, err := provider(p, c)
+	if err != nil {
+		return caller{}, err
+	}
+	who, err := authorization.GetClientConfig(p, account)
+	if err != nil {
+		return caller{}, err
+	}
+	granted, err := authorization.GetClientToken(p, &authorization.GetClientTokenArgs{}, account)
+	if err != nil {
+		return caller{}, err
+	}
+	return caller{
+		subscription: who.SubscriptionId, tenant: who.TenantId, client: who.ClientId, object: who.ObjectId, token: granted.Token,
+	}, nil
+}
+
+// provider is the one that core uses: for the subscription of the file, by the credentials of
+// the environment.
+func provider(p *pulumi.Context, c *config.Cluster) (pulumi.InvokeOption, error) {
+	made, err := azurenative.NewProvider(p, "lookup", &azurenative.ProviderArgs{
+		SubscriptionId: pulumi.String(c.Cloud.Account), TenantId: pulumi.String(c.Cloud.Tenant),
+	})
+	return pulumi.Provider(made), err
+}
+
+// managerVariable is an address to ask in place of Azure's Resource Manager in the public
+// cloud, for tests.
+const managerVariable = "TOMBOLO_AZURE_MANAGER"
+
+// connect returns a client with the credentials that core has, and whose they are.
+func (a Cloud) connect(ctx context.Context, what string, c *config.Cluster) (arm.Client, caller, error) {
+	env := os.Getenv
+	if a.Pulumi.Getenv != nil {
+		env = a.Pulumi.Getenv
+	}
+	client, err := arm.HTTP(env)
+	if err != nil {
+		return arm.Client{}, caller{}, failed(ctx, what, c, err)
+	}
+	var who caller
+	err = scratch.Ask(ctx, a.Pulumi, what, c.Name, func(p *pulumi.Context) (err error) {
+		who, err = identify(p, c)
+		return err
+	})
+	return arm.Client{Endpoint: cmp.Or(env(managerVariable), arm.Public), Token: who.token, HTTP: client}, who, err
+}
+
+// look connects to the subscription of the cluster and no other, and asks.
+func (a Cloud) look(ctx context.Context, what string, c *config.Cluster, ask func(arm.Client) error) error {
+	client, who, err := a.connect(ctx, what, c)
+	if err != nil {
+		return err
+	}
+	if c.Cloud.Tenant != "" && who.tenant != c.Cloud.Tenant {
+		return failed(ctx, what, c, fmt.Errorf("the credentials are of tenant %s, and the cluster is for %s", who.tenant, c.Cloud.Tenant))
+	}
+	return failed(ctx, what, c, ask(client))
+}
+
+// failed is an error for people; nil for none.
+func failed(ctx context.Context, what string, c *config.Cluster, err error) error {
+	if err == nil {
+		return nil
+	}
+	about := pulumicli.Failed{Stack: c.Name, Operation: what}
+	if cause := ctx.Err(); cause != nil {
+		return pulumicli.Interrupted(about, cause)
+	}
+	remedy := "run the same command again"
+	if refused := new(arm.Error); errors.As(err, &refused) {
+		remedy = "resolve the cause, and run the same command again"
+	}
+	return &pulumicli.Error{Stack: about.Stack, Operation: about.Operation, Reasons: []string{err.Error()}, Remedy: remedy, Err: err}
+}

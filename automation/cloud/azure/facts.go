@@ -1,0 +1,196 @@
+package azure
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tombolo/automation/cloud/azure/arm"
+	"tombolo/automation/preflight"
+	"tombolo/config"
+)
+
+// Versions of the APIs that facts are read by.
+const (
+	subscriptionVersion = "2022-12-01" // https://learn.microsoft.com/rest/api/resources/subscriptions
+	permissionVersion   = "2022-04-01" // https://learn.microsoft.com/rest/api/authorization/permissions
+	clusterVersion      = "2024-09-01" // https://learn.microsoft.com/rest/api/aks/managed-clusters
+	usageVersion        = "2024-03-01" // https://learn.microsoft.com/rest/api/compute/usage/list
+	networkVersion      = "2024-03-01" // https://learn.microsoft.com/rest/api/virtualnetwork/usages/list
+	sizeVersion         = "2021-07-01" // https://learn.microsoft.com/rest/api/compute/resource-skus/list
+)
+
+// providers are those whose resources core makes: a subscription registers each once.
+// https://learn.microsoft.com/azure/azure-resource-manager/management/resource-providers-and-types
+func providers() []string {
+	return []string{"Microsoft.ContainerService", "Microsoft.ManagedIdentity", "Microsoft.Network"}
+}
+
+// rights that core needs: https://learn.microsoft.com/azure/role-based-access-control/resource-provider-operations
+func rights() []string {
+	return []string{
+		"Microsoft.Authorization/roleAssignments/write",
+		"Microsoft.ContainerService/managedClusters/write",
+		"Microsoft.ManagedIdentity/userAssignedIdentities/write",
+		"Microsoft.ManagedIdentity/userAssignedIdentities/federatedIdentityCredentials/write",
+		"Microsoft.Resources/subscriptions/resourceGroups/write",
+	}
+}
+
+// readFacts fills in what a subscription says. Only a subscription that is not seen is an
+// error; of another one, nothing else is of interest.
+func readFacts(ctx context.Context, client arm.Client, who caller, c *config.Cluster, f *preflight.Facts) {
+	f.Account, f.Tenant = who.subscription, who.tenant
+	f.Identity = "object " + who.object + " of tenant " + who.tenant
+	if f.Account != c.Cloud.Account || f.Tenant != c.Cloud.Tenant {
+		return
+	}
+	at := "/subscriptions/" + c.Cloud.Account
+	var subscription struct{ State, TenantID string }
+	if err := client.Get(ctx, at, subscriptionVersion, "", &subscription); err != nil {
+		f.Err = err.Error()
+		return
+	}
+	if subscription.State != "" && subscription.State != "Enabled" && subscription.State != "Warned" {
+		f.Err = fmt.Sprintf("the subscription %s is %s", c.Cloud.Account, strings.ToLower(subscription.State))
+		return
+	}
+	f.Enabled, f.RegionErr = hasRegion(ctx, client, at, c.Cloud.Region)
+	if !f.Enabled && f.RegionErr == "" {
+		return
+	}
+	f.Unregistered, f.ProvidersErr = unregistered(ctx, client, at)
+	f.Versions, f.VersionsErr = versions(ctx, client, at, c.Cloud.Region)
+	f.MissingRights, f.RightsErr = missingRights(ctx, client, at)
+	f.Sizes, f.SizesErr = sizes(ctx, client, at, c.Cloud.Region)
+	f.QuotasErr = readQuotas(ctx, client, at, c.Cloud.Region, f.Quotas)
+}
+
+func hasRegion(ctx context.Context, client arm.Client, at, region string) (bool, string) {
+	type location struct{ Name string }
+	all, err := arm.List[location](ctx, client, at+"/locations", subscriptionVersion, "")
+	if err != nil {
+		return false, err.Error()
+	}
+	return slices.ContainsFunc(all, func(l location) bool { return l.Name == region }), ""
+}
+
+func unregistered(ctx context.Context, client arm.Client, at string) (missing []string, unknown string) {
+	for _, name := range providers() {
+		var found struct{ RegistrationState string }
+		if err := client.Get(ctx, at+"/providers/"+name, listVersion, "", &found); err != nil {
+			return nil, err.Error()
+		}
+		if !strings.HasPrefix(found.RegistrationState, "Regist") { // Registered, Registering
+			missing = append(missing, name)
+		}
+	}
+	return missing, ""
+}
+
+// versions of Kubernetes that AKS offers in a region, the oldest first, without previews.
+func versions(ctx context.Context, client arm.Client, at, region string) ([]string, string) {
+	var found struct {
+		Values []struct {
+			Version   string
+			IsPreview bool
+		}
+	}
+	err := client.Get(ctx, at+"/providers/Microsoft.ContainerService/locations/"+region+"/kubernetesVersions", clusterVersion, "", &found)
+	if err != nil {
+		return nil, err.Error()
+	}
+	var out []string
+	for _, v := range found.Values {
+		if !v.IsPreview {
+			out = append(out, v.Version)
+		}
+	}
+	slices.SortFunc(out, config.CompareMinors)
+	return out, ""
+}
+
+// permission is one of those that the caller's roles add up to.
+type permission struct {
+	Actions, NotActions []string
+}
+
+func missingRights(ctx context.Context, client arm.Client, at string) ([]string, string) {
+	all, err := arm.List[permission](ctx, client, at+"/providers/Microsoft.Authorization/permissions", permissionVersion, "")
+	if err != nil {
+		return nil, err.Error()
+	}
+	return slices.DeleteFunc(rights(), func(action string) bool {
+		return slices.ContainsFunc(all, func(p permission) bool {
+			return matches(p.Actions, action) && !matches(p.NotActions, action)
+		})
+	}), ""
+}
+
+// matches says that one of the patterns, in which an asterisk stands for any text, is the
+// action's.
+func matches(patterns []string, action string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		expression := "(?i)^" + strings.ReplaceAll(regexp.QuoteMeta(pattern), `\*`, ".*") + "$"
+		found, err := regexp.MatchString(expression, action)
+		return err == nil && found
+	})
+}
+
+// sku is a VM size, among others.
+type sku struct {
+	ResourceType, Name, Family string
+	Capabilities               []struct{ Name, Value string }
+	Restrictions               []struct{ Type, ReasonCode string }
+}
+
+// sizes are the VM sizes of a region, in lower case.
+func sizes(ctx context.Context, client arm.Client, at, region string) (map[string]preflight.Size, string) {
+	all, err := arm.List[sku](ctx, client, at+"/providers/Microsoft.Compute/skus", sizeVersion, arm.Filter("location eq '"+region+"'"))
+	if err != nil {
+		return nil, err.Error()
+	}
+	out := map[string]preflight.Size{}
+	for _, s := range all {
+		if s.ResourceType != "virtualMachines" {
+			continue
+		}
+		size := preflight.Size{Family: s.Family}
+		for _, c := range s.Capabilities {
+			if c.Name == "vCPUs" {
+				size.CPUs, _ = strconv.Atoi(c.Value)
+			}
+		}
+		for _, r := range s.Restrictions {
+			size.Closed = size.Closed || r.Type == "Location"
+		}
+		out[strings.ToLower(s.Name)] = size
+	}
+	return out, ""
+}
+
+// usage is what is used of a quota.
+type usage struct {
+	CurrentValue, Limit int
+	Name                struct{ Value string }
+}
+
+func readQuotas(ctx context.Context, client arm.Client, at, region string, into map[preflight.Kind]preflight.Quota) string {
+	for _, provider := range slices.Sorted(maps.Keys(usageVersions)) {
+		all, err := arm.List[usage](ctx, client, at+"/providers/"+provider+"/locations/"+region+"/usages", usageVersions[provider], "")
+		if err != nil {
+			return err.Error()
+		}
+		for _, u := range all {
+			into[preflight.Kind(strings.ToLower(u.Name.Value))] = preflight.Quota{Limit: u.Limit, Used: u.CurrentValue}
+		}
+	}
+	return ""
+}
+
+// usageVersions are the providers with quotas, and the versions of their APIs.
+var usageVersions = map[string]string{"Microsoft.Compute": usageVersion, "Microsoft.Network": networkVersion}

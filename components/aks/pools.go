@@ -1,0 +1,136 @@
+package aks
+
+import (
+	"cmp"
+
+	containerservice "github.com/pulumi/pulumi-azure-native-sdk/containerservice/v2/v20240901"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/ready"
+)
+
+// SpotKey is that of the label and the taint that AKS puts on nodes of spot capacity, and takes
+// from nobody else: its prefix is reserved. Sources:
+// https://learn.microsoft.com/azure/aks/spot-node-pool and
+// https://learn.microsoft.com/azure/aks/use-labels
+const SpotKey = "kubernetes.azure.com/scalesetpriority"
+
+// makePools makes the pools that are no part of the cluster itself.
+func (b *builder) makePools() error {
+	inline := b.inlinePool()
+	for i, p := range b.args.Pools {
+		if i == inline {
+			continue
+		}
+		options := []pulumi.ResourceOption{b.parent}
+		if p.Live == nil {
+			options = append(options, pulumi.IgnoreChanges([]string{"count"}))
+		}
+		pool, err := containerservice.NewAgentPool(b.ctx, b.name+"-pool-"+p.Name, b.pool(p), options...)
+		if err != nil {
+			return err
+		}
+		b.complete = append(b.complete, pool)
+	}
+	return nil
+}
+
+func (b *builder) pool(p NodePool) *containerservice.AgentPoolArgs {
+	args := &containerservice.AgentPoolArgs{
+		AgentPoolName:       pulumi.String(p.Name),
+		ResourceGroupName:   b.args.ResourceGroup,
+		ResourceName:        ready.After(pulumi.String(b.args.Name).ToStringOutput(), b.cluster),
+		Type:                pulumi.String("VirtualMachineScaleSets"),
+		Mode:                pulumi.String(p.mode()),
+		OrchestratorVersion: pulumi.String(b.nodeVersion()),
+		VmSize:              pulumi.String(p.VMSize),
+		OsType:              pulumi.String("Linux"),
+		OsSKU:               pulumi.String(p.OS),
+		OsDiskSizeGB:        pulumi.Int(p.DiskGiB),
+		MaxPods:             pulumi.Int(p.MaxPods),
+		EnableAutoScaling:   pulumi.Bool(true),
+		MinCount:            pulumi.Int(p.Min),
+		MaxCount:            pulumi.Int(p.Max),
+		Count:               pulumi.Int(p.count()),
+		VnetSubnetID:        b.args.SubnetReady.ToStringOutput(),
+		AvailabilityZones:   list(p.Zones),
+		NodeLabels:          pulumi.ToStringMap(p.Labels),
+		NodeTaints:          list(p.taints()),
+		UpgradeSettings:     p.upgrade(),
+		Tags:                pulumi.ToStringMap(b.args.Tags),
+	}
+	if p.Spot {
+		args.ScaleSetPriority = pulumi.String("Spot")
+		args.ScaleSetEvictionPolicy = pulumi.String("Delete")
+		args.SpotMaxPrice = pulumi.Float64(-1) // up to the price of regular capacity
+	}
+	return args
+}
+
+// inlineProfile is the pool as a part of the cluster. No pool for the system is of spot
+// capacity.
+func (b *builder) inlineProfile(p NodePool) containerservice.ManagedClusterAgentPoolProfileArgs {
+	return containerservice.ManagedClusterAgentPoolProfileArgs{
+		Name:                pulumi.String(p.Name),
+		Type:                pulumi.String("VirtualMachineScaleSets"),
+		Mode:                pulumi.String(p.mode()),
+		OrchestratorVersion: pulumi.String(b.nodeVersion()),
+		VmSize:              pulumi.String(p.VMSize),
+		OsType:              pulumi.String("Linux"),
+		OsSKU:               pulumi.String(p.OS),
+		OsDiskSizeGB:        pulumi.Int(p.DiskGiB),
+		MaxPods:             pulumi.Int(p.MaxPods),
+		EnableAutoScaling:   pulumi.Bool(true),
+		MinCount:            pulumi.Int(p.Min),
+		MaxCount:            pulumi.Int(p.Max),
+		Count:               pulumi.Int(p.count()),
+		VnetSubnetID:        b.args.SubnetReady.ToStringOutput(),
+		AvailabilityZones:   list(p.Zones),
+		NodeLabels:          pulumi.ToStringMap(p.Labels),
+		NodeTaints:          list(p.taints()),
+		UpgradeSettings:     p.upgrade(),
+		Tags:                pulumi.ToStringMap(b.args.Tags),
+	}
+}
+
+func (b *builder) nodeVersion() string { return cmp.Or(b.args.NodeVersion, b.args.Version) }
+
+func (p NodePool) mode() string {
+	if p.System {
+		return "System"
+	}
+	return "User"
+}
+
+// count is the number of nodes to ask for: of a pool that lives, the one that its autoscaler
+// has chosen, as near as the bounds allow.
+func (p NodePool) count() int {
+	if p.Live == nil {
+		return p.Desired
+	}
+	return min(max(*p.Live, p.Min), p.Max)
+}
+
+// taints as AKS writes them: key=value:effect.
+func (p NodePool) taints() []string {
+	var out []string
+	for _, t := range p.Taints {
+		out = append(out, t.Key+"="+t.Value+":"+t.Effect)
+	}
+	return out
+}
+
+func (p NodePool) upgrade() containerservice.AgentPoolUpgradeSettingsPtrInput {
+	if p.MaxSurge == "" {
+		return nil
+	}
+	return containerservice.AgentPoolUpgradeSettingsArgs{MaxSurge: pulumi.String(p.MaxSurge)}
+}
+
+// list is nil for no items, so that nothing is sent.
+func list(items []string) pulumi.StringArrayInput {
+	if len(items) == 0 {
+		return nil
+	}
+	return pulumi.ToStringArray(items)
+}

@@ -1,0 +1,168 @@
+// Package azureidentity makes user-assigned identities of Azure that service accounts of
+// Kubernetes get by workload identity.
+package azureidentity
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	managedidentity "github.com/pulumi/pulumi-azure-native-sdk/managedidentity/v2/v20230131"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/ready"
+	"tombolo/internal/armid"
+)
+
+const identityType = "tombolo:azureidentity:Identity"
+
+// audience of the tokens that Entra exchanges. Source:
+// https://learn.microsoft.com/entra/workload-id/workload-identity-federation-create-trust-user-assigned-managed-identity
+const audience = "api://AzureADTokenExchange"
+
+// maxCredentials is how many federated credentials an identity has at most. Source:
+// https://learn.microsoft.com/entra/workload-id/workload-identity-federation-considerations
+const maxCredentials = 20
+
+// ServiceAccount of Kubernetes.
+type ServiceAccount struct {
+	Namespace, Name string
+}
+
+// credential is the name of the account's federated credential, in letters, digits, dashes and
+// underscores, as Azure takes them; Kubernetes has no underscores in names.
+func (s ServiceAccount) credential() string {
+	return s.Namespace + "_" + strings.ReplaceAll(s.Name, ".", "__")
+}
+
+// Grant is a role on a scope.
+type Grant struct {
+	// Role is the UUID of a role that Azure has built in, or the id of a role definition.
+	Role string
+	// Scope is the id of a resource, a resource group or a subscription.
+	Scope string
+}
+
+// IdentityArgs are the arguments of an Identity.
+type IdentityArgs struct {
+	// Name of the identity in Azure, 3 to 128 characters.
+	Name string
+	// Subscription and Location of the identity.
+	Subscription, Location string
+	// GroupName is the name of the resource group, and ResourceGroup the same once it is
+	// there.
+	GroupName     string
+	ResourceGroup pulumi.StringInput
+	// Issuer of the cluster's tokens.
+	Issuer pulumi.StringInput
+	// Accounts that get the identity, and no others.
+	Accounts []ServiceAccount
+	// Grants of roles; none for an identity without rights.
+	Grants []Grant
+	Tags   map[string]string
+}
+
+// Identity is a user-assigned identity for service accounts.
+type Identity struct {
+	pulumi.ResourceState
+
+	// ID in Azure's Resource Manager, known in every preview.
+	ID string
+	// ClientID that the service account is annotated with. It resolves when credentials
+	// and roles are there, so that a user of it does not start without its rights.
+	ClientID pulumi.StringOutput
+	// PrincipalID is the object of Entra that the identity is.
+	PrincipalID pulumi.StringOutput
+}
+
+// NewIdentity makes an identity with its federated credentials and roles.
+func NewIdentity(ctx *pulumi.Context, name string, args *IdentityArgs, opts ...pulumi.ResourceOption) (*Identity, error) {
+	if err := args.validate(); err != nil {
+		return nil, fmt.Errorf("identity %s: %w", name, err)
+	}
+	c := &Identity{ID: armid.Resource(args.Subscription, args.GroupName, armid.Identities, args.Name)}
+	if err := ctx.RegisterComponentResourceV2(identityType, name, pulumi.Map{"name": pulumi.String(args.Name)}, c, opts...); err != nil {
+		return nil, fmt.Errorf("register identity %s: %w", name, err)
+	}
+	parent := pulumi.Parent(c)
+	identity, err := managedidentity.NewUserAssignedIdentity(ctx, name+"-identity", &managedidentity.UserAssignedIdentityArgs{
+		ResourceName: pulumi.String(args.Name), ResourceGroupName: args.ResourceGroup,
+		Location: pulumi.String(args.Location), Tags: pulumi.ToStringMap(args.Tags),
+	}, parent)
+	if err != nil {
+		return nil, fmt.Errorf("identity %s: %w", name, err)
+	}
+	made, err := args.makeCredentials(ctx, name, identity, parent)
+	if err != nil {
+		return nil, fmt.Errorf("identity %s: %w", name, err)
+	}
+	for _, g := range args.Grants {
+		role := RoleDefinitionID(g.Scope, g.Role)
+		assigned, err := NewAssignment(ctx, name+"-role-"+AssignmentName(g.Scope, c.ID, role)[:8], &AssignmentArgs{
+			Scope: g.Scope, RoleDefinitionID: role, IdentityID: c.ID, PrincipalID: identity.PrincipalId,
+		}, parent)
+		if err != nil {
+			return nil, fmt.Errorf("identity %s: %w", name, err)
+		}
+		made = append(made, assigned)
+	}
+	c.ClientID, c.PrincipalID = ready.After(identity.ClientId, made...), identity.PrincipalId
+	return c, ctx.RegisterResourceOutputs(c, pulumi.Map{"resourceId": pulumi.String(c.ID), "clientId": c.ClientID})
+}
+
+func (a *IdentityArgs) validate() error {
+	if a == nil {
+		return errors.New("arguments are missing")
+	}
+	var problems []error
+	if a.Name == "" || a.Subscription == "" || a.Location == "" || a.GroupName == "" || a.ResourceGroup == nil || a.Issuer == nil {
+		problems = append(problems, errors.New("name, subscription, location, resource group and issuer are required"))
+	}
+	if len(a.Accounts) == 0 || len(a.Accounts) > maxCredentials {
+		problems = append(problems, fmt.Errorf("%d service accounts are given; an identity takes 1 to %d", len(a.Accounts), maxCredentials))
+	}
+	given := map[ServiceAccount]bool{}
+	for _, account := range a.Accounts {
+		if account.Namespace == "" || account.Name == "" {
+			problems = append(problems, errors.New("a service account needs namespace and name"))
+		}
+		if given[account] {
+			problems = append(problems, fmt.Errorf("service account %s/%s is given twice", account.Namespace, account.Name))
+		}
+		given[account] = true
+	}
+	granted := map[Grant]bool{}
+	for _, g := range a.Grants {
+		if g.Role == "" || armid.SubscriptionOf(g.Scope) == "" {
+			problems = append(problems, fmt.Errorf("role %q on scope %q: a role, and the id of a resource, a resource group or a subscription are required", g.Role, g.Scope))
+		}
+		if granted[g] {
+			problems = append(problems, fmt.Errorf("role %s on %s is given twice", g.Role, g.Scope))
+		}
+		granted[g] = true
+	}
+	return errors.Join(problems...)
+}
+
+// makeCredentials makes one after another: Azure answers concurrent writes to those of an
+// identity with 409. Source:
+// https://learn.microsoft.com/entra/workload-id/workload-identity-federation-considerations
+func (a *IdentityArgs) makeCredentials(ctx *pulumi.Context, name string, identity *managedidentity.UserAssignedIdentity, parent pulumi.ResourceOption) ([]pulumi.Resource, error) {
+	var made []pulumi.Resource
+	for _, account := range a.Accounts {
+		credential := account.credential()
+		federated, err := managedidentity.NewFederatedIdentityCredential(ctx, name+"-credential-"+credential, &managedidentity.FederatedIdentityCredentialArgs{
+			FederatedIdentityCredentialResourceName: pulumi.String(credential),
+			ResourceName:                            ready.After(pulumi.String(a.Name).ToStringOutput(), identity),
+			ResourceGroupName:                       a.ResourceGroup,
+			Issuer:                                  a.Issuer,
+			Subject:                                 pulumi.Sprintf("system:serviceaccount:%s:%s", account.Namespace, account.Name),
+			Audiences:                               pulumi.ToStringArray([]string{audience}),
+		}, parent, pulumi.DependsOn(made))
+		if err != nil {
+			return nil, err
+		}
+		made = append(made, federated)
+	}
+	return made, nil
+}

@@ -1,0 +1,106 @@
+package azureidentity
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/components/recorder"
+)
+
+const (
+	subscription = "00000000-0000-4000-8000-000000000001"
+	vault        = "/subscriptions/00000000-0000-4000-8000-000000000002/resourceGroups/secrets/providers/Microsoft.KeyVault/vaults/shop"
+	secretsUser  = "4633458b-17de-408a-b874-0445c86b69e6"
+)
+
+func identityArgs() *IdentityArgs {
+	return &IdentityArgs{
+		Name: "demo-shop", Subscription: subscription, Location: "germanywestcentral", GroupName: "demo", ResourceGroup: pulumi.String("demo"),
+		Issuer:   pulumi.String("https://issuer.example/1/"),
+		Accounts: []ServiceAccount{{"shop", "web"}, {"shop", "jobs.nightly"}},
+		Grants:   []Grant{{Role: secretsUser, Scope: vault}, {Role: "/subscriptions/s/providers/Microsoft.Authorization/roleDefinitions/own", Scope: "/subscriptions/s"}},
+		Tags:     map[string]string{"tombolo:cluster": "demo"},
+	}
+}
+
+func run(t *testing.T, r *recorder.Recorder, o ...pulumi.RunOption) *recorder.Recorder {
+	t.Helper()
+	return r.Sound(t, r.Run("demo-core", func(ctx *pulumi.Context) error {
+		i, err := NewIdentity(ctx, "demo-service-shop", identityArgs())
+		if err != nil {
+			return err
+		}
+		return recorder.Probe(ctx, pulumi.Map{"id": pulumi.String(i.ID), "client": i.ClientID, "principal": i.PrincipalID})
+	}, o...))
+}
+
+func known() *recorder.Recorder {
+	return &recorder.Recorder{Outputs: map[string]resource.PropertyMap{
+		"azure-native:managedidentity/v20230131:UserAssignedIdentity": {
+			"clientId": resource.NewProperty("c0"), "principalId": resource.NewProperty("p0"),
+		},
+	}}
+}
+
+// TestIdentity: credentials are made one after another, and who uses the identity waits for all
+// of it.
+func TestIdentity(t *testing.T) {
+	r := run(t, known())
+	r.GoldenRegistrations(t, "azure-native:", "identity.json")
+	r.Probed().Expect(t, map[string]string{
+		"id":     "/subscriptions/" + subscription + "/resourceGroups/demo/providers/Microsoft.ManagedIdentity/userAssignedIdentities/demo-shop",
+		"client": "c0", "principal": "p0",
+	})
+	r.Probed().ExpectAfter(t, "client", "demo-service-shop-credential-shop_web", "demo-service-shop-credential-shop_jobs__nightly")
+}
+
+// TestPreview: names of role assignments are known before the identity.
+func TestPreview(t *testing.T) {
+	r := run(t, &recorder.Recorder{Unborn: true}, recorder.Preview)
+	r.GoldenRegistrations(t, "azure-native:authorization", "preview.json")
+}
+
+func TestAssignmentName(t *testing.T) {
+	name := AssignmentName("/subscriptions/S", "/subscriptions/s/identity", "role")
+	assert.Check(t, is.Equal(name, AssignmentName("/subscriptions/s", "/subscriptions/s/Identity", "role")))
+	for _, other := range []string{AssignmentName("/subscriptions/t", "/subscriptions/s/identity", "role"), AssignmentName("/subscriptions/s", "/subscriptions/s/identity", "other")} {
+		assert.Check(t, other != name)
+	}
+	parsed, err := uuid.Parse(name)
+	assert.NilError(t, err)
+	assert.Check(t, is.Equal(parsed.Version(), uuid.Version(5)))
+}
+
+func TestRoleDefinitionID(t *testing.T) {
+	assert.Check(t, is.Equal(RoleDefinitionID(vault, secretsUser), "/subscriptions/00000000-0000-4000-8000-000000000002/providers/Microsoft.Authorization/roleDefinitions/"+secretsUser))
+	assert.Check(t, is.Equal(RoleDefinitionID(vault, "/providers/x"), "/providers/x"))
+}
+
+func TestIdentityRefuses(t *testing.T) {
+	var many []ServiceAccount
+	for i := range maxCredentials + 1 {
+		many = append(many, ServiceAccount{"n", fmt.Sprint(i)})
+	}
+	for want, change := range map[string]func(*IdentityArgs){
+		"name, subscription, location, resource group and issuer are required": func(a *IdentityArgs) { a.Issuer = nil },
+		"0 service accounts are given; an identity takes 1 to 20":              func(a *IdentityArgs) { a.Accounts = nil },
+		"21 service accounts are given; an identity takes 1 to 20":             func(a *IdentityArgs) { a.Accounts = many },
+		"a service account needs namespace and name":                           func(a *IdentityArgs) { a.Accounts[0].Name = "" },
+		"service account shop/web is given twice":                              func(a *IdentityArgs) { a.Accounts[1] = a.Accounts[0] },
+		`role "Reader" on scope "rg": a role, and the id of a resource`:        func(a *IdentityArgs) { a.Grants[0] = Grant{"Reader", "rg"} },
+		"role " + secretsUser + " on " + vault + " is given twice":             func(a *IdentityArgs) { a.Grants[1] = a.Grants[0] },
+	} {
+		args := identityArgs()
+		change(args)
+		_, err := recorder.Make("demo-core", "demo", NewIdentity, args)
+		assert.Check(t, is.ErrorContains(err, want))
+	}
+	_, err := recorder.Make("demo-core", "demo", NewIdentity, nil)
+	assert.Check(t, is.ErrorContains(err, "identity demo: arguments are missing"))
+}

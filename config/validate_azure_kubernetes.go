@@ -1,0 +1,184 @@
+package config
+
+import (
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"tombolo/config/azurefacts"
+	"tombolo/config/strict"
+)
+
+func (v *validator) azureKubernetes() {
+	k := v.c.Kubernetes
+	if k.Existing != nil {
+		v.existingCluster(k)
+		return
+	}
+	v.requiredKeys("kubernetes", reflect.TypeFor[Kubernetes](), "version", "nodeGroups")
+	v.aksVersion(k)
+	v.nodeVersion(k)
+	v.azureEndpoint(k.Endpoint)
+	v.tier(k)
+	v.upgrades(k)
+	v.groups(k, true)
+	v.azureSignIn()
+	v.nodePools(k.NodeGroups)
+}
+
+// azureSignIn refuses a sign-in whose tokens the Kubernetes API would not take.
+func (v *validator) azureSignIn() {
+	v.refuseSignIn("kubernetes.admins", "remove it: people give Headlamp tokens that kubelogin prints",
+		"is not for Azure: Headlamp passes people's tokens on, and AKS takes those alone that Entra gives for AKS")
+}
+
+// aksVersion judges the version by the calendar of AKS.
+func (v *validator) aksVersion(k Kubernetes) {
+	const at = strict.Path("kubernetes.version")
+	r, ok := azurefacts.ReleaseOf(k.Version)
+	if !ok || !v.doc.Sound(at, "kubernetes.support") {
+		return
+	}
+	ends, kind := aksEnd(r, k.Support), "AKS's support"
+	if k.Support == ExtendedSupport {
+		kind = "AKS's long-term support"
+	}
+	day := today()
+	switch {
+	case !day.Before(r.LongTermEnds):
+		v.problem(at, aksSuccessor(r.Minor), "%s ended on AKS on %s: AKS makes no cluster of it", r.Minor, date(r.LongTermEnds))
+	case !day.Before(ends):
+		v.warn(at, v.aksUpgrade(r.Minor, day)+"; or set tier: premium and support: extended, which lasts until "+date(r.LongTermEnds),
+			"%s is out of AKS's support since %s: AKS makes no cluster of it without support: extended, and gives a live one no fixes", r.Minor, date(ends))
+	case !day.Before(ends.AddDate(0, 0, -noticeDays)):
+		v.warn(at, v.aksUpgrade(r.Minor, day), "%s leaves %s on %s", r.Minor, kind, date(ends))
+	}
+}
+
+// aksEnd is the first day without a kind of support.
+func aksEnd(r azurefacts.Release, s Support) time.Time {
+	if s == ExtendedSupport {
+		return r.LongTermEnds
+	}
+	return r.Ends
+}
+
+// aksUpgrade is the remedy for a version whose support ends: the next version, and the first
+// one further on that is supported for longer than the notice.
+func (v *validator) aksUpgrade(minor string, day time.Time) string {
+	next, ok := azurefacts.NextAfter(minor)
+	if !ok {
+		return newerTombolo
+	}
+	remedy := "run `tombolo upgrade " + v.c.Name + " --to " + next.Minor + "`"
+	lasting := next
+	for !day.Before(aksEnd(lasting, v.c.Kubernetes.Support).AddDate(0, 0, -noticeDays)) {
+		further, ok := azurefacts.NextAfter(lasting.Minor)
+		if !ok {
+			break
+		}
+		lasting = further
+	}
+	if lasting.Minor != next.Minor {
+		remedy += ", and on to " + lasting.Minor
+	}
+	return remedy
+}
+
+// aksSuccessor is the remedy for a version that has ended.
+func aksSuccessor(minor string) string {
+	next, ok := azurefacts.NextAfter(minor)
+	if !ok {
+		return newerTombolo
+	}
+	versions := azurefacts.KubernetesVersions()
+	return writeVersions(next.Minor, versions[len(versions)-1])
+}
+
+// azureEndpoint checks who reaches the Kubernetes API: AKS has one endpoint, a private or a
+// public one.
+func (v *validator) azureEndpoint(e Endpoint) {
+	const at = strict.Path("kubernetes.endpoint")
+	if e.Public && *e.Private && v.doc.Sound(at.Field("private"), at.Field("public")) {
+		v.problem(at.Field("public"), "keep one of the two: AKS has a private endpoint or a public one", "does not go with private: true")
+	}
+	v.publicEndpoint(e, azurefacts.MaxAuthorizedBlocks)
+	v.privateZone(at.Field("privateDnsZone"), e)
+}
+
+// zoneName is the name of a zone for private endpoints of AKS. Source:
+// https://learn.microsoft.com/azure/aks/private-clusters
+var zoneName = regexp.MustCompile(`^([a-zA-Z0-9-]{1,32}\.)?privatelink\.([a-z0-9]+)\.azmk8s\.io$`)
+
+func (v *validator) privateZone(at strict.Path, e Endpoint) {
+	if !v.doc.Has(at) || !v.doc.Sound(at) {
+		return
+	}
+	if !*e.Private {
+		v.problem(at, "remove it, or set private: true", "has no effect: the endpoint is not private")
+		return
+	}
+	m := dnsZone.FindStringSubmatch(e.PrivateDNSZone)
+	if m == nil || m[1] == systemZone || m[1] == noZone || !v.doc.Sound("cloud.region") {
+		return
+	}
+	zone := m[len(m)-1]
+	if form := zoneName.FindStringSubmatch(zone); form == nil || form[2] != v.c.Cloud.Region {
+		v.problem(at, "use the zone privatelink."+v.c.Cloud.Region+".azmk8s.io, or one below it",
+			"%s is no zone that AKS takes in the region %s", zone, v.c.Cloud.Region)
+	}
+}
+
+// tier checks what long-term support needs. Source:
+// https://learn.microsoft.com/azure/aks/long-term-support
+func (v *validator) tier(k Kubernetes) {
+	const tier, support = strict.Path("kubernetes.tier"), strict.Path("kubernetes.support")
+	if !v.doc.Sound(tier, support) {
+		return
+	}
+	switch {
+	case k.Support == ExtendedSupport && k.Tier != PremiumTier:
+		v.problem(support, "add tier: premium, or use support: standard", "extended needs tier: premium, and it is %s", k.Tier)
+	case k.Tier == PremiumTier && k.Support != ExtendedSupport:
+		v.problem(tier, "add support: extended, or use tier: standard", "premium is paid for long-term support, and support is %s", k.Support)
+	}
+}
+
+// upgrades warns of channels by which the file no longer says what runs.
+func (v *validator) upgrades(k Kubernetes) {
+	const at = strict.Path("kubernetes.upgrades.kubernetes")
+	if slices.Contains([]UpgradeChannel{StableUpgrades, RapidUpgrades}, k.Upgrades.Kubernetes) {
+		v.warn(at, "use patch, and raise kubernetes.version yourself",
+			"has AKS change the minor version by itself: an up is refused until kubernetes.version is raised to what runs")
+	}
+}
+
+// groups checks the groups of Entra that have rights on the cluster.
+func (v *validator) groups(k Kubernetes, needed bool) {
+	const admins, previewers = strict.Path("kubernetes.admins"), strict.Path("kubernetes.previewers")
+	if needed && len(k.Admins) == 0 && v.doc.Sound(admins) {
+		v.problem(admins, "add admins: [{name: platform, group: <object id>}], a group that those who run tombolo are in",
+			"is required on Azure: local accounts are off, and nobody else has rights on a new cluster")
+	}
+	for _, list := range []struct {
+		at     strict.Path
+		what   string
+		groups []Principal
+	}{{admins, "admin", k.Admins}, {previewers, "previewer", k.Previewers}} {
+		unique(v, list.at, "name", list.groups, func(p Principal) string { return p.Name }, "give each "+list.what+" a name of its own")
+		unique(v, list.at, "group", list.groups, func(p Principal) string { return p.Group }, "give each group once")
+	}
+	for i, p := range k.Previewers {
+		if slices.ContainsFunc(k.Admins, func(a Principal) bool { return a.Group != "" && a.Group == p.Group }) {
+			v.problem(previewers.Index(i).Field("group"), "take it out of one of the two", "is among kubernetes.admins too")
+		}
+	}
+}
+
+// isReservedPrefix says that AKS keeps the prefix of a node's label or taint. Source:
+// https://learn.microsoft.com/azure/aks/use-labels
+func isReservedPrefix(prefix string) bool {
+	return prefix == "kubernetes.azure.com" || strings.HasSuffix(prefix, ".kubernetes.azure.com")
+}

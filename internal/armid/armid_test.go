@@ -1,0 +1,32 @@
+package armid
+
+import (
+	"strings"
+	"testing"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+)
+
+func TestIDs(t *testing.T) {
+	assert.Check(t, is.Equal(Resource("s", "g", Identities, "i"), "/subscriptions/s/resourceGroups/g/providers/Microsoft.ManagedIdentity/userAssignedIdentities/i"))
+	id := Subnet("s", "g", "v", "n")
+	assert.Check(t, is.Equal(id, "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v/subnets/n"))
+	assert.Check(t, is.Equal(SubscriptionOf(id), "s"))
+	assert.Check(t, is.Equal(SubscriptionOf("subnet-1"), ""))
+	assert.Check(t, is.Equal(NameOf(id), "n"))
+}
+
+func TestParseSubnet(t *testing.T) {
+	id := Subnet("s", "g", "v", "n")
+	for _, spelling := range []string{id, strings.Replace(strings.ToLower(id), "resourcegroups", "resourceGROUPS", 1)} {
+		parts, err := ParseSubnet(spelling)
+		assert.NilError(t, err)
+		assert.Check(t, is.Equal(parts, SubnetParts{"s", "g", "v", "n"}))
+		assert.Check(t, is.Equal(parts.NetworkID(), Resource("s", "g", VirtualNetworks, "v")))
+	}
+	for _, wrong := range []string{"", "subnet-1", strings.TrimSuffix(id, "n"), id + "/x", strings.Replace(id, "subnets", "peerings", 1)} {
+		_, err := ParseSubnet(wrong)
+		assert.Check(t, is.ErrorContains(err, "is no id of a subnet; write /subscriptions/<subscription>/"), wrong)
+	}
+}

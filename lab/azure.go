@@ -1,0 +1,162 @@
+package lab
+
+import (
+	"context"
+	"crypto"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"tombolo/internal/file"
+	"tombolo/lab/azure"
+	"tombolo/lab/azure/managedidentity"
+	"tombolo/lab/entra"
+	"tombolo/lab/people"
+	"tombolo/lab/ports"
+	"tombolo/lab/standin"
+)
+
+// What the lab has of Azure.
+const (
+	AzureSubscription = "00000000-0000-4000-8000-000000000001"
+	AzureTenant       = "00000000-0000-4000-8000-00000000000a"
+	AzureRegion       = "germanywestcentral"
+	// AzureAdmins is the group that the lab's credentials are a member of.
+	AzureAdmins = "00000000-0000-4000-8000-0000000000a1"
+	// azureClient and azureObject are the ids of the application whose credentials the lab
+	// has, and of its service principal.
+	azureClient = "00000000-0000-4000-8000-0000000000c1"
+	azureObject = "00000000-0000-4000-8000-0000000000c2"
+)
+
+// The tokens of a pipeline, which Entra takes for the application: the lab's credentials for
+// Azure are one, as a job of a pipeline has it, and no secret.
+const (
+	pipelineIssuer  = "https://" + people.Host + "/application/o/pipeline/"
+	pipelineSubject = "tombolo-lab"
+	// pipelineLifetime is longer than any operation of a lab, at Azure's durations too.
+	pipelineLifetime = 12 * time.Hour
+)
+
+// managerVariable says where Azure's Resource Manager is; it is package automation/cloud/azure's,
+// which asks https://management.azure.com without it.
+const managerVariable = "TOMBOLO_AZURE_MANAGER"
+
+func managerURL(port int) string { return "http://" + loopback(port) }
+
+// openAzure loads what the lab's subscription holds.
+func (d *daemon) openAzure() (*standin.Cloud, error) {
+	return azure.Open(d.lab.paths().azure(), standin.Options{
+		Clusters: d.clusters, Account: AzureSubscription, Region: AzureRegion, LatencyScale: latencyScale(),
+	})
+}
+
+// openEntra opens the tenant of the lab.
+func (d *daemon) openEntra() (*entra.Entra, error) {
+	return entra.Open(entra.Options{
+		KeyFile: d.authority.KeyFile("entra"), Tenant: AzureTenant, Identity: d.entraIdentity, KeyOf: d.keyOfIssuer,
+	})
+}
+
+// entraIdentity finds an identity of the tenant: the application of the lab's credentials, or
+// a managed identity.
+func (d *daemon) entraIdentity(clientID string) (entra.Identity, bool) {
+	if clientID == azureClient {
+		return entra.Identity{
+			ClientID: azureClient, ObjectID: azureObject, Groups: []string{AzureAdmins},
+			Federations: []entra.Federation{{Issuer: pipelineIssuer, Subject: pipelineSubject, Audiences: []string{entra.ExchangeAudience}}},
+		}, true
+	}
+	defer d.azure.Lock()()
+	found := managedidentity.ByClient(d.azure, clientID)
+	if found == nil {
+		return entra.Identity{}, false
+	}
+	who := entra.Identity{ClientID: clientID, ObjectID: found.Outputs.Str("principalId"), ResourceID: found.ID}
+	for _, f := range managedidentity.Federations(d.azure, found) {
+		who.Federations = append(who.Federations, entra.Federation{Issuer: f.Issuer, Subject: f.Subject, Audiences: f.Audiences})
+	}
+	return who, true
+}
+
+// keyOfIssuer is what an issuer of the lab signs with: a cluster, for its service accounts,
+// or the provider of people and pipelines. There are no others on the lab's internet.
+func (d *daemon) keyOfIssuer(issuer string) (crypto.PublicKey, error) {
+	if cluster := d.clusters.issuedBy(issuer); cluster != "" {
+		return d.clusters.TokenKey(cluster)
+	}
+	return d.people.Key(issuer)
+}
+
+// federatedAnswer is a token of the pipeline.
+type federatedAnswer struct {
+	Token string `json:"token"`
+}
+
+// serveFederation answers requests for tokens of the pipeline.
+func (d *daemon) serveFederation(mux *http.ServeMux) {
+	handle(mux, "POST /federation", func(context.Context, struct{}) (federatedAnswer, error) {
+		now := time.Now()
+		token, err := d.people.Token(map[string]any{
+			"iss": pipelineIssuer, "sub": pipelineSubject, "aud": entra.ExchangeAudience,
+			"iat": now.Unix(), "nbf": now.Unix(), "exp": now.Add(pipelineLifetime).Unix(),
+		})
+		return federatedAnswer{token}, err
+	})
+}
+
+// azureEnv is the part of Env for Azure: workload identity, with a token that is made anew.
+func (l *Lab) azureEnv(ctx context.Context) (map[string]string, error) {
+	var a federatedAnswer
+	if err := l.ask(ctx, http.MethodPost, "/federation", struct{}{}, &a); err != nil {
+		return nil, fmt.Errorf("get credentials of the lab's subscription: %w", err)
+	}
+	p := l.paths()
+	if err := file.Replace(p.azureToken(), []byte(a.Token), 0o600); err != nil {
+		return nil, fmt.Errorf("keep credentials of the lab's subscription: %w", err)
+	}
+	return map[string]string{
+		"ARM_USE_OIDC": "true", "ARM_CLIENT_ID": azureClient, "ARM_TENANT_ID": AzureTenant,
+		"ARM_SUBSCRIPTION_ID": AzureSubscription, "ARM_OIDC_TOKEN_FILE_PATH": p.azureToken(),
+		"AZURE_CLIENT_ID": azureClient, "AZURE_TENANT_ID": AzureTenant, "AZURE_SUBSCRIPTION_ID": AzureSubscription,
+		"AZURE_FEDERATED_TOKEN_FILE": p.azureToken(), "AZURE_AUTHORITY_HOST": "https://" + entra.LoginHost + "/",
+		"AAD_LOGIN_METHOD": "workloadidentity",
+		// Nothing of the user's own may be used.
+		"AZURE_CONFIG_DIR": p.in("azure-config"), "ARM_CLIENT_SECRET": "", "AZURE_CLIENT_SECRET": "", "ARM_USE_MSI": "false",
+	}, nil
+}
+
+// writeKubelogin puts a `kubelogin` command in front of PATH that is the real one behind the
+// lab's proxy, which knows Entra's hosts, and believes the lab's authority. Without the tool
+// it puts none there.
+func (l *Lab) writeKubelogin() error {
+	p := l.paths()
+	tool := filepath.Join(p.tools(), "kubelogin")
+	if _, err := os.Stat(tool); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	book, err := ports.Open(p.ports())
+	if err != nil {
+		return err
+	}
+	var port int
+	if err := book.Fill(map[string]*int{"proxy": &port}); err != nil {
+		return err
+	}
+	token, err := secret(p.token())
+	if err != nil {
+		return err
+	}
+	// It has the proxy's token, and is nobody else's.
+	// Its cache of tokens is in the user's directory for caches otherwise, and has those of
+	// other labs.
+	script := fmt.Sprintf("#!/bin/sh\nexport HTTPS_PROXY=%s SSL_CERT_FILE=%s XDG_CACHE_HOME=%s\nunset NO_PROXY no_proxy https_proxy\nexec %s \"$@\"\n",
+		quote(proxyFor(port, token)), quote(filepath.Join(p.pki(), "ca.crt")), quote(p.in("cache")), quote(tool))
+	if err := replace(filepath.Join(p.bin(), "kubelogin"), script, 0o700); err != nil {
+		return fmt.Errorf("write the lab's kubelogin command: %w", err)
+	}
+	return nil
+}

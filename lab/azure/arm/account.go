@@ -1,0 +1,65 @@
+package arm
+
+import (
+	"cmp"
+
+	azurenative "github.com/pulumi/pulumi-azure-native-sdk/v2"
+
+	"tombolo/lab/standin"
+)
+
+// The lab's tenant and subscriptions, and who is in them.
+const (
+	// Subscription is the one of the credentials, without another in Options.Account.
+	Subscription = "00000000-0000-4000-8000-000000000001"
+	// NetworkSubscription is the network team's.
+	NetworkSubscription = "00000000-0000-4000-8000-000000000002"
+	// Tenant has both.
+	Tenant = "00000000-0000-4000-8000-00000000000a"
+	// AdminGroup is the Entra group of the lab's admins.
+	AdminGroup = "00000000-0000-4000-8000-0000000000a1"
+	// ClientID and ClientObject are the application of the credentials and its service
+	// principal.
+	ClientID     = "00000000-0000-4000-8000-0000000000c1"
+	ClientObject = "00000000-0000-4000-8000-0000000000c2"
+	// Location is used where nothing else is given.
+	Location = "germanywestcentral"
+)
+
+// SubscriptionFor is the subscription that a call works in.
+func SubscriptionFor(c *standin.Call) string {
+	return cmp.Or(c.Settings.Str("subscriptionId"), c.Cloud.Account)
+}
+
+// CallerFor is the object id of who makes a call.
+func CallerFor(c *standin.Call) string { return cmp.Or(c.Caller, c.Cloud.Caller, ClientObject) }
+
+// ClientFor is the id of the application that makes a call.
+func ClientFor(c *standin.Call) string { return cmp.Or(c.Settings.Str("clientId"), ClientID) }
+
+// KnownSubscription says that the lab has a subscription.
+func KnownSubscription(c *standin.Cloud, id string) bool {
+	return Same(id, c.Account) || Same(id, NetworkSubscription)
+}
+
+// Configuration of azure-native. A change of it replaces nothing:
+// https://github.com/pulumi/pulumi-azure-native/blob/006a62afe453b416e5d5c98d2d91c4c7281f52f9/provider/pkg/provider/provider.go
+func Configuration() standin.Configuration {
+	return standin.Configuration{
+		Settings: azurenative.ProviderArgs{}.ElementType(),
+		Check:    checkSettings,
+		Session: func(standin.Props) (region string, tags map[string]string) {
+			return "", nil // a location is an input's default here, and parts no records
+		},
+		Account: func(config standin.Props) string { return config.Str("subscriptionId") },
+	}
+}
+
+// checkSettings refuses a tenant that does not exist, in the words of Entra:
+// https://learn.microsoft.com/en-us/entra/identity-platform/reference-error-codes
+func checkSettings(_ *standin.Cloud, config standin.Props) []standin.Problem {
+	if tenant := config.Str("tenantId"); tenant != "" && !Same(tenant, Tenant) {
+		return []standin.Problem{{Path: "tenantId", Reason: "AADSTS90002: Tenant '" + tenant + "' not found. Check to make sure you have the correct tenant ID and are signing into the correct cloud."}}
+	}
+	return nil
+}

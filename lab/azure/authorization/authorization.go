@@ -1,0 +1,243 @@
+// Package authorization is Azure's role assignments and management locks in the stand-in,
+// and what azure-native tells of its own credentials.
+package authorization
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	authorization "github.com/pulumi/pulumi-azure-native-sdk/authorization/v2"
+	"github.com/pulumi/pulumi-azure-native-sdk/authorization/v2/v20220401"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+
+	"tombolo/lab/azure/arm"
+	"tombolo/lab/azure/managedidentity"
+	"tombolo/lab/azure/rbac"
+	"tombolo/lab/standin"
+)
+
+var guid = regexp.MustCompile(`(?i)^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
+var (
+	assignment = arm.Kind{
+		Token: rbac.AssignmentType, ARM: "Microsoft.Authorization/roleAssignments", Free: true,
+		Path: "/{scope}/providers/Microsoft.Authorization/roleAssignments/{roleAssignmentName}",
+		Made: randomUUID,
+	}
+	lock = arm.Kind{
+		Token: arm.LockType, ARM: arm.LockKind, Free: true,
+		Path: "/{scope}/providers/Microsoft.Authorization/locks/{lockName}",
+	}
+)
+
+// randomUUID is how azure-native names a role assignment.
+func randomUUID(seed []byte, _ string) (string, error) {
+	digits, err := resource.NewUniqueName(seed, "", 32, 0, nil)
+	if err != nil {
+		return "", err
+	}
+	return strings.Join([]string{digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]}, "-"), nil
+}
+
+// Types are role assignments, and the locks that people put on scopes.
+func Types() map[string]*standin.Type {
+	return map[string]*standin.Type{
+		rbac.AssignmentType: assignment.Type(standin.Type{
+			Constructor: v20220401.NewRoleAssignment,
+			// forceNewMap in provider/pkg/gen/replacement.go of azure-native
+			ForceNew: []string{"principalId"},
+			Create:   createAssignment,
+			Update:   updateAssignment,
+			Takes:    standin.Timing{Create: 2 * time.Second, Update: time.Second, Remove: 2 * time.Second},
+		}),
+		arm.LockType: lock.Type(standin.Type{
+			Constructor: authorization.NewManagementLockByScope,
+			Create: func(c *standin.Call) (string, error) {
+				if level := c.In().Str("level"); level != "CanNotDelete" && level != "ReadOnly" {
+					return "", c.Refusef("InvalidLockLevel", "The lock level '%s' is invalid. Accepted values are CanNotDelete and ReadOnly.", level)
+				}
+				return "", nil
+			},
+			Takes: standin.Timing{Create: time.Second, Update: time.Second, Remove: time.Second},
+		}),
+	}
+}
+
+// Functions tell who calls. getClientToken answers with a token that works nowhere outside
+// of the lab.
+func Functions() map[string]*standin.Function {
+	return map[string]*standin.Function{
+		"azure-native:authorization:getClientConfig": {SDK: authorization.GetClientConfig, Run: func(q *standin.Query) (standin.Props, error) {
+			return standin.Props{
+				"clientId": arm.ClientFor(q.Call), "objectId": arm.CallerFor(q.Call), "subscriptionId": arm.SubscriptionFor(q.Call), "tenantId": arm.Tenant,
+			}, nil
+		}},
+		"azure-native:authorization:getClientToken": {SDK: authorization.GetClientToken, Run: func(q *standin.Query) (standin.Props, error) {
+			endpoint := q.Args.Str("endpoint")
+			if endpoint == "" {
+				endpoint = "https://management.azure.com/"
+			}
+			token, err := Token(q.Cloud, arm.CallerFor(q.Call), arm.ClientFor(q.Call), endpoint)
+			return standin.Props{"token": token}, err
+		}},
+	}
+}
+
+// createAssignment refuses what
+// https://learn.microsoft.com/en-us/azure/role-based-access-control/troubleshooting tells of.
+func createAssignment(c *standin.Call) (string, error) {
+	in := c.In()
+	if name := in.Str("roleAssignmentName"); !guid.MatchString(name) {
+		return "", c.Refusef("InvalidRoleAssignmentId", "The role assignment ID '%s' is not valid. The role assignment ID must be a GUID.", name)
+	}
+	scope := "/" + strings.Trim(in.Str("scope"), "/")
+	if err := checkScope(c, scope); err != nil {
+		return "", err
+	}
+	role, known := rbac.ByID(in.Str("roleDefinitionId"))
+	if !known {
+		return "", c.Refusef("RoleDefinitionDoesNotExist", "The specified role definition with ID '%s' does not exist.", plainGUID(in.Str("roleDefinitionId")))
+	}
+	if err := checkPrincipal(c); err != nil {
+		return "", err
+	}
+	definition := rbac.Definition(arm.SubscriptionOf(scope), role.ID)
+	for r := range c.Others() {
+		same := strings.EqualFold(r.Outputs.Str("principalId"), in.Str("principalId")) && arm.Same(r.Outputs.Str("scope"), scope)
+		if same && arm.Same(r.Outputs.Str("roleDefinitionId"), definition) {
+			return "", c.Refuse(standin.Refusal{Code: "RoleAssignmentExists", Status: 409, Message: "The role assignment already exists. The ID of the existing role assignment is " + plainGUID(r.ID) + "."})
+		}
+	}
+	describeAssignment(c, scope, definition)
+	return "", nil
+}
+
+func describeAssignment(c *standin.Call, scope, definition string) {
+	out, now := c.Out(), c.Record.Created.UTC().Format(time.RFC3339Nano)
+	out["scope"], out["roleDefinitionId"] = scope, definition
+	out.SetDefault("principalType", principalType(c.Cloud, out.Str("principalId")))
+	out["createdBy"], out["updatedBy"], out["createdOn"], out["updatedOn"] = arm.CallerFor(c), arm.CallerFor(c), now, now
+}
+
+// plainGUID is the last part of an id without dashes, as refusals print it.
+func plainGUID(id string) string { return strings.ReplaceAll(arm.NameOf(id), "-", "") }
+
+// checkScope refuses to assign on what does not exist.
+func checkScope(c *standin.Call, scope string) error {
+	group := arm.GroupOf(scope)
+	if group == "" {
+		return nil // a subscription
+	}
+	if arm.ByID(c.Cloud, arm.GroupType, group) == nil {
+		return c.Refuse(standin.Refusal{Code: "ResourceGroupNotFound", Status: 404, Message: "Resource group '" + arm.NameOf(group) + "' could not be found."})
+	}
+	_, kind, _ := strings.Cut(scope, "/providers/")
+	known := false
+	for _, r := range c.Cloud.All() {
+		if arm.Same(r.ID, scope) {
+			return nil
+		}
+		known = known || sameType(r.ID, scope)
+	}
+	if !known {
+		return nil // of a type that the stand-in may not have: nobody can tell
+	}
+	return arm.NotFound(kind, scope)
+}
+
+// sameType says that two ids are of one type.
+func sameType(a, b string) bool { return strings.EqualFold(typeOf(a), typeOf(b)) }
+
+// typeOf is an id without names: Microsoft.Network/virtualNetworks/subnets.
+func typeOf(id string) string {
+	_, path, _ := strings.Cut(id, "/providers/")
+	parts := strings.Split(path, "/")
+	kept := parts[:1]
+	for i := 1; i < len(parts); i += 2 {
+		kept = append(kept, parts[i])
+	}
+	return strings.Join(kept, "/")
+}
+
+// checkPrincipal refuses a principal that Entra does not know, or not everywhere yet: then
+// an assignment that tells the principal's type is not checked against the replica that
+// lags. Sources:
+// https://learn.microsoft.com/en-us/azure/role-based-access-control/troubleshooting and
+// https://learn.microsoft.com/en-us/azure/role-based-access-control/role-assignments-template#new-service-principal
+func checkPrincipal(c *standin.Call) error {
+	principal, given := c.In().Str("principalId"), c.In().Str("principalType")
+	identity := managedidentity.ByPrincipal(c.Cloud, principal)
+	actual := principalType(c.Cloud, principal)
+	lags := identity != nil && !managedidentity.Replicated(c.Cloud, identity)
+	if actual == "" || lags && given == "" {
+		return c.Refusef("PrincipalNotFound", "Principal %s does not exist in the directory %s. Check that you have the correct principal ID. "+
+			"If you are creating this principal and then immediately assigning a role, this error might be related to a replication delay. "+
+			"In this case, set the role assignment principalType property to a value, such as ServicePrincipal, User, or Group.  See https://aka.ms/docs-principaltype",
+			strings.ReplaceAll(principal, "-", ""), arm.Tenant)
+	}
+	if given != "" && given != actual {
+		return c.Refusef("UnmatchedPrincipalType", "The PrincipalId '%s' has type '%s' , which is different from specified PrinciaplType '%s'.", strings.ReplaceAll(principal, "-", ""), actual, given)
+	}
+	return nil
+}
+
+// labObject is an object of the lab's directory that is no identity: a group, or a person.
+var labObject = regexp.MustCompile(`(?i)^00000000-0000-4000-8000-0000000000([a-f])[0-9a-f]$`)
+
+// principalType is what a principal is; empty where there is none.
+func principalType(c *standin.Cloud, principal string) string {
+	if managedidentity.ByPrincipal(c, principal) != nil || principal == arm.ClientObject {
+		return "ServicePrincipal"
+	}
+	switch match := labObject.FindStringSubmatch(principal); {
+	case match == nil:
+		return ""
+	case strings.EqualFold(match[1], "a"):
+		return "Group"
+	case strings.EqualFold(match[1], "c"):
+		return "ServicePrincipal"
+	}
+	return "User"
+}
+
+// updateAssignment lets only what is said about an assignment change. Source:
+// https://learn.microsoft.com/en-us/azure/role-based-access-control/troubleshooting
+func updateAssignment(c *standin.Call) error {
+	old := c.Old.Outputs
+	if plainGUID(c.In().Str("roleDefinitionId")) != plainGUID(old.Str("roleDefinitionId")) {
+		return c.Refusef("RoleAssignmentUpdateNotPermitted", "Tenant ID, application ID, principal ID, and scope are not allowed to be updated.")
+	}
+	for _, kept := range []string{"scope", "roleDefinitionId", "createdBy", "createdOn"} {
+		c.Out()[kept] = old[kept]
+	}
+	c.Out().SetDefault("principalType", old["principalType"])
+	c.Out()["updatedBy"], c.Out()["updatedOn"] = arm.CallerFor(c), c.Cloud.Now().UTC().Format(time.RFC3339Nano)
+	return nil
+}
+
+// Assign gives a principal a role on a scope, as a person with the right to do so does. An
+// assignment that there is already is no error.
+func Assign(c *standin.Cloud, principal, role, scope string) error {
+	defer c.Lock()()
+	for r := range c.Each(rbac.AssignmentType, standin.Global) {
+		if strings.EqualFold(r.Outputs.Str("principalId"), principal) && arm.Same(r.Outputs.Str("scope"), scope) && strings.HasSuffix(r.Outputs.Str("roleDefinitionId"), role) {
+			return nil
+		}
+	}
+	if _, known := rbac.ByID(role); !known {
+		return fmt.Errorf("the Azure stand-in does not know the role %s", role)
+	}
+	name := arm.UUID()
+	in := standin.Props{
+		"principalId": principal, "principalType": principalType(c, principal), "scope": scope, "roleAssignmentName": name,
+		"roleDefinitionId": rbac.Definition(arm.SubscriptionOf(scope), role),
+	}
+	out := standin.Merged(in, standin.Props{"name": name, "type": assignment.ARM})
+	delete(out, "roleAssignmentName")
+	return c.Put(&standin.Record{
+		Type: rbac.AssignmentType, ID: scope + "/providers/Microsoft.Authorization/roleAssignments/" + name, Region: standin.Global,
+		Created: c.Now(), Implied: true, Inputs: in, Outputs: out,
+	})
+}

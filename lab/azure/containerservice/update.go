@@ -1,0 +1,174 @@
+package containerservice
+
+import (
+	"reflect"
+	"slices"
+
+	"tombolo/lab/azure/arm"
+	"tombolo/lab/standin"
+)
+
+// fixed properties cannot change, although azure-native plans an update of them. Sources:
+// https://learn.microsoft.com/en-us/troubleshoot/azure/azure-kubernetes/error-codes/aks-error-code-propertychangenotallowed,
+// https://learn.microsoft.com/en-us/azure/aks/use-oidc-issuer, of the identity of kubelets
+// https://learn.microsoft.com/en-us/azure/aks/use-managed-identity, and of private clusters
+// https://learn.microsoft.com/en-us/azure/aks/private-clusters
+var fixed = [][]string{
+	{"dnsPrefix"},
+	{"fqdnSubdomain"},
+	{"nodeResourceGroup"},
+	{"enableRBAC"},
+	{"diskEncryptionSetID"},
+	{"apiServerAccessProfile", "enablePrivateCluster"},
+	{"networkProfile", "networkPlugin"},
+	{"networkProfile", "serviceCidr"},
+	{"networkProfile", "dnsServiceIP"},
+	{"networkProfile", "podCidr"},
+	{"networkProfile", "loadBalancerSku"},
+	{"networkProfile", "networkMode"},
+}
+
+// updateCluster is the same request as a creation: what is left out has its default, and
+// what AKS computed stays.
+func updateCluster(c *standin.Call) error {
+	if err := checkIdle(c, c.Old, true); err != nil {
+		return err
+	}
+	out, old := c.Out(), c.Old.Outputs
+	out.SetDefault("kubernetesVersion", old["kubernetesVersion"])
+	out.SetDefault("nodeResourceGroup", old["nodeResourceGroup"])
+	if err := checkFixed(c); err != nil {
+		return err
+	}
+	if err := changeVersion(c); err != nil {
+		return err
+	}
+	for _, check := range []func(*standin.Call) error{
+		checkIdentity, checkProfiles, checkInlinePools, checkInlineVersions, describeClusterNetwork, checkClusterNetwork,
+	} {
+		if err := check(c); err != nil {
+			return err
+		}
+	}
+	for _, key := range []string{"sku", "supportPlan", "storageProfile", "securityProfile", "workloadAutoScalerProfile", "disableLocalAccounts", "enableRBAC", "servicePrincipalProfile"} {
+		out.SetDefault(key, old[key])
+	}
+	if out.Sub("apiServerAccessProfile").Boolean("enablePrivateCluster") {
+		merged := standin.Merged(old.Sub("apiServerAccessProfile"), c.In().Sub("apiServerAccessProfile"))
+		out["apiServerAccessProfile"] = map[string]any(merged)
+	}
+	out["eTag"], out["provisioningState"] = arm.UUID(), "Updating"
+	describeIssuer(c)
+	describeIdentity(c)
+	describeInlinePools(c)
+	if err := tagNodeGroup(c); err != nil {
+		return err
+	}
+	return putInlinePools(c)
+}
+
+// tagNodeGroup gives the tags of a cluster to the group of its nodes.
+func tagNodeGroup(c *standin.Call) error {
+	found := arm.ByID(c.Cloud, arm.GroupType, nodeGroupOf(c.Record))
+	if found == nil || !arm.Same(found.Outputs.Str("managedBy"), c.Record.ID) {
+		return nil
+	}
+	group := found.Clone()
+	group.Outputs["tags"] = nodeGroupTags(c)
+	return c.Cloud.Put(group)
+}
+
+// checkFixed refuses a change of what cannot change.
+func checkFixed(c *standin.Call) error {
+	for _, path := range fixed {
+		given, is := at(c.In(), path)
+		was, had := at(c.Old.Outputs, path)
+		if _, truth := given.(bool); truth && !had {
+			was, had = false, true
+		}
+		if is && had && !reflect.DeepEqual(given, was) {
+			return notAllowed(c, path)
+		}
+	}
+	was, is := c.Old.Outputs.Sub("oidcIssuerProfile").Boolean("enabled"), c.In().Sub("oidcIssuerProfile").Boolean("enabled")
+	if was && !is {
+		return c.Refusef("OIDCIssuerFeatureCannotBeDisabled", "OIDC issuer feature cannot be disabled for the managed cluster once it is enabled.")
+	}
+	return checkKubelet(c)
+}
+
+func at(p standin.Props, path []string) (any, bool) {
+	for _, key := range path[:len(path)-1] {
+		p = p.Sub(key)
+	}
+	value, is := p[path[len(path)-1]]
+	return value, is
+}
+
+func notAllowed(c *standin.Call, path []string) error {
+	name := path[0]
+	for _, key := range path[1:] {
+		name += "." + key
+	}
+	return c.Refusef("PropertyChangeNotAllowed", "Changing property '%s' is not allowed.", name)
+}
+
+// changeVersion takes the cluster to another version. A minor version alone leaves a cluster
+// at the patch that it has.
+func changeVersion(c *standin.Call) error {
+	out, from := c.Out(), c.Old.Outputs.Str("currentKubernetesVersion")
+	to := out.Str("kubernetesVersion")
+	if to == minorOf(from) {
+		to = from
+	} else if err := checkVersion(c, to); err != nil && index(to) != index(from) {
+		return err
+	}
+	to = exact(to)
+	if err := checkUpgrade(c, from, to); err != nil {
+		return err
+	}
+	out["currentKubernetesVersion"] = to
+	if to != from {
+		return checkServiceRange(c, c.Old.Outputs.Sub("networkProfile"), nodeNetwork(c))
+	}
+	return nil
+}
+
+// checkInlineVersions refuses to change the version of pools by the cluster's own inputs, but
+// for one: that of the control plane. Source: https://github.com/hashicorp/terraform-provider-azurerm/issues/23436
+func checkInlineVersions(c *standin.Call) error {
+	control := c.Out().Str("currentKubernetesVersion")
+	pools := c.In().Objects("agentPoolProfiles")
+	given := 0
+	for _, p := range pools {
+		version := p.Str("orchestratorVersion")
+		if version == "" {
+			continue
+		}
+		given++
+		before := poolNamed(c, p.Str("name"))
+		unchanged := before == nil || exact(version) == before.Outputs.Str("currentOrchestratorVersion") || version == minorOf(before.Outputs.Str("currentOrchestratorVersion"))
+		if !unchanged && exact(version) != control && version != minorOf(control) {
+			return versionsRefused(c)
+		}
+	}
+	if given != 0 && given != len(pools) {
+		return versionsRefused(c)
+	}
+	return nil
+}
+
+func versionsRefused(c *standin.Call) error {
+	return c.Refusef("NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged", "Using managed cluster api, all Agent pools' OrchestratorVersion must be all specified or all unspecified. "+
+		"If all specified, they must be stay unchanged or the same with control plane. For agent pool specific change, please use per agent pool operations: https://aka.ms/agent-pool-rest-api")
+}
+
+// poolNamed is the pool of the call's cluster with a name, or nil.
+func poolNamed(c *standin.Call, name string) *standin.Record {
+	return arm.ByID(c.Cloud, PoolType, c.Record.ID+"/agentPools/"+name)
+}
+
+// outbound types that AKS has. Source: https://learn.microsoft.com/en-us/azure/aks/egress-outboundtype
+var outboundTypes = []string{"loadBalancer", "userDefinedRouting", "managedNATGateway", "userAssignedNATGateway", "none", "block"}
+
+func knownOutbound(value string) bool { return slices.Contains(outboundTypes, value) }

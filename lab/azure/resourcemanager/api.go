@@ -1,0 +1,172 @@
+// Package resourcemanager is the HTTP API of Azure's Resource Manager in the stand-in, as far as the
+// tools of the project ask it: what a subscription has and is allowed, lists of resources,
+// and resources by their ids. Resources are made by the provider alone.
+package resourcemanager
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+
+	"tombolo/lab/azure/arm"
+	"tombolo/lab/azure/authorization"
+	"tombolo/lab/standin"
+)
+
+// Host serves the API in Azure.
+const Host = "management.azure.com"
+
+// Options of an API.
+type Options struct {
+	// Endpoint is what URLs in answers begin with. Default https://management.azure.com.
+	Endpoint string
+	// Object is the id of who a token for the API was given to. Default: the tokens that
+	// the provider's getClientToken gives are taken, and no others.
+	Object func(token string) (string, error)
+}
+
+// api answers for one tenant.
+type api struct {
+	cloud *standin.Cloud
+	o     Options
+
+	mu sync.Mutex
+	// operations that an answer has named, by the id in their URL.
+	operations map[string]*operation
+}
+
+// New returns the API of a tenant.
+func New(c *standin.Cloud, o Options) http.Handler {
+	o.Endpoint = cmp.Or(o.Endpoint, "https://"+Host)
+	if o.Object == nil {
+		o.Object = func(token string) (string, error) { return object(c, token) }
+	}
+	a := &api{cloud: c, o: o, operations: map[string]*operation{}}
+	mux := http.NewServeMux()
+	serve := func(pattern string, answer func(q *question) (any, error)) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { a.answer(w, r, answer) })
+	}
+	serve("GET /subscriptions", a.subscriptions)
+	serve("GET /subscriptions/{subscription}", a.subscription)
+	serve("GET /subscriptions/{subscription}/locations", a.locations)
+	serve("GET /subscriptions/{subscription}/providers/{namespace}", a.provider)
+	serve("POST /subscriptions/{subscription}/providers/{namespace}/register", a.register)
+	serve("GET /subscriptions/{subscription}/providers/microsoft.authorization/permissions", a.permissions)
+	serve("GET /subscriptions/{subscription}/providers/microsoft.compute/skus", a.sizes)
+	serve("GET /subscriptions/{subscription}/providers/microsoft.compute/locations/{location}/usages", a.vCPUs)
+	serve("GET /subscriptions/{subscription}/providers/microsoft.network/locations/{location}/usages", a.networkUsages)
+	serve("GET /subscriptions/{subscription}/providers/microsoft.containerservice/locations/{location}/kubernetesversions", a.versions)
+	serve("GET /subscriptions/{subscription}/operationresults/{operation}", a.progress)
+	serve("GET /subscriptions/{subscription}/resourcegroups", a.groups)
+	serve("GET /subscriptions/{subscription}/resources", a.resources)
+	serve("GET /subscriptions/{subscription}/resourcegroups/{group}/resources", a.resources)
+	serve("GET /{id...}", a.get)
+	mux.HandleFunc("DELETE /{id...}", a.remove)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// Paths are the same in any case of their letters. What a path names keeps its own
+		// in what is found.
+		lower := r.Clone(context.WithValue(r.Context(), asked{}, r.URL.Path))
+		lower.URL.Path, lower.URL.RawPath = strings.ToLower(r.URL.Path), ""
+		mux.ServeHTTP(w, lower)
+	})
+}
+
+// asked is the key of the path of a request as it was sent.
+type asked struct{}
+
+// object reads a token of getClientToken's.
+func object(c *standin.Cloud, token string) (string, error) {
+	claims, err := authorization.Verify(c, token, "https://"+Host+"/")
+	if err != nil {
+		claims, err = authorization.Verify(c, token, "https://"+Host)
+	}
+	return claims.Object, err
+}
+
+// question is a request, and who asks.
+type question struct {
+	*http.Request
+	caller string
+}
+
+// answer answers a request by a function.
+func (a *api) answer(w http.ResponseWriter, r *http.Request, answer func(q *question) (any, error)) {
+	q, err := a.admit(r)
+	var found any
+	if err == nil {
+		found, err = answer(q)
+	}
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	reply(w, http.StatusOK, found)
+}
+
+// admit refuses requests without a version of the API, or without a token that is good. Sources:
+// https://learn.microsoft.com/en-us/rest/api/azure/#create-the-request and
+// https://github.com/Azure/azure-cli/issues/9310
+func (a *api) admit(r *http.Request) (*question, error) {
+	token, has := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !has {
+		return nil, &arm.Error{Status: 401, Code: "AuthenticationFailed", Message: "Authentication failed. The 'Authorization' header is missing."}
+	}
+	caller, err := a.o.Object(token)
+	if err != nil {
+		return nil, &arm.Error{Status: 401, Code: "InvalidAuthenticationToken", Message: "The access token is invalid: " + err.Error() + "."}
+	}
+	if r.URL.Query().Get("api-version") == "" {
+		return nil, &arm.Error{Status: 400, Code: "MissingApiVersionParameter", Message: "The api-version query parameter (?api-version=) is required for all requests."}
+	}
+	q := &question{r, caller}
+	if parts := strings.Split(r.URL.Path, "/"); len(parts) > 2 && parts[1] == "subscriptions" && !arm.KnownSubscription(a.cloud, parts[2]) {
+		return nil, &arm.Error{Status: 404, Code: "SubscriptionNotFound", Message: "The subscription '" + parts[2] + "' could not be found."}
+	}
+	return q, nil
+}
+
+// may refuses a caller without the right to an action. The account is not locked. Source:
+// https://learn.microsoft.com/en-us/azure/role-based-access-control/troubleshooting
+func (a *api) may(q *question, action, id string) error {
+	if a.allowed(q, action, id) {
+		return nil
+	}
+	return &arm.Error{Status: 403, Code: "AuthorizationFailed", Message: "The client '" + q.caller + "' with object id '" + q.caller +
+		"' does not have authorization to perform action '" + action + "' over scope '" + id + "' or the scope is invalid. If access was recently granted, please refresh your credentials."}
+}
+
+func (a *api) allowed(q *question, action, id string) bool {
+	defer a.cloud.Lock()()
+	for _, role := range arm.RolesOf(a.cloud, q.caller, id) {
+		if role.Allows(action) {
+			return true
+		}
+	}
+	return false
+}
+
+// list is the form of lists.
+func list(values any) any { return map[string]any{"value": values} }
+
+// refuse answers with an error in the form of
+// https://github.com/microsoft/api-guidelines/blob/vNext/azure/Guidelines.md#handling-errors
+func refuse(w http.ResponseWriter, err error) {
+	refused := &arm.Error{Status: 500, Code: "InternalServerError", Message: err.Error()}
+	errors.As(err, &refused)
+	if refused.Status == http.StatusTooManyRequests {
+		w.Header().Set("Retry-After", "17")
+	}
+	reply(w, refused.Status, map[string]any{"error": refusal(refused)})
+}
+
+func refusal(e *arm.Error) any { return map[string]any{"code": e.Code, "message": e.Message} }
+
+func reply(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body) // to somebody who may be gone
+}

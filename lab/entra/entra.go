@@ -1,0 +1,134 @@
+// Package entra is the lab's stand-in for Microsoft Entra ID: one tenant, in which
+// applications and managed identities get tokens for a token of another issuer, as
+// workload identity federation has it. It knows no secrets and no people.
+//
+// It serves what the real clients ask for, MSAL's instance discovery and OpenID
+// configuration, and signs tokens that an AKS cluster's API server can judge (Review).
+package entra
+
+import (
+	"crypto"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+)
+
+// The hosts of Entra in Azure's public cloud. Source:
+// https://learn.microsoft.com/entra/identity-platform/authentication-national-cloud
+const (
+	LoginHost = "login.microsoftonline.com"
+	tokenHost = "sts.windows.net" // of issuers of version 1
+)
+
+// Hosts are the host names that a Handler serves, by https.
+func Hosts() []string { return []string{LoginHost, tokenHost} }
+
+// Identity is who asks for tokens: an application or a managed identity.
+type Identity struct {
+	// ClientID names it in requests, ObjectID in the tenant and in tokens.
+	ClientID, ObjectID string
+	// ResourceID is the ARM id of a managed identity, "" for an application.
+	ResourceID string
+	// Groups are the object ids of the groups that it is a member of.
+	Groups []string
+	// Federations are its federated credentials.
+	Federations []Federation
+}
+
+// Federation trusts the tokens of an issuer for one subject.
+type Federation struct {
+	Issuer, Subject string
+	Audiences       []string
+}
+
+// Options of Entra; but for Now, all are required.
+type Options struct {
+	// KeyFile is the PEM file of the key that signs tokens. It is made the first time.
+	KeyFile string
+	// Tenant is the id of the tenant.
+	Tenant string
+	// Identity finds the one with a client id.
+	Identity func(clientID string) (Identity, bool)
+	// KeyOf is the public key that another issuer signs with, or why it cannot be had.
+	KeyOf func(issuer string) (crypto.PublicKey, error)
+	// Now is its clock. Default time.Now.
+	Now func() time.Time
+}
+
+// Entra signs the tokens of a tenant.
+type Entra struct {
+	o   Options
+	key *rsa.PrivateKey
+	// keyID names the key in tokens.
+	keyID string
+}
+
+// Open reads the key, and makes it the first time.
+func Open(o Options) (*Entra, error) {
+	if o.Tenant == "" || o.Identity == nil || o.KeyOf == nil {
+		return nil, errors.New("open Entra: Options has no Tenant, Identity or KeyOf")
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	key, err := openKey(o.KeyFile)
+	if err != nil {
+		return nil, fmt.Errorf("open Entra: %w", err)
+	}
+	sum := crypto.SHA256.New()
+	sum.Write(x509.MarshalPKCS1PublicKey(&key.PublicKey))
+	return &Entra{o: o, key: key, keyID: base64.RawURLEncoding.EncodeToString(sum.Sum(nil))}, nil
+}
+
+// Issuer of the tokens of a tenant for resources that take tokens of version 1, as Azure
+// Resource Manager and the API servers of AKS do. Source:
+// https://learn.microsoft.com/entra/identity-platform/access-tokens#token-formats
+func Issuer(tenant string) string { return "https://" + tokenHost + "/" + tenant + "/" }
+
+// Sign signs claims as they are, as a token of Entra's.
+func (e *Entra) Sign(claims map[string]any) (string, error) {
+	token := jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.MapClaims(claims))
+	token.Header["kid"], token.Header["x5t"] = e.keyID, e.keyID
+	return token.SignedString(e.key)
+}
+
+// Handler serves Hosts.
+func (e *Entra) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /common/discovery/instance", e.serveInstances)
+	mux.HandleFunc("GET /{tenant}/.well-known/openid-configuration", e.ofTenant(e.serveConfiguration(Issuer, "oauth2")))
+	mux.HandleFunc("GET /{tenant}/v2.0/.well-known/openid-configuration", e.ofTenant(e.serveConfiguration(issuerOfLogin, "oauth2/v2.0")))
+	mux.HandleFunc("GET /{tenant}/discovery/keys", e.ofTenant(e.serveKeys))
+	mux.HandleFunc("GET /{tenant}/discovery/v2.0/keys", e.ofTenant(e.serveKeys))
+	mux.HandleFunc("POST /{tenant}/oauth2/v2.0/token", e.ofTenant(e.serveToken))
+	return mux
+}
+
+// ofTenant refuses requests for tenants that there are not.
+func (e *Entra) ofTenant(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if tenant := r.PathValue("tenant"); !strings.EqualFold(tenant, e.o.Tenant) {
+			e.refuse(w, r, &Error{http.StatusBadRequest, "invalid_tenant", 90002, fmt.Sprintf(
+				"Tenant '%s' not found. Check to make sure you have the correct tenant ID and are signing into the correct cloud. "+
+					"Check with your subscription administrator, this may happen if there are no active subscriptions for the tenant.", tenant)})
+			return
+		}
+		next(w, r)
+	}
+}
+
+// issuerOfLogin is the issuer of tokens of version 2, which nothing in the lab takes.
+func issuerOfLogin(tenant string) string { return "https://" + LoginHost + "/" + tenant + "/v2.0" }
+
+// text is a claim that is a text, or "".
+func text(claims jwt.MapClaims, name string) string {
+	value, _ := claims[name].(string)
+	return value
+}

@@ -1,0 +1,190 @@
+package azure
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/aks"
+	"tombolo/components/azureidentity"
+	"tombolo/components/azurenetwork"
+	"tombolo/config"
+	"tombolo/config/azurefacts"
+	"tombolo/internal/armid"
+)
+
+// This file translates the cluster file into the components' arguments.
+
+func vnetArgs(c *config.Cluster) (*azurenetwork.VNetArgs, error) {
+	nodes, err := config.NodeSubnetCIDR(c.Network.CIDR)
+	if err != nil {
+		return nil, err
+	}
+	return &azurenetwork.VNetArgs{
+		Name: c.Name, Subscription: c.Cloud.Account, Location: c.Cloud.Region, GroupName: c.Cloud.ResourceGroup,
+		CIDR: c.Network.CIDR, NodeCIDR: nodes, NATGateway: c.Network.Outbound == config.OutboundNATGateway,
+		Protect: c.Protect,
+	}, nil
+}
+
+// tiers, channels and ways out as AKS spells them.
+var (
+	tiers    = map[config.Tier]aks.Tier{config.FreeTier: aks.Free, config.StandardTier: aks.Standard, config.PremiumTier: aks.Premium}
+	channels = map[config.UpgradeChannel]aks.UpgradeChannel{
+		config.NoUpgrades: aks.UpgradeNone, config.PatchUpgrades: aks.UpgradePatch,
+		config.StableUpgrades: aks.UpgradeStable, config.RapidUpgrades: aks.UpgradeRapid,
+	}
+	images = map[config.ImageChannel]aks.NodeImageChannel{
+		config.NoImages: aks.ImagesNone, config.UnmanagedImages: aks.ImagesUnmanaged,
+		config.SecurityPatches: aks.ImagesSecurity, config.NodeImageChannel: aks.ImagesNodeImage,
+	}
+	outbounds = map[config.Outbound]aks.Outbound{
+		config.OutboundLoadBalancer: aks.OutboundLoadBalancer, config.OutboundNATGateway: aks.OutboundNATGateway, config.OutboundRoutes: aks.OutboundRoutes,
+	}
+	systems = map[config.OS]string{config.AzureLinux: "AzureLinux", config.Ubuntu: "Ubuntu"}
+)
+
+func clusterArgs(c *config.Cluster, net *azurenetwork.Network) (*aks.ClusterArgs, error) {
+	k := c.Kubernetes
+	services, err := serviceCIDR(c, net)
+	if err != nil {
+		return nil, err
+	}
+	args := &aks.ClusterArgs{
+		Name: c.Name, Subscription: c.Cloud.Account, Tenant: c.Cloud.Tenant, Location: c.Cloud.Region,
+		GroupName: c.Cloud.ResourceGroup, NodeResourceGroup: k.NodeResourceGroup,
+		Version: k.Version, NodeVersion: k.NodeVersion,
+		Tier: tiers[k.Tier], LongTermSupport: k.Support == config.ExtendedSupport,
+		UpgradeChannel: channels[k.Upgrades.Kubernetes], NodeImageChannel: images[k.Upgrades.NodeImages],
+		API: api(k.Endpoint, net), Outbound: outbounds[c.Network.Outbound], Proxy: proxy(c),
+		PodCIDR: k.PodCIDR, ServiceCIDR: services.String(), DNSServiceIP: dnsAddress(services),
+		GrantSubnet: true, Protect: c.Protect,
+	}
+	args.SubnetReady = net.SubnetID
+	if e := c.Network.Existing; e != nil {
+		args.SubnetID, args.GrantSubnet, args.RouteTableID = e.NodeSubnet, e.GrantAccess, net.RouteTableID
+		if subnet, err := armid.ParseSubnet(e.NodeSubnet); err == nil && e.GrantAccess {
+			args.VNetID = subnet.NetworkID()
+		}
+	} else {
+		args.VNetID = armid.Resource(c.Cloud.Account, c.Cloud.ResourceGroup, armid.VirtualNetworks, c.Name)
+		args.SubnetID = armid.Subnet(c.Cloud.Account, c.Cloud.ResourceGroup, c.Name, azurenetwork.SubnetName(c.Name))
+	}
+	for _, admin := range k.Admins {
+		args.AdminGroups = append(args.AdminGroups, admin.Group)
+	}
+	for _, g := range k.NodeGroups {
+		args.Pools = append(args.Pools, nodePool(g))
+	}
+	return args, nil
+}
+
+// api is who reaches the Kubernetes API. AKS takes no block for the whole world: without any,
+// it is open.
+func api(e config.Endpoint, net *azurenetwork.Network) aks.API {
+	if e.Private == nil || *e.Private {
+		return aks.API{Private: true, PrivateDNSZone: e.PrivateDNSZone}
+	}
+	out := aks.API{}
+	if !slices.Contains(e.AllowedCIDRs, everywhere) {
+		out.AuthorizedRanges = e.AllowedCIDRs
+	}
+	if net.OutboundIP.OutputState != nil {
+		out.OutboundIP = net.OutboundIP
+	}
+	return out
+}
+
+const everywhere = "0.0.0.0/0"
+
+// proxy of the nodes; nil without one.
+func proxy(c *config.Cluster) *aks.Proxy {
+	e := c.NodeEgress()
+	if e.Proxy == "" {
+		return nil
+	}
+	return &aks.Proxy{URL: e.Proxy, NoProxy: e.NoProxy, CertificateAuthority: e.CertificateAuthority}
+}
+
+// serviceCIDR is the block of the Services: that of the file, which in a network of others is
+// held against blocks that only Azure knows.
+func serviceCIDR(c *config.Cluster, net *azurenetwork.Network) (netip.Prefix, error) {
+	services, err := netip.ParsePrefix(c.Kubernetes.ServiceCIDR)
+	if err != nil {
+		return netip.Prefix{}, fmt.Errorf("kubernetes.serviceCidr: %q is not an IPv4 block", c.Kubernetes.ServiceCIDR)
+	}
+	pods, err := netip.ParsePrefix(c.Kubernetes.PodCIDR)
+	if err != nil {
+		return netip.Prefix{}, fmt.Errorf("kubernetes.podCidr: %q is not an IPv4 block", c.Kubernetes.PodCIDR)
+	}
+	for _, block := range net.Blocks {
+		of, err := netip.ParsePrefix(block)
+		if err != nil {
+			continue // of IPv6, or nothing that a cluster could overlap
+		}
+		for key, own := range map[string]netip.Prefix{"serviceCidr": services, "podCidr": pods} {
+			if of.Overlaps(own) {
+				return netip.Prefix{}, fmt.Errorf("the network's block %s overlaps %s of kubernetes.%s: set %s in the cluster file to a block outside of %s",
+					block, own, key, key, net.CIDR())
+			}
+		}
+	}
+	return services, nil
+}
+
+// dnsAddress is the tenth address of the Services' block, as AKS takes it by itself.
+func dnsAddress(services netip.Prefix) string {
+	address := services.Masked().Addr()
+	for range 10 {
+		address = address.Next()
+	}
+	return address.String()
+}
+
+func nodePool(g config.NodeGroup) aks.NodePool {
+	out := aks.NodePool{
+		Name: g.Name, System: g.Mode == config.SystemPool, VMSize: g.VMSize, OS: systems[g.OS],
+		Min: *g.Size.Min, Max: *g.Size.Max, Desired: *g.Size.Desired,
+		Spot: g.Capacity == config.Spot, MaxPods: g.MaxPods, DiskGiB: g.DiskGiB, Zones: g.Zones,
+		MaxSurge: g.Update.MaxSurge, Labels: g.Labels,
+	}
+	for _, t := range g.Taints {
+		out.Taints = append(out.Taints, aks.Taint{Key: t.Key, Value: t.Value, Effect: string(t.Effect)})
+	}
+	return out
+}
+
+func hasIdentities(c *config.Cluster) bool {
+	return slices.ContainsFunc(c.Services, func(s config.Service) bool { return s.Identity != nil })
+}
+
+// makeIdentities makes an identity for each service that asks for one, and returns their
+// client ids by service.
+func (p *program) makeIdentities() (pulumi.StringMap, error) {
+	clients := pulumi.StringMap{}
+	for _, s := range p.c.Services {
+		if s.Identity == nil {
+			continue
+		}
+		args := &azureidentity.IdentityArgs{
+			Name: p.c.Name + "-" + s.Name, Subscription: p.c.Cloud.Account, Location: p.c.Cloud.Region,
+			GroupName: p.c.Cloud.ResourceGroup, ResourceGroup: p.group, Issuer: p.cluster.OIDCIssuer, Tags: p.tags,
+			Accounts: []azureidentity.ServiceAccount{{Namespace: s.Namespace, Name: s.Identity.ServiceAccount}},
+		}
+		for _, g := range s.Identity.Roles {
+			role, known := azurefacts.RoleID(g.Role)
+			if !known { // the id of a definition
+				role = g.Role
+			}
+			args.Grants = append(args.Grants, azureidentity.Grant{Role: role, Scope: g.Scope})
+		}
+		made, err := azureidentity.NewIdentity(p.ctx, p.c.Name+"-service-"+s.Name, args, p.provider)
+		if err != nil {
+			return nil, err
+		}
+		clients[s.Name] = made.ClientID
+	}
+	return clients, nil
+}
