@@ -125,8 +125,8 @@ func (p *UpgradePlan) decide(c *config.Cluster, o UpgradeOptions) error {
 		p.To = to
 		return nil
 	}
-	if !slices.Contains(awsfacts.KubernetesVersions(), o.To) {
-		return usage("choose one of them", "%s is not a version that EKS and this program have; these are %s", wording.Quote(o.To), wording.And(awsfacts.KubernetesVersions()))
+	if !slices.Contains(awsfacts.Calendar.Minors(), o.To) {
+		return usage("choose one of them", "%s is not a version that EKS and this program have; these are %s", wording.Quote(o.To), wording.And(awsfacts.Calendar.Minors()))
 	}
 	if config.CompareMinors(o.To, p.Has.ControlPlane) < 0 {
 		return usage("within seven days of the upgrade, `tombolo upgrade "+c.Name+" --rollback` goes back by one minor version",

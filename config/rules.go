@@ -148,11 +148,11 @@ var rules = map[string]strict.Rule{
 
 	"Kubernetes.Version": {
 		What:    "a supported version of Kubernetes on EKS",
-		Example: `"1.35"`, Allowed: awsfacts.KubernetesVersions(), Advice: versionsAdvice("EKS", awsfacts.KubernetesVersions()),
+		Example: `"1.35"`, Allowed: awsfacts.Calendar.Minors(), Advice: versionsAdvice("EKS", awsfacts.Calendar.Minors()),
 	},
 	"Kubernetes.NodeVersion": {
 		What:    "a supported version of Kubernetes on EKS",
-		Example: `"1.34"`, Allowed: awsfacts.KubernetesVersions(), Advice: versionsAdvice("EKS", awsfacts.KubernetesVersions()),
+		Example: `"1.34"`, Allowed: awsfacts.Calendar.Minors(), Advice: versionsAdvice("EKS", awsfacts.Calendar.Minors()),
 	},
 	"Kubernetes.ServiceCIDR": {
 		What: "an IPv4 block", Example: "172.20.0.0/16",

@@ -110,8 +110,8 @@ func groupRule(example string) strict.Rule {
 
 func aksVersionRule(example string) strict.Rule {
 	return strict.Rule{
-		What: "a supported version of Kubernetes on AKS", Example: example, Allowed: azurefacts.KubernetesVersions(),
-		Advice: versionsAdvice("AKS", azurefacts.KubernetesVersions()),
+		What: "a supported version of Kubernetes on AKS", Example: example, Allowed: azurefacts.Calendar.Minors(),
+		Advice: versionsAdvice("AKS", azurefacts.Calendar.Minors()),
 	}
 }
 

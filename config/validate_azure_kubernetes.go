@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tombolo/config/azurefacts"
+	"tombolo/config/releases"
 	"tombolo/config/strict"
 )
 
@@ -37,64 +38,32 @@ func (v *validator) azureSignIn() {
 // aksVersion judges the version by the calendar of AKS.
 func (v *validator) aksVersion(k Kubernetes) {
 	const at = strict.Path("kubernetes.version")
-	r, ok := azurefacts.ReleaseOf(k.Version)
+	r, ok := azurefacts.Calendar.Of(k.Version)
 	if !ok || !v.doc.Sound(at, "kubernetes.support") {
 		return
 	}
-	ends, kind := aksEnd(r, k.Support), "AKS's support"
+	end, kind := aksEnd(k.Support), "AKS's support"
 	if k.Support == ExtendedSupport {
 		kind = "AKS's long-term support"
 	}
-	day := today()
+	day, ends := today(), end(r)
 	switch {
-	case !day.Before(r.LongTermEnds):
-		v.problem(at, aksSuccessor(r.Minor), "%s ended on AKS on %s: AKS makes no cluster of it", r.Minor, date(r.LongTermEnds))
+	case !day.Before(r.Ends):
+		v.problem(at, successor(azurefacts.Calendar, r.Minor), "%s ended on AKS on %s: AKS makes no cluster of it", r.Minor, date(r.Ends))
 	case !day.Before(ends):
-		v.warn(at, v.aksUpgrade(r.Minor, day)+"; or set tier: premium and support: extended, which lasts until "+date(r.LongTermEnds),
+		v.warn(at, v.upgrade(azurefacts.Calendar, r.Minor, day, end)+"; or set tier: premium and support: extended, which lasts until "+date(r.Ends),
 			"%s is out of AKS's support since %s: AKS makes no cluster of it without support: extended, and gives a live one no fixes", r.Minor, date(ends))
 	case !day.Before(ends.AddDate(0, 0, -noticeDays)):
-		v.warn(at, v.aksUpgrade(r.Minor, day), "%s leaves %s on %s", r.Minor, kind, date(ends))
+		v.warn(at, v.upgrade(azurefacts.Calendar, r.Minor, day, end), "%s leaves %s on %s", r.Minor, kind, date(ends))
 	}
 }
 
 // aksEnd is the first day without a kind of support.
-func aksEnd(r azurefacts.Release, s Support) time.Time {
+func aksEnd(s Support) func(releases.Release) time.Time {
 	if s == ExtendedSupport {
-		return r.LongTermEnds
+		return func(r releases.Release) time.Time { return r.Ends }
 	}
-	return r.Ends
-}
-
-// aksUpgrade is the remedy for a version whose support ends: the next version, and the first
-// one further on that is supported for longer than the notice.
-func (v *validator) aksUpgrade(minor string, day time.Time) string {
-	next, ok := azurefacts.NextAfter(minor)
-	if !ok {
-		return newerTombolo
-	}
-	remedy := "run `tombolo upgrade " + v.c.Name + " --to " + next.Minor + "`"
-	lasting := next
-	for !day.Before(aksEnd(lasting, v.c.Kubernetes.Support).AddDate(0, 0, -noticeDays)) {
-		further, ok := azurefacts.NextAfter(lasting.Minor)
-		if !ok {
-			break
-		}
-		lasting = further
-	}
-	if lasting.Minor != next.Minor {
-		remedy += ", and on to " + lasting.Minor
-	}
-	return remedy
-}
-
-// aksSuccessor is the remedy for a version that has ended.
-func aksSuccessor(minor string) string {
-	next, ok := azurefacts.NextAfter(minor)
-	if !ok {
-		return newerTombolo
-	}
-	versions := azurefacts.KubernetesVersions()
-	return writeVersions(next.Minor, versions[len(versions)-1])
+	return standardEnd
 }
 
 // azureEndpoint checks who reaches the Kubernetes API: AKS has one endpoint, a private or a

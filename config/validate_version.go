@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"tombolo/config/awsfacts"
+	"tombolo/config/releases"
 	"tombolo/config/strict"
 	"tombolo/internal/wording"
 )
@@ -18,18 +19,18 @@ const noticeDays = 60
 // more or is about to, a problem with one that EKS has ended.
 func (v *validator) kubernetesVersion(k Kubernetes) {
 	at := strict.Path("kubernetes.version")
-	r, ok := awsfacts.ReleaseOf(k.Version)
+	r, ok := awsfacts.Calendar.Of(k.Version)
 	if !ok || !v.doc.Sound(at, "kubernetes.support") {
 		return
 	}
 	day := today()
 	switch {
-	case !day.Before(r.Extended):
-		v.problem(at, successor(r.Minor), "%s ended on EKS on %s: EKS makes no cluster of it, and upgrades those that there are by itself",
-			r.Minor, date(r.Extended))
+	case !day.Before(r.Ends):
+		v.problem(at, successor(awsfacts.Calendar, r.Minor), "%s ended on EKS on %s: EKS makes no cluster of it, and upgrades those that there are by itself",
+			r.Minor, date(r.Ends))
 	default:
 		if notice := SupportNotice(r.Minor, k.Support); notice != "" {
-			v.warn(at, v.upgrade(r.Minor, day), "%s", notice)
+			v.warn(at, v.upgrade(awsfacts.Calendar, r.Minor, day, standardEnd), "%s", notice)
 		}
 	}
 }
@@ -37,24 +38,24 @@ func (v *validator) kubernetesVersion(k Kubernetes) {
 // SupportNotice is the warning of a version of Kubernetes, major.minor, whose standard
 // support is over or ends soon; "" for any other. Support is that of the live cluster.
 func SupportNotice(minor string, support Support) string {
-	r, ok := awsfacts.ReleaseOf(minor)
+	r, ok := awsfacts.Calendar.Of(minor)
 	day := today()
 	switch {
 	case !ok:
 		return ""
-	case !day.Before(r.Standard):
-		return fmt.Sprintf("%s is in extended support since %s: %s", r.Minor, date(r.Standard), afterStandard(support, r))
-	case !day.Before(r.Standard.AddDate(0, 0, -noticeDays)):
-		return fmt.Sprintf("%s leaves standard support on %s: from that day, %s", r.Minor, date(r.Standard), afterStandard(support, r))
+	case !day.Before(r.Extended):
+		return fmt.Sprintf("%s is in extended support since %s: %s", r.Minor, date(r.Extended), afterStandard(support, r))
+	case !day.Before(r.Extended.AddDate(0, 0, -noticeDays)):
+		return fmt.Sprintf("%s leaves standard support on %s: from that day, %s", r.Minor, date(r.Extended), afterStandard(support, r))
 	}
 	return ""
 }
 
 // afterStandard says what AWS does with a cluster whose version is no longer in standard
 // support. Source: https://docs.aws.amazon.com/eks/latest/userguide/view-upgrade-policy.html
-func afterStandard(s Support, r awsfacts.Release) string {
+func afterStandard(s Support, r releases.Release) string {
 	upgraded := "AWS upgrades the cluster by itself"
-	paid := fmt.Sprintf("the cluster costs more, and on %s AWS upgrades it by itself", date(r.Extended))
+	paid := fmt.Sprintf("the cluster costs more, and on %s AWS upgrades it by itself", date(r.Ends))
 	switch s {
 	case StandardSupport:
 		return upgraded
@@ -64,50 +65,43 @@ func afterStandard(s Support, r awsfacts.Release) string {
 	return fmt.Sprintf("%s if it was made with support: standard, the default; otherwise %s", upgraded, paid)
 }
 
+// standardEnd is the first day without standard support.
+func standardEnd(r releases.Release) time.Time { return r.Extended }
+
 // upgrade is the remedy for a version whose support ends: the next version, and the first
-// one further on that is in standard support for longer than the notice.
-func (v *validator) upgrade(minor string, day time.Time) string {
-	next, ok := awsfacts.NextAfter(minor)
+// one further on whose support, which has an end for each release, lasts for longer than the
+// notice; without one, the newest.
+func (v *validator) upgrade(c releases.Calendar, minor string, day time.Time, end func(releases.Release) time.Time) string {
+	next, ok := c.After(minor)
 	if !ok {
 		return newerTombolo
 	}
 	remedy := fmt.Sprintf("run `tombolo upgrade %s --to %s`", v.c.Name, next.Minor)
-	if lasting := lastingAfter(next, day); lasting.Minor != next.Minor {
+	lasting := next
+	for !day.Before(end(lasting).AddDate(0, 0, -noticeDays)) {
+		further, ok := c.After(lasting.Minor)
+		if !ok {
+			break
+		}
+		lasting = further
+	}
+	if lasting.Minor != next.Minor {
 		remedy += fmt.Sprintf(", and on to %s", lasting.Minor)
 	}
 	return remedy
 }
 
-// lastingAfter is the first release from r on that is in standard support for longer than
-// the notice; without one, the newest.
-func lastingAfter(r awsfacts.Release, day time.Time) awsfacts.Release {
-	for !day.Before(r.Standard.AddDate(0, 0, -noticeDays)) {
-		next, ok := awsfacts.NextAfter(r.Minor)
-		if !ok {
-			return r
-		}
-		r = next
-	}
-	return r
-}
-
 // successor is the remedy for a version that has ended. `tombolo upgrade` does not help: it
 // reads the same file.
-func successor(minor string) string {
-	next, ok := awsfacts.NextAfter(minor)
+func successor(c releases.Calendar, minor string) string {
+	next, ok := c.After(minor)
 	if !ok {
 		return newerTombolo
 	}
-	releases := awsfacts.Releases()
-	return writeVersions(next.Minor, releases[len(releases)-1].Minor)
+	return fmt.Sprintf("write %s for a live cluster, and %s for a new one", wording.Quote(next.Minor), wording.Quote(c[len(c)-1].Minor))
 }
 
 // newerTombolo is the remedy for the newest version that this release knows.
 const newerTombolo = "use a newer release of Tombolo, which knows a newer version"
-
-// writeVersions is the remedy that names the version after one that has ended, and the newest.
-func writeVersions(next, newest string) string {
-	return fmt.Sprintf("write %s for a live cluster, and %s for a new one", wording.Quote(next), wording.Quote(newest))
-}
 
 func date(day time.Time) string { return day.Format(time.DateOnly) }

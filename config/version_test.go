@@ -97,8 +97,8 @@ func TestVersionHasEnded(t *testing.T) {
 		"1.36": "12:12: kubernetes.version: 1.36 ended on EKS on 2028-08-02: EKS makes no cluster of it, and upgrades those that there are by itself; " +
 			"use a newer release of Tombolo, which knows a newer version",
 	} {
-		r, _ := awsfacts.ReleaseOf(minor)
-		onDay(t, date(r.Extended))
+		r, _ := awsfacts.Calendar.Of(minor)
+		onDay(t, date(r.Ends))
 		_, file, err := loadVersion(t, minor, "")
 		problems := strict.Problems{}
 		assert.Assert(t, errors.As(err, &problems), "%v", err)

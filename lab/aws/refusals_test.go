@@ -343,7 +343,7 @@ func TestRefusedUpdates(t *testing.T) {
 // TestVersionsOfTheLab: the lab has what a cluster file may ask for. A cluster without a
 // version gets the newest that the lab has.
 func TestVersionsOfTheLab(t *testing.T) {
-	for _, version := range awsfacts.KubernetesVersions() {
+	for _, version := range awsfacts.Calendar.Minors() {
 		assert.Check(t, slices.Contains(eks.KubernetesVersions, version), "a cluster file may ask for %s", version)
 	}
 	w := newWorld(t)

@@ -172,8 +172,8 @@ func TestWarningsOfExisting(t *testing.T) {
 	assert.Check(t, is.Len(warnings(c, &eks.Existing{Version: "9.99"}, subnets), 0))
 	balancer := addon.Find(loadBalancerAddon)
 	c.Addons[loadBalancerAddon] = balancer.NewOptions()
-	got := warnings(c, &eks.Existing{Version: awsfacts.Releases()[0].Minor, Support: "EXTENDED"}, subnets)
+	got := warnings(c, &eks.Existing{Version: awsfacts.Calendar[0].Minor, Support: "EXTENDED"}, subnets)
 	assert.Assert(t, is.Len(got, 2))
-	assert.Check(t, is.Contains(got[0], "the existing cluster main: Kubernetes "+awsfacts.Releases()[0].Minor+" is in extended support since"))
+	assert.Check(t, is.Contains(got[0], "the existing cluster main: Kubernetes "+awsfacts.Calendar[0].Minor+" is in extended support since"))
 	assert.Check(t, is.Contains(got[1], "and subnet-d is without"))
 }
