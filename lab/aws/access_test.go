@@ -14,8 +14,8 @@ import (
 const viewPolicy = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy"
 
 func (w *world) karpenterNodes() props {
-	role := w.make(iam.RoleType, "karpenter-nodes", props{"assumeRolePolicy": nodeTrust})
-	return props{"clusterName": "demo", "principalArn": role.out["arn"], "type": "EC2_LINUX"}
+	role := w.Make(iam.RoleType, "karpenter-nodes", props{"assumeRolePolicy": nodeTrust})
+	return props{"clusterName": "demo", "principalArn": role.Out["arn"], "type": "EC2_LINUX"}
 }
 
 func TestNodeEntryRefusals(t *testing.T) {
@@ -31,11 +31,11 @@ func TestNodeEntryRefusals(t *testing.T) {
 			return standin.Merged(w.karpenterNodes(), props{"principalArn": "arn:aws:iam::111122223333:role/nobody"})
 		}, "InvalidParameterException: The specified principalArn is invalid: invalid principal."},
 		{"role of a node group", eks.AccessEntryType, func(w *world) props {
-			return standin.Merged(w.karpenterNodes(), props{"principalArn": w.nodeRole.out["arn"]})
+			return standin.Merged(w.karpenterNodes(), props{"principalArn": w.nodeRole.Out["arn"]})
 		}, "ResourceInUseException: The specified access entry resource is already in use on this cluster."},
 		{"policy", eks.AccessPolicyType, func(w *world) props {
 			in := w.karpenterNodes()
-			w.make(eks.AccessEntryType, "nodes", in)
+			w.Make(eks.AccessEntryType, "nodes", in)
 			return props{
 				"clusterName": "demo", "principalArn": in["principalArn"], "policyArn": viewPolicy, "accessScope": map[string]any{"type": "cluster"},
 			}
@@ -45,12 +45,12 @@ func TestNodeEntryRefusals(t *testing.T) {
 
 func TestNodeEntry(t *testing.T) {
 	w := newWorld(t)
-	entry := w.make(eks.AccessEntryType, "nodes", w.karpenterNodes())
-	assert.Check(t, is.DeepEqual([]string{"system:nodes"}, entry.out.List("kubernetesGroups")))
-	if user := entry.out.Str("userName"); user != "system:node:{{EC2PrivateDNSName}}" {
+	entry := w.Make(eks.AccessEntryType, "nodes", w.karpenterNodes())
+	assert.Check(t, is.DeepEqual([]string{"system:nodes"}, entry.Out.List("kubernetesGroups")))
+	if user := entry.Out.Str("userName"); user != "system:node:{{EC2PrivateDNSName}}" {
 		t.Errorf("the user is %s", user)
 	}
-	if err := w.update(entry, props{"tags": map[string]any{"a": "b"}}); err != nil || len(entry.out.List("kubernetesGroups")) != 1 {
-		t.Errorf("an update gives %v, %v", err, entry.out)
+	if err := w.Update(entry, props{"tags": map[string]any{"a": "b"}}); err != nil || len(entry.Out.List("kubernetesGroups")) != 1 {
+		t.Errorf("an update gives %v, %v", err, entry.Out)
 	}
 }

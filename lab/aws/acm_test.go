@@ -23,7 +23,7 @@ func certificateFor(names ...string) props {
 
 // proof is the record that a certificate asks for.
 func proof(certificate *thing, i int) props {
-	option := certificate.out.Objects("domainValidationOptions")[i]
+	option := certificate.Out.Objects("domainValidationOptions")[i]
 	return props{
 		"zoneId": route53.LabZoneID, "ttl": 60, "allowOverwrite": true, "name": option["resourceRecordName"],
 		"type": option["resourceRecordType"], "records": []any{option["resourceRecordValue"]},
@@ -52,80 +52,80 @@ func TestCertificateRefusals(t *testing.T) {
 			"ResourceNotFoundException: Could not find certificate arn:aws:acm:eu-central-1:111122223333:certificate/x.",
 		},
 		{"record not named", acm.ValidationType, func(w *world) props {
-			c := w.make(acm.CertificateType, "c", certificateFor("lab.test"))
-			return props{"certificateArn": c.id, "validationRecordFqdns": []any{"_x.lab.test"}}
+			c := w.Make(acm.CertificateType, "c", certificateFor("lab.test"))
+			return props{"certificateArn": c.ID, "validationRecordFqdns": []any{"_x.lab.test"}}
 		}, "missing lab.test DNS validation record: _"},
 	})
 }
 
 func TestCertificate(t *testing.T) {
 	w := emptyWorld(t)
-	certificate := w.add(acm.CertificateType, "certificate", certificateFor("lab.test", "*.lab.test"))
-	if certificate.id != certificate.out.Str("arn") || certificate.out.Str("status") != "PENDING_VALIDATION" {
-		t.Errorf("certificate is %s, %v", certificate.id, certificate.out)
+	certificate := w.Add(acm.CertificateType, "certificate", certificateFor("lab.test", "*.lab.test"))
+	if certificate.ID != certificate.Out.Str("arn") || certificate.Out.Str("status") != "PENDING_VALIDATION" {
+		t.Errorf("certificate is %s, %v", certificate.ID, certificate.Out)
 	}
-	options := certificate.out.Objects("domainValidationOptions")
+	options := certificate.Out.Objects("domainValidationOptions")
 	if len(options) != 2 || options[0].Str("resourceRecordName") != options[1].Str("resourceRecordName") || options[1].Str("domainName") != "*.lab.test" {
 		t.Errorf("options are %v", options)
 	}
 	if name := options[0].Str("resourceRecordName"); !strings.HasPrefix(name, "_") || !strings.HasSuffix(name, ".lab.test.") {
 		t.Errorf("record name is %s", name)
 	}
-	again := w.make(acm.CertificateType, "again", certificateFor("lab.test", "*.lab.test"))
-	if diff := cmp.Diff(options, again.out.Objects("domainValidationOptions")); diff != "" {
+	again := w.Make(acm.CertificateType, "again", certificateFor("lab.test", "*.lab.test"))
+	if diff := cmp.Diff(options, again.Out.Objects("domainValidationOptions")); diff != "" {
 		t.Errorf("the account is asked for another record: %s", diff)
 	}
-	assert.NilError(t, w.delete(again))
-	record := w.add(route53.RecordType, "record", proof(certificate, 0))
-	w.add(acm.ValidationType, "validation", props{"certificateArn": certificate.id, "validationRecordFqdns": []any{record.out["fqdn"]}})
+	assert.NilError(t, w.Delete(again))
+	record := w.Add(route53.RecordType, "record", proof(certificate, 0))
+	w.Add(acm.ValidationType, "validation", props{"certificateArn": certificate.ID, "validationRecordFqdns": []any{record.Out["fqdn"]}})
 	if _, out := w.read(certificate); out.Str("status") != "ISSUED" || out.Str("notAfter") == "" {
 		t.Errorf("certificate is %v", out)
 	}
-	w.takeDown()
+	w.TakeDown()
 }
 
 // TestEveryNameIsProven: a certificate waits for the records of all its names.
 func TestEveryNameIsProven(t *testing.T) {
 	a := newAccount(t)
-	certificate := a.make(acm.CertificateType, "certificate", certificateFor("a.lab.test", "b.lab.test"))
+	certificate := a.Make(acm.CertificateType, "certificate", certificateFor("a.lab.test", "b.lab.test"))
 	for i, want := range []string{"PENDING_VALIDATION", "ISSUED"} {
-		a.make(route53.RecordType, "record-"+want, proof(certificate, i))
+		a.Make(route53.RecordType, "record-"+want, proof(certificate, i))
 		if _, out := a.read(certificate); out.Str("status") != want {
 			t.Errorf("after %d records it is %s", i+1, out.Str("status"))
 		}
 	}
-	if next := a.make(acm.CertificateType, "next", certificateFor("b.lab.test")); next.out.Str("status") != "ISSUED" {
-		t.Errorf("a name that is proven already: %s", next.out.Str("status"))
+	if next := a.Make(acm.CertificateType, "next", certificateFor("b.lab.test")); next.Out.Str("status") != "ISSUED" {
+		t.Errorf("a name that is proven already: %s", next.Out.Str("status"))
 	}
 }
 
 func TestValidationWaits(t *testing.T) {
 	a := newAccount(t)
-	certificate := a.make(acm.CertificateType, "certificate", certificateFor("lab.test"))
+	certificate := a.Make(acm.CertificateType, "certificate", certificateFor("lab.test"))
 	validated := make(chan error, 1)
 	go func() {
-		_, err := a.try(acm.ValidationType, "validation", props{"certificateArn": certificate.id})
+		_, err := a.Try(acm.ValidationType, "validation", props{"certificateArn": certificate.ID})
 		validated <- err
 	}()
-	a.eventually("the validation is under way", func() bool { return len(a.cloud.Inventory()) == 2 })
-	a.make(route53.RecordType, "other", recordIn(nil))
+	a.Eventually("the validation is under way", func() bool { return len(a.Cloud.Inventory()) == 2 })
+	a.Make(route53.RecordType, "other", recordIn(nil))
 	select {
 	case err := <-validated:
 		t.Fatalf("validated by another record: %v", err)
 	default:
 	}
-	a.make(route53.RecordType, "proof", proof(certificate, 0))
+	a.Make(route53.RecordType, "proof", proof(certificate, 0))
 	assert.Check(t, <-validated)
 }
 
 // TestValidationGoesWithItsCertificate: it is nothing of its own.
 func TestValidationGoesWithItsCertificate(t *testing.T) {
 	a := newAccount(t)
-	certificate := a.make(acm.CertificateType, "certificate", certificateFor("lab.test"))
-	record := a.make(route53.RecordType, "proof", proof(certificate, 0))
-	a.make(acm.ValidationType, "validation", props{"certificateArn": certificate.id})
-	assert.NilError(t, a.delete(certificate))
-	if items := a.cloud.Inventory(); len(items) != 1 || items[0].ID != record.id {
+	certificate := a.Make(acm.CertificateType, "certificate", certificateFor("lab.test"))
+	record := a.Make(route53.RecordType, "proof", proof(certificate, 0))
+	a.Make(acm.ValidationType, "validation", props{"certificateArn": certificate.ID})
+	assert.NilError(t, a.Delete(certificate))
+	if items := a.Cloud.Inventory(); len(items) != 1 || items[0].ID != record.ID {
 		t.Errorf("left over: %v", items)
 	}
 }
@@ -137,20 +137,20 @@ func TestValidationTimesOut(t *testing.T) {
 		"missing": func(_ *world, in props) { in["name"] = "www" },
 		"wrong":   func(_ *world, in props) { in["records"] = []any{"_x.acm-validations.aws."} },
 		"private": func(w *world, in props) {
-			in["zoneId"] = w.make(route53.ZoneType, "inside", props{"name": "lab.test", "vpcs": []any{map[string]any{"vpcId": w.vpc.id}}}).id
+			in["zoneId"] = w.Make(route53.ZoneType, "inside", props{"name": "lab.test", "vpcs": []any{map[string]any{"vpcId": w.vpc.ID}}}).ID
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newNetwork(t)
-			w.cloud.LeastWait = 10 * time.Millisecond
-			certificate := w.make(acm.CertificateType, "certificate", certificateFor("lab.test"))
+			w.Cloud.LeastWait = 10 * time.Millisecond
+			certificate := w.Make(acm.CertificateType, "certificate", certificateFor("lab.test"))
 			in := proof(certificate, 0)
 			spoil(w, in)
-			w.make(route53.RecordType, "record", in)
-			before := len(w.cloud.Inventory())
-			w.denied(acm.ValidationType, props{"certificateArn": certificate.id}, "waiting for ACM Certificate ("+certificate.id+") to be issued: timeout while waiting for state to become 'ISSUED' (last state: 'PENDING_VALIDATION', timeout: 1h15m0s)")
-			if after := len(w.cloud.Inventory()); after != before {
+			w.Make(route53.RecordType, "record", in)
+			before := len(w.Cloud.Inventory())
+			w.denied(acm.ValidationType, props{"certificateArn": certificate.ID}, "waiting for ACM Certificate ("+certificate.ID+") to be issued: timeout while waiting for state to become 'ISSUED' (last state: 'PENDING_VALIDATION', timeout: 1h15m0s)")
+			if after := len(w.Cloud.Inventory()); after != before {
 				t.Errorf("there were %d resources and are %d", before, after)
 			}
 		})

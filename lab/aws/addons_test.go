@@ -22,7 +22,7 @@ func TestAddonVersions(t *testing.T) {
 		{"kube-proxy", "1.35", "v1.35.0-eksbuild.2", "v1.35.0-eksbuild.2"},
 	} {
 		for mostRecent, want := range map[bool]string{false: test.byDefault, true: test.mostRecent} {
-			got, err := w.invoke("aws:eks/getAddonVersion:getAddonVersion", props{
+			got, err := w.Invoke("aws:eks/getAddonVersion:getAddonVersion", props{
 				"addonName": test.addon, "kubernetesVersion": test.kubernetes, "mostRecent": mostRecent,
 			})
 			assert.NilError(t, err)
@@ -38,16 +38,16 @@ func TestAddonVersions(t *testing.T) {
 // down is no change; another version is an update in place, that its outputs show.
 func TestAddonFollows(t *testing.T) {
 	w := newWorld(t)
-	addon := w.make(eks.AddonType, "cni", props{"clusterName": "demo", "addonName": "vpc-cni"})
+	addon := w.Make(eks.AddonType, "cni", props{"clusterName": "demo", "addonName": "vpc-cni"})
 	version := func() any { _, out := w.read(addon); return out["addonVersion"] }
 	assert.Check(t, is.Equal(version(), "v1.20.1-eksbuild.3"))
 
-	same := w.diff(addon, props{"addonVersion": "v1.20.1-eksbuild.3"})
+	same := w.Diff(addon, props{"addonVersion": "v1.20.1-eksbuild.3"})
 	assert.Check(t, is.Equal(same.Changes, pulumirpc.DiffResponse_DIFF_NONE), "%v", same)
-	other := w.diff(addon, props{"addonVersion": "v1.20.4-eksbuild.2"})
+	other := w.Diff(addon, props{"addonVersion": "v1.20.4-eksbuild.2"})
 	assert.Check(t, is.DeepEqual(other.Diffs, []string{"addonVersion"}))
 	assert.Check(t, is.Len(other.Replaces, 0))
 
-	assert.NilError(t, w.update(addon, props{"addonVersion": "v1.20.4-eksbuild.2"}))
+	assert.NilError(t, w.Update(addon, props{"addonVersion": "v1.20.4-eksbuild.2"}))
 	assert.Check(t, is.Equal(version(), "v1.20.4-eksbuild.2"))
 }

@@ -164,8 +164,8 @@ func TestValuesThatTheModelsRefuse(t *testing.T) {
 		{ec2.LaunchTemplateType, metadata("httpTokens", "always"), `expected metadataOptions.httpTokens to be one of ["optional" "required"], got always`},
 		{ec2.LaunchTemplateType, metadata("instanceMetadataTags", "yes"), `expected metadataOptions.instanceMetadataTags to be one of ["disabled" "enabled"], got yes`},
 		{ec2.EIPType, props{"domain": "cloud"}, `expected domain to be one of ["vpc" "standard"], got cloud`},
-		{ec2.NatType, props{"subnetId": w.subnetA.id, "connectivityType": "both"}, `expected connectivityType to be one of ["private" "public"], got both`},
-		{ec2.EndpointType, props{"vpcId": w.vpc.id, "serviceName": "com.amazonaws.eu-central-1.s3", "vpcEndpointType": "gateway"}, `expected vpcEndpointType to be one of ["Interface" "Gateway" "GatewayLoadBalancer"], got gateway`},
+		{ec2.NatType, props{"subnetId": w.subnetA.ID, "connectivityType": "both"}, `expected connectivityType to be one of ["private" "public"], got both`},
+		{ec2.EndpointType, props{"vpcId": w.vpc.ID, "serviceName": "com.amazonaws.eu-central-1.s3", "vpcEndpointType": "gateway"}, `expected vpcEndpointType to be one of ["Interface" "Gateway" "GatewayLoadBalancer"], got gateway`},
 		{eks.NodeGroupType, w.nodeArgs(props{"amiType": "AL2023"}), "expected amiType to be one of ["},
 		{eks.NodeGroupType, w.nodeArgs(props{"scalingConfig": map[string]any{"minSize": -1, "desiredSize": 1, "maxSize": 1}}), "expected scalingConfig.minSize to be in the range (at least 0), got -1"},
 		{eks.NodeGroupType, w.nodeArgs(props{"scalingConfig": map[string]any{"minSize": 0, "desiredSize": 0, "maxSize": 0}}), "expected scalingConfig.maxSize to be in the range (at least 1), got 0"},
@@ -176,7 +176,7 @@ func TestValuesThatTheModelsRefuse(t *testing.T) {
 		{eks.AccessEntryType, props{"clusterName": "demo", "principalArn": "arn:aws:iam::111122223333:role/ops", "type": "standard"}, "expected type to be one of ["},
 		{eks.AccessEntryType, props{"clusterName": "demo", "principalArn": "ops"}, `"principalArn" (ops) is an invalid ARN: arn: invalid prefix`},
 		{eks.ClusterType, w.clusterArgs(props{"roleArn": "arn:aws:iam::1111:role/x"}), `"roleArn" (arn:aws:iam::1111:role/x) is an invalid ARN: invalid account ID value`},
-		{iam.AttachmentType, props{"role": w.nodeRole.id, "policyArn": "arn:amazon:iam::aws:policy/AmazonEKSWorkerNodePolicy"}, `is an invalid ARN: invalid partition value`},
+		{iam.AttachmentType, props{"role": w.nodeRole.ID, "policyArn": "arn:amazon:iam::aws:policy/AmazonEKSWorkerNodePolicy"}, `is an invalid ARN: invalid partition value`},
 		{iam.RoleType, props{"assumeRolePolicy": nodeTrust, "name": "a role"}, "invalid value for name"},
 	} {
 		w.denied(tc.token, tc.in, tc.want)

@@ -29,19 +29,19 @@ func TestAssumeRoleNeeds(t *testing.T) {
 		code, message string
 	}{
 		"trust": {change: func(f *fleet) error {
-			return f.update(f.spokeRole, props{"assumeRolePolicy": roleTrust(f.nodeRole.out.Str("arn"), `"sts:AssumeRole"`)})
+			return f.Update(f.spokeRole, props{"assumeRolePolicy": roleTrust(f.nodeRole.Out.Str("arn"), `"sts:AssumeRole"`)})
 		}, code: "AccessDenied", message: assume + role},
-		"permission": {change: func(f *fleet) error { return f.delete(f.mayAssume) }, code: "AccessDenied", message: assume + role},
+		"permission": {change: func(f *fleet) error { return f.Delete(f.mayAssume) }, code: "AccessDenied", message: assume + role},
 		"permission for this role": {change: func(f *fleet) error {
-			return f.update(f.mayAssume, props{"policy": policyOf(strings.ReplaceAll(maySpokes, "*-argocd", "other-argocd"))})
+			return f.Update(f.mayAssume, props{"policy": policyOf(strings.ReplaceAll(maySpokes, "*-argocd", "other-argocd"))})
 		}, code: "AccessDenied", message: assume + role},
 		"denial": {change: func(f *fleet) error {
-			_, err := f.try(iam.RolePolicyType, "no", props{"role": "demo-argocd", "name": "no", "policy": policyOf(`{"Effect":"Deny","Action":"sts:AssumeRole","Resource":"*"}`)})
+			_, err := f.Try(iam.RolePolicyType, "no", props{"role": "demo-argocd", "name": "no", "policy": policyOf(`{"Effect":"Deny","Action":"sts:AssumeRole","Resource":"*"}`)})
 			return err
 		}, code: "AccessDenied", message: assume + role},
 		"external id": {change: func(f *fleet) error {
-			return f.update(f.spokeRole, props{"assumeRolePolicy": strings.Replace(
-				roleTrust(f.hubRole.out.Str("arn"), `"sts:AssumeRole"`), `"Action"`, `"Condition":{"StringEquals":{"sts:ExternalId":"x"}},"Action"`, 1)})
+			return f.Update(f.spokeRole, props{"assumeRolePolicy": strings.Replace(
+				roleTrust(f.hubRole.Out.Str("arn"), `"sts:AssumeRole"`), `"Action"`, `"Condition":{"StringEquals":{"sts:ExternalId":"x"}},"Action"`, 1)})
 		}, ask: func(in *stssdk.AssumeRoleInput) { in.ExternalId = awssdk.String("y") }, code: "AccessDenied", message: assume + role},
 		"role": {
 			ask: func(in *stssdk.AssumeRoleInput) {
@@ -50,13 +50,13 @@ func TestAssumeRoleNeeds(t *testing.T) {
 			code: "AccessDenied", message: assume + "x-argocd-spoke",
 		},
 		"tags in the trust": {change: func(f *fleet) error {
-			return f.update(f.spokeRole, props{"assumeRolePolicy": roleTrust(f.hubRole.out.Str("arn"), `"sts:AssumeRole"`)})
+			return f.Update(f.spokeRole, props{"assumeRolePolicy": roleTrust(f.hubRole.Out.Str("arn"), `"sts:AssumeRole"`)})
 		}, ask: tags, code: "AccessDenied", message: tag},
 		"tags in the permission": {change: func(f *fleet) error {
-			return f.update(f.mayAssume, props{"policy": policyOf(strings.ReplaceAll(maySpokes, `,"sts:TagSession"`, ""))})
+			return f.Update(f.mayAssume, props{"policy": policyOf(strings.ReplaceAll(maySpokes, `,"sts:TagSession"`, ""))})
 		}, ask: tags, code: "AccessDenied", message: tag},
 		"tags that go on": {change: func(f *fleet) error {
-			return f.update(f.spokeRole, props{"assumeRolePolicy": roleTrust(f.hubRole.out.Str("arn"), `"sts:AssumeRole"`)})
+			return f.Update(f.spokeRole, props{"assumeRolePolicy": roleTrust(f.hubRole.Out.Str("arn"), `"sts:AssumeRole"`)})
 		}, session: func(t *sts.Temporary) {
 			t.Tags, t.Transitive = map[string]string{"eks-cluster-name": "demo"}, []string{"eks-cluster-name"}
 		}, code: "AccessDenied", message: tag},
@@ -89,7 +89,7 @@ func TestAssumeRoleNeeds(t *testing.T) {
 			if test.change != nil {
 				assert.NilError(t, test.change(f))
 			}
-			in := &stssdk.AssumeRoleInput{RoleArn: awssdk.String(f.spokeRole.out.Str("arn")), RoleSessionName: awssdk.String("x1")}
+			in := &stssdk.AssumeRoleInput{RoleArn: awssdk.String(f.spokeRole.Out.Str("arn")), RoleSessionName: awssdk.String("x1")}
 			if test.ask != nil {
 				test.ask(in)
 			}
@@ -104,16 +104,16 @@ func TestAssumeRole(t *testing.T) {
 	f := newFleet(t)
 	trust := strings.Replace(roleTrust("111122223333", `["sts:AssumeRole","sts:TagSession"]`), `"Action"`,
 		`"Condition":{"StringEquals":{"sts:ExternalId":"x","aws:RequestTag/team":"a","aws:PrincipalTag/eks-cluster-name":"demo"},"ArnLike":{"aws:PrincipalArn":"arn:aws:iam::*:role/demo-*"}},"Action"`, 1)
-	assert.NilError(t, f.update(f.spokeRole, props{"assumeRolePolicy": trust}))
+	assert.NilError(t, f.Update(f.spokeRole, props{"assumeRolePolicy": trust}))
 	hub := f.session(f.hubRole, func(t *sts.Temporary) {
 		t.Tags, t.Transitive = map[string]string{"eks-cluster-name": "demo"}, []string{"eks-cluster-name"}
 	})
 	made, err := f.as(hub).AssumeRole(t.Context(), &stssdk.AssumeRoleInput{
-		RoleArn: awssdk.String(f.spokeRole.out.Str("arn")), RoleSessionName: awssdk.String("x1"), ExternalId: awssdk.String("x"),
+		RoleArn: awssdk.String(f.spokeRole.Out.Str("arn")), RoleSessionName: awssdk.String("x1"), ExternalId: awssdk.String("x"),
 		Tags: []types.Tag{{Key: awssdk.String("team"), Value: awssdk.String("a")}}, DurationSeconds: awssdk.Int32(3600),
 	})
 	assert.NilError(t, err)
-	session, err := sts.SessionOf(f.cloud, *made.Credentials.SessionToken)
+	session, err := sts.SessionOf(f.Cloud, *made.Credentials.SessionToken)
 	if err != nil || session.Tags["eks-cluster-name"] != "demo" || session.Tags["team"] != "a" || len(session.Transitive) != 1 {
 		t.Errorf("the session is %+v, %v", session, err)
 	}
@@ -128,41 +128,41 @@ func TestTrustIsInOneRole(t *testing.T) {
 	f := newFleet(t)
 	assume := func() error {
 		_, err := f.as(f.session(f.hubRole, nil)).AssumeRole(t.Context(), &stssdk.AssumeRoleInput{
-			RoleArn: awssdk.String(f.spokeRole.out.Str("arn")), RoleSessionName: awssdk.String("x1"),
+			RoleArn: awssdk.String(f.spokeRole.Out.Str("arn")), RoleSessionName: awssdk.String("x1"),
 		})
 		return err
 	}
-	trusted := f.spokeRole.in["assumeRolePolicy"]
-	assert.NilError(t, errors.Join(assume(), f.delete(f.mayAssume), f.delete(f.hubRole)))
-	gone := f.hubRole.out.Str("uniqueId")
-	f.hubRole = f.make(iam.RoleType, "hub", f.hubRole.in)
-	f.make(iam.RolePolicyType, "hub", f.mayAssume.in)
+	trusted := f.spokeRole.In["assumeRolePolicy"]
+	assert.NilError(t, errors.Join(assume(), f.Delete(f.mayAssume), f.Delete(f.hubRole)))
+	gone := f.hubRole.Out.Str("uniqueId")
+	f.hubRole = f.Make(iam.RoleType, "hub", f.hubRole.In)
+	f.Make(iam.RolePolicyType, "hub", f.mayAssume.In)
 	stsRefuses(t, assume(), "AccessDenied", "is not authorized to perform: sts:AssumeRole")
 	if in, _ := f.read(f.spokeRole); !strings.Contains(in.Str("assumeRolePolicy"), `{"AWS":"`+gone+`"}`) {
 		t.Errorf("the trust policy is %s", in.Str("assumeRolePolicy"))
 	}
-	refuses(t, f.update(f.spokeRole, props{"assumeRolePolicy": roleTrust(gone, `"sts:AssumeRole"`)}), `MalformedPolicyDocument: Invalid principal in policy: "AWS":"`+gone+`"`)
-	assert.Check(t, errors.Join(f.update(f.spokeRole, props{"assumeRolePolicy": trusted}), assume()))
+	refuses(t, f.Update(f.spokeRole, props{"assumeRolePolicy": roleTrust(gone, `"sts:AssumeRole"`)}), `MalformedPolicyDocument: Invalid principal in policy: "AWS":"`+gone+`"`)
+	assert.Check(t, errors.Join(f.Update(f.spokeRole, props{"assumeRolePolicy": trusted}), assume()))
 }
 
 // TestManagedPermissions finds what a role may do in attached policies too.
 func TestManagedPermissions(t *testing.T) {
 	f := newFleet(t)
-	in := &stssdk.AssumeRoleInput{RoleArn: awssdk.String(f.spokeRole.out.Str("arn")), RoleSessionName: awssdk.String("x1")}
+	in := &stssdk.AssumeRoleInput{RoleArn: awssdk.String(f.spokeRole.Out.Str("arn")), RoleSessionName: awssdk.String("x1")}
 	hub := f.as(f.session(f.hubRole, nil))
-	assert.NilError(t, f.delete(f.mayAssume))
-	policy := f.make(iam.PolicyType, "spokes", props{"policy": policyOf(maySpokes)})
-	attached := f.make(iam.AttachmentType, "spokes", props{"role": "demo-argocd", "policyArn": policy.id})
+	assert.NilError(t, f.Delete(f.mayAssume))
+	policy := f.Make(iam.PolicyType, "spokes", props{"policy": policyOf(maySpokes)})
+	attached := f.Make(iam.AttachmentType, "spokes", props{"role": "demo-argocd", "policyArn": policy.ID})
 	if _, err := hub.AssumeRole(t.Context(), in); err != nil {
 		t.Errorf("by a policy of the account: %v", err)
 	}
-	assert.NilError(t, f.delete(attached))
-	f.make(iam.AttachmentType, "admin", props{"role": "demo-argocd", "policyArn": "arn:aws:iam::aws:policy/AdministratorAccess"})
+	assert.NilError(t, f.Delete(attached))
+	f.Make(iam.AttachmentType, "admin", props{"role": "demo-argocd", "policyArn": "arn:aws:iam::aws:policy/AdministratorAccess"})
 	if _, err := hub.AssumeRole(t.Context(), in); err != nil {
 		t.Errorf("by a policy of AWS's: %v", err)
 	}
-	boundary := f.make(iam.PolicyType, "boundary", props{"policy": readBuckets})
-	assert.NilError(t, f.update(f.hubRole, props{"permissionsBoundary": boundary.id}))
+	boundary := f.Make(iam.PolicyType, "boundary", props{"policy": readBuckets})
+	assert.NilError(t, f.Update(f.hubRole, props{"permissionsBoundary": boundary.ID}))
 	_, err := hub.AssumeRole(t.Context(), in)
 	stsRefuses(t, err, "AccessDenied", "is not authorized to perform: sts:AssumeRole")
 }
@@ -171,16 +171,16 @@ func TestManagedPermissions(t *testing.T) {
 // role's trust.
 func TestUserMayAssume(t *testing.T) {
 	f := newFleet(t)
-	user := sts.UserCredentials(f.cloud)
+	user := sts.UserCredentials(f.Cloud)
 	client := f.as(credentials.NewStaticCredentialsProvider(user.AccessKeyID, user.SecretAccessKey, ""))
 	who, err := client.GetCallerIdentity(t.Context(), nil)
 	if err != nil || *who.Arn != "arn:aws:iam::111122223333:user/tombolo" {
 		t.Fatalf("%+v, %v", who, err)
 	}
-	in := &stssdk.AssumeRoleInput{RoleArn: awssdk.String(f.spokeRole.out.Str("arn")), RoleSessionName: awssdk.String("x1")}
+	in := &stssdk.AssumeRoleInput{RoleArn: awssdk.String(f.spokeRole.Out.Str("arn")), RoleSessionName: awssdk.String("x1")}
 	_, err = client.AssumeRole(t.Context(), in)
 	stsRefuses(t, err, "AccessDenied", "User: arn:aws:iam::111122223333:user/tombolo is not authorized to perform: sts:AssumeRole")
-	assert.NilError(t, f.update(f.spokeRole, props{"assumeRolePolicy": roleTrust("arn:aws:iam::111122223333:root", `"sts:AssumeRole"`)}))
+	assert.NilError(t, f.Update(f.spokeRole, props{"assumeRolePolicy": roleTrust("arn:aws:iam::111122223333:root", `"sts:AssumeRole"`)}))
 	if _, err := client.AssumeRole(t.Context(), in); err != nil {
 		t.Error(err)
 	}

@@ -15,15 +15,15 @@ import (
 
 func TestCallerRefusals(t *testing.T) {
 	f := newFleet(t)
-	gone := f.make(iam.RoleType, "gone", props{"name": "gone", "assumeRolePolicy": nodeTrust})
+	gone := f.Make(iam.RoleType, "gone", props{"name": "gone", "assumeRolePolicy": nodeTrust})
 	made, err := f.session(f.hubRole, nil).Retrieve(t.Context())
 	assert.NilError(t, err)
 	other, err := f.session(f.spokeRole, nil).Retrieve(t.Context())
 	assert.NilError(t, err)
 	static := credentials.NewStaticCredentialsProvider
 	anew := f.session(gone, nil)
-	assert.NilError(t, f.delete(gone))
-	f.make(iam.RoleType, "gone", props{"name": "gone", "assumeRolePolicy": nodeTrust})
+	assert.NilError(t, f.Delete(gone))
+	f.Make(iam.RoleType, "gone", props{"name": "gone", "assumeRolePolicy": nodeTrust})
 	for name, test := range map[string]struct {
 		by            awssdk.CredentialsProvider
 		code, message string
@@ -39,10 +39,10 @@ func TestCallerRefusals(t *testing.T) {
 		_, err := f.as(test.by).GetCallerIdentity(t.Context(), nil)
 		t.Run(name, func(t *testing.T) { stsRefuses(t, err, test.code, test.message) })
 	}
-	f.cloud.Now = func() time.Time { return time.Now().Add(16 * time.Minute) }
+	f.Cloud.Now = func() time.Time { return time.Now().Add(16 * time.Minute) }
 	_, err = f.as(f.session(f.hubRole, nil)).GetCallerIdentity(t.Context(), nil)
 	stsRefuses(t, err, "SignatureDoesNotMatch", "Signature expired: ")
-	f.cloud.Now = func() time.Time { return time.Now().Add(-16 * time.Minute) }
+	f.Cloud.Now = func() time.Time { return time.Now().Add(-16 * time.Minute) }
 	_, err = f.as(f.session(f.hubRole, nil)).GetCallerIdentity(t.Context(), nil)
 	stsRefuses(t, err, "SignatureDoesNotMatch", "Signature not yet current: ")
 }
@@ -59,10 +59,10 @@ func forge(token string) string {
 func TestSessionsOutliveTheLab(t *testing.T) {
 	f := newFleet(t)
 	session := f.session(f.hubRole, nil)
-	f.open(standin.Options{})
+	f.Reopen(standin.Options{})
 	made, err := session.Retrieve(t.Context())
 	assert.NilError(t, err)
-	if again, err := sts.SessionOf(f.cloud, made.SessionToken); err != nil || again.AccessKeyID != made.AccessKeyID || again.Role != "demo-argocd" {
+	if again, err := sts.SessionOf(f.Cloud, made.SessionToken); err != nil || again.AccessKeyID != made.AccessKeyID || again.Role != "demo-argocd" {
 		t.Errorf("got %+v, %v", again, err)
 	}
 }

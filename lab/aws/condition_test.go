@@ -41,21 +41,21 @@ func TestConditions(t *testing.T) {
 		`{"ForAnyValue:StringLikeIfExists":{"route53:ChangeResourceRecordSetsNormalizedRecordNames":["*.lab.test"]}}`,
 		`{"BoolIfExists":{"aws:SecureTransport":true},"NumericLessThan":{"s3:max-keys":10},"IpAddress":{"aws:SourceIp":["192.0.2.0/24"]}}`,
 	} {
-		a.make(iam.PolicyType, fmt.Sprint("p", i), props{"policy": policyWhere(condition)})
+		a.Make(iam.PolicyType, fmt.Sprint("p", i), props{"policy": policyWhere(condition)})
 	}
 	trust := policyOf(`{"Effect":"Allow","Principal":{"Federated":"arn:aws:iam::111122223333:oidc-provider/oidc.eks.eu-central-1.amazonaws.com/id/A"},` +
 		`"Action":"sts:AssumeRoleWithWebIdentity","Condition":{"StringEquals":{"oidc.eks.eu-central-1.amazonaws.com/id/A:sub":"system:serviceaccount:a:b",` +
 		`"oidc.eks.eu-central-1.amazonaws.com/id/A:aud":"sts.amazonaws.com"}}}`)
-	a.make(iam.RoleType, "pod", props{"assumeRolePolicy": trust})
+	a.Make(iam.RoleType, "pod", props{"assumeRolePolicy": trust})
 }
 
 // TestManagedPolicies are the ones that nodes of Karpenter's need.
 func TestManagedPolicies(t *testing.T) {
 	a := newAccount(t)
-	role := a.make(iam.RoleType, "nodes", props{"assumeRolePolicy": nodeTrust})
+	role := a.Make(iam.RoleType, "nodes", props{"assumeRolePolicy": nodeTrust})
 	for _, name := range []string{
 		"AmazonEKSWorkerNodePolicy", "AmazonEC2ContainerRegistryPullOnly", "AmazonEKS_CNI_Policy", "AmazonSSMManagedInstanceCore",
 	} {
-		a.make(iam.AttachmentType, name, props{"role": role.id, "policyArn": "arn:aws:iam::aws:policy/" + name})
+		a.Make(iam.AttachmentType, name, props{"role": role.ID, "policyArn": "arn:aws:iam::aws:policy/" + name})
 	}
 }

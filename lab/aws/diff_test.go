@@ -22,6 +22,7 @@ import (
 	"tombolo/lab/aws/secretsmanager"
 	"tombolo/lab/aws/sqs"
 	"tombolo/lab/aws/ssm"
+	"tombolo/lab/standin/standintest"
 )
 
 // changes are what a change of a property means for each type, as the AWS
@@ -131,11 +132,11 @@ func TestChanges(t *testing.T) {
 		for replaces, paths := range map[bool]string{true: want.replaces, false: want.updates} {
 			for path := range strings.FieldsSeq(paths) {
 				top, _, _ := strings.Cut(path, ".")
-				if !a.cloud.TypeOf(token).HasInput(top) {
+				if !a.Cloud.TypeOf(token).HasInput(top) {
 					t.Errorf("%s has no %s", token, top)
 				}
-				d, err := a.server.Diff(t.Context(), &pulumirpc.DiffRequest{
-					Urn: urnOf(token, "it"), Olds: a.wire(nil), OldInputs: a.wire(at(path, "old")), News: a.wire(at(path, "new")),
+				d, err := a.Server.Diff(t.Context(), &pulumirpc.DiffRequest{
+					Urn: standintest.URN(token, "it"), Olds: a.Wire(nil), OldInputs: a.Wire(at(path, "old")), News: a.Wire(at(path, "new")),
 				})
 				if err != nil || d.Changes != pulumirpc.DiffResponse_DIFF_SOME || slices.Contains(d.Replaces, top) != replaces {
 					t.Errorf("%s: a change of %s replaces %v, want a replacement: %t", token, path, d.Replaces, replaces)
@@ -158,21 +159,21 @@ func at(path string, value any) props {
 // and never off again.
 func TestEncryptionIsForGood(t *testing.T) {
 	w := newWorld(t)
-	encryption := w.cluster.in["encryptionConfig"]
+	encryption := w.cluster.In["encryptionConfig"]
 	plain := w.clusterArgs(props{"name": "plain"})
 	delete(plain, "encryptionConfig")
-	cluster := w.make(eks.ClusterType, "plain", plain)
-	if d := w.diff(cluster, props{"encryptionConfig": encryption}); d.Changes != pulumirpc.DiffResponse_DIFF_SOME || len(d.Replaces) > 0 {
+	cluster := w.Make(eks.ClusterType, "plain", plain)
+	if d := w.Diff(cluster, props{"encryptionConfig": encryption}); d.Changes != pulumirpc.DiffResponse_DIFF_SOME || len(d.Replaces) > 0 {
 		t.Errorf("turning it on: %v", d)
 	}
-	gone := w.make(kms.KeyType, "gone", props{})
-	assert.NilError(t, w.delete(gone))
-	bad := props{"encryptionConfig": map[string]any{"provider": map[string]any{"keyArn": gone.out["arn"]}, "resources": []any{"secrets"}}}
-	refuses(t, w.update(cluster, bad), "is pending deletion.")
-	if err := w.update(cluster, props{"encryptionConfig": encryption}); err != nil || cluster.out.Sub("encryptionConfig").Sub("provider").Str("keyArn") == "" {
-		t.Errorf("turning it on gives %v, %v", err, cluster.out)
+	gone := w.Make(kms.KeyType, "gone", props{})
+	assert.NilError(t, w.Delete(gone))
+	bad := props{"encryptionConfig": map[string]any{"provider": map[string]any{"keyArn": gone.Out["arn"]}, "resources": []any{"secrets"}}}
+	refuses(t, w.Update(cluster, bad), "is pending deletion.")
+	if err := w.Update(cluster, props{"encryptionConfig": encryption}); err != nil || cluster.Out.Sub("encryptionConfig").Sub("provider").Str("keyArn") == "" {
+		t.Errorf("turning it on gives %v, %v", err, cluster.Out)
 	}
-	if d := w.diff(w.cluster, props{"encryptionConfig": nil}); !slices.Equal(d.Replaces, []string{"encryptionConfig"}) {
+	if d := w.Diff(w.cluster, props{"encryptionConfig": nil}); !slices.Equal(d.Replaces, []string{"encryptionConfig"}) {
 		t.Errorf("turning it off: %v", d)
 	}
 }

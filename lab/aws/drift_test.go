@@ -10,14 +10,15 @@ import (
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/aws/eks"
 	"tombolo/lab/aws/logs"
+	"tombolo/lab/standin/standintest"
 )
 
 func TestChange(t *testing.T) {
 	w := newWorld(t)
-	item, err := w.cloud.Change(t.Context(), "Vpc", "net", map[string]any{
+	item, err := w.Cloud.Change(t.Context(), "Vpc", "net", map[string]any{
 		"tags.kubernetes.io/role": "x", "enableDnsHostnames": nil, "tags.Name": "renamed",
 	})
-	if err != nil || item.ID != w.vpc.id || item.Name != "renamed" {
+	if err != nil || item.ID != w.vpc.ID || item.Name != "renamed" {
 		t.Fatalf("%+v, %v", item, err)
 	}
 	in, out := w.read(w.vpc)
@@ -25,12 +26,12 @@ func TestChange(t *testing.T) {
 	if in.Has("enableDnsHostnames") || out.Sub("tagsAll").Str("Name") != "renamed" {
 		t.Errorf("inputs %v, outputs %v", in, out)
 	}
-	if _, err := w.cloud.Change(t.Context(), eks.NodeGroupType, w.nodes.in.Str("nodeGroupName"), map[string]any{
+	if _, err := w.Cloud.Change(t.Context(), eks.NodeGroupType, w.nodes.In.Str("nodeGroupName"), map[string]any{
 		"scalingConfig.desiredSize": 3.0,
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if nodes := w.fake.nodes["demo/"+w.nodes.in.Str("nodeGroupName")]; len(nodes) != 3 {
+	if nodes := w.Clusters.Nodes["demo/"+w.nodes.In.Str("nodeGroupName")]; len(nodes) != 3 {
 		t.Errorf("nodes are %v", nodes)
 	}
 }
@@ -44,13 +45,13 @@ func TestChangeRefuses(t *testing.T) {
 	}{
 		{"Vpz", "net", nil, "change Vpz net: the AWS stand-in does not know the resource type Vpz; did you mean aws:ec2/vpc:Vpc?"},
 		{ec2.VPCType, "gone", nil, "change aws:ec2/vpc:Vpc gone: there is none; see `tombolo lab status`"},
-		{"Subnet", "", nil, "change Subnet : there are several, name one by its id: " + w.subnetA.id + ", " + w.subnetB.id},
+		{"Subnet", "", nil, "change Subnet : there are several, name one by its id: " + w.subnetA.ID + ", " + w.subnetB.ID},
 		{ec2.VPCType, "net", map[string]any{"cidrBlok": "x"}, `change aws:ec2/vpc:Vpc net: cidrBlok: Invalid or unknown key; did you mean "cidrBlock"?`},
 		{ec2.VPCType, "net", map[string]any{"cidrBlock": "10.1.0.0/16"}, "change aws:ec2/vpc:Vpc net: AWS cannot change cidrBlock of an existing EC2 VPC; delete it instead"},
 		{ec2.VPCType, "net", map[string]any{"cidrBlock.size": "x"}, "change aws:ec2/vpc:Vpc net: cidrBlock.size: cidrBlock is no object: give all of it as JSON"},
 		{ec2.VPCType, "net", map[string]any{"tags.aws:x": "x"}, "change aws:ec2/vpc:Vpc net: tags: a tag's key must not begin with aws: aws:x"},
 	} {
-		if _, err := w.cloud.Change(t.Context(), test.token, test.name, test.changes); err == nil || err.Error() != test.want {
+		if _, err := w.Cloud.Change(t.Context(), test.token, test.name, test.changes); err == nil || err.Error() != test.want {
 			t.Errorf("got  %v\nwant %s", err, test.want)
 		}
 	}
@@ -58,13 +59,13 @@ func TestChangeRefuses(t *testing.T) {
 
 func TestRemove(t *testing.T) {
 	w := newWorld(t)
-	_, err := w.cloud.Remove(t.Context(), ec2.VPCType, w.vpc.id)
-	refuses(t, err, "delete aws:ec2/vpc:Vpc "+w.vpc.id+": deleting EC2 VPC ("+w.vpc.id+"): operation error EC2: DeleteVpc")
-	item, err := w.cloud.Remove(t.Context(), "LogGroup", "/aws/eks/demo/cluster")
+	_, err := w.Cloud.Remove(t.Context(), ec2.VPCType, w.vpc.ID)
+	refuses(t, err, "delete aws:ec2/vpc:Vpc "+w.vpc.ID+": deleting EC2 VPC ("+w.vpc.ID+"): operation error EC2: DeleteVpc")
+	item, err := w.Cloud.Remove(t.Context(), "LogGroup", "/aws/eks/demo/cluster")
 	if err != nil || item.Type != logs.LogGroupType {
 		t.Fatalf("%+v, %v", item, err)
 	}
-	res, err := w.server.Read(t.Context(), &pulumirpc.ReadRequest{Urn: urnOf(logs.LogGroupType, "logs"), Id: item.ID})
+	res, err := w.Server.Read(t.Context(), &pulumirpc.ReadRequest{Urn: standintest.URN(logs.LogGroupType, "logs"), Id: item.ID})
 	if err != nil || res.Id != "" {
 		t.Errorf("the log group is read as %q, %v", res.GetId(), err)
 	}

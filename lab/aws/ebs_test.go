@@ -13,19 +13,19 @@ import (
 func TestVolumes(t *testing.T) {
 	w := emptyWorld(t)
 	tags := map[string]any{"kubernetes.io/cluster/demo": "owned"}
-	volume := w.add(ec2.VolumeType, "data", props{"availabilityZone": "eu-central-1a", "size": 8, "tags": tags})
-	found, err := w.invoke("aws:ebs/getEbsVolumes:getEbsVolumes", props{"tags": tags})
+	volume := w.Add(ec2.VolumeType, "data", props{"availabilityZone": "eu-central-1a", "size": 8, "tags": tags})
+	found, err := w.Invoke("aws:ebs/getEbsVolumes:getEbsVolumes", props{"tags": tags})
 	assert.NilError(t, err)
-	assert.Check(t, is.DeepEqual(standin.Values(volume.id), found["ids"]))
-	one, err := w.invoke("aws:ebs/getVolume:getVolume", filtered(map[string]string{"volume-id": volume.id}))
+	assert.Check(t, is.DeepEqual(standin.Values(volume.ID), found["ids"]))
+	one, err := w.Invoke("aws:ebs/getVolume:getVolume", filtered(map[string]string{"volume-id": volume.ID}))
 	if err != nil || one.Integer("size") != 8 || one.Str("volumeType") != "gp2" {
 		t.Errorf("%v, %v", one, err)
 	}
-	snapshot := w.make(ec2.SnapshotType, "data", props{"volumeId": volume.id})
-	assert.NilError(t, w.delete(volume))
-	restored := w.make(ec2.VolumeType, "restored", props{"availabilityZone": "eu-central-1b", "snapshotId": snapshot.id})
-	if restored.out.Integer("size") != 8 {
-		t.Errorf("a volume of a snapshot of 8 GiB has %d", restored.out.Integer("size"))
+	snapshot := w.Make(ec2.SnapshotType, "data", props{"volumeId": volume.ID})
+	assert.NilError(t, w.Delete(volume))
+	restored := w.Make(ec2.VolumeType, "restored", props{"availabilityZone": "eu-central-1b", "snapshotId": snapshot.ID})
+	if restored.Out.Integer("size") != 8 {
+		t.Errorf("a volume of a snapshot of 8 GiB has %d", restored.Out.Integer("size"))
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 )
 
 func (w *world) fileSystem(change props) *thing {
-	w.t.Helper()
-	return w.make(efs.FileSystemType, "files", standin.Merged(props{"encrypted": true}, change))
+	w.T.Helper()
+	return w.Make(efs.FileSystemType, "files", standin.Merged(props{"encrypted": true}, change))
 }
 
 func TestFileSystemRefusals(t *testing.T) {
@@ -28,12 +28,12 @@ func TestFileSystemRefusals(t *testing.T) {
 			"BadRequest: Failed to use the KMS key arn:aws:kms:eu-central-1:111122223333:key/00000000-0000-0000-0000-000000000001: NotFoundException: Key 'arn:aws:kms:eu-central-1:111122223333:key/00000000-0000-0000-0000-000000000001' does not exist",
 		},
 		{"key of another region", efs.FileSystemType, func(w *world) props {
-			key := w.make(kms.KeyType, "files", props{})
-			return props{"encrypted": true, "kmsKeyId": strings.Replace(key.out.Str("arn"), "eu-central-1", "eu-west-1", 1)}
+			key := w.Make(kms.KeyType, "files", props{})
+			return props{"encrypted": true, "kmsKeyId": strings.Replace(key.Out.Str("arn"), "eu-central-1", "eu-west-1", 1)}
 		}, "NotFoundException: Invalid arn eu-west-1"},
 		{"key that is disabled", efs.FileSystemType, func(w *world) props {
-			key := w.make(kms.KeyType, "files", props{"isEnabled": false})
-			return props{"encrypted": true, "kmsKeyId": key.out["arn"]}
+			key := w.Make(kms.KeyType, "files", props{"isEnabled": false})
+			return props{"encrypted": true, "kmsKeyId": key.Out["arn"]}
 		}, " is disabled."},
 		{"token used", efs.FileSystemType, func(w *world) props {
 			w.fileSystem(props{"creationToken": "demo"})
@@ -46,80 +46,80 @@ func TestFileSystemRefusals(t *testing.T) {
 			props{"lifecyclePolicies": []any{map[string]any{"transitionToIa": "AFTER_30_DAYS", "transitionToPrimaryStorageClass": "AFTER_1_ACCESS"}}},
 			"BadRequest: A lifecycle policy has exactly one transition",
 		},
-		{"no file system", efs.MountTargetType, func(w *world) props { return props{"fileSystemId": "fs-00000001", "subnetId": w.subnetA.id} }, "FileSystemNotFound: File system 'fs-00000001' does not exist."},
+		{"no file system", efs.MountTargetType, func(w *world) props { return props{"fileSystemId": "fs-00000001", "subnetId": w.subnetA.ID} }, "FileSystemNotFound: File system 'fs-00000001' does not exist."},
 		{"no subnet", efs.MountTargetType, func(w *world) props {
-			return props{"fileSystemId": w.fileSystem(nil).id, "subnetId": "subnet-00000001"}
+			return props{"fileSystemId": w.fileSystem(nil).ID, "subnetId": "subnet-00000001"}
 		}, "SubnetNotFound: The subnet ID 'subnet-00000001' does not exist"},
 		{"no group", efs.MountTargetType, func(w *world) props {
-			return props{"fileSystemId": w.fileSystem(nil).id, "subnetId": w.subnetA.id, "securityGroups": []any{"sg-00000001"}}
+			return props{"fileSystemId": w.fileSystem(nil).ID, "subnetId": w.subnetA.ID, "securityGroups": []any{"sg-00000001"}}
 		}, "SecurityGroupNotFound: The security group 'sg-00000001' does not exist"},
 		{"group of another network", efs.MountTargetType, func(w *world) props {
-			other := w.make(ec2.VPCType, "other", props{"cidrBlock": "10.9.0.0/16"})
-			group := w.make(ec2.SecurityGroupType, "other", props{"vpcId": other.id})
-			return props{"fileSystemId": w.fileSystem(nil).id, "subnetId": w.subnetA.id, "securityGroups": []any{group.id}}
+			other := w.Make(ec2.VPCType, "other", props{"cidrBlock": "10.9.0.0/16"})
+			group := w.Make(ec2.SecurityGroupType, "other", props{"vpcId": other.ID})
+			return props{"fileSystemId": w.fileSystem(nil).ID, "subnetId": w.subnetA.ID, "securityGroups": []any{group.ID}}
 		}, "is not in the VPC 'vpc-0"},
 		{"zone twice", efs.MountTargetType, func(w *world) props {
-			in := props{"fileSystemId": w.fileSystem(nil).id, "subnetId": w.subnetA.id}
-			w.make(efs.MountTargetType, "first", in)
-			subnet := w.make(ec2.SubnetType, "more", props{"vpcId": w.vpc.id, "cidrBlock": "10.0.9.0/24", "availabilityZone": "eu-central-1a"})
-			return standin.Merged(in, props{"subnetId": subnet.id})
+			in := props{"fileSystemId": w.fileSystem(nil).ID, "subnetId": w.subnetA.ID}
+			w.Make(efs.MountTargetType, "first", in)
+			subnet := w.Make(ec2.SubnetType, "more", props{"vpcId": w.vpc.ID, "cidrBlock": "10.0.9.0/24", "availabilityZone": "eu-central-1a"})
+			return standin.Merged(in, props{"subnetId": subnet.ID})
 		}, "MountTargetConflict: mount target already exists in this AZ"},
 		{"two networks", efs.MountTargetType, func(w *world) props {
-			in := props{"fileSystemId": w.fileSystem(nil).id, "subnetId": w.subnetA.id}
-			w.make(efs.MountTargetType, "first", in)
-			other := w.make(ec2.VPCType, "other", props{"cidrBlock": "10.9.0.0/16"})
-			subnet := w.make(ec2.SubnetType, "more", props{"vpcId": other.id, "cidrBlock": "10.9.0.0/24", "availabilityZone": "eu-central-1b"})
-			return standin.Merged(in, props{"subnetId": subnet.id})
+			in := props{"fileSystemId": w.fileSystem(nil).ID, "subnetId": w.subnetA.ID}
+			w.Make(efs.MountTargetType, "first", in)
+			other := w.Make(ec2.VPCType, "other", props{"cidrBlock": "10.9.0.0/16"})
+			subnet := w.Make(ec2.SubnetType, "more", props{"vpcId": other.ID, "cidrBlock": "10.9.0.0/24", "availabilityZone": "eu-central-1b"})
+			return standin.Merged(in, props{"subnetId": subnet.ID})
 		}, "MountTargetConflict: requested subnet for new mount target is not in the same VPC as existing mount targets"},
 		{"address", efs.MountTargetType, func(w *world) props {
-			return props{"fileSystemId": w.fileSystem(nil).id, "subnetId": w.subnetA.id, "ipAddress": "10.0.1.9"}
+			return props{"fileSystemId": w.fileSystem(nil).ID, "subnetId": w.subnetA.ID, "ipAddress": "10.0.1.9"}
 		}, "BadRequest: Address 10.0.1.9 does not fall within the subnet's address range"},
 		{"zone of one-zone storage", efs.MountTargetType, func(w *world) props {
-			return props{"fileSystemId": w.fileSystem(props{"availabilityZoneName": "eu-central-1a"}).id, "subnetId": w.subnetB.id}
+			return props{"fileSystemId": w.fileSystem(props{"availabilityZoneName": "eu-central-1a"}).ID, "subnetId": w.subnetB.ID}
 		}, "AvailabilityZonesMismatch: The file system is in the availability zone eu-central-1a only"},
 		{"backup of nothing", efs.BackupPolicyType, props{"fileSystemId": "fs-00000001", "backupPolicy": map[string]any{"status": "ENABLED"}}, "FileSystemNotFound: File system 'fs-00000001' does not exist."},
 		{"backup status", efs.BackupPolicyType, func(w *world) props {
-			return props{"fileSystemId": w.fileSystem(nil).id, "backupPolicy": map[string]any{"status": "ON"}}
+			return props{"fileSystemId": w.fileSystem(nil).ID, "backupPolicy": map[string]any{"status": "ON"}}
 		}, `expected status to be one of ["DISABLED" "ENABLED"], got ON`},
 		{"policy", efs.FileSystemPolicyType, func(w *world) props {
-			return props{"fileSystemId": w.fileSystem(nil).id, "policy": policyOf(`{"Effect":"Allow","Action":"elasticfilesystem:ClientMount"}`)}
+			return props{"fileSystemId": w.fileSystem(nil).ID, "policy": policyOf(`{"Effect":"Allow","Action":"elasticfilesystem:ClientMount"}`)}
 		}, "InvalidPolicyException: Missing required field Principal"},
 	})
 }
 
 func TestFileSystem(t *testing.T) {
 	w := newNetwork(t)
-	files := w.add(efs.FileSystemType, "files", props{"creationToken": "demo", "encrypted": true, "tags": map[string]any{"Name": "demo"}})
-	if files.out.Str("dnsName") != files.id+".efs.eu-central-1.amazonaws.com" || files.out.Str("name") != "demo" || files.out.Str("kmsKeyId") == "" {
-		t.Errorf("file system is %v", files.out)
+	files := w.Add(efs.FileSystemType, "files", props{"creationToken": "demo", "encrypted": true, "tags": map[string]any{"Name": "demo"}})
+	if files.Out.Str("dnsName") != files.ID+".efs.eu-central-1.amazonaws.com" || files.Out.Str("name") != "demo" || files.Out.Str("kmsKeyId") == "" {
+		t.Errorf("file system is %v", files.Out)
 	}
-	w.add(efs.BackupPolicyType, "backup", props{"fileSystemId": files.id, "backupPolicy": map[string]any{"status": "ENABLED"}})
-	w.add(efs.FileSystemPolicyType, "policy", props{
-		"fileSystemId": files.id,
+	w.Add(efs.BackupPolicyType, "backup", props{"fileSystemId": files.ID, "backupPolicy": map[string]any{"status": "ENABLED"}})
+	w.Add(efs.FileSystemPolicyType, "policy", props{
+		"fileSystemId": files.ID,
 		"policy":       policyOf(`{"Effect":"Deny","Principal":"*","Action":"*","Resource":"*","Condition":{"Bool":{"aws:SecureTransport":false}}}`),
 	})
 	for name, subnet := range map[string]*thing{"a": w.subnetA, "b": w.subnetB} {
-		target := w.add(efs.MountTargetType, name, props{"fileSystemId": files.id, "subnetId": subnet.id, "securityGroups": []any{w.group.id}})
-		if zone := "eu-central-1" + name; target.out.Str("availabilityZoneName") != zone || !strings.HasPrefix(target.out.Str("mountTargetDnsName"), zone+"."+files.id) {
-			t.Errorf("mount target is %v", target.out)
+		target := w.Add(efs.MountTargetType, name, props{"fileSystemId": files.ID, "subnetId": subnet.ID, "securityGroups": []any{w.group.ID}})
+		if zone := "eu-central-1" + name; target.Out.Str("availabilityZoneName") != zone || !strings.HasPrefix(target.Out.Str("mountTargetDnsName"), zone+"."+files.ID) {
+			t.Errorf("mount target is %v", target.Out)
 		}
 	}
 	if _, out := w.read(files); out.Integer("numberOfMountTargets") != 2 {
 		t.Errorf("the file system has %v mount targets", out["numberOfMountTargets"])
 	}
-	refuses(t, w.delete(files), "FileSystemInUse: File system '"+files.id+"' has mount targets.")
-	refuses(t, w.delete(w.group), "api error DependencyViolation: resource "+w.group.id+" has a dependent object")
-	refuses(t, w.delete(w.subnetA), "api error DependencyViolation: The subnet '"+w.subnetA.id+"' has dependencies and cannot be deleted.")
-	w.takeDown()
+	refuses(t, w.Delete(files), "FileSystemInUse: File system '"+files.ID+"' has mount targets.")
+	refuses(t, w.Delete(w.group), "api error DependencyViolation: resource "+w.group.ID+" has a dependent object")
+	refuses(t, w.Delete(w.subnetA), "api error DependencyViolation: The subnet '"+w.subnetA.ID+"' has dependencies and cannot be deleted.")
+	w.TakeDown()
 }
 
 // TestMountTargetsGroups: without groups it is the network's own, and groups
 // change in place.
 func TestMountTargetsGroups(t *testing.T) {
 	w := newNetwork(t)
-	target := w.make(efs.MountTargetType, "a", props{"fileSystemId": w.fileSystem(nil).id, "subnetId": w.subnetA.id})
-	assert.Check(t, is.DeepEqual([]string{w.vpc.out.Str("defaultSecurityGroupId")}, target.out.List("securityGroups")))
-	if err := w.update(target, props{"securityGroups": []any{w.group.id}}); err != nil || target.out.Str("networkInterfaceId") == "" {
-		t.Errorf("update gives %v, %v", err, target.out)
+	target := w.Make(efs.MountTargetType, "a", props{"fileSystemId": w.fileSystem(nil).ID, "subnetId": w.subnetA.ID})
+	assert.Check(t, is.DeepEqual([]string{w.vpc.Out.Str("defaultSecurityGroupId")}, target.Out.List("securityGroups")))
+	if err := w.Update(target, props{"securityGroups": []any{w.group.ID}}); err != nil || target.Out.Str("networkInterfaceId") == "" {
+		t.Errorf("update gives %v, %v", err, target.Out)
 	}
 }

@@ -22,23 +22,23 @@ type balanced struct {
 func newBalanced(t *testing.T) *balanced {
 	t.Helper()
 	b := &balanced{world: newNetwork(t)}
-	b.front = b.add(ec2.SecurityGroupType, "front", props{"vpcId": b.vpc.id})
-	b.balancer = b.add(elb.LoadBalancerType, "web", b.balancerArgs(nil))
-	b.target = b.add(elb.TargetGroupType, "web", props{"name": "web", "port": 80, "protocol": "TCP", "vpcId": b.vpc.id})
-	b.listener = b.add(elb.ListenerType, "web", props{
-		"loadBalancerArn": b.balancer.id, "port": 80, "protocol": "TCP",
-		"defaultActions": []any{map[string]any{"type": "forward", "targetGroupArn": b.target.id}},
+	b.front = b.Add(ec2.SecurityGroupType, "front", props{"vpcId": b.vpc.ID})
+	b.balancer = b.Add(elb.LoadBalancerType, "web", b.balancerArgs(nil))
+	b.target = b.Add(elb.TargetGroupType, "web", props{"name": "web", "port": 80, "protocol": "TCP", "vpcId": b.vpc.ID})
+	b.listener = b.Add(elb.ListenerType, "web", props{
+		"loadBalancerArn": b.balancer.ID, "port": 80, "protocol": "TCP",
+		"defaultActions": []any{map[string]any{"type": "forward", "targetGroupArn": b.target.ID}},
 	})
 	return b
 }
 
 func (w *world) balancerArgs(change props) props {
 	args := props{
-		"name": "web", "loadBalancerType": "network", "subnets": standin.Values(w.subnetA.id, w.subnetB.id),
+		"name": "web", "loadBalancerType": "network", "subnets": standin.Values(w.subnetA.ID, w.subnetB.ID),
 		"tags": map[string]any{"kubernetes.io/cluster/demo": "owned"},
 	}
-	if len(w.made) > 0 && w.made[len(w.made)-1].name == "front" {
-		args["securityGroups"] = standin.Values(w.made[len(w.made)-1].id)
+	if len(w.Made) > 0 && w.Made[len(w.Made)-1].Name == "front" {
+		args["securityGroups"] = standin.Values(w.Made[len(w.Made)-1].ID)
 	}
 	return standin.Merged(args, change)
 }
@@ -47,43 +47,43 @@ func (w *world) balancerArgs(change props) props {
 // balancer does.
 func TestLoadBalancerHoldsItsNetwork(t *testing.T) {
 	b := newBalanced(t)
-	if host := b.balancer.out.Str("dnsName"); !strings.HasPrefix(host, "web-") || !strings.HasSuffix(host, ".elb.eu-central-1.amazonaws.com") {
+	if host := b.balancer.Out.Str("dnsName"); !strings.HasPrefix(host, "web-") || !strings.HasSuffix(host, ".elb.eu-central-1.amazonaws.com") {
 		t.Errorf("the host is %s", host)
 	}
 	for want, x := range map[string]*thing{
-		"api error DependencyViolation: resource " + b.front.id + " has a dependent object":                       b.front,
-		"api error DependencyViolation: The subnet '" + b.subnetA.id + "' has dependencies and cannot be deleted": b.subnetA,
+		"api error DependencyViolation: resource " + b.front.ID + " has a dependent object":                       b.front,
+		"api error DependencyViolation: The subnet '" + b.subnetA.ID + "' has dependencies and cannot be deleted": b.subnetA,
 		"has some mapped public address(es)": b.gateway,
-		"ResourceInUse: Target group '" + b.target.id + "' is currently in use by a listener or a rule": b.target,
+		"ResourceInUse: Target group '" + b.target.ID + "' is currently in use by a listener or a rule": b.target,
 	} {
-		refuses(t, b.delete(x), want)
+		refuses(t, b.Delete(x), want)
 	}
-	found, err := b.invoke(manyInterfaces, filtered(map[string]string{"group-id": b.front.id, "description": "ELB net/web/*"}))
+	found, err := b.Invoke(manyInterfaces, filtered(map[string]string{"group-id": b.front.ID, "description": "ELB net/web/*"}))
 	if err != nil || len(found.List("ids")) != 2 {
 		t.Errorf("interfaces %v, %v", found["ids"], err)
 	}
-	assert.NilError(t, b.delete(b.balancer))
-	if slices.ContainsFunc(b.cloud.Inventory(), func(i standin.Item) bool { return i.Type == elb.ListenerType }) {
+	assert.NilError(t, b.Delete(b.balancer))
+	if slices.ContainsFunc(b.Cloud.Inventory(), func(i standin.Item) bool { return i.Type == elb.ListenerType }) {
 		t.Error("the listener is left without its load balancer")
 	}
-	b.takeDown()
+	b.TakeDown()
 }
 
 func TestLoadBalancerRefusals(t *testing.T) {
 	b := newBalanced(t)
-	elsewhere := b.make(ec2.VPCType, "other", props{"cidrBlock": "10.1.0.0/16"})
-	lonely := b.make(ec2.SubnetType, "lonely", props{"vpcId": elsewhere.id, "cidrBlock": "10.1.0.0/24", "availabilityZone": "eu-central-1c"})
-	foreign := b.make(ec2.SecurityGroupType, "foreign", props{"vpcId": elsewhere.id})
-	twin := b.make(ec2.SubnetType, "twin", props{"vpcId": b.vpc.id, "cidrBlock": "10.0.9.0/24", "availabilityZone": "eu-central-1a"})
+	elsewhere := b.Make(ec2.VPCType, "other", props{"cidrBlock": "10.1.0.0/16"})
+	lonely := b.Make(ec2.SubnetType, "lonely", props{"vpcId": elsewhere.ID, "cidrBlock": "10.1.0.0/24", "availabilityZone": "eu-central-1c"})
+	foreign := b.Make(ec2.SecurityGroupType, "foreign", props{"vpcId": elsewhere.ID})
+	twin := b.Make(ec2.SubnetType, "twin", props{"vpcId": b.vpc.ID, "cidrBlock": "10.0.9.0/24", "availabilityZone": "eu-central-1a"})
 	for want, change := range map[string]props{
 		"DuplicateLoadBalancerName: A load balancer with the same name 'web' exists":              {},
 		"SubnetNotFound: The subnet ID 'subnet-1' does not exist":                                 {"name": "x", "subnets": standin.Values("subnet-1")},
 		"InvalidSecurityGroup: The security group 'sg-1' does not exist":                          {"name": "x", "securityGroups": standin.Values("sg-1")},
-		"InvalidConfigurationRequest: One or more security groups are invalid":                    {"name": "x", "securityGroups": standin.Values(foreign.id)},
-		"All subnets must belong to the same VPC":                                                 {"name": "x", "subnets": standin.Values(b.subnetB.id, lonely.id)},
-		"InvalidSubnet: VPC " + elsewhere.id + " has no internet gateway":                         {"name": "x", "subnets": standin.Values(lonely.id)},
-		"cannot be attached to multiple subnets in the same Availability Zone":                    {"name": "x", "subnets": standin.Values(b.subnetA.id, twin.id)},
-		"At least two subnets in two different Availability Zones must be specified":              {"name": "x", "loadBalancerType": "application", "subnets": standin.Values(b.subnetA.id)},
+		"InvalidConfigurationRequest: One or more security groups are invalid":                    {"name": "x", "securityGroups": standin.Values(foreign.ID)},
+		"All subnets must belong to the same VPC":                                                 {"name": "x", "subnets": standin.Values(b.subnetB.ID, lonely.ID)},
+		"InvalidSubnet: VPC " + elsewhere.ID + " has no internet gateway":                         {"name": "x", "subnets": standin.Values(lonely.ID)},
+		"cannot be attached to multiple subnets in the same Availability Zone":                    {"name": "x", "subnets": standin.Values(b.subnetA.ID, twin.ID)},
+		"At least two subnets in two different Availability Zones must be specified":              {"name": "x", "loadBalancerType": "application", "subnets": standin.Values(b.subnetA.ID)},
 		"ValidationError: At least one subnet must be specified":                                  {"name": "x", "subnets": []any{}},
 		`"name" cannot begin with "internal-"`:                                                    {"name": "internal-x"},
 		"only alphanumeric characters and hyphens allowed":                                        {"name": "x_y"},
@@ -91,11 +91,11 @@ func TestLoadBalancerRefusals(t *testing.T) {
 	} {
 		b.denied(elb.LoadBalancerType, b.balancerArgs(change), want)
 	}
-	kept := b.make(elb.LoadBalancerType, "kept", b.balancerArgs(props{"name": "kept", "enableDeletionProtection": true}))
-	refuses(t, b.delete(kept), "cannot be deleted because deletion protection is enabled")
-	b.denied(elb.TargetGroupType, props{"name": "web", "port": 80, "protocol": "TCP", "vpcId": b.vpc.id}, "DuplicateTargetGroupName: A target group with the same name 'web' exists")
-	b.denied(elb.TargetGroupType, props{"name": "vague", "vpcId": b.vpc.id, "protocol": "TCP"}, "port")
-	b.denied(elb.ListenerType, b.listener.in, "DuplicateListener: A listener already exists on this port")
+	kept := b.Make(elb.LoadBalancerType, "kept", b.balancerArgs(props{"name": "kept", "enableDeletionProtection": true}))
+	refuses(t, b.Delete(kept), "cannot be deleted because deletion protection is enabled")
+	b.denied(elb.TargetGroupType, props{"name": "web", "port": 80, "protocol": "TCP", "vpcId": b.vpc.ID}, "DuplicateTargetGroupName: A target group with the same name 'web' exists")
+	b.denied(elb.TargetGroupType, props{"name": "vague", "vpcId": b.vpc.ID, "protocol": "TCP"}, "port")
+	b.denied(elb.ListenerType, b.listener.In, "DuplicateListener: A listener already exists on this port")
 }
 
 // TestLoadBalancingLookups finds what a teardown looks for.
@@ -107,19 +107,19 @@ func TestLoadBalancingLookups(t *testing.T) {
 		key  string
 		want any
 	}{
-		"aws:lb/getLbs:getLbs":                        {props{"tags": ours}, "arns", standin.Values(b.balancer.id)},
+		"aws:lb/getLbs:getLbs":                        {props{"tags": ours}, "arns", standin.Values(b.balancer.ID)},
 		"aws:lb/getLoadBalancer:getLoadBalancer":      {props{"tags": ours}, "name", "web"},
-		"aws:lb/getTargetGroup:getTargetGroup":        {props{"arn": b.target.id}, "name", "web"},
-		"aws:ec2/getSecurityGroups:getSecurityGroups": {filtered(map[string]string{"group-name": b.front.out.Str("name")}), "ids", standin.Values(b.front.id)},
+		"aws:lb/getTargetGroup:getTargetGroup":        {props{"arn": b.target.ID}, "name", "web"},
+		"aws:ec2/getSecurityGroups:getSecurityGroups": {filtered(map[string]string{"group-name": b.front.Out.Str("name")}), "ids", standin.Values(b.front.ID)},
 	} {
-		found, err := b.invoke(token, tc.args)
+		found, err := b.Invoke(token, tc.args)
 		if err != nil {
 			t.Errorf("%s: %v", token, err)
 		} else if diff := cmp.Diff(tc.want, found[tc.key]); diff != "" {
 			t.Errorf("%s: %s", token, diff)
 		}
 	}
-	found, err := b.invoke("aws:lb/getLbs:getLbs", props{"tags": map[string]any{"kubernetes.io/cluster/other": "owned"}})
+	found, err := b.Invoke("aws:lb/getLbs:getLbs", props{"tags": map[string]any{"kubernetes.io/cluster/other": "owned"}})
 	if err != nil || len(found.List("arns")) != 0 {
 		t.Errorf("of another cluster: %v, %v", found["arns"], err)
 	}

@@ -32,44 +32,44 @@ func TestEventRefusals(t *testing.T) {
 		{"schedule", events.EventRuleType, props{"scheduleExpression": "rate(1 minutes)"}, "api error ValidationException: Parameter ScheduleExpression is not valid."},
 		{"no bus", events.EventRuleType, props{"eventPattern": interruptions, "eventBusName": "orders"}, "ResourceNotFoundException: Event bus orders does not exist."},
 		{"no rule", events.EventTargetType, func(w *world) props {
-			q := w.make(sqs.QueueType, "q", props{})
-			return props{"rule": "none", "arn": q.out["arn"]}
+			q := w.Make(sqs.QueueType, "q", props{})
+			return props{"rule": "none", "arn": q.Out["arn"]}
 		}, "ResourceNotFoundException: Rule none does not exist on EventBus default."},
 		{"no ARN", events.EventTargetType, func(w *world) props {
-			q := w.make(sqs.QueueType, "q", props{})
-			return props{"rule": "r", "arn": q.out["url"]}
+			q := w.Make(sqs.QueueType, "q", props{})
+			return props{"rule": "r", "arn": q.Out["url"]}
 		}, "is an invalid ARN: arn: invalid prefix"},
 		{"no queue", events.EventTargetType, func(w *world) props {
-			w.make(events.EventRuleType, "r", props{"name": "r", "eventPattern": interruptions})
+			w.Make(events.EventRuleType, "r", props{"name": "r", "eventPattern": interruptions})
 			return props{"rule": "r", "arn": "arn:aws:sqs:eu-central-1:111122223333:none"}
 		}, "api error ValidationException: Parameter arn:aws:sqs:eu-central-1:111122223333:none is not valid."},
 		{"sixth target", events.EventTargetType, func(w *world) props {
-			q := w.make(sqs.QueueType, "q", props{})
-			w.make(events.EventRuleType, "r", props{"name": "r", "eventPattern": interruptions})
+			q := w.Make(sqs.QueueType, "q", props{})
+			w.Make(events.EventRuleType, "r", props{"name": "r", "eventPattern": interruptions})
 			for i := range 5 {
-				w.make(events.EventTargetType, fmt.Sprint("t", i), props{"rule": "r", "arn": q.out["arn"]})
+				w.Make(events.EventTargetType, fmt.Sprint("t", i), props{"rule": "r", "arn": q.Out["arn"]})
 			}
-			return props{"rule": "r", "arn": q.out["arn"]}
+			return props{"rule": "r", "arn": q.Out["arn"]}
 		}, "LimitExceededException: The requested resource exceeds the maximum number allowed."},
 	})
 }
 
 func TestEvents(t *testing.T) {
 	w := emptyWorld(t)
-	q := w.add(sqs.QueueType, "queue", props{"name": "demo"})
-	rule := w.add(events.EventRuleType, "rule", props{"name": "spot", "eventPattern": interruptions})
-	if rule.id != "spot" || rule.out.Str("arn") != "arn:aws:events:eu-central-1:111122223333:rule/spot" || rule.out.Str("state") != "ENABLED" {
-		t.Errorf("rule is %s, %v", rule.id, rule.out)
+	q := w.Add(sqs.QueueType, "queue", props{"name": "demo"})
+	rule := w.Add(events.EventRuleType, "rule", props{"name": "spot", "eventPattern": interruptions})
+	if rule.ID != "spot" || rule.Out.Str("arn") != "arn:aws:events:eu-central-1:111122223333:rule/spot" || rule.Out.Str("state") != "ENABLED" {
+		t.Errorf("rule is %s, %v", rule.ID, rule.Out)
 	}
-	target := w.add(events.EventTargetType, "target", props{"rule": rule.id, "targetId": "queue", "arn": q.out["arn"]})
-	if target.id != "spot-queue" {
-		t.Errorf("target is %s", target.id)
+	target := w.Add(events.EventTargetType, "target", props{"rule": rule.ID, "targetId": "queue", "arn": q.Out["arn"]})
+	if target.ID != "spot-queue" {
+		t.Errorf("target is %s", target.ID)
 	}
-	if in, _ := w.read(&thing{token: events.EventTargetType, id: "spot/queue"}); in.Str("arn") != q.out.Str("arn") {
+	if in, _ := w.read(&thing{Token: events.EventTargetType, ID: "spot/queue"}); in.Str("arn") != q.Out.Str("arn") {
 		t.Errorf("the import form finds %v", in)
 	}
-	refuses(t, w.delete(rule), "api error ValidationException: Rule can't be deleted since it has targets.")
-	w.takeDown()
+	refuses(t, w.Delete(rule), "api error ValidationException: Rule can't be deleted since it has targets.")
+	w.TakeDown()
 }
 
 // TestPatterns are patterns that EventBridge takes.
@@ -81,17 +81,17 @@ func TestPatterns(t *testing.T) {
 		`{"source":[{"prefix":"aws."},{"anything-but":["aws.s3"]}],"detail":{"n":[{"numeric":[">",0,"<=",5]}],"x":[{"exists":false}]}}`,
 		`{"$or":[{"source":["a"]},{"detail-type":["b"]}]}`,
 	} {
-		a.make(events.EventRuleType, fmt.Sprint("r", i), props{"eventPattern": pattern})
+		a.Make(events.EventRuleType, fmt.Sprint("r", i), props{"eventPattern": pattern})
 	}
-	a.make(events.EventRuleType, "rate", props{"scheduleExpression": "rate(5 minutes)"})
-	a.make(events.EventRuleType, "cron", props{"scheduleExpression": "cron(0 20 * * ? *)", "state": "DISABLED"})
+	a.Make(events.EventRuleType, "rate", props{"scheduleExpression": "rate(5 minutes)"})
+	a.Make(events.EventRuleType, "cron", props{"scheduleExpression": "cron(0 20 * * ? *)", "state": "DISABLED"})
 }
 
 // TestQueueGoesBeforeItsTarget: EventBridge does not hold queues.
 func TestQueueGoesBeforeItsTarget(t *testing.T) {
 	w := emptyWorld(t)
-	q := w.make(sqs.QueueType, "queue", props{})
-	rule := w.make(events.EventRuleType, "rule", props{"eventPattern": interruptions})
-	w.make(events.EventTargetType, "target", props{"rule": rule.id, "arn": q.out["arn"]})
-	assert.Check(t, w.delete(q))
+	q := w.Make(sqs.QueueType, "queue", props{})
+	rule := w.Make(events.EventRuleType, "rule", props{"eventPattern": interruptions})
+	w.Make(events.EventTargetType, "target", props{"rule": rule.ID, "arn": q.Out["arn"]})
+	assert.Check(t, w.Delete(q))
 }

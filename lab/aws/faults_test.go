@@ -11,13 +11,14 @@ import (
 
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/standin"
+	"tombolo/lab/standin/standintest"
 )
 
 // fault adds a fault.
 func (a *bench) fault(f standin.Fault) {
-	a.t.Helper()
-	if _, err := a.cloud.AddFault(f); err != nil {
-		a.t.Fatal(err)
+	a.T.Helper()
+	if _, err := a.Cloud.AddFault(f); err != nil {
+		a.T.Fatal(err)
 	}
 }
 
@@ -52,9 +53,9 @@ func TestFaultsInTheWay(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			a := newAccount(t)
 			a.fault(test.fault)
-			made, err := a.try(ec2.VPCType, "net", anyVpc())
+			made, err := a.Try(ec2.VPCType, "net", anyVpc())
 			if test.want == "" {
-				if err != nil || made.id == "" {
+				if err != nil || made.ID == "" {
 					t.Errorf("made %v, %v", made, err)
 				}
 				return
@@ -62,7 +63,7 @@ func TestFaultsInTheWay(t *testing.T) {
 			if err == nil || !strings.Contains(withoutRequestID(err.Error()), test.want) {
 				t.Errorf("got  %v\nwant %s", err, test.want)
 			}
-			if left := a.cloud.Inventory(); len(left) != 0 {
+			if left := a.Cloud.Inventory(); len(left) != 0 {
 				t.Errorf("made all the same: %v", left)
 			}
 		})
@@ -81,29 +82,29 @@ func withoutRequestID(text string) string {
 func TestLostAnswer(t *testing.T) {
 	a := newAccount(t)
 	a.fault(standin.Fault{Kind: standin.FaultAnswerLost, Operation: standin.OpCreate, Type: ec2.VPCType})
-	_, err := a.try(ec2.VPCType, "net", anyVpc())
+	_, err := a.Try(ec2.VPCType, "net", anyVpc())
 	refuses(t, err, `creating EC2 VPC: operation error EC2: CreateVpc, https response error StatusCode: 0, RequestID: , request send failed, `+
 		`Post "https://ec2.eu-central-1.amazonaws.com/": net/http: timeout awaiting response headers`)
-	if made := a.cloud.Inventory(); len(made) != 1 || made[0].Type != ec2.VPCType {
+	if made := a.Cloud.Inventory(); len(made) != 1 || made[0].Type != ec2.VPCType {
 		t.Fatalf("made %v", made)
 	}
-	if left := a.cloud.Faults(); len(left) != 0 {
+	if left := a.Cloud.Faults(); len(left) != 0 {
 		t.Errorf("the fault has happened, and waits still: %v", left)
 	}
-	vpc := &thing{token: ec2.VPCType, name: "net", id: a.cloud.Inventory()[0].ID}
+	vpc := &thing{Token: ec2.VPCType, Name: "net", ID: a.Cloud.Inventory()[0].ID}
 	a.fault(standin.Fault{Kind: standin.FaultAnswerLost, Operation: standin.OpDelete, Type: ec2.VPCType})
-	refuses(t, a.delete(vpc), "deleting EC2 VPC ("+vpc.id+"): operation error EC2: DeleteVpc, https response error StatusCode: 0")
-	if err := a.delete(vpc); err != nil || len(a.cloud.Inventory()) > 0 {
-		t.Errorf("deleted again: %v, left %v", err, a.cloud.Inventory())
+	refuses(t, a.Delete(vpc), "deleting EC2 VPC ("+vpc.ID+"): operation error EC2: DeleteVpc, https response error StatusCode: 0")
+	if err := a.Delete(vpc); err != nil || len(a.Cloud.Inventory()) > 0 {
+		t.Errorf("deleted again: %v, left %v", err, a.Cloud.Inventory())
 	}
 }
 
 func TestNotFoundAfterCreation(t *testing.T) {
 	a := newAccount(t)
 	a.fault(standin.Fault{Kind: standin.FaultNotFound, Operation: standin.OpCreate, Type: ec2.VPCType, Count: standin.Attempts - 1})
-	vpc := a.make(ec2.VPCType, "net", anyVpc())
+	vpc := a.Make(ec2.VPCType, "net", anyVpc())
 	a.fault(standin.Fault{Kind: standin.FaultNotFound, Operation: standin.OpCreate, Type: ec2.SubnetType, Count: standin.Attempts})
-	_, err := a.try(ec2.SubnetType, "a", props{"vpcId": vpc.id, "cidrBlock": "10.0.0.0/24"})
+	_, err := a.Try(ec2.SubnetType, "a", props{"vpcId": vpc.ID, "cidrBlock": "10.0.0.0/24"})
 	refuses(t, err, "create: couldn't find resource (4 retries)")
 	rpc, _ := rpcerror.FromError(err)
 	if len(rpc.Details()) != 1 {
@@ -116,10 +117,10 @@ func TestNotFoundAfterCreation(t *testing.T) {
 
 func TestNotFoundWhenRead(t *testing.T) {
 	a := newAccount(t)
-	vpc := a.make(ec2.VPCType, "net", anyVpc())
+	vpc := a.Make(ec2.VPCType, "net", anyVpc())
 	a.fault(standin.Fault{Kind: standin.FaultNotFound, Operation: standin.OpRead, Type: ec2.VPCType})
-	for _, want := range []string{"", vpc.id} {
-		res, err := a.server.Read(t.Context(), &pulumirpc.ReadRequest{Urn: urnOf(ec2.VPCType, "net"), Id: vpc.id})
+	for _, want := range []string{"", vpc.ID} {
+		res, err := a.Server.Read(t.Context(), &pulumirpc.ReadRequest{Urn: standintest.URN(ec2.VPCType, "net"), Id: vpc.ID})
 		if err != nil || res.Id != want {
 			t.Errorf("read as %q, %v; want %q", res.GetId(), err, want)
 		}
@@ -129,7 +130,7 @@ func TestNotFoundWhenRead(t *testing.T) {
 func TestFaultOfAFunction(t *testing.T) {
 	a := newAccount(t)
 	a.fault(standin.Fault{Kind: standin.FaultServerError, Operation: standin.OpInvoke, Type: "getAvailabilityZones", Count: 4})
-	_, err := a.invoke("aws:index/getAvailabilityZones:getAvailabilityZones", nil)
+	_, err := a.Invoke("aws:index/getAvailabilityZones:getAvailabilityZones", nil)
 	refuses(t, err, "invoking aws:index/getAvailabilityZones:getAvailabilityZones: reading getAvailabilityZones: "+
 		"operation error EC2: GetAvailabilityZones, exceeded maximum number of attempts, 4, https response error StatusCode: 500")
 }
@@ -138,9 +139,9 @@ func TestCancelEndsASlowRequest(t *testing.T) {
 	a := newAccount(t)
 	a.fault(standin.Fault{Kind: standin.FaultSlow, Operation: standin.OpCreate, Type: ec2.VPCType, Delay: time.Hour})
 	failed := make(chan error, 1)
-	go func() { _, err := a.try(ec2.VPCType, "net", anyVpc()); failed <- err }()
-	a.eventually("the creation waits", func() bool { return len(a.cloud.Faults()) == 0 })
-	if _, err := a.server.Cancel(t.Context(), nil); err != nil {
+	go func() { _, err := a.Try(ec2.VPCType, "net", anyVpc()); failed <- err }()
+	a.Eventually("the creation waits", func() bool { return len(a.Cloud.Faults()) == 0 })
+	if _, err := a.Server.Cancel(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	refuses(t, <-failed, standin.ErrCancelled.Error())
@@ -158,7 +159,7 @@ func TestAddFaultRefuses(t *testing.T) {
 		{standin.Fault{Kind: standin.FaultSlow, Operation: standin.OpInvoke, Type: "getVpd"}, "add a fault: the AWS stand-in does not know the function getVpd; did you mean aws:ec2/getVpc:getVpc?"},
 		{standin.Fault{Kind: standin.FaultSlow, Operation: standin.OpRead, Type: ec2.VPCType, Count: -1}, "add a fault: count and delay cannot be negative"},
 	} {
-		if _, err := a.cloud.AddFault(test.fault); err == nil || err.Error() != test.want {
+		if _, err := a.Cloud.AddFault(test.fault); err == nil || err.Error() != test.want {
 			t.Errorf("got  %v\nwant %s", err, test.want)
 		}
 	}
@@ -169,11 +170,11 @@ func TestClearFaults(t *testing.T) {
 	for range 3 {
 		a.fault(standin.Fault{Kind: standin.FaultSlow, Operation: standin.OpCreate, Type: ec2.VPCType})
 	}
-	if n := a.cloud.ClearFaults(2, 7); n != 1 || len(a.cloud.Faults()) != 2 {
-		t.Errorf("cleared %d, left %v", n, a.cloud.Faults())
+	if n := a.Cloud.ClearFaults(2, 7); n != 1 || len(a.Cloud.Faults()) != 2 {
+		t.Errorf("cleared %d, left %v", n, a.Cloud.Faults())
 	}
-	if n := a.cloud.ClearFaults(); n != 2 || len(a.cloud.Faults()) != 0 {
-		t.Errorf("cleared %d, left %v", n, a.cloud.Faults())
+	if n := a.Cloud.ClearFaults(); n != 2 || len(a.Cloud.Faults()) != 0 {
+		t.Errorf("cleared %d, left %v", n, a.Cloud.Faults())
 	}
 }
 

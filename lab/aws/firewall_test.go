@@ -13,15 +13,15 @@ import (
 // the provider sees to where it is asked to.
 func TestDeleteAGroupThatOthersLetIn(t *testing.T) {
 	w := newNetwork(t)
-	balancer := w.make(ec2.SecurityGroupType, "balancer", props{"vpcId": w.vpc.id})
-	nodes := w.make(ec2.SecurityGroupType, "nodes", props{"vpcId": w.vpc.id})
-	w.make(ec2.IngressRuleType, "in", props{
-		"securityGroupId": nodes.id, "referencedSecurityGroupId": balancer.id, "ipProtocol": "tcp", "fromPort": 80.0, "toPort": 80.0,
+	balancer := w.Make(ec2.SecurityGroupType, "balancer", props{"vpcId": w.vpc.ID})
+	nodes := w.Make(ec2.SecurityGroupType, "nodes", props{"vpcId": w.vpc.ID})
+	w.Make(ec2.IngressRuleType, "in", props{
+		"securityGroupId": nodes.ID, "referencedSecurityGroupId": balancer.ID, "ipProtocol": "tcp", "fromPort": 80.0, "toPort": 80.0,
 	})
-	refuses(t, w.delete(balancer), "api error DependencyViolation: resource "+balancer.id+" has a dependent object")
-	balancer.out["revokeRulesOnDelete"] = true
-	assert.NilError(t, w.delete(balancer))
-	if err := w.delete(nodes); err != nil {
+	refuses(t, w.Delete(balancer), "api error DependencyViolation: resource "+balancer.ID+" has a dependent object")
+	balancer.Out["revokeRulesOnDelete"] = true
+	assert.NilError(t, w.Delete(balancer))
+	if err := w.Delete(nodes); err != nil {
 		t.Errorf("the rule is still there: %v", err)
 	}
 }
@@ -29,32 +29,32 @@ func TestDeleteAGroupThatOthersLetIn(t *testing.T) {
 // TestAGroupOfAnotherNetwork is let in to none: the lab peers no networks.
 func TestAGroupOfAnotherNetwork(t *testing.T) {
 	w := newNetwork(t)
-	other := w.make(ec2.VPCType, "other", props{"cidrBlock": "10.9.0.0/16"})
-	runners := w.make(ec2.SecurityGroupType, "runners", props{"vpcId": other.id})
-	nodes := w.make(ec2.SecurityGroupType, "nodes", props{"vpcId": w.vpc.id})
+	other := w.Make(ec2.VPCType, "other", props{"cidrBlock": "10.9.0.0/16"})
+	runners := w.Make(ec2.SecurityGroupType, "runners", props{"vpcId": other.ID})
+	nodes := w.Make(ec2.SecurityGroupType, "nodes", props{"vpcId": w.vpc.ID})
 	rule := func(id string) props {
-		return props{"securityGroupId": nodes.id, "referencedSecurityGroupId": id, "ipProtocol": "tcp", "fromPort": 443.0, "toPort": 443.0}
+		return props{"securityGroupId": nodes.ID, "referencedSecurityGroupId": id, "ipProtocol": "tcp", "fromPort": 443.0, "toPort": 443.0}
 	}
-	w.denied(ec2.IngressRuleType, rule(runners.id), "api error InvalidGroup.NotFound: You have specified two resources that belong to different networks.")
+	w.denied(ec2.IngressRuleType, rule(runners.ID), "api error InvalidGroup.NotFound: You have specified two resources that belong to different networks.")
 	w.denied(ec2.IngressRuleType, rule("sg-0a1b2c3d"), "api error InvalidGroup.NotFound: The security group 'sg-0a1b2c3d' does not exist")
-	w.make(ec2.IngressRuleType, "self", rule(nodes.id))
+	w.Make(ec2.IngressRuleType, "self", rule(nodes.ID))
 }
 
 // TestAdmits: addresses are let in by the rules of their blocks, and by nothing else.
 func TestAdmits(t *testing.T) {
 	w := newNetwork(t)
-	group := w.make(ec2.SecurityGroupType, "cluster", props{"vpcId": w.vpc.id})
-	w.make(ec2.IngressRuleType, "self", props{"securityGroupId": group.id, "referencedSecurityGroupId": group.id, "ipProtocol": "-1"})
-	w.make(ec2.IngressRuleType, "vpn", props{"securityGroupId": group.id, "cidrIpv4": "10.8.0.0/16", "ipProtocol": "tcp", "fromPort": 443.0, "toPort": 443.0})
-	w.make(ec2.GroupRuleType, "out", props{"securityGroupId": group.id, "type": "egress", "cidrBlocks": []any{"0.0.0.0/0"}, "protocol": "-1", "fromPort": 0.0, "toPort": 0.0})
+	group := w.Make(ec2.SecurityGroupType, "cluster", props{"vpcId": w.vpc.ID})
+	w.Make(ec2.IngressRuleType, "self", props{"securityGroupId": group.ID, "referencedSecurityGroupId": group.ID, "ipProtocol": "-1"})
+	w.Make(ec2.IngressRuleType, "vpn", props{"securityGroupId": group.ID, "cidrIpv4": "10.8.0.0/16", "ipProtocol": "tcp", "fromPort": 443.0, "toPort": 443.0})
+	w.Make(ec2.GroupRuleType, "out", props{"securityGroupId": group.ID, "type": "egress", "cidrBlocks": []any{"0.0.0.0/0"}, "protocol": "-1", "fromPort": 0.0, "toPort": 0.0})
 	for _, test := range []struct {
 		from string
 		port int
 		want bool
 	}{{"10.8.0.10", 443, true}, {"10.9.0.10", 443, false}, {"10.8.0.10", 22, false}} {
-		if got := ec2.Admits(w.cloud, "eu-central-1", group.id, netip.MustParseAddr(test.from), test.port); got != test.want {
+		if got := ec2.Admits(w.Cloud, "eu-central-1", group.ID, netip.MustParseAddr(test.from), test.port); got != test.want {
 			t.Errorf("%s at port %d: %v", test.from, test.port, got)
 		}
 	}
-	assert.Check(t, !ec2.Admits(w.cloud, "eu-west-1", group.id, netip.MustParseAddr("10.8.0.10"), 443))
+	assert.Check(t, !ec2.Admits(w.Cloud, "eu-west-1", group.ID, netip.MustParseAddr("10.8.0.10"), 443))
 }

@@ -41,16 +41,16 @@ type fleet struct {
 func newFleet(t *testing.T) *fleet {
 	t.Helper()
 	f := &fleet{world: newWorld(t)}
-	f.make(eks.ClusterType, "spoke", f.clusterArgs(props{"name": "spoke", "encryptionConfig": nil}))
-	f.issuer = eks.Issuer(eks.ClusterNamed(f.cloud, "demo"))
-	f.provider = f.make(iam.OIDCProviderType, "oidc", props{"url": f.issuer, "clientIdLists": []any{"sts.amazonaws.com"}})
-	f.hubRole = f.make(iam.RoleType, "hub", props{"name": "demo-argocd", "assumeRolePolicy": f.accountTrust(controllerAccount)})
-	f.mayAssume = f.make(iam.RolePolicyType, "hub", props{"role": "demo-argocd", "name": "spokes", "policy": policyOf(maySpokes)})
-	f.spokeRole = f.make(iam.RoleType, "spoke", props{"name": "spoke-argocd-spoke", "assumeRolePolicy": roleTrust(f.hubRole.out.Str("arn"), `["sts:AssumeRole","sts:TagSession"]`)})
-	f.entry = f.make(eks.AccessEntryType, "spoke", props{
-		"clusterName": "spoke", "principalArn": f.spokeRole.out["arn"], "kubernetesGroups": []any{"tombolo:argocd"},
+	f.Make(eks.ClusterType, "spoke", f.clusterArgs(props{"name": "spoke", "encryptionConfig": nil}))
+	f.issuer = eks.Issuer(eks.ClusterNamed(f.Cloud, "demo"))
+	f.provider = f.Make(iam.OIDCProviderType, "oidc", props{"url": f.issuer, "clientIdLists": []any{"sts.amazonaws.com"}})
+	f.hubRole = f.Make(iam.RoleType, "hub", props{"name": "demo-argocd", "assumeRolePolicy": f.accountTrust(controllerAccount)})
+	f.mayAssume = f.Make(iam.RolePolicyType, "hub", props{"role": "demo-argocd", "name": "spokes", "policy": policyOf(maySpokes)})
+	f.spokeRole = f.Make(iam.RoleType, "spoke", props{"name": "spoke-argocd-spoke", "assumeRolePolicy": roleTrust(f.hubRole.Out.Str("arn"), `["sts:AssumeRole","sts:TagSession"]`)})
+	f.entry = f.Make(eks.AccessEntryType, "spoke", props{
+		"clusterName": "spoke", "principalArn": f.spokeRole.Out["arn"], "kubernetesGroups": []any{"tombolo:argocd"},
 	})
-	server := httptest.NewServer(sts.Handler(f.cloud))
+	server := httptest.NewServer(sts.Handler(f.Cloud))
 	t.Cleanup(server.Close)
 	address, err := url.Parse(server.URL)
 	assert.NilError(t, err)
@@ -73,7 +73,7 @@ func (s toServer) RoundTrip(r *http.Request) (*http.Response, error) {
 func (f *fleet) accountTrust(subject string) string {
 	host := f.issuer[len("https://"):]
 	return policyOf(fmt.Sprintf(`{"Effect":"Allow","Principal":{"Federated":%q},"Action":"sts:AssumeRoleWithWebIdentity","Condition":{"StringEquals":{%q:"sts.amazonaws.com",%q:%q}}}`,
-		f.provider.id, host+":aud", host+":sub", subject))
+		f.provider.ID, host+":aud", host+":sub", subject))
 }
 
 func roleTrust(principal, actions string) string {
@@ -82,7 +82,7 @@ func roleTrust(principal, actions string) string {
 
 // accountToken is the token of the application controller's service account.
 func (f *fleet) accountToken(change func(*jwt.RegisteredClaims)) string {
-	f.t.Helper()
+	f.T.Helper()
 	claims := jwt.RegisteredClaims{
 		Issuer: f.issuer, Subject: controllerAccount, Audience: jwt.ClaimStrings{"sts.amazonaws.com"},
 		ExpiresAt: jwt.NewNumericDate(time.Now().Add(time.Hour)),
@@ -90,26 +90,26 @@ func (f *fleet) accountToken(change func(*jwt.RegisteredClaims)) string {
 	if change != nil {
 		change(&claims)
 	}
-	token, err := jwt.NewWithClaims(jwt.SigningMethodES256, claims).SignedString(f.fake.key)
-	assert.NilError(f.t, err)
+	token, err := jwt.NewWithClaims(jwt.SigningMethodES256, claims).SignedString(f.Clusters.Key)
+	assert.NilError(f.T, err)
 	return token
 }
 
 // pod is the configuration that AWS's SDK makes of what EKS gives to a pod.
 func (f *fleet) pod(token string) awssdk.Config {
-	f.t.Helper()
-	file := filepath.Join(f.t.TempDir(), "token")
-	assert.NilError(f.t, os.WriteFile(file, []byte(token), 0o600))
-	nothing := filepath.Join(f.t.TempDir(), "none")
+	f.T.Helper()
+	file := filepath.Join(f.T.TempDir(), "token")
+	assert.NilError(f.T, os.WriteFile(file, []byte(token), 0o600))
+	nothing := filepath.Join(f.T.TempDir(), "none")
 	for key, value := range map[string]string{
-		"AWS_WEB_IDENTITY_TOKEN_FILE": file, "AWS_ROLE_ARN": f.hubRole.out.Str("arn"), "AWS_ROLE_SESSION_NAME": "controller", "AWS_REGION": fleetRegion,
+		"AWS_WEB_IDENTITY_TOKEN_FILE": file, "AWS_ROLE_ARN": f.hubRole.Out.Str("arn"), "AWS_ROLE_SESSION_NAME": "controller", "AWS_REGION": fleetRegion,
 		"AWS_CONFIG_FILE": nothing, "AWS_SHARED_CREDENTIALS_FILE": nothing, "AWS_PROFILE": "", "AWS_ACCESS_KEY_ID": "",
 		"AWS_SECRET_ACCESS_KEY": "", "AWS_ENDPOINT_URL": "", "AWS_ENDPOINT_URL_STS": "", "AWS_CA_BUNDLE": "", "AWS_EC2_METADATA_DISABLED": "true",
 	} {
-		f.t.Setenv(key, value)
+		f.T.Setenv(key, value)
 	}
-	c, err := config.LoadDefaultConfig(f.t.Context(), config.WithHTTPClient(f.client), config.WithRetryer(func() awssdk.Retryer { return awssdk.NopRetryer{} }))
-	assert.NilError(f.t, err)
+	c, err := config.LoadDefaultConfig(f.T.Context(), config.WithHTTPClient(f.client), config.WithRetryer(func() awssdk.Retryer { return awssdk.NopRetryer{} }))
+	assert.NilError(f.T, err)
 	return c
 }
 
@@ -120,11 +120,11 @@ func (f *fleet) as(by awssdk.CredentialsProvider) *stssdk.Client {
 
 // session of a role, without asking anybody.
 func (f *fleet) session(role *thing, change func(*sts.Temporary)) awssdk.CredentialsProvider {
-	t := sts.Temporary{Expires: time.Now().Add(time.Hour), Role: role.id, RoleID: role.out.Str("uniqueId"), Session: "test"}
+	t := sts.Temporary{Expires: time.Now().Add(time.Hour), Role: role.ID, RoleID: role.Out.Str("uniqueId"), Session: "test"}
 	if change != nil {
 		change(&t)
 	}
-	made := sts.Begin(f.cloud, t)
+	made := sts.Begin(f.Cloud, t)
 	return awssdk.CredentialsProviderFunc(func(context.Context) (awssdk.Credentials, error) {
 		return awssdk.Credentials{AccessKeyID: made.AccessKeyID, SecretAccessKey: made.SecretAccessKey, SessionToken: made.SessionToken}, nil
 	})
@@ -132,13 +132,13 @@ func (f *fleet) session(role *thing, change func(*sts.Temporary)) awssdk.Credent
 
 // assume is a session of the spoke's role for the pod.
 func (f *fleet) assume(from awssdk.Config) awssdk.CredentialsProvider {
-	return stscreds.NewAssumeRoleProvider(stssdk.NewFromConfig(from), f.spokeRole.out.Str("arn"))
+	return stscreds.NewAssumeRoleProvider(stssdk.NewFromConfig(from), f.spokeRole.Out.Str("arn"))
 }
 
 // presign makes the URL of a token with the SDK.
 func (f *fleet) presign(by awssdk.CredentialsProvider, headers map[string]string) (string, error) {
-	f.t.Helper()
-	made, err := stssdk.NewPresignClient(f.as(by)).PresignGetCallerIdentity(f.t.Context(), &stssdk.GetCallerIdentityInput{}, func(o *stssdk.PresignOptions) {
+	f.T.Helper()
+	made, err := stssdk.NewPresignClient(f.as(by)).PresignGetCallerIdentity(f.T.Context(), &stssdk.GetCallerIdentityInput{}, func(o *stssdk.PresignOptions) {
 		o.ClientOptions = append(o.ClientOptions, func(o *stssdk.Options) {
 			for name, value := range headers {
 				o.APIOptions = append(o.APIOptions, smithyhttp.AddHeaderValue(name, value))

@@ -29,10 +29,10 @@ func TestIdentityProviderRefusals(t *testing.T) {
 			return standin.Merged(identityProvider(nil), props{"clusterName": "other"})
 		}, "ResourceNotFoundException: No cluster found for name: other."},
 		{"the cluster's own issuer", eks.IdentityProviderType, func(w *world) props {
-			return identityProvider(props{"issuerUrl": eks.Issuer(eks.ClusterNamed(w.cloud, "demo"))})
+			return identityProvider(props{"issuerUrl": eks.Issuer(eks.ClusterNamed(w.Cloud, "demo"))})
 		}, "InvalidParameterException: Incorrect Identity Provider URL configuration. The Identity Provider URL cannot be same as OpenID Connect (OIDC) issuer URL"},
 		{"a second one", eks.IdentityProviderType, func(w *world) props {
-			w.make(eks.IdentityProviderType, "people", identityProvider(nil))
+			w.Make(eks.IdentityProviderType, "people", identityProvider(nil))
 			return identityProvider(props{"identityProviderConfigName": "others"})
 		}, "InvalidRequestException: Cluster demo already has an identity provider config associated: people"},
 	})
@@ -40,12 +40,12 @@ func TestIdentityProviderRefusals(t *testing.T) {
 
 func TestIdentityProvider(t *testing.T) {
 	w := newWorld(t)
-	made := w.make(eks.IdentityProviderType, "people", identityProvider(nil))
-	assert.Equal(t, made.id, "demo:people")
-	assert.Equal(t, made.out.Str("status"), "ACTIVE")
-	assert.NilError(t, w.update(made, props{"tags": map[string]any{"a": "b"}}))
-	diff := w.diff(made, identityProvider(props{"clientId": "headlamp"}))
+	made := w.Make(eks.IdentityProviderType, "people", identityProvider(nil))
+	assert.Equal(t, made.ID, "demo:people")
+	assert.Equal(t, made.Out.Str("status"), "ACTIVE")
+	assert.NilError(t, w.Update(made, props{"tags": map[string]any{"a": "b"}}))
+	diff := w.Diff(made, identityProvider(props{"clientId": "headlamp"}))
 	assert.DeepEqual(t, diff.Replaces, []string{"oidc"})
-	assert.NilError(t, w.delete(made))
-	w.make(eks.IdentityProviderType, "others", identityProvider(props{"identityProviderConfigName": "others"}))
+	assert.NilError(t, w.Delete(made))
+	w.Make(eks.IdentityProviderType, "others", identityProvider(props{"identityProviderConfigName": "others"}))
 }

@@ -31,7 +31,7 @@ func mounted(t *testing.T) (w *world, files, a, b *thing) {
 	w = newNetwork(t)
 	files = w.fileSystem(nil)
 	target := func(name string, subnet *thing) *thing {
-		return w.make(efs.MountTargetType, name, props{"fileSystemId": files.id, "subnetId": subnet.id, "securityGroups": []any{w.group.id}})
+		return w.Make(efs.MountTargetType, name, props{"fileSystemId": files.ID, "subnetId": subnet.ID, "securityGroups": []any{w.group.ID}})
 	}
 	return w, files, target("a", w.subnetA), target("b", w.subnetB)
 }
@@ -40,23 +40,23 @@ func mounted(t *testing.T) (w *world, files, a, b *thing) {
 // which one is found that is in no state.
 func TestInterfacesOfMountTargets(t *testing.T) {
 	w, files, a, b := mounted(t)
-	inA, inB := a.out.Str("networkInterfaceId"), b.out.Str("networkInterfaceId")
-	ours := "EFS mount target for " + files.id + " (*)"
+	inA, inB := a.Out.Str("networkInterfaceId"), b.Out.Str("networkInterfaceId")
+	ours := "EFS mount target for " + files.ID + " (*)"
 	for _, tc := range []struct {
 		filters map[string]string
 		want    []any
 	}{
 		{map[string]string{"interface-type": "efs"}, standin.Values(inA, inB)},
-		{map[string]string{"subnet-id": w.subnetA.id, "description": ours}, standin.Values(inA)},
-		{map[string]string{"subnet-id": w.subnetB.id, "description": ours}, standin.Values(inB)},
-		{map[string]string{"subnet-id": w.subnetB.id, "description": "EFS mount target for fs-1 (*)"}, []any{}},
+		{map[string]string{"subnet-id": w.subnetA.ID, "description": ours}, standin.Values(inA)},
+		{map[string]string{"subnet-id": w.subnetB.ID, "description": ours}, standin.Values(inB)},
+		{map[string]string{"subnet-id": w.subnetB.ID, "description": "EFS mount target for fs-1 (*)"}, []any{}},
 		{map[string]string{"subnet-id": "subnet-1", "description": ours}, []any{}},
-		{map[string]string{"description": "EFS * (" + a.id + ")"}, standin.Values(inA)},
+		{map[string]string{"description": "EFS * (" + a.ID + ")"}, standin.Values(inA)},
 		{map[string]string{"network-interface-id": inB}, standin.Values(inB)},
-		{map[string]string{"vpc-id": w.vpc.id, "private-ip-address": a.out.Str("ipAddress")}, standin.Values(inA)},
+		{map[string]string{"vpc-id": w.vpc.ID, "private-ip-address": a.Out.Str("ipAddress")}, standin.Values(inA)},
 		{map[string]string{"availability-zone": "eu-central-1b", "interface-type": "efs", "owner-id": "111122223333"}, standin.Values(inB)},
 	} {
-		found, err := w.invoke(manyInterfaces, filtered(tc.filters))
+		found, err := w.Invoke(manyInterfaces, filtered(tc.filters))
 		if err != nil {
 			t.Errorf("%v: %v", tc.filters, err)
 		} else if diff := cmp.Diff(tc.want, found["ids"]); diff != "" {
@@ -67,21 +67,21 @@ func TestInterfacesOfMountTargets(t *testing.T) {
 
 func TestInterfaceOfAMountTarget(t *testing.T) {
 	w, files, a, _ := mounted(t)
-	id, address := a.out.Str("networkInterfaceId"), a.out.Str("ipAddress")
-	found, err := w.invoke(oneInterface, props{"id": id})
+	id, address := a.Out.Str("networkInterfaceId"), a.Out.Str("ipAddress")
+	found, err := w.Invoke(oneInterface, props{"id": id})
 	assert.NilError(t, err)
 	want := props{
 		"id":               id,
 		"arn":              "arn:aws:ec2:eu-central-1:111122223333:network-interface/" + id,
 		"availabilityZone": "eu-central-1a",
-		"description":      "EFS mount target for " + files.id + " (" + a.id + ")",
+		"description":      "EFS mount target for " + files.ID + " (" + a.ID + ")",
 		"interfaceType":    "efs",
 		"ownerId":          "111122223333",
 		"privateIp":        address,
 		"privateIps":       standin.Values(address),
-		"securityGroups":   standin.Values(w.group.id),
-		"subnetId":         w.subnetA.id,
-		"vpcId":            w.vpc.id,
+		"securityGroups":   standin.Values(w.group.ID),
+		"subnetId":         w.subnetA.ID,
+		"vpcId":            w.vpc.ID,
 		"associations":     []any{}, "attachments": []any{}, "ipv6Addresses": []any{}, "tags": map[string]any{},
 	}
 	if diff := cmp.Diff(want, found); diff != "" {
@@ -93,14 +93,14 @@ func TestInterfaceOfAMountTarget(t *testing.T) {
 // with the target.
 func TestInterfaceFollowsItsTarget(t *testing.T) {
 	w, _, a, _ := mounted(t)
-	group := w.make(ec2.SecurityGroupType, "other", props{"vpcId": w.vpc.id})
-	assert.NilError(t, w.update(a, props{"securityGroups": []any{group.id}}))
-	asked := props{"id": a.out.Str("networkInterfaceId")}
-	found, err := w.invoke(oneInterface, asked)
-	if err != nil || !cmp.Equal(found.List("securityGroups"), []string{group.id}) {
+	group := w.Make(ec2.SecurityGroupType, "other", props{"vpcId": w.vpc.ID})
+	assert.NilError(t, w.Update(a, props{"securityGroups": []any{group.ID}}))
+	asked := props{"id": a.Out.Str("networkInterfaceId")}
+	found, err := w.Invoke(oneInterface, asked)
+	if err != nil || !cmp.Equal(found.List("securityGroups"), []string{group.ID}) {
 		t.Errorf("groups are %v, error %v", found["securityGroups"], err)
 	}
-	assert.NilError(t, w.delete(a))
+	assert.NilError(t, w.Delete(a))
 	w.unanswered(oneInterface, asked, "no matching EC2 Network Interface found")
 }
 
@@ -111,7 +111,7 @@ func TestInterfaceRefusals(t *testing.T) {
 		want string
 	}{
 		oneInterface: {
-			filtered(map[string]string{"vpc-id": w.vpc.id}),
+			filtered(map[string]string{"vpc-id": w.vpc.ID}),
 			"multiple EC2 Network Interfaces matched; use additional constraints to reduce matches to a single EC2 Network Interface",
 		},
 		manyInterfaces: {

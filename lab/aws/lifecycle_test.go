@@ -21,44 +21,45 @@ import (
 	"tombolo/lab/aws/sqs"
 	"tombolo/lab/aws/sts"
 	"tombolo/lab/standin"
+	"tombolo/lab/standin/standintest"
 )
 
 func TestLifecycle(t *testing.T) {
 	w := newWorld(t)
-	if spec := w.fake.running["demo"]; spec.ServiceCIDR != "172.20.0.0/16" || spec.Version != "1.34" || spec.ID != w.cluster.out.Str("arn") {
+	if spec := w.Clusters.Running["demo"]; spec.ServiceCIDR != "172.20.0.0/16" || spec.Version != "1.34" || spec.ID != w.cluster.Out.Str("arn") {
 		t.Errorf("control plane started with %+v", spec)
 	}
-	if got := w.cluster.out.Sub("certificateAuthority").Str("data"); got != "UEVN" {
+	if got := w.cluster.Out.Sub("certificateAuthority").Str("data"); got != "UEVN" {
 		t.Errorf("certificate authority is %q", got)
 	}
 	for _, key := range []string{"endpoint", "arn", "createdAt", "platformVersion"} {
-		if w.cluster.out.Str(key) == "" {
+		if w.cluster.Out.Str(key) == "" {
 			t.Errorf("cluster has no %s", key)
 		}
 	}
-	if issuers := w.cluster.out.At("identities", "oidcs", "issuer"); len(issuers) != 1 || !strings.HasPrefix(issuers[0], "https://oidc.eks.eu-central-1.amazonaws.com/id/") {
+	if issuers := w.cluster.Out.At("identities", "oidcs", "issuer"); len(issuers) != 1 || !strings.HasPrefix(issuers[0], "https://oidc.eks.eu-central-1.amazonaws.com/id/") {
 		t.Errorf("issuers are %v", issuers)
 	}
-	group := w.nodes.in.Str("nodeGroupName")
-	nodes := w.fake.nodes["demo/"+group]
+	group := w.nodes.In.Str("nodeGroupName")
+	nodes := w.Clusters.Nodes["demo/"+group]
 	if len(nodes) != 2 || nodes[0].Zone == nodes[1].Zone {
 		t.Fatalf("nodes are %+v", nodes)
 	}
 	if n := nodes[0]; n.Labels["eks.amazonaws.com/nodegroup"] != group || n.Labels["workload"] != "system" || n.Taints[0].Effect != "NoSchedule" {
 		t.Errorf("node is %+v", n)
 	}
-	w.takeDown()
-	if len(w.fake.running) != 0 || len(w.fake.nodes["demo/"+group]) != 0 {
-		t.Errorf("still running: %v %v", w.fake.running, w.fake.nodes)
+	w.TakeDown()
+	if len(w.Clusters.Running) != 0 || len(w.Clusters.Nodes["demo/"+group]) != 0 {
+		t.Errorf("still running: %v %v", w.Clusters.Running, w.Clusters.Nodes)
 	}
 }
 
 func TestNodesFollowTheSize(t *testing.T) {
 	w := newWorld(t)
-	before := w.fake.nodes["demo/"+w.nodes.in.Str("nodeGroupName")]
-	err := w.update(w.nodes, props{"scalingConfig": map[string]any{"minSize": 1, "desiredSize": 3, "maxSize": 3}})
+	before := w.Clusters.Nodes["demo/"+w.nodes.In.Str("nodeGroupName")]
+	err := w.Update(w.nodes, props{"scalingConfig": map[string]any{"minSize": 1, "desiredSize": 3, "maxSize": 3}})
 	assert.NilError(t, err)
-	after := w.fake.nodes["demo/"+w.nodes.in.Str("nodeGroupName")]
+	after := w.Clusters.Nodes["demo/"+w.nodes.In.Str("nodeGroupName")]
 	if len(after) != 3 || after[0].Name != before[0].Name {
 		t.Errorf("nodes were %v and are %v", before, after)
 	}
@@ -68,13 +69,13 @@ func TestNodesFollowTheSize(t *testing.T) {
 // ones; a label leaves them be.
 func TestNodesAreReplaced(t *testing.T) {
 	w := newWorld(t)
-	key := "demo/" + w.nodes.in.Str("nodeGroupName")
-	first := w.fake.nodes[key]
-	assert.NilError(t, w.update(w.cluster, props{"version": "1.35"}))
-	assert.NilError(t, w.update(w.nodes, props{"labels": map[string]any{"workload": "other"}}))
-	same := w.fake.nodes[key]
-	assert.NilError(t, w.update(w.nodes, props{"version": "1.35"}))
-	second := w.fake.nodes[key]
+	key := "demo/" + w.nodes.In.Str("nodeGroupName")
+	first := w.Clusters.Nodes[key]
+	assert.NilError(t, w.Update(w.cluster, props{"version": "1.35"}))
+	assert.NilError(t, w.Update(w.nodes, props{"labels": map[string]any{"workload": "other"}}))
+	same := w.Clusters.Nodes[key]
+	assert.NilError(t, w.Update(w.nodes, props{"version": "1.35"}))
+	second := w.Clusters.Nodes[key]
 	assert.Equal(t, len(second), len(first))
 	for i := range first {
 		assert.Equal(t, first[i].Version, "1.34")
@@ -85,60 +86,60 @@ func TestNodesAreReplaced(t *testing.T) {
 
 func TestReopen(t *testing.T) {
 	w := newWorld(t)
-	before := w.cloud.Inventory()
-	token, _, err := authenticator.GetToken(w.cloud, sts.UserCredentials(w.cloud), "demo")
+	before := w.Cloud.Inventory()
+	token, _, err := authenticator.GetToken(w.Cloud, sts.UserCredentials(w.Cloud), "demo")
 	assert.NilError(t, err)
-	w.fake.running, w.fake.nodes = map[string]standin.ClusterSpec{}, map[string][]standin.Node{}
-	w.open(standin.Options{})
-	w.configure(props{"region": "eu-central-1"})
-	assert.Check(t, is.DeepEqual(before, w.cloud.Inventory()))
-	assert.NilError(t, w.cloud.Resume(t.Context()))
-	if len(w.fake.running) != 1 || len(w.fake.nodes["demo/"+w.nodes.in.Str("nodeGroupName")]) != 2 {
-		t.Errorf("after resume: %v %v", w.fake.running, w.fake.nodes)
+	w.Clusters.Running, w.Clusters.Nodes = map[string]standin.ClusterSpec{}, map[string][]standin.Node{}
+	w.Reopen(standin.Options{})
+	w.Configure(props{"region": "eu-central-1"})
+	assert.Check(t, is.DeepEqual(before, w.Cloud.Inventory()))
+	assert.NilError(t, w.Cloud.Resume(t.Context()))
+	if len(w.Clusters.Running) != 1 || len(w.Clusters.Nodes["demo/"+w.nodes.In.Str("nodeGroupName")]) != 2 {
+		t.Errorf("after resume: %v %v", w.Clusters.Running, w.Clusters.Nodes)
 	}
-	if _, groups, err := authenticator.Authenticate(w.cloud, "demo", token); err != nil || !slices.Contains(groups, "system:masters") {
+	if _, groups, err := authenticator.Authenticate(w.Cloud, "demo", token); err != nil || !slices.Contains(groups, "system:masters") {
 		t.Errorf("the old token gives %v, %v", groups, err)
 	}
-	res, err := w.server.Read(t.Context(), &pulumirpc.ReadRequest{Urn: urnOf(ec2.VPCType, "vpc"), Id: w.vpc.id})
+	res, err := w.Server.Read(t.Context(), &pulumirpc.ReadRequest{Urn: standintest.URN(ec2.VPCType, "vpc"), Id: w.vpc.ID})
 	assert.NilError(t, err)
-	assert.Check(t, is.DeepEqual(w.vpc.out, w.plain(res.Properties)))
+	assert.Check(t, is.DeepEqual(w.vpc.Out, w.Plain(res.Properties)))
 }
 
 func TestResumeAsksAFailedClusterForNothing(t *testing.T) {
 	w := newWorld(t)
-	w.fake.running, w.fake.nodes = map[string]standin.ClusterSpec{}, map[string][]standin.Node{}
-	w.fake.fail = errors.New("port 6443 is taken")
-	w.open(standin.Options{})
-	err := w.cloud.Resume(t.Context())
+	w.Clusters.Running, w.Clusters.Nodes = map[string]standin.ClusterSpec{}, map[string][]standin.Node{}
+	w.Clusters.Fail = errors.New("port 6443 is taken")
+	w.Reopen(standin.Options{})
+	err := w.Cloud.Resume(t.Context())
 	if err == nil || !strings.HasPrefix(err.Error(), "resume EKS Cluster demo: ") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("error %v", err)
 	}
-	if len(w.fake.nodes) > 0 {
-		t.Errorf("nodes %v", w.fake.nodes)
+	if len(w.Clusters.Nodes) > 0 {
+		t.Errorf("nodes %v", w.Clusters.Nodes)
 	}
 }
 
 func TestReadByImportForm(t *testing.T) {
 	w := newWorld(t)
-	role := w.make(iam.RoleType, "pod", props{"assumeRolePolicy": podTrust})
-	pod := w.make(eks.PodIdentityType, "pod", props{"clusterName": "demo", "namespace": "a", "serviceAccount": "b", "roleArn": role.out["arn"]})
-	w.make(ec2.GroupRuleType, "rule", props{
-		"securityGroupId": w.group.id, "type": "ingress", "protocol": "-1", "fromPort": 0.0, "toPort": 0.0, "self": true,
+	role := w.Make(iam.RoleType, "pod", props{"assumeRolePolicy": podTrust})
+	pod := w.Make(eks.PodIdentityType, "pod", props{"clusterName": "demo", "namespace": "a", "serviceAccount": "b", "roleArn": role.Out["arn"]})
+	w.Make(ec2.GroupRuleType, "rule", props{
+		"securityGroupId": w.group.ID, "type": "ingress", "protocol": "-1", "fromPort": 0.0, "toPort": 0.0, "self": true,
 	})
 	for token, id := range map[string]string{
-		ec2.GroupRuleType:   w.group.id + "_ingress_all_0_0_self",
-		ec2.RouteType:       w.table.id + "_0.0.0.0/0",
-		ec2.TableLinkType:   w.subnetB.id + "/" + w.table.id,
-		iam.AttachmentType:  w.nodeRole.id + "/arn:aws:iam::aws:policy/AmazonEKSWorkerNodePolicy",
-		eks.PodIdentityType: "demo," + pod.id,
-		eks.NodeGroupType:   "demo:" + w.nodes.in.Str("nodeGroupName"),
+		ec2.GroupRuleType:   w.group.ID + "_ingress_all_0_0_self",
+		ec2.RouteType:       w.table.ID + "_0.0.0.0/0",
+		ec2.TableLinkType:   w.subnetB.ID + "/" + w.table.ID,
+		iam.AttachmentType:  w.nodeRole.ID + "/arn:aws:iam::aws:policy/AmazonEKSWorkerNodePolicy",
+		eks.PodIdentityType: "demo," + pod.ID,
+		eks.NodeGroupType:   "demo:" + w.nodes.In.Str("nodeGroupName"),
 	} {
-		res, err := w.server.Read(t.Context(), &pulumirpc.ReadRequest{Urn: urnOf(token, "x"), Id: id})
+		res, err := w.Server.Read(t.Context(), &pulumirpc.ReadRequest{Urn: standintest.URN(token, "x"), Id: id})
 		if err != nil || res.Id == "" || len(res.Inputs.GetFields()) == 0 {
 			t.Errorf("read %s %s: %v, %v", token, id, res, err)
 		}
 	}
-	res, err := w.server.Read(t.Context(), &pulumirpc.ReadRequest{Urn: urnOf(ec2.VPCType, "x"), Id: "vpc-0"})
+	res, err := w.Server.Read(t.Context(), &pulumirpc.ReadRequest{Urn: standintest.URN(ec2.VPCType, "x"), Id: "vpc-0"})
 	if err != nil || res.Id != "" {
 		t.Errorf("read of nothing: %v, %v", res, err)
 	}
@@ -146,44 +147,44 @@ func TestReadByImportForm(t *testing.T) {
 
 func TestVanishedCallerLeavesTheResource(t *testing.T) {
 	w := newWorld(t)
-	w.fake.block = make(chan struct{})
+	w.Clusters.Block = make(chan struct{})
 	made := make(chan error)
 	in := w.clusterArgs(props{"name": "second"})
 	go func() {
-		_, err := w.try(eks.ClusterType, "second", in)
+		_, err := w.Try(eks.ClusterType, "second", in)
 		made <- err
 	}()
-	w.eventually("the cluster is recorded", func() bool {
-		return slices.ContainsFunc(w.cloud.Inventory(), func(i standin.Item) bool { return i.ID == "second" })
+	w.Eventually("the cluster is recorded", func() bool {
+		return slices.ContainsFunc(w.Cloud.Inventory(), func(i standin.Item) bool { return i.ID == "second" })
 	})
-	if _, err := w.server.Cancel(t.Context(), nil); err != nil {
+	if _, err := w.Server.Cancel(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	refuses(t, <-made, "stopped waiting for aws:eks/cluster:Cluster second, which goes on: the operation was cancelled")
-	close(w.fake.block)
-	w.cloud.Work.Wait()
-	if r := eks.ClusterNamed(w.cloud, "second"); r == nil || r.Status != standin.StatusActive || r.Outputs.Str("endpoint") == "" {
+	close(w.Clusters.Block)
+	w.Cloud.Work.Wait()
+	if r := eks.ClusterNamed(w.Cloud, "second"); r == nil || r.Status != standin.StatusActive || r.Outputs.Str("endpoint") == "" {
 		t.Errorf("the cluster is %+v", r)
 	}
 }
 
 func TestFailedStartCanBeTriedAgain(t *testing.T) {
 	w := newWorld(t)
-	w.fake.fail = errors.New("etcd: port 2379 is taken")
+	w.Clusters.Fail = errors.New("etcd: port 2379 is taken")
 	in := w.clusterArgs(props{"name": "second"})
 	w.denied(eks.ClusterType, in, "waiting for EKS Cluster (second): etcd: port 2379 is taken")
-	w.fake.fail = nil
-	w.make(eks.ClusterType, "second", in)
+	w.Clusters.Fail = nil
+	w.Make(eks.ClusterType, "second", in)
 }
 
 func TestLatencyEndsWithTheCaller(t *testing.T) {
 	a := newAccount(t)
-	a.open(standin.Options{LatencyScale: 1000})
-	a.configure(props{})
+	a.Reopen(standin.Options{LatencyScale: 1000})
+	a.Configure(props{})
 	done := make(chan error)
-	go func() { _, err := a.try(ec2.VPCType, "vpc", props{"cidrBlock": "10.0.0.0/16"}); done <- err }()
-	a.eventually("the VPC is recorded", func() bool { return len(a.cloud.Inventory()) == 1 })
-	if _, err := a.server.Cancel(t.Context(), nil); err != nil {
+	go func() { _, err := a.Try(ec2.VPCType, "vpc", props{"cidrBlock": "10.0.0.0/16"}); done <- err }()
+	a.Eventually("the VPC is recorded", func() bool { return len(a.Cloud.Inventory()) == 1 })
+	if _, err := a.Server.Cancel(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	refuses(t, <-done, "the operation was cancelled")
@@ -193,11 +194,11 @@ func TestLatencyEndsWithTheCaller(t *testing.T) {
 // for which the other operation may wait.
 func TestRepeatedCreate(t *testing.T) {
 	a := newAccount(t)
-	queue := a.make(sqs.QueueType, "queue", props{"name": "q"})
-	unlock := a.cloud.LockResource(sqs.QueueType, "eu-central-1", queue.id)
+	queue := a.Make(sqs.QueueType, "queue", props{"name": "q"})
+	unlock := a.Cloud.LockResource(sqs.QueueType, "eu-central-1", queue.ID)
 	made := make(chan error, 1)
 	go func() {
-		_, err := a.try(sqs.QueueType, "again", props{"name": "q"})
+		_, err := a.Try(sqs.QueueType, "again", props{"name": "q"})
 		made <- err
 	}()
 	select {
@@ -209,17 +210,17 @@ func TestRepeatedCreate(t *testing.T) {
 		t.Error("the second creation waits for the first one's lock")
 	}
 	unlock()
-	assert.Check(t, a.delete(queue))
+	assert.Check(t, a.Delete(queue))
 }
 
 func TestConcurrentCreates(t *testing.T) {
 	a := newAccount(t)
-	vpc := a.make(ec2.VPCType, "vpc", props{"cidrBlock": "10.0.0.0/16"})
+	vpc := a.Make(ec2.VPCType, "vpc", props{"cidrBlock": "10.0.0.0/16"})
 	var wg sync.WaitGroup
 	errs := make(chan error, 40)
 	for i := range 40 {
 		wg.Go(func() { // twenty blocks, each asked for twice
-			_, err := a.try(ec2.SubnetType, fmt.Sprint("s", i), props{"vpcId": vpc.id, "cidrBlock": fmt.Sprintf("10.0.%d.0/24", i%20)})
+			_, err := a.Try(ec2.SubnetType, fmt.Sprint("s", i), props{"vpcId": vpc.ID, "cidrBlock": fmt.Sprintf("10.0.%d.0/24", i%20)})
 			errs <- err
 		})
 	}
@@ -231,17 +232,17 @@ func TestConcurrentCreates(t *testing.T) {
 			refused++
 		}
 	}
-	if refused != 20 || len(a.cloud.Inventory()) != 21 {
-		t.Errorf("%d refused, %d resources", refused, len(a.cloud.Inventory()))
+	if refused != 20 || len(a.Cloud.Inventory()) != 21 {
+		t.Errorf("%d refused, %d resources", refused, len(a.Cloud.Inventory()))
 	}
 }
 
 func TestUnwritableStateMakesNothing(t *testing.T) {
 	a := newAccount(t)
-	assert.NilError(t, os.RemoveAll(a.dir))
-	assert.NilError(t, os.WriteFile(a.dir, nil, 0o600))
+	assert.NilError(t, os.RemoveAll(a.Dir))
+	assert.NilError(t, os.WriteFile(a.Dir, nil, 0o600))
 	a.denied(ec2.EIPType, props{"domain": "vpc"}, "record aws:ec2/eip:Eip eipalloc-0")
-	if items := a.cloud.Inventory(); len(items) != 0 {
+	if items := a.Cloud.Inventory(); len(items) != 0 {
 		t.Errorf("made %v", items)
 	}
 }

@@ -18,18 +18,18 @@ const image = "ami-0123456789abcdef0"
 func TestInstanceHoldsItsNetwork(t *testing.T) {
 	w := newNetwork(t)
 	tags := map[string]any{"karpenter.sh/nodepool": "default"}
-	instance := w.add(ec2.InstanceType, "node", props{
-		"ami": image, "instanceType": "m7i.large", "subnetId": w.subnetA.id, "vpcSecurityGroupIds": standin.Values(w.group.id), "tags": tags,
+	instance := w.Add(ec2.InstanceType, "node", props{
+		"ami": image, "instanceType": "m7i.large", "subnetId": w.subnetA.ID, "vpcSecurityGroupIds": standin.Values(w.group.ID), "tags": tags,
 	})
-	found, err := w.invoke("aws:ec2/getInstances:getInstances", props{"instanceTags": tags})
+	found, err := w.Invoke("aws:ec2/getInstances:getInstances", props{"instanceTags": tags})
 	assert.NilError(t, err)
-	assert.Check(t, is.DeepEqual(standin.Values(instance.id), found["ids"]))
-	interfaces, err := w.invoke(manyInterfaces, filtered(map[string]string{"group-id": w.group.id}))
+	assert.Check(t, is.DeepEqual(standin.Values(instance.ID), found["ids"]))
+	interfaces, err := w.Invoke(manyInterfaces, filtered(map[string]string{"group-id": w.group.ID}))
 	assert.NilError(t, err)
-	assert.Check(t, is.DeepEqual(standin.Values(instance.out.Str("primaryNetworkInterfaceId")), interfaces["ids"]))
-	refuses(t, w.delete(w.group), "DependencyViolation: resource "+w.group.id+" has a dependent object")
-	refuses(t, w.delete(w.subnetA), "DependencyViolation: The subnet '"+w.subnetA.id+"' has dependencies")
-	w.takeDown()
+	assert.Check(t, is.DeepEqual(standin.Values(instance.Out.Str("primaryNetworkInterfaceId")), interfaces["ids"]))
+	refuses(t, w.Delete(w.group), "DependencyViolation: resource "+w.group.ID+" has a dependent object")
+	refuses(t, w.Delete(w.subnetA), "DependencyViolation: The subnet '"+w.subnetA.ID+"' has dependencies")
+	w.TakeDown()
 }
 
 func TestInstanceRefusals(t *testing.T) {
@@ -40,44 +40,44 @@ func TestInstanceRefusals(t *testing.T) {
 		"InvalidSubnetID.NotFound: The subnet ID 'subnet-1' does not exist": {"subnetId": "subnet-1"},
 		"InvalidGroup.NotFound: The security group 'sg-1' does not exist":   {"vpcSecurityGroupIds": standin.Values("sg-1")},
 	} {
-		w.denied(ec2.InstanceType, standin.Merged(props{"ami": image, "instanceType": "m7i.large", "subnetId": w.subnetA.id}, change), want)
+		w.denied(ec2.InstanceType, standin.Merged(props{"ami": image, "instanceType": "m7i.large", "subnetId": w.subnetA.ID}, change), want)
 	}
-	kept := w.make(ec2.InstanceType, "kept", props{"ami": image, "instanceType": "m7i.large", "subnetId": w.subnetA.id, "disableApiTermination": true})
-	refuses(t, w.delete(kept), "may not be terminated")
+	kept := w.Make(ec2.InstanceType, "kept", props{"ami": image, "instanceType": "m7i.large", "subnetId": w.subnetA.ID, "disableApiTermination": true})
+	refuses(t, w.Delete(kept), "may not be terminated")
 }
 
 // TestInterfaceOfOnesOwn is what a plugin for networks leaves behind.
 func TestInterfaceOfOnesOwn(t *testing.T) {
 	w := newNetwork(t)
-	left := w.add(ec2.InterfaceType, "left", props{
-		"subnetId": w.subnetA.id, "securityGroups": standin.Values(w.group.id), "description": "aws-K8S-i-1",
+	left := w.Add(ec2.InterfaceType, "left", props{
+		"subnetId": w.subnetA.ID, "securityGroups": standin.Values(w.group.ID), "description": "aws-K8S-i-1",
 		"tags": map[string]any{"cluster.k8s.amazonaws.com/name": "demo"},
 	})
 	for _, filters := range []map[string]string{
-		{"status": "available"}, {"tag:cluster.k8s.amazonaws.com/name": "demo"}, {"group-id": w.group.id}, {"description": "aws-K8S-*"},
+		{"status": "available"}, {"tag:cluster.k8s.amazonaws.com/name": "demo"}, {"group-id": w.group.ID}, {"description": "aws-K8S-*"},
 	} {
-		found, err := w.invoke(manyInterfaces, filtered(filters))
-		if diff := cmp.Diff(standin.Values(left.id), found["ids"]); err != nil || diff != "" {
+		found, err := w.Invoke(manyInterfaces, filtered(filters))
+		if diff := cmp.Diff(standin.Values(left.ID), found["ids"]); err != nil || diff != "" {
 			t.Errorf("%v: %v\n%s", filters, err, diff)
 		}
 	}
-	refuses(t, w.delete(w.group), "has a dependent object")
-	refuses(t, w.delete(w.subnetA), "has dependencies")
-	w.takeDown()
+	refuses(t, w.Delete(w.group), "has a dependent object")
+	refuses(t, w.Delete(w.subnetA), "has dependencies")
+	w.TakeDown()
 }
 
 // TestClusterGroupThatIsInUse stays behind with the VPC, where in AWS it does.
 func TestClusterGroupThatIsInUse(t *testing.T) {
 	w := newWorld(t)
-	id := w.cluster.out.Sub("vpcConfig").Str("clusterSecurityGroupId")
-	left := w.make(ec2.InterfaceType, "left", props{"subnetId": w.subnetA.id, "securityGroups": standin.Values(id)})
+	id := w.cluster.Out.Sub("vpcConfig").Str("clusterSecurityGroupId")
+	left := w.Make(ec2.InterfaceType, "left", props{"subnetId": w.subnetA.ID, "securityGroups": standin.Values(id)})
 	for _, x := range []*thing{w.nodes, w.cluster} {
-		assert.NilError(t, w.delete(x))
+		assert.NilError(t, w.Delete(x))
 	}
 	assert.Check(t, is.Len(w.tagged("kubernetes.io/cluster/demo", "owned"), 1))
-	assert.NilError(t, w.delete(left))
-	assert.Check(t, w.delete(&thing{token: ec2.SecurityGroupType, name: "left", id: id}))
-	for _, i := range w.cloud.Inventory() {
+	assert.NilError(t, w.Delete(left))
+	assert.Check(t, w.Delete(&thing{Token: ec2.SecurityGroupType, Name: "left", ID: id}))
+	for _, i := range w.Cloud.Inventory() {
 		if i.ID == id {
 			t.Errorf("%+v is left", i)
 		}

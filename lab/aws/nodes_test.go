@@ -19,16 +19,16 @@ func inBase64(text string) string { return base64.StdEncoding.EncodeToString([]b
 
 // withTemplate are the arguments of a node group with a launch template.
 func (w *world) withTemplate(template, group props) props {
-	lt := w.make(ec2.LaunchTemplateType, "lt", template)
+	lt := w.Make(ec2.LaunchTemplateType, "lt", template)
 	in := w.nodeArgs(group)
-	in["launchTemplate"] = map[string]any{"id": lt.id, "version": "1"}
+	in["launchTemplate"] = map[string]any{"id": lt.ID, "version": "1"}
 	return in
 }
 
 // joining is user data by which a node joins the cluster.
 func (w *world) joining() string {
-	ca, _ := w.cluster.out["certificateAuthority"].(map[string]any)["data"].(string)
-	return inBase64("cluster demo at " + w.cluster.out["endpoint"].(string) + " with " + ca)
+	ca, _ := w.cluster.Out["certificateAuthority"].(map[string]any)["data"].(string)
+	return inBase64("cluster demo at " + w.cluster.Out["endpoint"].(string) + " with " + ca)
 }
 
 // TestNodeImages: what EKS takes and refuses of images, releases and launch templates.
@@ -44,7 +44,7 @@ func TestNodeImages(t *testing.T) {
 		{"with a release", func(w *world) props { return props{"imageId": anImage, "userData": w.joining()} }, func(*world) props { return props{"releaseVersion": "1.34.1-20260101"} }, "You cannot specify the field releaseVersion"},
 		{"without user data", func(*world) props { return props{"imageId": anImage} }, nil, "NodeCreationFailure: Instances failed to join the kubernetes cluster"},
 		{"instance profile", func(*world) props { return props{"iamInstanceProfile": map[string]any{"name": "x"}} }, nil, "iamInstanceProfile cannot be specified"},
-		{"other groups only", func(w *world) props { return props{"vpcSecurityGroupIds": []any{w.group.id}} }, nil, "their security groups do not let them reach the control plane"},
+		{"other groups only", func(w *world) props { return props{"vpcSecurityGroupIds": []any{w.group.ID}} }, nil, "their security groups do not let them reach the control plane"},
 		{"user data that is no archive", func(*world) props { return props{"userData": inBase64("#!/bin/sh")} }, nil, "User data was not in the MIME multipart format."},
 		{"an archive", func(*world) props {
 			return props{"userData": inBase64("MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\n#!/bin/sh\n--b--\n")}
@@ -63,7 +63,7 @@ func TestNodeImages(t *testing.T) {
 				group = test.group(w)
 			}
 			in := w.withTemplate(test.template(w), group)
-			_, err := w.try(eks.NodeGroupType, "more", in)
+			_, err := w.Try(eks.NodeGroupType, "more", in)
 			if test.want == "" {
 				assert.NilError(t, err)
 				return
@@ -94,30 +94,30 @@ func TestLaunchTemplateRefuses(t *testing.T) {
 		{"throughput of io2", disk(map[string]any{"volumeType": "io2", "iops": 5000, "throughput": 200}), "throughput is not supported for io2"},
 		{"throughput of few iops", disk(map[string]any{"volumeType": "gp3", "throughput": 1000}), "maximum is 0.250000"},
 		{"throughput beyond the provider", disk(map[string]any{"volumeType": "gp3", "throughput": 2000}), "expected throughput to be in the range (125 - 1000), got 2000"},
-		{"a key without encryption", disk(map[string]any{"volumeType": "gp3", "kmsKeyId": w.key.out["arn"]}), "requires the parameter Encrypted"},
+		{"a key without encryption", disk(map[string]any{"volumeType": "gp3", "kmsKeyId": w.key.Out["arn"]}), "requires the parameter Encrypted"},
 		{"no such key", disk(map[string]any{"volumeType": "gp3", "encrypted": "true", "kmsKeyId": "arn:aws:kms:eu-central-1:111122223333:key/none"}), "key/none' does not exist"},
 		{"a key's id", disk(map[string]any{"volumeType": "gp3", "encrypted": "true", "kmsKeyId": "1234"}), "is an invalid ARN"},
 	} {
-		_, err := w.try(ec2.LaunchTemplateType, "lt-"+strings.ReplaceAll(test.name, " ", "-"), test.in)
+		_, err := w.Try(ec2.LaunchTemplateType, "lt-"+strings.ReplaceAll(test.name, " ", "-"), test.in)
 		assert.Check(t, is.ErrorContains(err, test.want), test.name)
 	}
-	_, err := w.try(ec2.LaunchTemplateType, "right", disk(map[string]any{"volumeType": "gp3", "iops": 4000, "throughput": 1000, "encrypted": "true", "kmsKeyId": w.key.out["arn"]}))
+	_, err := w.Try(ec2.LaunchTemplateType, "right", disk(map[string]any{"volumeType": "gp3", "iops": 4000, "throughput": 1000, "encrypted": "true", "kmsKeyId": w.key.Out["arn"]}))
 	assert.NilError(t, err)
 }
 
 // TestNodeGroupKeepsItsKindOfImage: an update does not switch, and another release rolls.
 func TestNodeGroupKeepsItsKindOfImage(t *testing.T) {
 	w := newWorld(t)
-	lt := w.make(ec2.LaunchTemplateType, "lt", props{})
-	in := w.nodeArgs(props{"launchTemplate": map[string]any{"id": lt.id, "version": "1"}, "version": "1.34", "releaseVersion": "1.34.1-20260101"})
-	group := w.make(eks.NodeGroupType, "group", in)
-	before := w.fake.nodes["demo/"+group.in.Str("nodeGroupName")][0].Name
-	assert.NilError(t, w.update(group, props{"releaseVersion": "1.34.2-20260301"}))
-	after := w.fake.nodes["demo/"+group.in.Str("nodeGroupName")][0].Name
+	lt := w.Make(ec2.LaunchTemplateType, "lt", props{})
+	in := w.nodeArgs(props{"launchTemplate": map[string]any{"id": lt.ID, "version": "1"}, "version": "1.34", "releaseVersion": "1.34.1-20260101"})
+	group := w.Make(eks.NodeGroupType, "group", in)
+	before := w.Clusters.Nodes["demo/"+group.In.Str("nodeGroupName")][0].Name
+	assert.NilError(t, w.Update(group, props{"releaseVersion": "1.34.2-20260301"}))
+	after := w.Clusters.Nodes["demo/"+group.In.Str("nodeGroupName")][0].Name
 	assert.Check(t, before != after)
 
-	assert.NilError(t, w.update(lt, props{"imageId": anImage, "userData": w.joining()}))
-	err := w.update(group, props{"launchTemplate": map[string]any{"id": lt.id, "version": "2"}})
+	assert.NilError(t, w.Update(lt, props{"imageId": anImage, "userData": w.joining()}))
+	err := w.Update(group, props{"launchTemplate": map[string]any{"id": lt.ID, "version": "2"}})
 	assert.Check(t, is.ErrorContains(err, "You cannot switch from an AMI of Amazon EKS to a custom AMI"))
 }
 
@@ -126,12 +126,12 @@ func TestNodeGroupKeepsItsKindOfImage(t *testing.T) {
 func TestNodeGroupsUnderATagPolicy(t *testing.T) {
 	for want, kinds := range map[string][]string{"the volume has no tag team": {"instance"}, "": {"instance", "volume"}} {
 		w := newWorld(t)
-		w.cloud.Tags = standin.TagPolicy{Calls: []string{"RunInstances"}, Keys: []string{"team"}}
+		w.Cloud.Tags = standin.TagPolicy{Calls: []string{"RunInstances"}, Keys: []string{"team"}}
 		specifications := []any{}
 		for _, kind := range kinds {
 			specifications = append(specifications, map[string]any{"resourceType": kind, "tags": map[string]any{"team": "platform"}})
 		}
-		_, err := w.try(eks.NodeGroupType, "more", w.withTemplate(props{"tagSpecifications": specifications}, nil))
+		_, err := w.Try(eks.NodeGroupType, "more", w.withTemplate(props{"tagSpecifications": specifications}, nil))
 		if want == "" {
 			assert.NilError(t, err)
 			continue

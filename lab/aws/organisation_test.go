@@ -12,6 +12,7 @@ import (
 	"tombolo/lab/aws/sigv4"
 	"tombolo/lab/aws/sts"
 	"tombolo/lab/standin"
+	"tombolo/lab/standin/standintest"
 )
 
 const (
@@ -39,30 +40,30 @@ func assuming(arn, id string) props {
 // as a session of it.
 func TestProviderAssumesARole(t *testing.T) {
 	a := newAccount(t)
-	other, err := Open(t.TempDir(), standin.Options{Clusters: newFake(t), Account: "444455556666", Caller: homeUser})
+	other, err := Open(t.TempDir(), standin.Options{Clusters: standintest.NewClusters(t), Account: "444455556666", Caller: homeUser})
 	assert.NilError(t, err)
 	t.Cleanup(other.Close)
 	operator(t, other)
-	a.server = standin.Organisation(a.cloud, other)
-	a.configure(assuming(operatorRole, "acme"))
-	who, err := a.invoke("aws:index/getCallerIdentity:getCallerIdentity", props{})
+	a.Server = standin.Organisation(a.Cloud, other)
+	a.Configure(assuming(operatorRole, "acme"))
+	who, err := a.Invoke("aws:index/getCallerIdentity:getCallerIdentity", props{})
 	assert.NilError(t, err)
 	assert.Equal(t, who.Str("arn"), "arn:aws:sts::444455556666:assumed-role/operator/tombolo-demo")
 	assert.Equal(t, who.Str("accountId"), "444455556666")
-	a.make(ec2.VPCType, "net", props{"cidrBlock": "10.0.0.0/16"})
+	a.Make(ec2.VPCType, "net", props{"cidrBlock": "10.0.0.0/16"})
 	assert.Equal(t, len(other.Client("eu-central-1").Find(ec2.VPCType, nil)), 1)
-	assert.Equal(t, len(a.cloud.Client("eu-central-1").Find(ec2.VPCType, nil)), 0)
+	assert.Equal(t, len(a.Cloud.Client("eu-central-1").Find(ec2.VPCType, nil)), 0)
 
 	// Another provider, without the role, stays at home.
-	a.configure(props{"region": "eu-central-1"})
-	who, err = a.invoke("aws:index/getCallerIdentity:getCallerIdentity", props{})
+	a.Configure(props{"region": "eu-central-1"})
+	who, err = a.Invoke("aws:index/getCallerIdentity:getCallerIdentity", props{})
 	assert.NilError(t, err)
 	assert.Equal(t, who.Str("arn"), homeUser)
 }
 
 func TestRoleThatCannotBeAssumed(t *testing.T) {
 	a := newAccount(t)
-	a.make(iam.RoleType, "operator", props{"name": "operator", "assumeRolePolicy": trustWithID(homeUser)})
+	a.Make(iam.RoleType, "operator", props{"name": "operator", "assumeRolePolicy": trustWithID(homeUser)})
 	const own = "arn:aws:iam::111122223333:role/operator"
 	for name, config := range map[string]props{
 		"another id":     assuming(own, "other"),
@@ -72,29 +73,29 @@ func TestRoleThatCannotBeAssumed(t *testing.T) {
 		"another's path": assuming("arn:aws:iam::111122223333:role/x/operator", "acme"),
 	} {
 		arn := config.Sub("assumeRole").Str("roleArn")
-		res, err := a.server.CheckConfig(t.Context(), &pulumirpc.CheckRequest{News: a.wire(config)})
+		res, err := a.Server.CheckConfig(t.Context(), &pulumirpc.CheckRequest{News: a.Wire(config)})
 		assert.NilError(t, err)
 		assert.Assert(t, is.Len(res.Failures, 1), name)
 		assert.Check(t, is.Contains(res.Failures[0].Reason, "Cannot assume IAM Role: IAM Role ("+arn+") cannot be assumed."))
 		assert.Check(t, is.Contains(res.Failures[0].Reason, "AccessDenied: User: "+homeUser+" is not authorized to perform: sts:AssumeRole on resource: "+arn))
 	}
-	a.configure(assuming(own, "acme"))
+	a.Configure(assuming(own, "acme"))
 }
 
 // TestAssumeForAHolder: the CLI assumes a role with the credentials that it has.
 func TestAssumeForAHolder(t *testing.T) {
 	a := newAccount(t)
-	a.make(iam.RoleType, "operator", props{"name": "operator", "assumeRolePolicy": trustWithID(homeUser)})
+	a.Make(iam.RoleType, "operator", props{"name": "operator", "assumeRolePolicy": trustWithID(homeUser)})
 	role := sts.Role{ARN: "arn:aws:iam::111122223333:role/operator", Session: "me", ExternalID: "acme"}
-	made, err := sts.Accounts{a.cloud}.Assume(sts.UserCredentials(a.cloud), role)
+	made, err := sts.Accounts{a.Cloud}.Assume(sts.UserCredentials(a.Cloud), role)
 	assert.NilError(t, err)
-	session, err := sts.SessionOf(a.cloud, made.SessionToken)
+	session, err := sts.SessionOf(a.Cloud, made.SessionToken)
 	assert.NilError(t, err)
 	assert.Equal(t, session.Role, "operator")
-	_, err = sts.Accounts{a.cloud}.Assume(made, role)
+	_, err = sts.Accounts{a.Cloud}.Assume(made, role)
 	assert.Check(t, is.ErrorContains(err, "assumed-role/operator/me is not authorized to perform: sts:AssumeRole"))
 	made.SecretAccessKey = "guessed"
-	_, err = sts.Accounts{a.cloud}.Assume(made, role)
+	_, err = sts.Accounts{a.Cloud}.Assume(made, role)
 	assert.Check(t, is.ErrorContains(err, "InvalidClientTokenId"))
 }
 
@@ -103,7 +104,7 @@ func TestAssumeForAHolder(t *testing.T) {
 // pipelines, and no role of the first account is another's.
 func TestRoleThroughAnotherAccount(t *testing.T) {
 	a := newAccount(t)
-	other, err := Open(t.TempDir(), standin.Options{Clusters: newFake(t), Account: "444455556666", Caller: homeUser})
+	other, err := Open(t.TempDir(), standin.Options{Clusters: standintest.NewClusters(t), Account: "444455556666", Caller: homeUser})
 	assert.NilError(t, err)
 	t.Cleanup(other.Close)
 	trusts := func(principal string) string {
@@ -114,10 +115,10 @@ func TestRoleThroughAnotherAccount(t *testing.T) {
 		"name": "prod-preview", "assumeRolePolicy": trusts("arn:aws:iam::111122223333:role/preview"),
 	})
 	assert.NilError(t, err)
-	accounts := sts.Accounts{a.cloud, other}
+	accounts := sts.Accounts{a.Cloud, other}
 	session := func(name string) sigv4.Credentials {
-		a.make(iam.RoleType, name, props{"name": name, "assumeRolePolicy": trusts(homeUser)})
-		made, err := accounts.Assume(sts.UserCredentials(a.cloud), sts.Role{ARN: "arn:aws:iam::111122223333:role/" + name, Session: "job"})
+		a.Make(iam.RoleType, name, props{"name": name, "assumeRolePolicy": trusts(homeUser)})
+		made, err := accounts.Assume(sts.UserCredentials(a.Cloud), sts.Role{ARN: "arn:aws:iam::111122223333:role/" + name, Session: "job"})
 		assert.NilError(t, err)
 		return made
 	}
@@ -126,7 +127,7 @@ func TestRoleThroughAnotherAccount(t *testing.T) {
 	assert.Check(t, is.ErrorContains(err, "AccessDenied: User: arn:aws:sts::111122223333:assumed-role/preview/job is not authorized to perform: sts:AssumeRole on resource: "+there))
 
 	for _, name := range []string{"preview", "apply"} {
-		a.make(iam.RolePolicyType, name, props{"role": name, "name": "accounts", "policy": policyOf(`{"Effect":"Allow","Action":"sts:AssumeRole","Resource":"` + there + `"}`)})
+		a.Make(iam.RolePolicyType, name, props{"role": name, "name": "accounts", "policy": policyOf(`{"Effect":"Allow","Action":"sts:AssumeRole","Resource":"` + there + `"}`)})
 	}
 	made, err := accounts.Assume(preview, sts.Role{ARN: there, Session: "job"})
 	assert.NilError(t, err)

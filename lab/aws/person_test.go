@@ -64,11 +64,11 @@ func TestPeople(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.make(eks.IdentityProviderType, "people", labPeople(test.oidc))
+			w.Make(eks.IdentityProviderType, "people", labPeople(test.oidc))
 			token, err := keys.Token(ada(test.claims))
 			assert.NilError(t, err)
 			assert.Check(t, authenticator.IsPerson(token))
-			user, groups, err := authenticator.Person(w.cloud, keys.Key, "demo", token)
+			user, groups, err := authenticator.Person(w.Cloud, keys.Key, "demo", token)
 			assert.NilError(t, err)
 			assert.Check(t, is.Equal(user, test.user))
 			assert.Check(t, slices.Equal(groups, test.groups), "%v", groups)
@@ -87,9 +87,9 @@ func TestPeopleRefusals(t *testing.T) {
 	keys, w := provider(t), newWorld(t)
 	token, err := keys.Token(ada(nil))
 	assert.NilError(t, err)
-	_, _, err = authenticator.Person(w.cloud, keys.Key, "demo", token)
+	_, _, err = authenticator.Person(w.Cloud, keys.Key, "demo", token)
 	assert.Check(t, is.ErrorContains(err, "authenticate with cluster demo: the cluster has no identity provider"))
-	made := w.make(eks.IdentityProviderType, "people", labPeople(nil))
+	made := w.Make(eks.IdentityProviderType, "people", labPeople(nil))
 	for name, test := range map[string]struct {
 		claims props
 		want   string
@@ -108,35 +108,35 @@ func TestPeopleRefusals(t *testing.T) {
 	} {
 		token, err := keys.Token(ada(test.claims))
 		assert.NilError(t, err)
-		_, _, err = authenticator.Person(w.cloud, keys.Key, "demo", token)
+		_, _, err = authenticator.Person(w.Cloud, keys.Key, "demo", token)
 		assert.Check(t, is.ErrorContains(err, test.want), name)
 	}
 	forged, err := provider(t).Token(ada(nil))
 	assert.NilError(t, err)
-	_, _, err = authenticator.Person(w.cloud, keys.Key, "demo", forged)
+	_, _, err = authenticator.Person(w.Cloud, keys.Key, "demo", forged)
 	assert.Check(t, is.ErrorContains(err, "signature is invalid"))
 	unsigned, err := jwt.NewWithClaims(jwt.SigningMethodNone, jwt.MapClaims(ada(nil))).SignedString(jwt.UnsafeAllowNoneSignatureType)
 	assert.NilError(t, err)
-	_, _, err = authenticator.Person(w.cloud, keys.Key, "demo", unsigned)
+	_, _, err = authenticator.Person(w.Cloud, keys.Key, "demo", unsigned)
 	assert.Check(t, is.ErrorContains(err, "signing method none is invalid"))
-	_, _, err = authenticator.Person(w.cloud, keys.Key, "other", token)
+	_, _, err = authenticator.Person(w.Cloud, keys.Key, "other", token)
 	assert.Check(t, is.ErrorContains(err, "the cluster has no identity provider"))
-	assert.NilError(t, w.delete(made))
-	_, _, err = authenticator.Person(w.cloud, keys.Key, "demo", token)
+	assert.NilError(t, w.Delete(made))
+	_, _, err = authenticator.Person(w.Cloud, keys.Key, "demo", token)
 	assert.Check(t, is.ErrorContains(err, "the cluster has no identity provider"), "it was taken away")
 
-	w.make(eks.IdentityProviderType, "mail", labPeople(props{"usernameClaim": "email"}))
-	_, _, err = authenticator.Person(w.cloud, keys.Key, "demo", token)
+	w.Make(eks.IdentityProviderType, "mail", labPeople(props{"usernameClaim": "email"}))
+	_, _, err = authenticator.Person(w.Cloud, keys.Key, "demo", token)
 	assert.Check(t, is.ErrorContains(err, "the token says that its address is not verified"))
 }
 
 // TestIssuersThatDoNotAnswer: EKS takes a provider that it cannot ask, and refuses its tokens.
 func TestIssuersThatDoNotAnswer(t *testing.T) {
 	keys, w := provider(t), newWorld(t)
-	w.make(eks.IdentityProviderType, "people", labPeople(props{"issuerUrl": "https://auth.example.com/"}))
+	w.Make(eks.IdentityProviderType, "people", labPeople(props{"issuerUrl": "https://auth.example.com/"}))
 	token, err := keys.Token(ada(props{"iss": "https://auth.example.com/"}))
 	assert.NilError(t, err)
-	_, _, err = authenticator.Person(w.cloud, keys.Key, "demo", token)
+	_, _, err = authenticator.Person(w.Cloud, keys.Key, "demo", token)
 	assert.Check(t, is.ErrorContains(err, "https://auth.example.com/ does not answer"))
 	_, err = people.Open(filepath.Join(t.TempDir(), "none.key"))
 	assert.Check(t, is.ErrorContains(err, "read the key of the lab's provider"))

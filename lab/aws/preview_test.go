@@ -9,30 +9,31 @@ import (
 
 	"tombolo/lab/aws/eks"
 	"tombolo/lab/standin"
+	"tombolo/lab/standin/standintest"
 )
 
 // previewedCluster is the vpcConfig of a cluster to be made, and all outputs of
 // the world's cluster after an update that has other inputs.
 func (w *world) previewedCluster(change props) (created, updated props) {
-	w.t.Helper()
-	in := standin.Merged(w.cluster.in, change)
-	made, err := w.server.Create(w.t.Context(), &pulumirpc.CreateRequest{
-		Urn: urnOf(eks.ClusterType, "another"), Properties: w.wire(in), Preview: true,
+	w.T.Helper()
+	in := standin.Merged(w.cluster.In, change)
+	made, err := w.Server.Create(w.T.Context(), &pulumirpc.CreateRequest{
+		Urn: standintest.URN(eks.ClusterType, "another"), Properties: w.Wire(in), Preview: true,
 	})
-	assert.NilError(w.t, err)
-	changed, err := w.server.Update(w.t.Context(), &pulumirpc.UpdateRequest{
-		Urn: urnOf(eks.ClusterType, "cluster"), Id: w.cluster.id, Preview: true,
-		Olds: w.wire(w.cluster.out), OldInputs: w.wire(w.cluster.in), News: w.wire(in),
+	assert.NilError(w.T, err)
+	changed, err := w.Server.Update(w.T.Context(), &pulumirpc.UpdateRequest{
+		Urn: standintest.URN(eks.ClusterType, "cluster"), Id: w.cluster.ID, Preview: true,
+		Olds: w.Wire(w.cluster.Out), OldInputs: w.Wire(w.cluster.In), News: w.Wire(in),
 	})
-	assert.NilError(w.t, err)
-	return w.plain(made.Properties).Sub("vpcConfig"), w.plain(changed.Properties)
+	assert.NilError(w.T, err)
+	return w.Plain(made.Properties).Sub("vpcConfig"), w.Plain(changed.Properties)
 }
 
 // What AWS decides within an object that was asked for is unknown in the preview
 // of a creation, and what it is in the preview of an update.
 func TestPreviewOfWhatAWSDecidesWithinAnObject(t *testing.T) {
 	w := newWorld(t)
-	had := w.cluster.out.Sub("vpcConfig")
+	had := w.cluster.Out.Sub("vpcConfig")
 	if had.Str("clusterSecurityGroupId") == "" || had.Str("vpcId") == "" {
 		t.Fatalf("AWS has decided nothing: %v", had)
 	}
@@ -45,7 +46,7 @@ func TestPreviewOfWhatAWSDecidesWithinAnObject(t *testing.T) {
 	if diff := cmp.Diff(had, updated.Sub("vpcConfig")); diff != "" {
 		t.Errorf("an upgrade changes vpcConfig (-before +after):\n%s", diff)
 	}
-	if updated.Str("version") != "1.35" || updated.Str("endpoint") != w.cluster.out.Str("endpoint") {
+	if updated.Str("version") != "1.35" || updated.Str("endpoint") != w.cluster.Out.Str("endpoint") {
 		t.Errorf("an upgrade makes %v", updated)
 	}
 }
@@ -54,9 +55,9 @@ func TestPreviewOfWhatAWSDecidesWithinAnObject(t *testing.T) {
 // asked for any longer.
 func TestPreviewOfAnObjectThatChanges(t *testing.T) {
 	w := newWorld(t)
-	had := w.cluster.out.Sub("vpcConfig")
+	had := w.cluster.Out.Sub("vpcConfig")
 	_, updated := w.previewedCluster(props{"vpcConfig": map[string]any{
-		"subnetIds": []any{w.subnetA.id, w.subnetB.id}, "endpointPrivateAccess": true,
+		"subnetIds": []any{w.subnetA.ID, w.subnetB.ID}, "endpointPrivateAccess": true,
 	}})
 	now := updated.Sub("vpcConfig")
 	if now["endpointPrivateAccess"] != true || now.Str("clusterSecurityGroupId") != had.Str("clusterSecurityGroupId") {

@@ -17,11 +17,12 @@ import (
 	"tombolo/lab/aws/iam"
 	"tombolo/lab/aws/kms"
 	"tombolo/lab/standin"
+	"tombolo/lab/standin/standintest"
 )
 
 func TestUnknownType(t *testing.T) {
 	a := newAccount(t)
-	_, failures := a.check("aws:rds/instance:Instance", "x", nil, props{})
+	_, failures := a.Check("aws:rds/instance:Instance", "x", nil, props{})
 	if !strings.Contains(failures, "the AWS stand-in does not know the resource type aws:rds/instance:Instance") {
 		t.Error(failures)
 	}
@@ -39,11 +40,11 @@ func TestConfigurationIsRefused(t *testing.T) {
 		{props{"allowedAccountIds": []any{"444455556666"}}, "AWS account ID not allowed: 111122223333"},
 		{props{"regions": "x"}, `Invalid or unknown key; did you mean "region"?`},
 	} {
-		res, err := a.server.CheckConfig(t.Context(), &pulumirpc.CheckRequest{News: a.wire(tc.config)})
+		res, err := a.Server.CheckConfig(t.Context(), &pulumirpc.CheckRequest{News: a.Wire(tc.config)})
 		if err != nil || len(res.Failures) != 1 || !strings.Contains(res.Failures[0].Reason, tc.want) {
 			t.Errorf("check of %v gives %v, %v", tc.config, res, err)
 		}
-		if _, err := a.server.Configure(t.Context(), &pulumirpc.ConfigureRequest{Args: a.wire(tc.config)}); err == nil || !strings.Contains(err.Error(), tc.want) {
+		if _, err := a.Server.Configure(t.Context(), &pulumirpc.ConfigureRequest{Args: a.Wire(tc.config)}); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("configuration %v gives %v", tc.config, err)
 		}
 	}
@@ -51,38 +52,38 @@ func TestConfigurationIsRefused(t *testing.T) {
 
 func TestDefaultTags(t *testing.T) {
 	a := newAccount(t)
-	a.configure(props{"defaultTags": `{"tags":{"tombolo:cluster":"demo","team":"a"}}`, "allowedAccountIds": `["111122223333"]`})
-	vpc := a.make(ec2.VPCType, "vpc", props{"cidrBlock": "10.0.0.0/16", "tags": map[string]any{"team": "b"}})
+	a.Configure(props{"defaultTags": `{"tags":{"tombolo:cluster":"demo","team":"a"}}`, "allowedAccountIds": `["111122223333"]`})
+	vpc := a.Make(ec2.VPCType, "vpc", props{"cidrBlock": "10.0.0.0/16", "tags": map[string]any{"team": "b"}})
 	want := props{"tombolo:cluster": "demo", "team": "b"}
-	assert.Check(t, is.DeepEqual(want, vpc.out.Sub("tagsAll")))
-	a.make(iam.RoleType, "role", props{"assumeRolePolicy": nodeTrust})
+	assert.Check(t, is.DeepEqual(want, vpc.Out.Sub("tagsAll")))
+	a.Make(iam.RoleType, "role", props{"assumeRolePolicy": nodeTrust})
 	list := a.tagged("tombolo:cluster", "demo")
-	if len(list) != 1 || list[0].Str("resourceArn") != vpc.out.Str("arn") || list[0].Sub("tags").Str("team") != "b" {
+	if len(list) != 1 || list[0].Str("resourceArn") != vpc.Out.Str("arn") || list[0].Sub("tags").Str("team") != "b" {
 		t.Errorf("found %v", list)
 	}
-	if d := a.diff(vpc, nil); d.Changes != pulumirpc.DiffResponse_DIFF_NONE {
+	if d := a.Diff(vpc, nil); d.Changes != pulumirpc.DiffResponse_DIFF_NONE {
 		t.Errorf("diff without a change: %v", d)
 	}
 }
 
 func TestNames(t *testing.T) {
 	a := newAccount(t)
-	in, _ := a.check(iam.RoleType, "web", nil, props{"assumeRolePolicy": nodeTrust})
+	in, _ := a.Check(iam.RoleType, "web", nil, props{"assumeRolePolicy": nodeTrust})
 	name := in.Str("name")
 	if !regexp.MustCompile(`-[0-9a-f]{7}$`).MatchString(name) || !strings.HasPrefix(name, "web-") {
 		t.Errorf("made up the name %s", name)
 	}
-	if again, _ := a.check(iam.RoleType, "web", in, props{"assumeRolePolicy": nodeTrust}); again.Str("name") != name {
+	if again, _ := a.Check(iam.RoleType, "web", in, props{"assumeRolePolicy": nodeTrust}); again.Str("name") != name {
 		t.Errorf("the name was %s and is %s", name, again.Str("name"))
 	}
-	if alias, _ := a.check(kms.AliasType, "web", nil, props{"targetKeyId": "x"}); !strings.HasPrefix(alias.Str("name"), "alias/web-") {
+	if alias, _ := a.Check(kms.AliasType, "web", nil, props{"targetKeyId": "x"}); !strings.HasPrefix(alias.Str("name"), "alias/web-") {
 		t.Errorf("made up the alias %s", alias.Str("name"))
 	}
 }
 
 func TestReplacements(t *testing.T) {
 	w := newWorld(t)
-	template := w.make(ec2.LaunchTemplateType, "lt", props{"name": "nodes", "instanceType": "m7i.large", "updateDefaultVersion": true})
+	template := w.Make(ec2.LaunchTemplateType, "lt", props{"name": "nodes", "instanceType": "m7i.large", "updateDefaultVersion": true})
 	for _, tc := range []struct {
 		what     *thing
 		change   props
@@ -93,79 +94,79 @@ func TestReplacements(t *testing.T) {
 		{w.vpc, props{"enableDnsHostnames": false}, nil, false},
 		{w.subnetA, props{"availabilityZone": "eu-central-1c"}, []string{"availabilityZone"}, false},
 		{w.subnetA, props{"mapPublicIpOnLaunch": true}, nil, false},
-		{w.nat, props{"subnetId": w.subnetB.id}, []string{"subnetId"}, false},
+		{w.nat, props{"subnetId": w.subnetB.ID}, []string{"subnetId"}, false},
 		{w.nodeRole, props{"name": "other"}, []string{"name"}, false},
 		{w.nodeRole, props{"description": "other"}, nil, false},
 		{w.cluster, props{"version": "1.35"}, nil, false},
 		{w.cluster, props{"roleArn": "arn:aws:iam::111122223333:role/other"}, []string{"roleArn"}, true},
-		{w.cluster, props{"vpcConfig": standin.Merged(w.cluster.in.Sub("vpcConfig"), props{"endpointPrivateAccess": true})}, nil, false},
+		{w.cluster, props{"vpcConfig": standin.Merged(w.cluster.In.Sub("vpcConfig"), props{"endpointPrivateAccess": true})}, nil, false},
 		{w.nodes, props{"instanceTypes": []any{"m7i.xlarge"}}, []string{"instanceTypes"}, false},
 		{w.nodes, props{"scalingConfig": map[string]any{"minSize": 1, "desiredSize": 3, "maxSize": 3}}, nil, false},
 		{template, props{"instanceType": "m7i.xlarge"}, nil, false},
 	} {
-		d := w.diff(tc.what, tc.change)
+		d := w.Diff(tc.what, tc.change)
 		if d.Changes != pulumirpc.DiffResponse_DIFF_SOME || !slices.Equal(d.Replaces, tc.replaces) || d.DeleteBeforeReplace != tc.first {
-			t.Errorf("%s with %v: %v", tc.what.name, tc.change, d)
+			t.Errorf("%s with %v: %v", tc.what.Name, tc.change, d)
 		}
 	}
-	if d := w.diff(w.cluster, props{"vpcConfig": standin.Merged(w.cluster.in.Sub("vpcConfig"), props{"endpointPrivateAccess": true})}); !slices.Equal(slices.Collect(maps.Keys(d.DetailedDiff)), []string{"vpcConfig.endpointPrivateAccess"}) {
+	if d := w.Diff(w.cluster, props{"vpcConfig": standin.Merged(w.cluster.In.Sub("vpcConfig"), props{"endpointPrivateAccess": true})}); !slices.Equal(slices.Collect(maps.Keys(d.DetailedDiff)), []string{"vpcConfig.endpointPrivateAccess"}) {
 		t.Errorf("detailed diff is %v", d.DetailedDiff)
 	}
-	if err := w.update(template, props{"instanceType": "m7i.xlarge"}); err != nil || template.out.Integer("latestVersion") != 2 || template.out.Integer("defaultVersion") != 2 {
-		t.Errorf("after an update the template is %v, %v", template.out, err)
+	if err := w.Update(template, props{"instanceType": "m7i.xlarge"}); err != nil || template.Out.Integer("latestVersion") != 2 || template.Out.Integer("defaultVersion") != 2 {
+		t.Errorf("after an update the template is %v, %v", template.Out, err)
 	}
 }
 
 func TestTagsMakeNoVersion(t *testing.T) {
 	a := newAccount(t)
-	template := a.make(ec2.LaunchTemplateType, "lt", props{"instanceType": "m7i.large"})
-	in := standin.Merged(template.in, props{"tags": map[string]any{"a": "b"}})
-	res, err := a.server.Update(t.Context(), &pulumirpc.UpdateRequest{
-		Urn: urnOf(ec2.LaunchTemplateType, "lt"), Id: template.id,
-		Olds: a.wire(template.out), OldInputs: a.wire(template.in), News: a.wire(in), Preview: true,
+	template := a.Make(ec2.LaunchTemplateType, "lt", props{"instanceType": "m7i.large"})
+	in := standin.Merged(template.In, props{"tags": map[string]any{"a": "b"}})
+	res, err := a.Server.Update(t.Context(), &pulumirpc.UpdateRequest{
+		Urn: standintest.URN(ec2.LaunchTemplateType, "lt"), Id: template.ID,
+		Olds: a.Wire(template.Out), OldInputs: a.Wire(template.In), News: a.Wire(in), Preview: true,
 	})
-	if err != nil || a.plain(res.Properties).Integer("latestVersion") != 1 {
+	if err != nil || a.Plain(res.Properties).Integer("latestVersion") != 1 {
 		t.Errorf("preview gives %v, %v", res, err)
 	}
-	if err := a.update(template, in); err != nil || template.out.Integer("latestVersion") != 1 || template.out.Sub("tagsAll").Str("a") != "b" {
-		t.Errorf("update gives %v, %v", template.out, err)
+	if err := a.Update(template, in); err != nil || template.Out.Integer("latestVersion") != 1 || template.Out.Sub("tagsAll").Str("a") != "b" {
+		t.Errorf("update gives %v, %v", template.Out, err)
 	}
 }
 
 func TestSameDocumentIsNoChange(t *testing.T) {
 	w := newWorld(t)
 	other := `{"Statement":[{"Action":["sts:AssumeRole"],"Principal":{"Service":["ec2.amazonaws.com"]},"Effect":"Allow"}],"Version":"2012-10-17"}`
-	if d := w.diff(w.nodeRole, props{"assumeRolePolicy": other}); d.Changes != pulumirpc.DiffResponse_DIFF_NONE {
+	if d := w.Diff(w.nodeRole, props{"assumeRolePolicy": other}); d.Changes != pulumirpc.DiffResponse_DIFF_NONE {
 		t.Errorf("got %v", d)
 	}
-	reversed := props{"vpcConfig": standin.Merged(w.cluster.in.Sub("vpcConfig"), props{"subnetIds": []any{w.subnetB.id, w.subnetA.id}})}
-	if d := w.diff(w.cluster, reversed); d.Changes != pulumirpc.DiffResponse_DIFF_NONE {
+	reversed := props{"vpcConfig": standin.Merged(w.cluster.In.Sub("vpcConfig"), props{"subnetIds": []any{w.subnetB.ID, w.subnetA.ID}})}
+	if d := w.Diff(w.cluster, reversed); d.Changes != pulumirpc.DiffResponse_DIFF_NONE {
 		t.Errorf("got %v", d)
 	}
 }
 
 func TestPreview(t *testing.T) {
 	a := newAccount(t)
-	in, failures := a.check(ec2.SubnetType, "s", nil, props{"vpcId": standin.Unknown{}, "cidrBlock": "10.0.0.0/24"})
+	in, failures := a.Check(ec2.SubnetType, "s", nil, props{"vpcId": standin.Unknown{}, "cidrBlock": "10.0.0.0/24"})
 	if failures != "" {
 		t.Fatal(failures)
 	}
-	res, err := a.server.Create(t.Context(), &pulumirpc.CreateRequest{Urn: urnOf(ec2.SubnetType, "s"), Properties: a.wire(in), Preview: true})
+	res, err := a.Server.Create(t.Context(), &pulumirpc.CreateRequest{Urn: standintest.URN(ec2.SubnetType, "s"), Properties: a.Wire(in), Preview: true})
 	assert.NilError(t, err)
-	out := a.plain(res.Properties)
+	out := a.Plain(res.Properties)
 	if out["arn"] != (standin.Unknown{}) || out["vpcId"] != (standin.Unknown{}) || out.Str("cidrBlock") != "10.0.0.0/24" || res.Id != "" {
 		t.Errorf("preview is %v", out)
 	}
-	if _, err := a.server.Create(t.Context(), &pulumirpc.CreateRequest{Urn: urnOf(ec2.SubnetType, "s"), Properties: a.wire(in)}); err == nil || err.Error() != "creating EC2 Subnet: an input is still unknown" {
+	if _, err := a.Server.Create(t.Context(), &pulumirpc.CreateRequest{Urn: standintest.URN(ec2.SubnetType, "s"), Properties: a.Wire(in)}); err == nil || err.Error() != "creating EC2 Subnet: an input is still unknown" {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestRegionsAreApart(t *testing.T) {
 	a := newAccount(t)
-	vpc := a.make(ec2.VPCType, "vpc", props{"cidrBlock": "10.0.0.0/16"})
-	a.configure(props{"region": "us-east-1"})
-	a.denied(ec2.SubnetType, props{"vpcId": vpc.id, "cidrBlock": "10.0.0.0/24"}, "InvalidVpcID.NotFound")
+	vpc := a.Make(ec2.VPCType, "vpc", props{"cidrBlock": "10.0.0.0/16"})
+	a.Configure(props{"region": "us-east-1"})
+	a.denied(ec2.SubnetType, props{"vpcId": vpc.ID, "cidrBlock": "10.0.0.0/24"}, "InvalidVpcID.NotFound")
 }
 
 func TestFunctions(t *testing.T) {
@@ -180,10 +181,10 @@ func TestFunctions(t *testing.T) {
 		{"aws:index/getPartition:getPartition", nil, "reverseDnsPrefix", "com.amazonaws"},
 		{"aws:index/getRegion:getRegion", nil, "name", "eu-central-1"},
 		{"aws:index/getAvailabilityZones:getAvailabilityZones", props{"state": "available"}, "zoneIds", standin.Values("euc1-az1", "euc1-az2", "euc1-az3")},
-		{"aws:ec2/getVpc:getVpc", props{"id": w.vpc.id}, "cidrBlock", "10.0.0.0/16"},
-		{"aws:ec2/getVpc:getVpc", props{"tags": map[string]any{"Name": "net"}}, "id", w.vpc.id},
-		{"aws:ec2/getSubnet:getSubnet", props{"id": w.subnetB.id}, "availabilityZone", "eu-central-1b"},
-		{"aws:ec2/getSubnets:getSubnets", props{"filters": []any{map[string]any{"name": "vpc-id", "values": []any{w.vpc.id}}}}, "ids", standin.Values(w.subnetA.id, w.subnetB.id)},
+		{"aws:ec2/getVpc:getVpc", props{"id": w.vpc.ID}, "cidrBlock", "10.0.0.0/16"},
+		{"aws:ec2/getVpc:getVpc", props{"tags": map[string]any{"Name": "net"}}, "id", w.vpc.ID},
+		{"aws:ec2/getSubnet:getSubnet", props{"id": w.subnetB.ID}, "availabilityZone", "eu-central-1b"},
+		{"aws:ec2/getSubnets:getSubnets", props{"filters": []any{map[string]any{"name": "vpc-id", "values": []any{w.vpc.ID}}}}, "ids", standin.Values(w.subnetA.ID, w.subnetB.ID)},
 		{"aws:ec2/getInstanceType:getInstanceType", props{"instanceType": "m7g.xlarge"}, "supportedArchitectures", standin.Values("arm64")},
 		{"aws:eks/getCluster:getCluster", props{"name": "demo"}, "version", "1.34"},
 		{"aws:eks/getAddonVersion:getAddonVersion", props{"addonName": "kube-proxy", "kubernetesVersion": "1.34"}, "version", "v1.34.0-eksbuild.2"},
@@ -194,7 +195,7 @@ func TestFunctions(t *testing.T) {
 		},
 		{"aws:ssm/getParameter:getParameter", props{"name": "/aws/service/eks/optimized-ami/1.34/amazon-linux-2023/x86_64/standard/recommended/release_version"}, "value", "1.34.0-20260101"},
 	} {
-		got, err := w.invoke(tc.token, tc.args)
+		got, err := w.Invoke(tc.token, tc.args)
 		if err != nil {
 			t.Errorf("%s: %v", tc.token, err)
 		} else if diff := cmp.Diff(tc.want, got[tc.key]); diff != "" {
@@ -206,7 +207,7 @@ func TestFunctions(t *testing.T) {
 		want string
 	}{
 		"aws:ec2/getVpc:getVpc":         {props{"id": "vpc-1"}, "no matching EC2 VPC found"},
-		"aws:ec2/getSubnet:getSubnet":   {props{"vpcId": w.vpc.id}, "multiple EC2 Subnets matched"},
+		"aws:ec2/getSubnet:getSubnet":   {props{"vpcId": w.vpc.ID}, "multiple EC2 Subnets matched"},
 		"aws:eks/getCluster:getCluster": {props{}, "Missing required argument"},
 	} {
 		w.unanswered(token, tc.args, tc.want)
@@ -223,12 +224,12 @@ func TestSchemaComesFromTheSDK(t *testing.T) {
 		ec2.GroupRuleType:   {"fromPort", "protocol", "securityGroupId", "toPort", "type"},
 		eks.PodIdentityType: {"clusterName", "namespace", "roleArn", "serviceAccount"},
 	} {
-		if got := a.cloud.TypeOf(token).Required(); !slices.Equal(got, want) {
+		if got := a.Cloud.TypeOf(token).Required(); !slices.Equal(got, want) {
 			t.Errorf("%s requires %v", token, got)
 		}
 	}
 	for token := range allTypes() {
-		typ := a.cloud.TypeOf(token)
+		typ := a.Cloud.TypeOf(token)
 		for _, list := range [][]string{typ.ForceNew, typ.Ordered, typ.Documents} {
 			for _, path := range list {
 				top, _, _ := strings.Cut(path, ".")

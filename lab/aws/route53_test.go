@@ -26,8 +26,8 @@ func TestDNSRefusals(t *testing.T) {
 		{"zone name", route53.ZoneType, props{"name": "a..b"}, "InvalidDomainName: a..b is not a valid domain name"},
 		{"private zone nowhere", route53.ZoneType, props{"name": "a.test", "vpcs": []any{map[string]any{"vpcId": "vpc-1"}}}, "InvalidVPCId: The VPC: vpc-1"},
 		{"private zone twice", route53.ZoneType, func(w *world) props {
-			in := props{"name": "a.test", "vpcs": []any{map[string]any{"vpcId": w.vpc.id}}}
-			w.make(route53.ZoneType, "first", in)
+			in := props{"name": "a.test", "vpcs": []any{map[string]any{"vpcId": w.vpc.ID}}}
+			w.Make(route53.ZoneType, "first", in)
 			return in
 		}, "ConflictingDomainExists: The VPC vpc-0"},
 		{"no zone", route53.RecordType, recordIn(props{"zoneId": "Z0NONE"}), "StatusCode: 404"},
@@ -53,11 +53,11 @@ func TestDNSRefusals(t *testing.T) {
 		},
 		{"two canonical names", route53.RecordType, recordIn(props{"type": "CNAME", "records": []any{"a.test", "b.test"}}), "[RRSet of type CNAME with DNS name www.lab.test. has more than one value]"},
 		{"canonical name beside an address", route53.RecordType, func(w *world) props {
-			w.make(route53.RecordType, "first", recordIn(nil))
+			w.Make(route53.RecordType, "first", recordIn(nil))
 			return recordIn(props{"name": "www.lab.test.", "type": "CNAME", "records": []any{"a.test"}})
 		}, "[RRSet of type CNAME with DNS name www.lab.test. is not permitted as it conflicts with other records with the same DNS name in zone lab.test.]"},
 		{"record twice", route53.RecordType, func(w *world) props {
-			w.make(route53.RecordType, "first", recordIn(nil))
+			w.Make(route53.RecordType, "first", recordIn(nil))
 			return recordIn(props{"name": "WWW.lab.test", "records": []any{"192.0.2.2"}})
 		}, "[Tried to create resource record set [name='www.lab.test.', type='A'] but it already exists]"},
 		{
@@ -69,31 +69,31 @@ func TestDNSRefusals(t *testing.T) {
 
 func TestZone(t *testing.T) {
 	w := emptyWorld(t)
-	zone := w.add(route53.ZoneType, "zone", props{"name": "Example.com.", "tags": map[string]any{"tombolo:cluster": "demo"}})
-	if servers := zone.out.List("nameServers"); len(servers) != 4 || zone.out.Str("name") != "example.com" || zone.out.Str("zoneId") != zone.id {
-		t.Errorf("zone is %s, %v", zone.id, zone.out)
+	zone := w.Add(route53.ZoneType, "zone", props{"name": "Example.com.", "tags": map[string]any{"tombolo:cluster": "demo"}})
+	if servers := zone.Out.List("nameServers"); len(servers) != 4 || zone.Out.Str("name") != "example.com" || zone.Out.Str("zoneId") != zone.ID {
+		t.Errorf("zone is %s, %v", zone.ID, zone.Out)
 	}
-	www := w.add(route53.RecordType, "www", recordIn(props{"zoneId": zone.id, "name": "WWW."}))
-	if www.id != zone.id+"_www_A" || www.out.Str("fqdn") != "www.example.com" {
-		t.Errorf("record is %s, %v", www.id, www.out)
+	www := w.Add(route53.RecordType, "www", recordIn(props{"zoneId": zone.ID, "name": "WWW."}))
+	if www.ID != zone.ID+"_www_A" || www.Out.Str("fqdn") != "www.example.com" {
+		t.Errorf("record is %s, %v", www.ID, www.Out)
 	}
-	if in, _ := w.read(&thing{token: route53.RecordType, id: zone.id + "_WWW._A"}); in.Str("zoneId") != zone.id {
+	if in, _ := w.read(&thing{Token: route53.RecordType, ID: zone.ID + "_WWW._A"}); in.Str("zoneId") != zone.ID {
 		t.Errorf("the import form finds %v", in)
 	}
-	refuses(t, w.delete(zone), "HostedZoneNotEmpty: The specified hosted zone contains non-required resource record sets and so cannot be deleted.")
-	if err := w.update(www, props{"ttl": 300.0}); err != nil || www.out.Integer("ttl") != 300 || www.out.Str("fqdn") != "www.example.com" {
-		t.Errorf("update gives %v, %v", err, www.out)
+	refuses(t, w.Delete(zone), "HostedZoneNotEmpty: The specified hosted zone contains non-required resource record sets and so cannot be deleted.")
+	if err := w.Update(www, props{"ttl": 300.0}); err != nil || www.Out.Integer("ttl") != 300 || www.Out.Str("fqdn") != "www.example.com" {
+		t.Errorf("update gives %v, %v", err, www.Out)
 	}
-	w.takeDown()
+	w.TakeDown()
 }
 
 // TestTagsOfZones: Route 53 is in every region, its tags are in one.
 func TestTagsOfZones(t *testing.T) {
 	a := newAccount(t)
-	zone := a.make(route53.ZoneType, "zone", props{"name": "example.com", "tags": map[string]any{"a": "b"}})
-	for region, want := range map[string][]string{"eu-central-1": nil, "us-east-1": {zone.out.Str("arn")}} {
-		a.configure(props{"region": region})
-		found, err := a.invoke("aws:resourcegroupstaggingapi/getResources:getResources", props{})
+	zone := a.Make(route53.ZoneType, "zone", props{"name": "example.com", "tags": map[string]any{"a": "b"}})
+	for region, want := range map[string][]string{"eu-central-1": nil, "us-east-1": {zone.Out.Str("arn")}} {
+		a.Configure(props{"region": region})
+		found, err := a.Invoke("aws:resourcegroupstaggingapi/getResources:getResources", props{})
 		assert.NilError(t, err)
 		if diff := cmp.Diff(want, found.At("resourceTagMappingLists", "resourceArn")); diff != "" {
 			t.Errorf("in %s: %s", region, diff)
@@ -103,19 +103,19 @@ func TestTagsOfZones(t *testing.T) {
 
 func TestForcedZone(t *testing.T) {
 	a := newAccount(t)
-	zone := a.make(route53.ZoneType, "zone", props{"name": "example.com", "forceDestroy": true})
-	a.make(route53.RecordType, "www", recordIn(props{"zoneId": zone.id}))
-	if err := a.delete(zone); err != nil || len(a.cloud.Inventory()) != 0 {
-		t.Errorf("left over after %v: %v", err, a.cloud.Inventory())
+	zone := a.Make(route53.ZoneType, "zone", props{"name": "example.com", "forceDestroy": true})
+	a.Make(route53.RecordType, "www", recordIn(props{"zoneId": zone.ID}))
+	if err := a.Delete(zone); err != nil || len(a.Cloud.Inventory()) != 0 {
+		t.Errorf("left over after %v: %v", err, a.Cloud.Inventory())
 	}
 }
 
 func TestOverwrittenRecord(t *testing.T) {
 	a := newAccount(t)
-	a.make(route53.RecordType, "first", recordIn(nil))
-	second := a.make(route53.RecordType, "second", recordIn(props{"name": "www.lab.test", "records": []any{"192.0.2.2"}, "allowOverwrite": true}))
-	items := a.cloud.Inventory()
-	if len(items) != 1 || items[0].ID != second.id {
+	a.Make(route53.RecordType, "first", recordIn(nil))
+	second := a.Make(route53.RecordType, "second", recordIn(props{"name": "www.lab.test", "records": []any{"192.0.2.2"}, "allowOverwrite": true}))
+	items := a.Cloud.Inventory()
+	if len(items) != 1 || items[0].ID != second.ID {
 		t.Errorf("the account has %v", items)
 	}
 }
@@ -124,8 +124,8 @@ func TestWeightedRecords(t *testing.T) {
 	a := newAccount(t)
 	for _, set := range []string{"blue", "green"} {
 		in := recordIn(props{"setIdentifier": set, "weightedRoutingPolicies": []any{map[string]any{"weight": 1}}})
-		if made := a.make(route53.RecordType, set, in); made.id != route53.LabZoneID+"_www_A_"+set {
-			t.Errorf("record is %s", made.id)
+		if made := a.Make(route53.RecordType, set, in); made.ID != route53.LabZoneID+"_www_A_"+set {
+			t.Errorf("record is %s", made.ID)
 		}
 	}
 }
@@ -134,18 +134,18 @@ func TestWeightedRecords(t *testing.T) {
 // the same after a restart.
 func TestOwnZone(t *testing.T) {
 	a := newAccount(t)
-	if items := a.cloud.Inventory(); len(items) != 0 {
+	if items := a.Cloud.Inventory(); len(items) != 0 {
 		t.Errorf("a new account has %v", items)
 	}
-	found, err := a.invoke("aws:route53/getZone:getZone", props{"name": route53.LabZoneName})
+	found, err := a.Invoke("aws:route53/getZone:getZone", props{"name": route53.LabZoneName})
 	assert.NilError(t, err)
 	if found.Str("zoneId") != route53.LabZoneID || found.Integer("resourceRecordSetCount") != 2 || found.Boolean("privateZone") {
 		t.Errorf("found %v", found)
 	}
-	a.make(route53.RecordType, "www", recordIn(nil))
-	a.open(standin.Options{})
-	a.configure(props{"region": "us-east-1"})
-	again, err := a.invoke("aws:route53/getZone:getZone", props{"zoneId": route53.LabZoneID})
+	a.Make(route53.RecordType, "www", recordIn(nil))
+	a.Reopen(standin.Options{})
+	a.Configure(props{"region": "us-east-1"})
+	again, err := a.Invoke("aws:route53/getZone:getZone", props{"zoneId": route53.LabZoneID})
 	assert.NilError(t, err)
 	if !slices.Equal(found.List("nameServers"), again.List("nameServers")) || again.Integer("resourceRecordSetCount") != 3 {
 		t.Errorf("was %v, is %v", found, again)
@@ -154,23 +154,23 @@ func TestOwnZone(t *testing.T) {
 
 func TestGetZone(t *testing.T) {
 	w := newNetwork(t)
-	public := w.make(route53.ZoneType, "public", props{"name": "example.com", "tags": map[string]any{"side": "out"}})
-	private := w.make(route53.ZoneType, "private", props{"name": "example.com", "vpcs": []any{map[string]any{"vpcId": w.vpc.id}}})
+	public := w.Make(route53.ZoneType, "public", props{"name": "example.com", "tags": map[string]any{"side": "out"}})
+	private := w.Make(route53.ZoneType, "private", props{"name": "example.com", "vpcs": []any{map[string]any{"vpcId": w.vpc.ID}}})
 	for _, tc := range []struct {
 		args props
 		want string
 	}{
-		{props{"name": "example.com."}, public.id},
-		{props{"name": "example.com", "privateZone": true}, private.id},
-		{props{"vpcId": w.vpc.id, "name": "example.com"}, private.id},
-		{props{"zoneId": private.id}, private.id},
-		{props{"tags": map[string]any{"side": "out"}}, public.id},
+		{props{"name": "example.com."}, public.ID},
+		{props{"name": "example.com", "privateZone": true}, private.ID},
+		{props{"vpcId": w.vpc.ID, "name": "example.com"}, private.ID},
+		{props{"zoneId": private.ID}, private.ID},
+		{props{"tags": map[string]any{"side": "out"}}, public.ID},
 	} {
-		if got, err := w.invoke("aws:route53/getZone:getZone", tc.args); err != nil || got.Str("id") != tc.want {
+		if got, err := w.Invoke("aws:route53/getZone:getZone", tc.args); err != nil || got.Str("id") != tc.want {
 			t.Errorf("%v finds %v, %v", tc.args, got, err)
 		}
 	}
-	w.make(route53.ZoneType, "second", props{"name": "example.com"})
+	w.Make(route53.ZoneType, "second", props{"name": "example.com"})
 	for want, args := range map[string]props{
 		"no matching Route 53 Hosted Zone found":         {"name": "none.test"},
 		"multiple Route 53 Hosted Zones matched":         {"name": "example.com"},

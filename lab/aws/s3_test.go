@@ -14,7 +14,7 @@ import (
 
 func withBucket(setting props) func(*world) props {
 	return func(w *world) props {
-		w.make(s3.BucketType, "bucket", props{"bucket": "logs-demo"})
+		w.Make(s3.BucketType, "bucket", props{"bucket": "logs-demo"})
 		return standin.Merged(props{"bucket": "logs-demo"}, setting)
 	}
 }
@@ -33,8 +33,8 @@ func TestBucketRefusals(t *testing.T) {
 		{"name taken", s3.BucketType, withBucket(nil), "operation error S3: CreateBucket, https response error StatusCode: 409"},
 		{
 			"name taken in another region", s3.BucketType, func(w *world) props {
-				w.make(s3.BucketType, "bucket", props{"bucket": "logs-demo"})
-				w.configure(props{"region": "us-east-1"})
+				w.Make(s3.BucketType, "bucket", props{"bucket": "logs-demo"})
+				w.Configure(props{"region": "us-east-1"})
 				return props{"bucket": "logs-demo"}
 			},
 			" BucketAlreadyOwnedByYou: Your previous request to create the named bucket succeeded and you already own it.",
@@ -93,7 +93,7 @@ func TestBucketRefusals(t *testing.T) {
 		},
 		{"public policy, blocked by a setting", s3.BucketPolicyType, func(w *world) props {
 			in := withBucket(props{"policy": strings.ReplaceAll(openPolicy(""), `"*"`, `{"AWS":["*"]}`)})(w)
-			w.make(s3.BucketAccessType, "block", props{"bucket": "logs-demo", "blockPublicPolicy": true})
+			w.Make(s3.BucketAccessType, "block", props{"bucket": "logs-demo", "blockPublicPolicy": true})
 			return in
 		}, "because public policies are blocked by the BlockPublicPolicy"},
 	}
@@ -112,50 +112,50 @@ func TestBucketRefusals(t *testing.T) {
 
 func TestBucket(t *testing.T) {
 	w := emptyWorld(t)
-	bucket := w.add(s3.BucketType, "bucket", props{"bucket": "logs-demo", "tags": map[string]any{"tombolo:cluster": "demo"}})
-	if bucket.id != "logs-demo" || bucket.out.Str("arn") != "arn:aws:s3:::logs-demo" || bucket.out.Str("region") != "eu-central-1" ||
-		bucket.out.Str("bucketRegionalDomainName") != "logs-demo.s3.eu-central-1.amazonaws.com" {
-		t.Errorf("bucket is %s, %v", bucket.id, bucket.out)
+	bucket := w.Add(s3.BucketType, "bucket", props{"bucket": "logs-demo", "tags": map[string]any{"tombolo:cluster": "demo"}})
+	if bucket.ID != "logs-demo" || bucket.Out.Str("arn") != "arn:aws:s3:::logs-demo" || bucket.Out.Str("region") != "eu-central-1" ||
+		bucket.Out.Str("bucketRegionalDomainName") != "logs-demo.s3.eu-central-1.amazonaws.com" {
+		t.Errorf("bucket is %s, %v", bucket.ID, bucket.Out)
 	}
-	access := w.add(s3.BucketAccessType, "access", props{
-		"bucket": bucket.id, "blockPublicAcls": true, "blockPublicPolicy": true, "ignorePublicAcls": true, "restrictPublicBuckets": true,
+	access := w.Add(s3.BucketAccessType, "access", props{
+		"bucket": bucket.ID, "blockPublicAcls": true, "blockPublicPolicy": true, "ignorePublicAcls": true, "restrictPublicBuckets": true,
 	})
-	w.add(s3.BucketOwnershipType, "ownership", props{"bucket": bucket.id, "rule": map[string]any{"objectOwnership": "BucketOwnerEnforced"}})
-	w.add(s3.BucketEncryptionType, "encryption", standin.Merged(props{"bucket": bucket.id}, rulesOf(map[string]any{
+	w.Add(s3.BucketOwnershipType, "ownership", props{"bucket": bucket.ID, "rule": map[string]any{"objectOwnership": "BucketOwnerEnforced"}})
+	w.Add(s3.BucketEncryptionType, "encryption", standin.Merged(props{"bucket": bucket.ID}, rulesOf(map[string]any{
 		"applyServerSideEncryptionByDefault": map[string]any{"sseAlgorithm": "AES256"},
 	})))
-	w.add(s3.BucketLifecycleType, "lifecycle", standin.Merged(props{"bucket": bucket.id}, rulesOf(map[string]any{
+	w.Add(s3.BucketLifecycleType, "lifecycle", standin.Merged(props{"bucket": bucket.ID}, rulesOf(map[string]any{
 		"id": "old", "status": "Enabled", "filter": map[string]any{"prefix": ""}, "expiration": map[string]any{"days": 30},
 		"abortIncompleteMultipartUpload": map[string]any{"daysAfterInitiation": 1},
 	})))
-	versioning := w.add(s3.BucketVersioningType, "versioning", props{"bucket": bucket.id, "versioningConfiguration": map[string]any{"status": "Enabled"}})
-	refuses(t, w.update(versioning, props{"versioningConfiguration": map[string]any{"status": "Disabled"}}),
+	versioning := w.Add(s3.BucketVersioningType, "versioning", props{"bucket": bucket.ID, "versioningConfiguration": map[string]any{"status": "Enabled"}})
+	refuses(t, w.Update(versioning, props{"versioningConfiguration": map[string]any{"status": "Disabled"}}),
 		"versioning_configuration.status cannot be updated from 'Enabled' to 'Disabled'")
-	policy := w.add(s3.BucketPolicyType, "policy", props{"bucket": bucket.id, "policy": openPolicy(`,"Condition":{"StringEquals":{"aws:SourceVpce":"vpce-1"}}`)})
-	refuses(t, w.update(policy, props{"policy": openPolicy("")}), "because public policies are blocked by the BlockPublicPolicy")
-	assert.NilError(t, w.update(access, props{"blockPublicPolicy": false}))
-	if err := w.update(policy, props{"policy": openPolicy("")}); err != nil {
+	policy := w.Add(s3.BucketPolicyType, "policy", props{"bucket": bucket.ID, "policy": openPolicy(`,"Condition":{"StringEquals":{"aws:SourceVpce":"vpce-1"}}`)})
+	refuses(t, w.Update(policy, props{"policy": openPolicy("")}), "because public policies are blocked by the BlockPublicPolicy")
+	assert.NilError(t, w.Update(access, props{"blockPublicPolicy": false}))
+	if err := w.Update(policy, props{"policy": openPolicy("")}); err != nil {
 		t.Errorf("a public policy where it is allowed: %v", err)
 	}
-	w.takeDown()
+	w.TakeDown()
 }
 
 // TestBucketGoesWithItsSettings, and a new name makes a new bucket.
 func TestBucketGoesWithItsSettings(t *testing.T) {
 	w := emptyWorld(t)
-	bucket := w.make(s3.BucketType, "bucket", props{"bucket": "logs-demo"})
-	w.make(s3.BucketAccessType, "access", props{"bucket": bucket.id})
-	if d := w.diff(bucket, props{"bucket": "logs-other"}); len(d.Replaces) != 1 || d.Changes != pulumirpc.DiffResponse_DIFF_SOME {
+	bucket := w.Make(s3.BucketType, "bucket", props{"bucket": "logs-demo"})
+	w.Make(s3.BucketAccessType, "access", props{"bucket": bucket.ID})
+	if d := w.Diff(bucket, props{"bucket": "logs-other"}); len(d.Replaces) != 1 || d.Changes != pulumirpc.DiffResponse_DIFF_SOME {
 		t.Errorf("another name: %v", d)
 	}
-	if err := w.delete(bucket); err != nil || len(w.cloud.Inventory()) != 0 {
-		t.Errorf("left over after %v: %v", err, w.cloud.Inventory())
+	if err := w.Delete(bucket); err != nil || len(w.Cloud.Inventory()) != 0 {
+		t.Errorf("left over after %v: %v", err, w.Cloud.Inventory())
 	}
 }
 
 func TestBucketNames(t *testing.T) {
 	a := newAccount(t)
-	in, failures := a.check(s3.BucketType, "Logs", nil, props{})
+	in, failures := a.Check(s3.BucketType, "Logs", nil, props{})
 	if failures != "" || !strings.HasPrefix(in.Str("bucket"), "logs-") {
 		t.Errorf("made up the name %s, %s", in.Str("bucket"), failures)
 	}

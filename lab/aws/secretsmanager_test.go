@@ -36,45 +36,45 @@ type service struct {
 
 func newService(t *testing.T) *service {
 	a := newAccount(t)
-	server := httptest.NewServer(jsonapi.Handler(sts.Accounts{a.cloud}, secretsmanager.Service(), ssm.Service()))
+	server := httptest.NewServer(jsonapi.Handler(sts.Accounts{a.Cloud}, secretsmanager.Service(), ssm.Service()))
 	t.Cleanup(server.Close)
 	address, err := url.Parse(server.URL)
 	assert.NilError(t, err)
-	return &service{a, &http.Client{Transport: toServer{address.Host}}, sts.UserCredentials(a.cloud)}
+	return &service{a, &http.Client{Transport: toServer{address.Host}}, sts.UserCredentials(a.Cloud)}
 }
 
 // role is a session of a role that has one statement.
 func (s *service) role(name, statement string) sigv4.Credentials {
-	s.t.Helper()
-	s.make(iam.RoleType, name, props{"name": name, "assumeRolePolicy": roleTrust(homeUser, `"sts:AssumeRole"`)})
-	s.make(iam.RolePolicyType, name, props{"role": name, "name": "all", "policy": policyOf(statement)})
-	made, err := sts.Accounts{s.cloud}.Assume(s.user, sts.Role{ARN: "arn:aws:iam::111122223333:role/" + name, Session: "pod"})
-	assert.NilError(s.t, err)
+	s.T.Helper()
+	s.Make(iam.RoleType, name, props{"name": name, "assumeRolePolicy": roleTrust(homeUser, `"sts:AssumeRole"`)})
+	s.Make(iam.RolePolicyType, name, props{"role": name, "name": "all", "policy": policyOf(statement)})
+	made, err := sts.Accounts{s.Cloud}.Assume(s.user, sts.Role{ARN: "arn:aws:iam::111122223333:role/" + name, Session: "pod"})
+	assert.NilError(s.T, err)
 	return made
 }
 
 // signed is a request as AWS's SDK makes it.
 func (s *service) signed(by sigv4.Credentials, host, target string, in any) *http.Request {
-	s.t.Helper()
+	s.T.Helper()
 	body, err := json.Marshal(in)
-	assert.NilError(s.t, err)
-	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, "https://"+host+".eu-central-1.amazonaws.com/", bytes.NewReader(body))
-	assert.NilError(s.t, err)
+	assert.NilError(s.T, err)
+	r, err := http.NewRequestWithContext(s.T.Context(), http.MethodPost, "https://"+host+".eu-central-1.amazonaws.com/", bytes.NewReader(body))
+	assert.NilError(s.T, err)
 	r.Header.Set("X-Amz-Target", target)
 	r.Header.Set("Content-Type", "application/x-amz-json-1.1")
 	sum := sha256.Sum256(body)
 	c := awssdk.Credentials{AccessKeyID: by.AccessKeyID, SecretAccessKey: by.SecretAccessKey, SessionToken: by.SessionToken}
-	assert.NilError(s.t, v4.NewSigner().SignHTTP(s.t.Context(), c, r, hex.EncodeToString(sum[:]), host, "eu-central-1", time.Now()))
+	assert.NilError(s.T, v4.NewSigner().SignHTTP(s.T.Context(), c, r, hex.EncodeToString(sum[:]), host, "eu-central-1", time.Now()))
 	return r
 }
 
 // send returns what is answered, and the code and message of a refusal.
 func (s *service) send(r *http.Request) (answer map[string]any, refusal string) {
-	s.t.Helper()
+	s.T.Helper()
 	resp, err := s.client.Do(r)
-	assert.NilError(s.t, err)
+	assert.NilError(s.T, err)
 	defer resp.Body.Close()
-	assert.NilError(s.t, json.NewDecoder(resp.Body).Decode(&answer))
+	assert.NilError(s.T, json.NewDecoder(resp.Body).Decode(&answer))
 	if resp.StatusCode != http.StatusOK {
 		return nil, fmt.Sprintf("%d %s: %s", resp.StatusCode, answer["__type"], answer["Message"])
 	}
@@ -82,14 +82,14 @@ func (s *service) send(r *http.Request) (answer map[string]any, refusal string) 
 }
 
 func (s *service) call(by sigv4.Credentials, operation string, in props) (map[string]any, string) {
-	s.t.Helper()
+	s.T.Helper()
 	return s.send(s.signed(by, "secretsmanager", "secretsmanager."+operation, in))
 }
 
 func (s *service) must(by sigv4.Credentials, operation string, in props) map[string]any {
-	s.t.Helper()
+	s.T.Helper()
 	answer, refusal := s.call(by, operation, in)
-	assert.Equal(s.t, refusal, "", operation)
+	assert.Equal(s.T, refusal, "", operation)
 	return answer
 }
 
@@ -179,14 +179,14 @@ func TestSecretsByRole(t *testing.T) {
 // TestSecretOfAKey: a secret with a key of its own needs the key, too.
 func TestSecretOfAKey(t *testing.T) {
 	s := newService(t)
-	key := s.make(kms.KeyType, "key", props{})
-	secret := s.make(secretsmanager.SecretType, "db", props{"name": "demo/db", "kmsKeyId": key.out["arn"]})
-	s.make(secretsmanager.VersionType, "db", props{"secretId": secret.id, "secretString": "hidden"})
+	key := s.Make(kms.KeyType, "key", props{})
+	secret := s.Make(secretsmanager.SecretType, "db", props{"name": "demo/db", "kmsKeyId": key.Out["arn"]})
+	s.Make(secretsmanager.VersionType, "db", props{"secretId": secret.ID, "secretString": "hidden"})
 	const read = `{"Effect":"Allow","Action":"secretsmanager:GetSecretValue","Resource":"*"}`
 	without := s.role("without", read)
 	_, refusal := s.call(without, "GetSecretValue", props{"SecretId": "demo/db"})
 	assert.Check(t, is.Contains(refusal, "AccessDeniedException: Access to KMS is not allowed"))
-	with := s.role("with", read+`,{"Effect":"Allow","Action":"kms:Decrypt","Resource":"`+key.out.Str("arn")+
+	with := s.role("with", read+`,{"Effect":"Allow","Action":"kms:Decrypt","Resource":"`+key.Out.Str("arn")+
 		`","Condition":{"StringEquals":{"kms:ViaService":"secretsmanager.eu-central-1.amazonaws.com"}}}`)
 	assert.Equal(t, s.must(with, "GetSecretValue", props{"SecretId": "demo/db"})["SecretString"], "hidden")
 }
@@ -229,7 +229,7 @@ func TestUnidentifiedRequests(t *testing.T) {
 // is asked to.
 func TestParametersByRole(t *testing.T) {
 	s := newService(t)
-	s.make(ssm.ParameterType, "a", props{"name": "/demo/key", "type": "SecureString", "value": "hunter2"})
+	s.Make(ssm.ParameterType, "a", props{"name": "/demo/key", "type": "SecureString", "value": "hunter2"})
 	reader := s.role("reader", `{"Effect":"Allow","Action":"ssm:GetParameter","Resource":"arn:aws:ssm:eu-central-1:111122223333:parameter/demo/*"}`)
 	get := func(in props) (map[string]any, string) {
 		answer, refusal := s.send(s.signed(reader, "ssm", "AmazonSSM.GetParameter", in))

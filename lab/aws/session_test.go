@@ -14,16 +14,16 @@ import (
 func TestSessionContext(t *testing.T) {
 	w := emptyWorld(t)
 	const name = "AWSReservedSSO_ops_0123"
-	role := w.make(iam.RoleType, "ops", props{"name": name, "path": "/aws-reserved/sso.amazonaws.com/", "assumeRolePolicy": nodeTrust})
+	role := w.Make(iam.RoleType, "ops", props{"name": name, "path": "/aws-reserved/sso.amazonaws.com/", "assumeRolePolicy": nodeTrust})
 	of := func(arn string) string {
-		found, err := w.invoke("aws:iam/getSessionContext:getSessionContext", props{"arn": arn})
+		found, err := w.Invoke("aws:iam/getSessionContext:getSessionContext", props{"arn": arn})
 		assert.NilError(t, err)
 		return found.Str("issuerArn")
 	}
-	assert.Check(t, is.Equal(of("arn:aws:sts::111122223333:assumed-role/"+name+"/someone@example.com"), role.out.Str("arn")))
-	assert.Check(t, is.Contains(role.out.Str("arn"), ":role/aws-reserved/sso.amazonaws.com/"+name))
+	assert.Check(t, is.Equal(of("arn:aws:sts::111122223333:assumed-role/"+name+"/someone@example.com"), role.Out.Str("arn")))
+	assert.Check(t, is.Contains(role.Out.Str("arn"), ":role/aws-reserved/sso.amazonaws.com/"+name))
 	const user = "arn:aws:iam::111122223333:user/someone"
 	assert.Check(t, is.Equal(of(user), user))
-	_, err := w.invoke("aws:iam/getSessionContext:getSessionContext", props{"arn": "arn:aws:sts::111122223333:assumed-role/gone/x"})
+	_, err := w.Invoke("aws:iam/getSessionContext:getSessionContext", props{"arn": "arn:aws:sts::111122223333:assumed-role/gone/x"})
 	assert.ErrorContains(t, err, "unable to get role (gone): couldn't find resource")
 }

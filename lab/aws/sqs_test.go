@@ -36,11 +36,11 @@ func TestQueueRefusals(t *testing.T) {
 			`kmsMasterKeyId: Conflicting configuration arguments. "kmsMasterKeyId": conflicts with sqsManagedSseEnabled`,
 		},
 		{"name taken", sqs.QueueType, func(w *world) props {
-			w.make(sqs.QueueType, "first", props{"name": "q"})
+			w.Make(sqs.QueueType, "first", props{"name": "q"})
 			return props{"name": "q", "visibilityTimeoutSeconds": 60}
 		}, "QueueAlreadyExists: A queue already exists with the same name and a different value for attribute VisibilityTimeoutSeconds"},
 		{"other tags", sqs.QueueType, func(w *world) props {
-			w.make(sqs.QueueType, "first", props{"name": "q"})
+			w.Make(sqs.QueueType, "first", props{"name": "q"})
 			return props{"name": "q", "tags": map[string]any{"a": "b"}}
 		}, "QueueAlreadyExists: A queue already exists with the same name and different tags"},
 		{
@@ -49,21 +49,21 @@ func TestQueueRefusals(t *testing.T) {
 			"for parameter RedrivePolicy is invalid. Reason: Dead letter target does not exist.",
 		},
 		{"receive count", sqs.QueueType, func(w *world) props {
-			dead := w.make(sqs.QueueType, "dead", props{"name": "dead"})
-			return props{"redrivePolicy": fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":1001}`, dead.out.Str("arn"))}
+			dead := w.Make(sqs.QueueType, "dead", props{"name": "dead"})
+			return props{"redrivePolicy": fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":1001}`, dead.Out.Str("arn"))}
 		}, "Reason: Invalid value for maxReceiveCount: 1001, valid values are from 1 to 1000 both inclusive."},
 		{"dead letter queue of the other kind", sqs.QueueType, func(w *world) props {
-			dead := w.make(sqs.QueueType, "dead", props{"name": "dead.fifo", "fifoQueue": true})
-			return props{"redrivePolicy": fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":"3"}`, dead.out.Str("arn"))}
+			dead := w.Make(sqs.QueueType, "dead", props{"name": "dead.fifo", "fifoQueue": true})
+			return props{"redrivePolicy": fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":"3"}`, dead.Out.Str("arn"))}
 		}, "Reason: Dead-letter queue must be same type of queue as the source."},
 		{"no queue", sqs.QueuePolicyType, props{"queueUrl": queueURL + "none", "policy": letEventsIn("*")}, "AWS.SimpleQueueService.NonExistentQueue: The specified queue does not exist."},
 		{"policy without principal", sqs.QueuePolicyType, func(w *world) props {
-			q := w.make(sqs.QueueType, "q", props{})
-			return props{"queueUrl": q.id, "policy": policyOf(`{"Effect":"Allow","Action":"sqs:SendMessage","Resource":"*"}`)}
+			q := w.Make(sqs.QueueType, "q", props{})
+			return props{"queueUrl": q.ID, "policy": policyOf(`{"Effect":"Allow","Action":"sqs:SendMessage","Resource":"*"}`)}
 		}, "InvalidAttributeValue: Invalid value for the parameter Policy."},
 		{"policy for an unknown service", sqs.QueuePolicyType, func(w *world) props {
-			q := w.make(sqs.QueueType, "q", props{})
-			return props{"queueUrl": q.id, "policy": strings.ReplaceAll(letEventsIn("*"), "events.a", "event.a")}
+			q := w.Make(sqs.QueueType, "q", props{})
+			return props{"queueUrl": q.ID, "policy": strings.ReplaceAll(letEventsIn("*"), "events.a", "event.a")}
 		}, "InvalidAttributeValue: Invalid value for the parameter Policy."},
 	})
 }
@@ -71,33 +71,33 @@ func TestQueueRefusals(t *testing.T) {
 func TestQueue(t *testing.T) {
 	w := emptyWorld(t)
 	in := props{"name": "demo-karpenter", "messageRetentionSeconds": 300, "sqsManagedSseEnabled": true, "tags": map[string]any{"tombolo:cluster": "demo"}}
-	q := w.add(sqs.QueueType, "queue", in)
+	q := w.Add(sqs.QueueType, "queue", in)
 	arn := "arn:aws:sqs:eu-central-1:111122223333:demo-karpenter"
-	if q.id != queueURL+"demo-karpenter" || q.out.Str("url") != q.id || q.out.Str("arn") != arn {
-		t.Errorf("queue is %s, %v", q.id, q.out)
+	if q.ID != queueURL+"demo-karpenter" || q.Out.Str("url") != q.ID || q.Out.Str("arn") != arn {
+		t.Errorf("queue is %s, %v", q.ID, q.Out)
 	}
-	policy := w.add(sqs.QueuePolicyType, "policy", props{"queueUrl": q.id, "policy": letEventsIn(arn)})
-	if d := w.diff(policy, props{"policy": strings.ReplaceAll(letEventsIn(arn), `"sqs:SendMessage"`, `["sqs:SendMessage"]`)}); d.Changes != pulumirpc.DiffResponse_DIFF_NONE {
+	policy := w.Add(sqs.QueuePolicyType, "policy", props{"queueUrl": q.ID, "policy": letEventsIn(arn)})
+	if d := w.Diff(policy, props{"policy": strings.ReplaceAll(letEventsIn(arn), `"sqs:SendMessage"`, `["sqs:SendMessage"]`)}); d.Changes != pulumirpc.DiffResponse_DIFF_NONE {
 		t.Errorf("the same policy, written differently: %v", d)
 	}
-	if again := w.make(sqs.QueueType, "again", in); again.id != q.id {
-		t.Errorf("the same queue again is %s", again.id)
+	if again := w.Make(sqs.QueueType, "again", in); again.ID != q.ID {
+		t.Errorf("the same queue again is %s", again.ID)
 	}
-	if err := w.update(q, props{"messageRetentionSeconds": 600.0}); err != nil || q.out.Integer("messageRetentionSeconds") != 600 || q.out.Str("arn") != arn {
-		t.Errorf("update gives %v, %v", err, q.out)
+	if err := w.Update(q, props{"messageRetentionSeconds": 600.0}); err != nil || q.Out.Integer("messageRetentionSeconds") != 600 || q.Out.Str("arn") != arn {
+		t.Errorf("update gives %v, %v", err, q.Out)
 	}
-	if err := w.update(q, props{"sqsManagedSseEnabled": nil, "kmsMasterKeyId": "alias/aws/sqs"}); err != nil || q.out.Boolean("sqsManagedSseEnabled") {
-		t.Errorf("with a key of one's own: %v, %v", err, q.out)
+	if err := w.Update(q, props{"sqsManagedSseEnabled": nil, "kmsMasterKeyId": "alias/aws/sqs"}); err != nil || q.Out.Boolean("sqsManagedSseEnabled") {
+		t.Errorf("with a key of one's own: %v, %v", err, q.Out)
 	}
 	found := w.tagged("tombolo:cluster", "demo")
 	assert.Assert(t, is.Len(found, 1))
 	assert.Check(t, is.Equal(found[0].Str("resourceArn"), arn))
-	w.takeDown()
+	w.TakeDown()
 }
 
 func TestQueueNames(t *testing.T) {
 	a := newAccount(t)
-	in, failures := a.check(sqs.QueueType, "jobs", nil, props{"fifoQueue": true})
+	in, failures := a.Check(sqs.QueueType, "jobs", nil, props{"fifoQueue": true})
 	if failures != "" || !strings.HasSuffix(in.Str("name"), ".fifo") || !regexp.MustCompile(`-[0-9a-f]{7}\.fifo$`).MatchString(in.Str("name")) {
 		t.Errorf("made up the name %s, %s", in.Str("name"), failures)
 	}
@@ -106,9 +106,9 @@ func TestQueueNames(t *testing.T) {
 // TestQueueGoesWithItsPolicy: a policy is a part of its queue.
 func TestQueueGoesWithItsPolicy(t *testing.T) {
 	w := emptyWorld(t)
-	q := w.make(sqs.QueueType, "q", props{})
-	w.make(sqs.QueuePolicyType, "p", props{"queueUrl": q.id, "policy": letEventsIn(q.out.Str("arn"))})
-	if err := w.delete(q); err != nil || len(w.cloud.Inventory()) != 0 {
-		t.Errorf("left over after %v: %v", err, w.cloud.Inventory())
+	q := w.Make(sqs.QueueType, "q", props{})
+	w.Make(sqs.QueuePolicyType, "p", props{"queueUrl": q.ID, "policy": letEventsIn(q.Out.Str("arn"))})
+	if err := w.Delete(q); err != nil || len(w.Cloud.Inventory()) != 0 {
+		t.Errorf("left over after %v: %v", err, w.Cloud.Inventory())
 	}
 }

@@ -31,11 +31,11 @@ func TestParameterRefusals(t *testing.T) {
 		{"no value", ssm.ParameterType, props{"name": "a", "type": "String"}, "must be specified"},
 		{"secret in the clear", ssm.ParameterType, props{"name": "a", "type": "SecureString", "insecureValue": "b"}, "cannot set type = SecureString and insecure_value"},
 		{"taken", ssm.ParameterType, func(w *world) props {
-			w.make(ssm.ParameterType, "first", parameter("/shop/zone", "a"))
+			w.Make(ssm.ParameterType, "first", parameter("/shop/zone", "a"))
 			return parameter("/shop/zone", "b")
 		}, "creating SSM Parameter (/shop/zone): operation error SSM: PutParameter"},
 		{"taken, code", ssm.ParameterType, func(w *world) props {
-			w.make(ssm.ParameterType, "first", parameter("/shop/zone", "a"))
+			w.Make(ssm.ParameterType, "first", parameter("/shop/zone", "a"))
 			return parameter("/shop/zone", "b")
 		}, "ParameterAlreadyExists: The parameter already exists."},
 		{"not absolute", ssm.ParameterType, parameter("shop/zone", "a"), "ValidationException: Parameter name must be a fully qualified name."},
@@ -56,43 +56,43 @@ func TestParameterRefusals(t *testing.T) {
 
 func TestParameter(t *testing.T) {
 	w := emptyWorld(t)
-	p := w.add(ssm.ParameterType, "zone", parameter("/shop/zone", "a"))
+	p := w.Add(ssm.ParameterType, "zone", parameter("/shop/zone", "a"))
 	arn := "arn:aws:ssm:eu-central-1:111122223333:parameter/shop/zone"
-	assert.Check(t, is.Equal(p.id+" "+p.out.Str("arn")+" "+p.out.Str("tier"), "/shop/zone "+arn+" Standard"))
-	got, err := w.invoke("aws:ssm/getParameter:getParameter", props{"name": "/shop/zone", "withDecryption": false})
+	assert.Check(t, is.Equal(p.ID+" "+p.Out.Str("arn")+" "+p.Out.Str("tier"), "/shop/zone "+arn+" Standard"))
+	got, err := w.Invoke("aws:ssm/getParameter:getParameter", props{"name": "/shop/zone", "withDecryption": false})
 	assert.NilError(t, err)
 	assert.Check(t, is.Equal(got.Str("type")+got.Str("value")+got.Str("insecureValue")+got.Str("arn"), "Stringaa"+arn))
 
-	assert.NilError(t, w.update(p, parameter("/shop/zone", "b")))
-	assert.Check(t, is.DeepEqual(p.out["version"], 2.0))
-	got, _ = w.invoke("aws:ssm/getParameter:getParameter", props{"name": "/shop/zone"})
+	assert.NilError(t, w.Update(p, parameter("/shop/zone", "b")))
+	assert.Check(t, is.DeepEqual(p.Out["version"], 2.0))
+	got, _ = w.Invoke("aws:ssm/getParameter:getParameter", props{"name": "/shop/zone"})
 	assert.Check(t, is.Equal(got.Str("value"), "b"))
-	err = w.update(p, props{"name": "/shop/zone", "type": "SecureString", "value": "b"})
+	err = w.Update(p, props{"name": "/shop/zone", "type": "SecureString", "value": "b"})
 	assert.Check(t, is.ErrorContains(err, "HierarchyTypeMismatchException"))
-	d := w.diff(p, parameter("/shop/other", "b"))
+	d := w.Diff(p, parameter("/shop/other", "b"))
 	assert.Check(t, d.Changes == pulumirpc.DiffResponse_DIFF_SOME && len(d.Replaces) == 1)
 
-	big := w.add(ssm.ParameterType, "big", props{"name": "big", "type": "String", "tier": "Intelligent-Tiering", "value": strings.Repeat("x", 4097)})
-	assert.Check(t, is.Equal(big.out.Str("tier"), "Advanced"))
-	w.make(ssm.ParameterType, "over", props{"name": "/shop/zone", "type": "String", "value": "c", "overwrite": true})
+	big := w.Add(ssm.ParameterType, "big", props{"name": "big", "type": "String", "tier": "Intelligent-Tiering", "value": strings.Repeat("x", 4097)})
+	assert.Check(t, is.Equal(big.Out.Str("tier"), "Advanced"))
+	w.Make(ssm.ParameterType, "over", props{"name": "/shop/zone", "type": "String", "value": "c", "overwrite": true})
 
-	_, err = w.invoke("aws:ssm/getParameter:getParameter", props{"name": "/shop/none"})
+	_, err = w.Invoke("aws:ssm/getParameter:getParameter", props{"name": "/shop/none"})
 	assert.Check(t, is.ErrorContains(err, "couldn't find resource"))
 }
 
 // A SecureString is told only to who asks for its decryption.
 func TestSecureString(t *testing.T) {
 	w := emptyWorld(t)
-	key := w.make(kms.KeyType, "key", props{})
-	w.add(ssm.ParameterType, "own", props{"name": "/shop/key", "type": "SecureString", "value": "hunter2", "keyId": key.id})
-	p := w.add(ssm.ParameterType, "secret", props{"name": "/shop/password", "type": "SecureString", "value": "hunter2"})
-	assert.Check(t, is.Equal(p.out.Str("keyId"), "alias/aws/ssm"))
+	key := w.Make(kms.KeyType, "key", props{})
+	w.Add(ssm.ParameterType, "own", props{"name": "/shop/key", "type": "SecureString", "value": "hunter2", "keyId": key.ID})
+	p := w.Add(ssm.ParameterType, "secret", props{"name": "/shop/password", "type": "SecureString", "value": "hunter2"})
+	assert.Check(t, is.Equal(p.Out.Str("keyId"), "alias/aws/ssm"))
 	for asked, want := range map[bool]bool{true: true, false: false} {
-		got, err := w.invoke("aws:ssm/getParameter:getParameter", props{"name": "/shop/password", "withDecryption": asked})
+		got, err := w.Invoke("aws:ssm/getParameter:getParameter", props{"name": "/shop/password", "withDecryption": asked})
 		assert.NilError(t, err)
 		assert.Check(t, is.Equal(got.Str("type"), "SecureString"))
 		assert.Check(t, strings.Contains(got.Str("value"), "hunter2") == want && got.Str("value") != "" && !got.Has("insecureValue"))
 	}
-	got, _ := w.invoke("aws:ssm/getParameter:getParameter", props{"name": "/shop/password"})
+	got, _ := w.Invoke("aws:ssm/getParameter:getParameter", props{"name": "/shop/password"})
 	assert.Check(t, is.Equal(got.Str("value"), "hunter2"), "the provider decrypts by default")
 }

@@ -16,14 +16,14 @@ import (
 
 func TestStored(t *testing.T) {
 	a := newAccount(t)
-	a.make(ec2.VPCType, "vpc", props{"cidrBlock": "10.0.0.0/16", "tags": map[string]any{"Name": "demo"}})
-	a.make(iam.RoleType, "role", props{"assumeRolePolicy": nodeTrust})
+	a.Make(ec2.VPCType, "vpc", props{"cidrBlock": "10.0.0.0/16", "tags": map[string]any{"Name": "demo"}})
+	a.Make(iam.RoleType, "role", props{"assumeRolePolicy": nodeTrust})
 	// A write that a crash has cut short, which Open removes.
-	cut := filepath.Join(a.dir, "resources", "ec2", ".new-1")
+	cut := filepath.Join(a.Dir, "resources", "ec2", ".new-1")
 	assert.NilError(t, os.WriteFile(cut, []byte("{"), 0o600))
-	stored, err := Stored(a.dir)
+	stored, err := Stored(a.Dir)
 	assert.NilError(t, err)
-	if diff := cmp.Diff(a.cloud.Inventory(), stored); diff != "" || len(stored) != 2 {
+	if diff := cmp.Diff(a.Cloud.Inventory(), stored); diff != "" || len(stored) != 2 {
 		t.Errorf("stored are %d resources (-exist +stored):\n%s", len(stored), diff)
 	}
 	if _, err := os.Stat(cut); err != nil {

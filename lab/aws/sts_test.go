@@ -33,7 +33,7 @@ func TestArgoCDReachesSpoke(t *testing.T) {
 	pod := f.pod(f.accountToken(nil))
 	hub, err := stssdk.NewFromConfig(pod).GetCallerIdentity(t.Context(), nil)
 	assert.NilError(t, err)
-	if *hub.Arn != "arn:aws:sts::111122223333:assumed-role/demo-argocd/controller" || *hub.UserId != f.hubRole.out.Str("uniqueId")+":controller" || *hub.Account != "111122223333" {
+	if *hub.Arn != "arn:aws:sts::111122223333:assumed-role/demo-argocd/controller" || *hub.UserId != f.hubRole.Out.Str("uniqueId")+":controller" || *hub.Account != "111122223333" {
 		t.Errorf("the pod is %s %s %s", *hub.Arn, *hub.UserId, *hub.Account)
 	}
 	spoke := f.assume(pod)
@@ -44,7 +44,7 @@ func TestArgoCDReachesSpoke(t *testing.T) {
 	}
 	presigned, err := f.presign(spoke, map[string]string{authenticator.ClusterHeader: "spoke", "X-Amz-Expires": "60"})
 	assert.NilError(t, err)
-	user, groups, err := authenticator.Authenticate(f.cloud, "spoke", tokenOf(presigned))
+	user, groups, err := authenticator.Authenticate(f.Cloud, "spoke", tokenOf(presigned))
 	session, _, _ := strings.Cut(user, "/aws-go-sdk-")
 	if err != nil || session != "arn:aws:sts::111122223333:assumed-role/spoke-argocd-spoke" || len(groups) != 1 || groups[0] != "tombolo:argocd" {
 		t.Errorf("got %s %v %v", user, groups, err)

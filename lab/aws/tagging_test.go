@@ -23,16 +23,16 @@ import (
 const discovery = "karpenter.sh/discovery"
 
 func tagOf(x *thing, value string) props {
-	return props{"resourceId": x.id, "key": discovery, "value": value}
+	return props{"resourceId": x.ID, "key": discovery, "value": value}
 }
 
 func TestTagRefusals(t *testing.T) {
 	refused(t, newNetwork, []attempt{
 		{"nothing", ec2.TagType, props{"resourceId": "subnet-1", "key": discovery, "value": "demo"}, "creating EC2 Tag: operation error EC2: CreateTags"},
 		{"nothing code", ec2.TagType, props{"resourceId": "subnet-1", "key": discovery, "value": "demo"}, "api error InvalidID: The ID 'subnet-1' is not valid"},
-		{"what is not EC2's", ec2.TagType, func(w *world) props { return tagOf(w.make(efs.FileSystemType, "files", props{}), "demo") }, "api error InvalidID: The ID 'fs-0"},
+		{"what is not EC2's", ec2.TagType, func(w *world) props { return tagOf(w.Make(efs.FileSystemType, "files", props{}), "demo") }, "api error InvalidID: The ID 'fs-0"},
 		{"another region", ec2.TagType, func(w *world) props {
-			w.configure(props{"region": "us-east-1"})
+			w.Configure(props{"region": "us-east-1"})
 			return tagOf(w.subnetA, "demo")
 		}, "api error InvalidID: The ID 'subnet-0"},
 		{"reserved key", ec2.TagType, func(w *world) props { return standin.Merged(tagOf(w.subnetA, "demo"), props{"key": "aws:x"}) }, "Tag keys starting with 'aws:' are reserved for internal use"},
@@ -41,33 +41,33 @@ func TestTagRefusals(t *testing.T) {
 			for i := range 50 {
 				tags[strings.Repeat("k", i+1)] = "v"
 			}
-			return tagOf(w.make(ec2.SecurityGroupType, "full", props{"vpcId": w.vpc.id, "tags": tags}), "demo")
+			return tagOf(w.Make(ec2.SecurityGroupType, "full", props{"vpcId": w.vpc.ID, "tags": tags}), "demo")
 		}, "api error TagLimitExceeded: The maximum number of Tags for a resource has been reached."},
 	})
 }
 
 func (w *world) tags(x *thing) props {
-	w.t.Helper()
+	w.T.Helper()
 	_, out := w.read(x)
 	if diff := cmp.Diff(out.Sub("tags"), out.Sub("tagsAll")); diff != "" {
-		w.t.Errorf("tags and all tags differ: %s", diff)
+		w.T.Errorf("tags and all tags differ: %s", diff)
 	}
 	return out.Sub("tags")
 }
 
 func TestTag(t *testing.T) {
 	w := newNetwork(t)
-	tag := w.make(ec2.TagType, "tag", tagOf(w.subnetA, "demo"))
-	if tag.id != w.subnetA.id+","+discovery || w.tags(w.subnetA).Str(discovery) != "demo" {
-		t.Errorf("%s gives %v", tag.id, w.tags(w.subnetA))
+	tag := w.Make(ec2.TagType, "tag", tagOf(w.subnetA, "demo"))
+	if tag.ID != w.subnetA.ID+","+discovery || w.tags(w.subnetA).Str(discovery) != "demo" {
+		t.Errorf("%s gives %v", tag.ID, w.tags(w.subnetA))
 	}
-	found, err := w.invoke("aws:ec2/getSubnets:getSubnets", props{"tags": map[string]any{discovery: "demo"}})
+	found, err := w.Invoke("aws:ec2/getSubnets:getSubnets", props{"tags": map[string]any{discovery: "demo"}})
 	assert.NilError(t, err)
-	assert.Check(t, is.DeepEqual([]string{w.subnetA.id}, found.List("ids")))
-	if err := w.update(tag, props{"value": "other"}); err != nil || w.tags(w.subnetA).Str(discovery) != "other" {
+	assert.Check(t, is.DeepEqual([]string{w.subnetA.ID}, found.List("ids")))
+	if err := w.Update(tag, props{"value": "other"}); err != nil || w.tags(w.subnetA).Str(discovery) != "other" {
 		t.Errorf("after an update, %v, the tags are %v", err, w.tags(w.subnetA))
 	}
-	if err := w.delete(tag); err != nil || w.tags(w.subnetA).Has(discovery) {
+	if err := w.Delete(tag); err != nil || w.tags(w.subnetA).Has(discovery) {
 		t.Errorf("after a deletion, %v, the tags are %v", err, w.tags(w.subnetA))
 	}
 }
@@ -75,11 +75,11 @@ func TestTag(t *testing.T) {
 // TestTagOfTheClustersGroup: no program owns the group that EKS makes.
 func TestTagOfTheClustersGroup(t *testing.T) {
 	w := newWorld(t)
-	group := &thing{token: ec2.SecurityGroupType, name: "eks", id: w.cluster.out.Sub("vpcConfig").Str("clusterSecurityGroupId")}
-	tag := w.make(ec2.TagType, "tag", tagOf(group, "demo"))
+	group := &thing{Token: ec2.SecurityGroupType, Name: "eks", ID: w.cluster.Out.Sub("vpcConfig").Str("clusterSecurityGroupId")}
+	tag := w.Make(ec2.TagType, "tag", tagOf(group, "demo"))
 	want := props{discovery: "demo", "kubernetes.io/cluster/demo": "owned"}
 	assert.Check(t, is.DeepEqual(want, w.tags(group)))
-	if err := w.delete(tag); err != nil || w.tags(group).Has(discovery) {
+	if err := w.Delete(tag); err != nil || w.tags(group).Has(discovery) {
 		t.Errorf("after a deletion, %v, the tags are %v", err, w.tags(group))
 	}
 }
@@ -88,23 +88,23 @@ func TestTagOfTheClustersGroup(t *testing.T) {
 // takes it away once a refresh has shown it.
 func TestTagOfAnOwnedResource(t *testing.T) {
 	w := newNetwork(t)
-	w.make(ec2.TagType, "tag", tagOf(w.vpc, "demo"))
-	if d := w.diff(w.vpc, nil); d.Changes != pulumirpc.DiffResponse_DIFF_NONE {
+	w.Make(ec2.TagType, "tag", tagOf(w.vpc, "demo"))
+	if d := w.Diff(w.vpc, nil); d.Changes != pulumirpc.DiffResponse_DIFF_NONE {
 		t.Errorf("without a refresh: %v", d)
 	}
 	own := map[string]any{"Name": "net", "team": "a"}
-	assert.NilError(t, w.update(w.vpc, props{"tags": own}))
+	assert.NilError(t, w.Update(w.vpc, props{"tags": own}))
 	want := props{"Name": "net", "team": "a", discovery: "demo"}
 	if diff := cmp.Diff(want, w.tags(w.vpc)); diff != "" {
 		t.Errorf("an update without a refresh: %s", diff)
 	}
-	program := w.vpc.in.Clone()
-	w.vpc.in, w.vpc.out = w.read(w.vpc)
-	d := w.diff(w.vpc, program)
+	program := w.vpc.In.Clone()
+	w.vpc.In, w.vpc.Out = w.read(w.vpc)
+	d := w.Diff(w.vpc, program)
 	if _, removes := d.DetailedDiff[`tags["`+discovery+`"]`]; d.Changes != pulumirpc.DiffResponse_DIFF_SOME || !removes || len(d.DetailedDiff) != 1 {
 		t.Errorf("after a refresh: %v", d)
 	}
-	if err := w.update(w.vpc, program); err != nil || !maps.Equal(w.tags(w.vpc), own) {
+	if err := w.Update(w.vpc, program); err != nil || !maps.Equal(w.tags(w.vpc), own) {
 		t.Errorf("after that update, %v, the tags are %v", err, w.tags(w.vpc))
 	}
 }
@@ -122,8 +122,8 @@ func TestSearchByTag(t *testing.T) {
 		efs.FileSystemType:   {},
 		s3.BucketType:        {},
 	} {
-		want = append(want, a.make(token, "tagged", standin.Merged(in, props{"tags": tags})).out.Str("arn"))
-		a.make(token, "other", in)
+		want = append(want, a.Make(token, "tagged", standin.Merged(in, props{"tags": tags})).Out.Str("arn"))
+		a.Make(token, "other", in)
 	}
 	var got []string
 	for _, r := range a.tagged("tombolo:cluster", "demo") {

@@ -18,20 +18,20 @@ import (
 
 func TestTokens(t *testing.T) {
 	w := newWorld(t)
-	token, expires, err := authenticator.GetToken(w.cloud, sts.UserCredentials(w.cloud), "demo")
+	token, expires, err := authenticator.GetToken(w.Cloud, sts.UserCredentials(w.Cloud), "demo")
 	if left := time.Until(expires); err != nil || !strings.HasPrefix(token, "k8s-aws-v1.") || left > 14*time.Minute || left < 13*time.Minute {
 		t.Fatal(token, expires, err)
 	}
-	user, groups, err := authenticator.Authenticate(w.cloud, "demo", token)
+	user, groups, err := authenticator.Authenticate(w.Cloud, "demo", token)
 	if err != nil || user != "arn:aws:iam::111122223333:user/tombolo" || !slices.Equal(groups, []string{"system:masters"}) {
 		t.Errorf("got %s %v %v", user, groups, err)
 	}
-	w.cloud.Now = func() time.Time { return expires.Add(time.Minute + time.Second) }
+	w.Cloud.Now = func() time.Time { return expires.Add(time.Minute + time.Second) }
 	const want = "authenticate with cluster demo: the token's request to STS is refused: SignatureDoesNotMatch: Signature expired: "
-	if _, _, err := authenticator.Authenticate(w.cloud, "demo", token); err == nil || !strings.HasPrefix(err.Error(), want) {
+	if _, _, err := authenticator.Authenticate(w.Cloud, "demo", token); err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("an expired token gives %v", err)
 	}
-	if _, _, err := authenticator.GetToken(w.cloud, sts.UserCredentials(w.cloud), ""); err == nil || err.Error() != "get a token: the cluster's name is missing" {
+	if _, _, err := authenticator.GetToken(w.Cloud, sts.UserCredentials(w.Cloud), ""); err == nil || err.Error() != "get a token: the cluster's name is missing" {
 		t.Errorf("no name gives %v", err)
 	}
 }
@@ -45,7 +45,7 @@ func TestTokenRefusals(t *testing.T) {
 		return u
 	}
 	good := presigned(map[string]string{authenticator.ClusterHeader: "spoke", "X-Amz-Expires": "0"})
-	if _, _, err := authenticator.Authenticate(f.cloud, "spoke", tokenOf(good)); err != nil {
+	if _, _, err := authenticator.Authenticate(f.Cloud, "spoke", tokenOf(good)); err != nil {
 		t.Fatal(err)
 	}
 	tampered := good[:len(good)-1] + map[bool]string{true: "1", false: "0"}[strings.HasSuffix(good, "0")]
@@ -72,7 +72,7 @@ func TestTokenRefusals(t *testing.T) {
 		"late expiry":   {"spoke", tokenOf(presigned(map[string]string{authenticator.ClusterHeader: "spoke", "X-Amz-Expires": "901"})), "the token says that it is valid for 15m1s; EKS takes at most 15m0s"},
 		"other headers": {"spoke", tokenOf(presigned(map[string]string{authenticator.ClusterHeader: "spoke", "X-Other": "x", "X-Amz-Expires": "60"})), mismatch},
 	} {
-		_, _, err := authenticator.Authenticate(f.cloud, test.cluster, test.token)
+		_, _, err := authenticator.Authenticate(f.Cloud, test.cluster, test.token)
 		if err == nil || !strings.HasPrefix(err.Error(), "authenticate with cluster "+test.cluster+": ") || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %v, want %s", name, err, test.want)
 		}
@@ -86,15 +86,15 @@ func TestTokensFollowTheAccount(t *testing.T) {
 		without func(f *fleet) error
 		want    string
 	}{
-		"entry": {func(f *fleet) error { return f.delete(f.entry) }, "arn:aws:iam::111122223333:role/spoke-argocd-spoke has no access entry"},
-		"role":  {func(f *fleet) error { return f.delete(f.spokeRole) }, "InvalidClientTokenId: The security token included in the request is invalid"},
+		"entry": {func(f *fleet) error { return f.Delete(f.entry) }, "arn:aws:iam::111122223333:role/spoke-argocd-spoke has no access entry"},
+		"role":  {func(f *fleet) error { return f.Delete(f.spokeRole) }, "InvalidClientTokenId: The security token included in the request is invalid"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFleet(t)
 			presigned, err := f.presign(f.session(f.spokeRole, nil), map[string]string{authenticator.ClusterHeader: "spoke", "X-Amz-Expires": "60"})
 			assert.NilError(t, err)
 			assert.NilError(t, test.without(f))
-			_, _, err = authenticator.Authenticate(f.cloud, "spoke", tokenOf(presigned))
+			_, _, err = authenticator.Authenticate(f.Cloud, "spoke", tokenOf(presigned))
 			refuses(t, err, test.want)
 		})
 	}
@@ -104,19 +104,19 @@ func TestTokensFollowTheAccount(t *testing.T) {
 // next role with its name.
 func TestEntryIsOfOneRole(t *testing.T) {
 	f := newFleet(t)
-	assert.NilError(t, f.delete(f.spokeRole))
-	f.spokeRole = f.make(iam.RoleType, "spoke", f.spokeRole.in)
+	assert.NilError(t, f.Delete(f.spokeRole))
+	f.spokeRole = f.Make(iam.RoleType, "spoke", f.spokeRole.In)
 	authenticate := func() error {
 		presigned, err := f.presign(f.session(f.spokeRole, nil), map[string]string{authenticator.ClusterHeader: "spoke", "X-Amz-Expires": "60"})
 		if err != nil {
 			return err
 		}
-		_, _, err = authenticator.Authenticate(f.cloud, "spoke", tokenOf(presigned))
+		_, _, err = authenticator.Authenticate(f.Cloud, "spoke", tokenOf(presigned))
 		return err
 	}
 	refuses(t, authenticate(), "the access entry is of another arn:aws:iam::111122223333:role/spoke-argocd-spoke, which was deleted; delete the entry and make it again")
-	assert.NilError(t, f.delete(f.entry))
-	f.make(eks.AccessEntryType, "spoke", f.entry.in)
+	assert.NilError(t, f.Delete(f.entry))
+	f.Make(eks.AccessEntryType, "spoke", f.entry.In)
 	assert.Check(t, authenticate())
 }
 
@@ -135,21 +135,21 @@ func TestArgoCDsToken(t *testing.T) {
 
 func TestEntriesGiveGroups(t *testing.T) {
 	f := newFleet(t)
-	role := f.make(iam.RoleType, "reader", props{"name": "reader", "path": "/team/", "assumeRolePolicy": nodeTrust})
-	arn := role.out.Str("arn")
-	entry := f.make(eks.AccessEntryType, "reader", props{"clusterName": "demo", "principalArn": arn, "kubernetesGroups": []any{"readers"}})
-	f.make(eks.AccessPolicyType, "reader", props{
+	role := f.Make(iam.RoleType, "reader", props{"name": "reader", "path": "/team/", "assumeRolePolicy": nodeTrust})
+	arn := role.Out.Str("arn")
+	entry := f.Make(eks.AccessEntryType, "reader", props{"clusterName": "demo", "principalArn": arn, "kubernetesGroups": []any{"readers"}})
+	f.Make(eks.AccessPolicyType, "reader", props{
 		"clusterName": "demo", "principalArn": arn,
 		"policyArn": "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy", "accessScope": map[string]any{"type": "namespace", "namespaces": []any{"web"}},
 	})
 	presigned, err := f.presign(f.session(role, func(t *sts.Temporary) { t.Session = "ann@example.com" }), map[string]string{authenticator.ClusterHeader: "demo", "X-Amz-Expires": "60"})
 	assert.NilError(t, err)
-	user, groups, err := authenticator.Authenticate(f.cloud, "demo", tokenOf(presigned))
+	user, groups, err := authenticator.Authenticate(f.Cloud, "demo", tokenOf(presigned))
 	if err != nil || user != "arn:aws:sts::111122223333:assumed-role/reader/ann-example.com" || !slices.Equal(groups, []string{"eks:access-policy:AmazonEKSViewPolicy:web", "readers"}) {
 		t.Errorf("got %s %v %v", user, groups, err)
 	}
-	assert.NilError(t, f.update(entry, props{"userName": "{{AccountID}}:{{SessionNameRaw}}"}))
-	if user, _, err := authenticator.Authenticate(f.cloud, "demo", tokenOf(presigned)); err != nil || user != "111122223333:ann@example.com" {
+	assert.NilError(t, f.Update(entry, props{"userName": "{{AccountID}}:{{SessionNameRaw}}"}))
+	if user, _, err := authenticator.Authenticate(f.Cloud, "demo", tokenOf(presigned)); err != nil || user != "111122223333:ann@example.com" {
 		t.Errorf("got %s, %v", user, err)
 	}
 }

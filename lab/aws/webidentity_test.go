@@ -64,14 +64,14 @@ func TestWebIdentityNeeds(t *testing.T) {
 		code, message string
 	}{
 		"trust": {func(_ *testing.T, f *fleet) error {
-			return f.update(f.hubRole, props{"assumeRolePolicy": clusterTrust})
+			return f.Update(f.hubRole, props{"assumeRolePolicy": clusterTrust})
 		}, "AccessDenied", denied},
-		"role":     {func(_ *testing.T, f *fleet) error { return errors.Join(f.delete(f.mayAssume), f.delete(f.hubRole)) }, "AccessDenied", denied},
-		"provider": {func(_ *testing.T, f *fleet) error { return f.delete(f.provider) }, "InvalidIdentityToken", "No OpenIDConnect provider found in your account for https://"},
+		"role":     {func(_ *testing.T, f *fleet) error { return errors.Join(f.Delete(f.mayAssume), f.Delete(f.hubRole)) }, "AccessDenied", denied},
+		"provider": {func(_ *testing.T, f *fleet) error { return f.Delete(f.provider) }, "InvalidIdentityToken", "No OpenIDConnect provider found in your account for https://"},
 		"audience": {func(_ *testing.T, f *fleet) error {
-			return f.update(f.provider, props{"clientIdLists": []any{"another"}})
+			return f.Update(f.provider, props{"clientIdLists": []any{"another"}})
 		}, "InvalidIdentityToken", "Incorrect token audience"},
-		"cluster": {func(t *testing.T, f *fleet) error { return f.fake.Stop(t.Context(), "demo") }, "InvalidIdentityToken", "Couldn't retrieve verification key from your identity provider"},
+		"cluster": {func(t *testing.T, f *fleet) error { return f.Clusters.Stop(t.Context(), "demo") }, "InvalidIdentityToken", "Couldn't retrieve verification key from your identity provider"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFleet(t)

@@ -30,37 +30,37 @@ type asker struct {
 }
 
 func (w *world) asker() *asker {
-	w.t.Helper()
-	found, err := w.invoke("azure-native:authorization:getClientToken", nil)
-	assert.NilError(w.t, err)
-	return &asker{world: w, api: resourcemanager.New(w.cloud, resourcemanager.Options{}), token: found.Str("token")}
+	w.T.Helper()
+	found, err := w.Invoke("azure-native:authorization:getClientToken", nil)
+	assert.NilError(w.T, err)
+	return &asker{world: w, api: resourcemanager.New(w.Cloud, resourcemanager.Options{}), token: found.Str("token")}
 }
 
 // ask sends a request, and returns the status and the answer.
 func (a *asker) ask(method, path, query string) (int, props) {
-	a.t.Helper()
-	request := httptest.NewRequestWithContext(a.t.Context(), method, endpoint+path+"?api-version=2024-01-01&"+query, nil)
+	a.T.Helper()
+	request := httptest.NewRequestWithContext(a.T.Context(), method, endpoint+path+"?api-version=2024-01-01&"+query, nil)
 	request.Header.Set("Authorization", "Bearer "+a.token)
 	recorder := httptest.NewRecorder()
 	a.api.ServeHTTP(recorder, request)
 	a.header = recorder.Header()
 	answer := props{}
 	if body := recorder.Body.Bytes(); len(body) > 0 {
-		assert.NilError(a.t, json.Unmarshal(body, &answer), "%s", body)
+		assert.NilError(a.T, json.Unmarshal(body, &answer), "%s", body)
 	}
 	return recorder.Code, answer
 }
 
 func (a *asker) get(path, query string) props {
-	a.t.Helper()
+	a.T.Helper()
 	status, answer := a.ask(http.MethodGet, path, query)
-	assert.Equal(a.t, status, http.StatusOK, "%s: %v", path, answer)
+	assert.Equal(a.T, status, http.StatusOK, "%s: %v", path, answer)
 	return answer
 }
 
 // list are the elements of a list, by one of their properties.
 func (a *asker) list(path, query, property string) map[string]props {
-	a.t.Helper()
+	a.T.Helper()
 	found, values := map[string]props{}, a.get(path, query)["value"].([]any)
 	for _, value := range values {
 		name := props(value.(map[string]any))
@@ -70,10 +70,10 @@ func (a *asker) list(path, query, property string) map[string]props {
 }
 
 func (a *asker) refused(method, path string, status int, want string) {
-	a.t.Helper()
+	a.T.Helper()
 	got, answer := a.ask(method, path, "")
 	text := fmt.Sprintf("%s: %s", answer.Sub("error").Str("code"), answer.Sub("error").Str("message"))
-	assert.Check(a.t, got == status && strings.Contains(text, want), "%s %s: %d %s", method, path, got, text)
+	assert.Check(a.T, got == status && strings.Contains(text, want), "%s %s: %d %s", method, path, got, text)
 }
 
 const ofSubscription = "/subscriptions/" + arm.Subscription
@@ -113,7 +113,7 @@ func TestAPITellsFacts(t *testing.T) {
 func TestAPIRegistersProviders(t *testing.T) {
 	a := newWorld(t).asker()
 	path := ofSubscription + "/providers/Microsoft.ContainerService"
-	assert.NilError(t, arm.Unregister(a.cloud, arm.Subscription, "Microsoft.ContainerService"))
+	assert.NilError(t, arm.Unregister(a.Cloud, arm.Subscription, "Microsoft.ContainerService"))
 	assert.Equal(t, a.get(path, "").Str("registrationState"), "NotRegistered")
 	status, answer := a.ask(http.MethodPost, path+"/register", "")
 	assert.Equal(t, status, http.StatusOK, "%v", answer)
@@ -123,7 +123,7 @@ func TestAPIRegistersProviders(t *testing.T) {
 func TestAPIFindsByTag(t *testing.T) {
 	w := newWorld(t)
 	a := w.asker()
-	a.make(managedidentity.IdentityType, "tagged", a.inGroup(props{"resourceName": "tagged", "tags": map[string]any{"owner": "it's me"}}))
+	a.Make(managedidentity.IdentityType, "tagged", a.inGroup(props{"resourceName": "tagged", "tags": map[string]any{"owner": "it's me"}}))
 	filter := "$filter=" + url.QueryEscape("tagName eq 'owner' and tagValue eq 'it''s me'")
 	found := a.list(ofSubscription+"/resources", filter, "name")
 	assert.Check(t, len(found) == 1 && found["tagged"] != nil && !found["tagged"].Has("tags"), "%v", found)
@@ -131,7 +131,7 @@ func TestAPIFindsByTag(t *testing.T) {
 	groups := a.list(ofSubscription+"/resourcegroups", "", "name")
 	assert.Check(t, len(groups) == 2 && groups[demo] != nil && groups["demo-nodes"].Sub("tags").Has("aks-managed-cluster-name"), "%v", groups)
 	within := a.list(ofSubscription+"/resourceGroups/"+strings.ToUpper(demo)+"/resources", "", "name")
-	assert.NilError(t, w.update(w.cluster, props{"tags": map[string]any{"team": "b"}}))
+	assert.NilError(t, w.Update(w.cluster, props{"tags": map[string]any{"team": "b"}}))
 	tags := a.list(ofSubscription+"/resourcegroups", "", "name")["demo-nodes"].Sub("tags")
 	assert.DeepEqual(t, tags, props{"team": "b", "aks-managed-cluster-name": demo, "aks-managed-cluster-rg": demo})
 	assert.Equal(t, within["tagged"].Sub("tags").Str("owner"), "it's me")
@@ -142,26 +142,26 @@ func TestAPIFindsByTag(t *testing.T) {
 func TestAPIDeletes(t *testing.T) {
 	w := newWorld(t)
 	a := w.asker()
-	made := a.make(managedidentity.IdentityType, "leftover", a.inGroup(props{"resourceName": "leftover"}))
+	made := a.Make(managedidentity.IdentityType, "leftover", a.inGroup(props{"resourceName": "leftover"}))
 	for _, want := range []int{http.StatusOK, http.StatusNoContent} {
-		status, answer := a.ask(http.MethodDelete, made.id, "")
+		status, answer := a.ask(http.MethodDelete, made.ID, "")
 		assert.Equal(t, status, want, "%v", answer)
 	}
-	a.refused(http.MethodGet, made.id, http.StatusNotFound, "ResourceNotFound: The Resource 'Microsoft.ManagedIdentity/userAssignedIdentities/leftover'")
+	a.refused(http.MethodGet, made.ID, http.StatusNotFound, "ResourceNotFound: The Resource 'Microsoft.ManagedIdentity/userAssignedIdentities/leftover'")
 }
 
 func TestAPIGoesOnAfterItsAnswer(t *testing.T) {
 	w := newWorld(t)
 	a := w.asker()
-	group := a.make(arm.GroupType, "slow", props{"resourceGroupName": "slow", "location": arm.Location})
-	a.cloud.LatencyScale = 0.03 // of a minute
-	status, _ := a.ask(http.MethodDelete, group.id, "")
+	group := a.Make(arm.GroupType, "slow", props{"resourceGroupName": "slow", "location": arm.Location})
+	a.Cloud.LatencyScale = 0.03 // of a minute
+	status, _ := a.ask(http.MethodDelete, group.ID, "")
 	assert.Equal(t, status, http.StatusAccepted)
 	at, _ := strings.CutPrefix(a.header.Get("Azure-AsyncOperation"), endpoint)
 	path, _, _ := strings.Cut(at, "?")
-	a.eventually("the operation ends", func() bool { return a.get(path, "").Str("status") == "Succeeded" })
-	a.refused(http.MethodGet, group.id, http.StatusNotFound, "ResourceGroupNotFound: Resource group 'slow' could not be found.")
-	a.refused(http.MethodDelete, group.id, http.StatusNotFound, "ResourceGroupNotFound: ")
+	a.Eventually("the operation ends", func() bool { return a.get(path, "").Str("status") == "Succeeded" })
+	a.refused(http.MethodGet, group.ID, http.StatusNotFound, "ResourceGroupNotFound: Resource group 'slow' could not be found.")
+	a.refused(http.MethodDelete, group.ID, http.StatusNotFound, "ResourceGroupNotFound: ")
 }
 
 func TestAPIRefuses(t *testing.T) {
@@ -173,7 +173,7 @@ func TestAPIRefuses(t *testing.T) {
 	a.refused(http.MethodGet, "/subscriptions/"+arm.NetworkSubscription, http.StatusForbidden, "AuthorizationFailed: ")
 	a.refused(http.MethodDelete, network.TeamRouteTableID, http.StatusForbidden, "AuthorizationFailed: ")
 
-	stranger, err := authorization.Token(a.cloud, arm.Tenant, arm.Tenant, endpoint)
+	stranger, err := authorization.Token(a.Cloud, arm.Tenant, arm.Tenant, endpoint)
 	assert.NilError(t, err)
 	a.token = stranger
 	a.refused(http.MethodGet, ofSubscription, http.StatusForbidden, "AuthorizationFailed: ")

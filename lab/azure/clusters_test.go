@@ -13,6 +13,7 @@ import (
 	"tombolo/lab/azure/network"
 	"tombolo/lab/azure/rbac"
 	"tombolo/lab/standin"
+	"tombolo/lab/standin/standintest"
 )
 
 func TestClustersAreRefused(t *testing.T) {
@@ -26,8 +27,8 @@ func TestClustersAreRefused(t *testing.T) {
 		{props{"identity": nil}, `Code="InvalidParameter" Message="The value of parameter identity is invalid.`},
 		{props{"identity": map[string]any{"type": "UserAssigned"}}, `Code="InvalidParameter" Message="The value of parameter identity.userAssignedIdentities is invalid.`},
 		{props{"identity": map[string]any{"type": "SystemAssigned"}}, `Code="CustomKubeletIdentityOnlySupportedOnUserAssignedMSICluster"`},
-		{props{"identity": map[string]any{"type": "UserAssigned", "userAssignedIdentities": list(w.control.id + "2")}}, `Code="FailedIdentityOperation"`},
-		{props{"identityProfile": map[string]any{"kubeletidentity": map[string]any{"resourceId": w.control.id}}}, `Code="CustomKubeletIdentityMissingPermissionError" Message="The cluster using user-assigned managed identity must be granted 'Managed Identity Operator' role to assign kubelet identity.`},
+		{props{"identity": map[string]any{"type": "UserAssigned", "userAssignedIdentities": list(w.control.ID + "2")}}, `Code="FailedIdentityOperation"`},
+		{props{"identityProfile": map[string]any{"kubeletidentity": map[string]any{"resourceId": w.control.ID}}}, `Code="CustomKubeletIdentityMissingPermissionError" Message="The cluster using user-assigned managed identity must be granted 'Managed Identity Operator' role to assign kubelet identity.`},
 		{props{"aadProfile": nil}, `Message="Disable local accounts is only supported on a managed cluster with Microsoft Entra ID enabled."`},
 		{props{"aadProfile": map[string]any{"managed": false}}, `Code="LegacyAADNotAllowed"`},
 		{props{"aadProfile": map[string]any{"managed": true, "enableAzureRBAC": true}, "enableRBAC": false}, `Code="RBACNotEnabledForAAD"`},
@@ -38,7 +39,7 @@ func TestClustersAreRefused(t *testing.T) {
 	} {
 		w.denied(containerservice.ClusterType, without(w.clusterArgs(tc.change)), tc.want)
 	}
-	w.make(arm.GroupType, "other", props{"resourceGroupName": "demo-nodes", "location": arm.Location})
+	w.Make(arm.GroupType, "other", props{"resourceGroupName": "demo-nodes", "location": arm.Location})
 	w.denied(containerservice.ClusterType, w.clusterArgs(nil), `Code="NodeResourceGroupAlreadyExists"`)
 }
 
@@ -65,17 +66,17 @@ func TestAccessIsRefused(t *testing.T) {
 	} {
 		w.denied(containerservice.ClusterType, w.clusterArgs(props{"apiServerAccessProfile": map[string]any(tc.change)}), tc.want)
 	}
-	principal := w.control.out.Str("principalId")
-	assert.NilError(t, authorization.Assign(w.cloud, principal, "b12aa53e-6015-4669-85d0-8515ebb3ae7f", zone))
+	principal := w.control.Out.Str("principalId")
+	assert.NilError(t, authorization.Assign(w.Cloud, principal, "b12aa53e-6015-4669-85d0-8515ebb3ae7f", zone))
 	own := w.clusterArgs(props{"apiServerAccessProfile": map[string]any{"enablePrivateCluster": true, "privateDNSZone": zone}})
-	w.denied(containerservice.ClusterType, own, `it does not have permission to perform action(s) 'Microsoft.Network/virtualNetworks/join/action' on the linked scope(s) '`+w.vnet.id)
-	assert.NilError(t, authorization.Assign(w.cloud, principal, rbac.NetworkContributor, w.vnet.id))
-	assert.NilError(t, w.delete(w.make(containerservice.ClusterType, "cluster", own)))
-	private := w.make(containerservice.ClusterType, "cluster", w.clusterArgs(props{"apiServerAccessProfile": map[string]any{
+	w.denied(containerservice.ClusterType, own, `it does not have permission to perform action(s) 'Microsoft.Network/virtualNetworks/join/action' on the linked scope(s) '`+w.vnet.ID)
+	assert.NilError(t, authorization.Assign(w.Cloud, principal, rbac.NetworkContributor, w.vnet.ID))
+	assert.NilError(t, w.Delete(w.Make(containerservice.ClusterType, "cluster", own)))
+	private := w.Make(containerservice.ClusterType, "cluster", w.clusterArgs(props{"apiServerAccessProfile": map[string]any{
 		"enablePrivateCluster": true, "privateDNSZone": "system", "enablePrivateClusterPublicFQDN": false,
 	}}))
-	assert.Check(t, strings.HasSuffix(private.out.Str("privateFQDN"), ".privatelink.germanywestcentral.azmk8s.io") && !private.out.Has("fqdn"), "%v", private.out)
-	assert.Check(t, w.fake.running[demo].Private)
+	assert.Check(t, strings.HasSuffix(private.Out.Str("privateFQDN"), ".privatelink.germanywestcentral.azmk8s.io") && !private.Out.Has("fqdn"), "%v", private.Out)
+	assert.Check(t, w.Clusters.Running[demo].Private)
 }
 
 func TestClusterNetworksAreRefused(t *testing.T) {
@@ -92,7 +93,7 @@ func TestClusterNetworksAreRefused(t *testing.T) {
 		{props{"dnsServiceIP": "dns"}, `Code="DnsServiceIpParseError"`},
 		{props{"outboundType": "proxy"}, `Code="UnsupportedOutboundType"`},
 		{props{"outboundType": "managedNATGateway"}, `Code="ManagedNATGatewayWithCustomVNetNotAllowed"`},
-		{props{"outboundType": "userDefinedRouting"}, `Code="ExistingRouteTableNotAssociatedWithSubnet" Message="An existing route table has not been associated with subnet ` + w.subnet.id + `. Please update the route table association"`},
+		{props{"outboundType": "userDefinedRouting"}, `Code="ExistingRouteTableNotAssociatedWithSubnet" Message="An existing route table has not been associated with subnet ` + w.subnet.ID + `. Please update the route table association"`},
 		{props{"outboundType": "userDefinedRouting", "loadBalancerProfile": map[string]any{}}, `Code="InvalidUserDefinedRoutingWithLoadBalancerProfile"`},
 		{props{"networkPlugin": "calico"}, `Code="UnknownNetworkPlugin"`},
 		{props{"networkPlugin": "kubenet"}, "Cilium dataplane requires network plugin azure."},
@@ -110,23 +111,23 @@ func TestClusterNetworksAreRefused(t *testing.T) {
 // TestWaysOutAreRefused: a NAT gateway has to be at the subnet, and to have an address.
 func TestWaysOutAreRefused(t *testing.T) {
 	w := newIdentities(t)
-	assert.NilError(t, w.update(w.gateway, props{"publicIpAddresses": nil}))
-	w.denied(containerservice.ClusterType, w.clusterArgs(nil), `Code="NATGatewayNotAssociatedWithPublicIPOrIPPrefix" Message="NAT gateway '`+w.gateway.id+`' must have at least one public IP or IP prefix associated"`)
-	assert.NilError(t, w.update(w.subnet, props{"natGateway": nil}))
-	w.denied(containerservice.ClusterType, w.clusterArgs(nil), `Code="SubnetNotAssociatedWithNATGateway" Message="Subnet '`+w.subnet.id+`' must have a NAT gateway associated for outbound connection"`)
+	assert.NilError(t, w.Update(w.gateway, props{"publicIpAddresses": nil}))
+	w.denied(containerservice.ClusterType, w.clusterArgs(nil), `Code="NATGatewayNotAssociatedWithPublicIPOrIPPrefix" Message="NAT gateway '`+w.gateway.ID+`' must have at least one public IP or IP prefix associated"`)
+	assert.NilError(t, w.Update(w.subnet, props{"natGateway": nil}))
+	w.denied(containerservice.ClusterType, w.clusterArgs(nil), `Code="SubnetNotAssociatedWithNATGateway" Message="Subnet '`+w.subnet.ID+`' must have a NAT gateway associated for outbound connection"`)
 
 	routed := w.clusterArgs(props{"networkProfile": w.clusterNetwork(props{"outboundType": "userDefinedRouting"})})
-	table := w.make(network.RouteTableType, "table", w.inGroup(props{"routeTableName": "x"}))
-	assert.NilError(t, w.update(w.subnet, props{"routeTable": map[string]any{"id": table.id}}))
+	table := w.Make(network.RouteTableType, "table", w.inGroup(props{"routeTableName": "x"}))
+	assert.NilError(t, w.Update(w.subnet, props{"routeTable": map[string]any{"id": table.ID}}))
 	w.denied(containerservice.ClusterType, routed, `Code="RouteTableMissingDefaultRouteError"`)
 	route := map[string]any{"name": "a", "addressPrefix": "0.0.0.0/0", "nextHopType": "Internet"}
-	assert.NilError(t, w.update(table, props{"routes": list(route)}))
+	assert.NilError(t, w.Update(table, props{"routes": list(route)}))
 	w.denied(containerservice.ClusterType, routed, `Code="RouteTableInvalidNextHop"`)
 	route["nextHopType"], route["nextHopIpAddress"] = "VirtualAppliance", "10.1.255.4"
-	assert.NilError(t, w.update(table, props{"routes": list(route)}))
+	assert.NilError(t, w.Update(table, props{"routes": list(route)}))
 	w.denied(containerservice.ClusterType, routed, `Code="CustomRouteTableMissingPermission"`)
-	w.assign("routes", w.control, rbac.NetworkContributor, table.id)
-	w.make(containerservice.ClusterType, "cluster", routed)
+	w.assign("routes", w.control, rbac.NetworkContributor, table.ID)
+	w.Make(containerservice.ClusterType, "cluster", routed)
 }
 
 func TestSubnetsOfClustersAreRefused(t *testing.T) {
@@ -134,37 +135,37 @@ func TestSubnetsOfClustersAreRefused(t *testing.T) {
 	pools := func(subnet string) props {
 		return props{"agentPoolProfiles": list(map[string]any(w.systemPool(props{"vnetSubnetID": subnet})))}
 	}
-	w.denied(containerservice.ClusterType, w.clusterArgs(pools(w.subnet.id+"2")), `Code="GetVnetError"`)
+	w.denied(containerservice.ClusterType, w.clusterArgs(pools(w.subnet.ID+"2")), `Code="GetVnetError"`)
 	w.denied(containerservice.ClusterType, w.clusterArgs(pools(network.TeamNetworkID+"/subnets/other")), `Code="GetVnetError"`)
 	delegated := list(map[string]any{"name": "d", "serviceName": "Microsoft.ContainerInstance/containerGroups"})
-	assert.NilError(t, w.update(w.subnet, props{"delegations": delegated}))
-	w.denied(containerservice.ClusterType, w.clusterArgs(nil), `Code="SubnetIsDelegated" Message="AgentPoolProfile subnet with id `+w.subnet.id+` cannot be used as it's a delegated subnet.`)
+	assert.NilError(t, w.Update(w.subnet, props{"delegations": delegated}))
+	w.denied(containerservice.ClusterType, w.clusterArgs(nil), `Code="SubnetIsDelegated" Message="AgentPoolProfile subnet with id `+w.subnet.ID+` cannot be used as it's a delegated subnet.`)
 }
 
 // TestTeamSubnet: a cluster in the network team's subnet, whose route table leads to a
 // firewall, once the identity has its rights there.
 func TestTeamSubnet(t *testing.T) {
 	w := newIdentities(t)
-	principal := w.control.out.Str("principalId")
+	principal := w.control.Out.Str("principalId")
 	in := w.clusterArgs(props{
 		"networkProfile":    w.clusterNetwork(props{"outboundType": "userDefinedRouting"}),
 		"agentPoolProfiles": list(map[string]any(w.systemPool(props{"vnetSubnetID": network.TeamSubnetID}))),
 	})
-	w.denied(containerservice.ClusterType, in, `Status=403 Code="LinkedAuthorizationFailed" Message="Reconcile VMSS agent pool failed. The client '`+w.control.out.Str("clientId")+`' with object id '`+principal+
+	w.denied(containerservice.ClusterType, in, `Status=403 Code="LinkedAuthorizationFailed" Message="Reconcile VMSS agent pool failed. The client '`+w.control.Out.Str("clientId")+`' with object id '`+principal+
 		`' has permission to perform action 'Microsoft.Compute/virtualMachineScaleSets/write'`)
-	assert.NilError(t, authorization.Assign(w.cloud, principal, rbac.NetworkContributor, network.TeamSubnetID))
+	assert.NilError(t, authorization.Assign(w.Cloud, principal, rbac.NetworkContributor, network.TeamSubnetID))
 	w.denied(containerservice.ClusterType, in, `Code="CustomRouteTableMissingPermission"`)
-	assert.NilError(t, authorization.Assign(w.cloud, principal, rbac.NetworkContributor, network.TeamRouteTableID))
-	w.make(containerservice.ClusterType, "cluster", in)
+	assert.NilError(t, authorization.Assign(w.Cloud, principal, rbac.NetworkContributor, network.TeamRouteTableID))
+	w.Make(containerservice.ClusterType, "cluster", in)
 }
 
 // TestJoinIsRefused: who makes a cluster needs the right to use its subnet, too.
 func TestJoinIsRefused(t *testing.T) {
 	w := newIdentities(t)
 	const other = "00000000-0000-4000-8000-0000000000c9"
-	w.open(standin.Options{Caller: other})
+	w.Reopen(standin.Options{Caller: other})
 	w.configure(nil)
-	assert.NilError(t, authorization.Assign(w.cloud, other, rbac.Contributor, w.group.id))
+	assert.NilError(t, authorization.Assign(w.Cloud, other, rbac.Contributor, w.group.ID))
 	in := w.clusterArgs(props{"agentPoolProfiles": list(map[string]any(w.systemPool(props{"vnetSubnetID": network.TeamSubnetID})))})
 	w.denied(containerservice.ClusterType, in, `Status=403 Code="LinkedAuthorizationFailed" Message="The client '`+arm.ClientID+`' with object id '`+other+
 		`' has permission to perform action 'Microsoft.ContainerService/managedClusters/write' on scope '/subscriptions/`)
@@ -193,7 +194,7 @@ func TestPoolsAreRefused(t *testing.T) {
 		{props{"orchestratorVersion": "1.20"}, `Code="AgentPoolK8sVersionNotSupported" Message="Version 1.20 is not supported in this region.`},
 		{props{"orchestratorVersion": "1.35"}, `Code="NodePoolMcVersionIncompatible" Message="Node pool version 1.35.5 and control plane version 1.34.9 are incompatible. Minor version of node pool version 35 is bigger than control plane version 34. For more information, please check https://aka.ms/aks/UpgradeVersionRules"`},
 		{props{"vnetSubnetID": network.TeamSubnetID}, `all or none of the agent pools have to be in subnets of one virtual network`},
-		{props{"vnetSubnetID": w.vnet.id + "/subnets/gone"}, `Code="GetVnetError"`},
+		{props{"vnetSubnetID": w.vnet.ID + "/subnets/gone"}, `Code="GetVnetError"`},
 	} {
 		w.denied(containerservice.PoolType, without(w.poolArgs(standin.Merged(props{"agentPoolName": "more"}, tc.change))), tc.want)
 	}
@@ -201,9 +202,9 @@ func TestPoolsAreRefused(t *testing.T) {
 
 func TestSubnetIsTooSmall(t *testing.T) {
 	w := newWorld(t)
-	small := w.make(network.SubnetType, "small", props{"resourceGroupName": demo, "virtualNetworkName": demo, "subnetName": "small", "addressPrefix": "10.1.16.0/29"})
-	w.assign("small", w.control, rbac.NetworkContributor, small.id)
-	pool := w.poolArgs(props{"agentPoolName": "more", "vnetSubnetID": small.id, "minCount": 3})
+	small := w.Make(network.SubnetType, "small", props{"resourceGroupName": demo, "virtualNetworkName": demo, "subnetName": "small", "addressPrefix": "10.1.16.0/29"})
+	w.assign("small", w.control, rbac.NetworkContributor, small.ID)
+	pool := w.poolArgs(props{"agentPoolName": "more", "vnetSubnetID": small.ID, "minCount": 3})
 	w.denied(containerservice.PoolType, pool, `Code="InsufficientSubnetSize" Message="Pre-allocated IPs 4 exceeds IPs available 3 in Subnet Cidr 10.1.16.0/29, Subnet Name small.`)
 }
 
@@ -213,73 +214,73 @@ func TestSystemPoolStays(t *testing.T) {
 	w := newWorld(t)
 	const want = `Code="MustDefineAtLeastOneSystemPool" Message="Must define at least one system pool."`
 	w.denied(containerservice.ClusterType, w.clusterArgs(props{"resourceName": "other", "agentPoolProfiles": list(map[string]any(w.systemPool(props{"mode": "User"})))}), want)
-	inline := &thing{token: containerservice.PoolType, id: w.cluster.id + "/agentPools/system"}
-	refuses(t, w.delete(inline), want)
+	inline := &thing{Token: containerservice.PoolType, ID: w.cluster.ID + "/agentPools/system"}
+	standintest.Refuses(t, w.Delete(inline), want)
 	w.denied(containerservice.PoolType, w.poolArgs(props{"agentPoolName": "system"}), "cannot create already existing resource '")
 }
 
 func TestPropertiesThatCannotChange(t *testing.T) {
 	w := newWorld(t)
 	for property, value := range map[string]any{"dnsPrefix": "other", "nodeResourceGroup": "other", "enableRBAC": false} {
-		refuses(t, w.update(w.cluster, props{property: value}), `Status=400 Code="PropertyChangeNotAllowed" Message="Changing property '`+property+`' is not allowed."`)
+		standintest.Refuses(t, w.Update(w.cluster, props{property: value}), `Status=400 Code="PropertyChangeNotAllowed" Message="Changing property '`+property+`' is not allowed."`)
 	}
 	for property, value := range map[string]string{"serviceCidr": "10.3.0.0/16", "podCidr": "10.245.0.0/16", "dnsServiceIP": "10.0.0.11", "networkPlugin": "none"} {
-		refuses(t, w.update(w.cluster, props{"networkProfile": w.clusterNetwork(props{property: value})}), `Changing property 'networkProfile.`+property+`' is not allowed.`)
+		standintest.Refuses(t, w.Update(w.cluster, props{"networkProfile": w.clusterNetwork(props{property: value})}), `Changing property 'networkProfile.`+property+`' is not allowed.`)
 	}
-	refuses(t, w.update(w.cluster, props{"apiServerAccessProfile": map[string]any{"enablePrivateCluster": true}}), `Changing property 'apiServerAccessProfile.enablePrivateCluster' is not allowed.`)
-	refuses(t, w.update(w.cluster, props{"oidcIssuerProfile": map[string]any{"enabled": false}}), `Code="OIDCIssuerFeatureCannotBeDisabled"`)
-	refuses(t, w.update(w.cluster, props{"identityProfile": map[string]any{"kubeletidentity": map[string]any{"resourceId": w.control.id}}}), `Changing property 'identityProfile.kubeletidentity.resourceId' is not allowed.`)
+	standintest.Refuses(t, w.Update(w.cluster, props{"apiServerAccessProfile": map[string]any{"enablePrivateCluster": true}}), `Changing property 'apiServerAccessProfile.enablePrivateCluster' is not allowed.`)
+	standintest.Refuses(t, w.Update(w.cluster, props{"oidcIssuerProfile": map[string]any{"enabled": false}}), `Code="OIDCIssuerFeatureCannotBeDisabled"`)
+	standintest.Refuses(t, w.Update(w.cluster, props{"identityProfile": map[string]any{"kubeletidentity": map[string]any{"resourceId": w.control.ID}}}), `Changing property 'identityProfile.kubeletidentity.resourceId' is not allowed.`)
 	for property, value := range map[string]any{"maxPods": 30, "osDiskSizeGB": 64, "availabilityZones": list("3"), "vnetSubnetID": network.TeamSubnetID} {
-		refuses(t, w.update(w.nodePool, props{property: value}), `Code="PropertyChangeNotAllowed" Message="Changing property 'properties.`+property+`' is not allowed."`)
+		standintest.Refuses(t, w.Update(w.nodePool, props{property: value}), `Code="PropertyChangeNotAllowed" Message="Changing property 'properties.`+property+`' is not allowed."`)
 	}
 }
 
 func TestUpgrade(t *testing.T) {
 	w := newWorld(t)
-	refuses(t, w.update(w.cluster, props{"kubernetesVersion": "1.36"}),
+	standintest.Refuses(t, w.Update(w.cluster, props{"kubernetesVersion": "1.36"}),
 		`Code="OperationNotAllowed" Message="Upgrading Kubernetes version 1.34.9 to 1.36.2 is not allowed. Available upgrades: [1.35.5 1.35.4]. Please see https://aka.ms/aks-supported-k8s-ver for version details."`)
-	refuses(t, w.update(w.cluster, props{"kubernetesVersion": "1.40"}), `Code="K8sVersionNotSupported"`)
-	before := w.fake.nodes["demo/apps"][0]
-	assert.NilError(t, w.update(w.cluster, props{"kubernetesVersion": "1.35"}))
-	assert.Equal(t, w.fake.running[demo].Version, "1.35.5")
-	assert.Equal(t, w.fake.nodes["demo/apps"][0].ProviderID, before.ProviderID)
-	refuses(t, w.update(w.cluster, props{"kubernetesVersion": "1.34"}), `Code="OperationNotAllowed" Message="Upgrading Kubernetes version 1.35.5 to 1.34.9 is not allowed.`)
+	standintest.Refuses(t, w.Update(w.cluster, props{"kubernetesVersion": "1.40"}), `Code="K8sVersionNotSupported"`)
+	before := w.Clusters.Nodes["demo/apps"][0]
+	assert.NilError(t, w.Update(w.cluster, props{"kubernetesVersion": "1.35"}))
+	assert.Equal(t, w.Clusters.Running[demo].Version, "1.35.5")
+	assert.Equal(t, w.Clusters.Nodes["demo/apps"][0].ProviderID, before.ProviderID)
+	standintest.Refuses(t, w.Update(w.cluster, props{"kubernetesVersion": "1.34"}), `Code="OperationNotAllowed" Message="Upgrading Kubernetes version 1.35.5 to 1.34.9 is not allowed.`)
 
-	assert.NilError(t, w.update(w.nodePool, props{"orchestratorVersion": "1.35"}))
-	after := w.fake.nodes["demo/apps"][0]
+	assert.NilError(t, w.Update(w.nodePool, props{"orchestratorVersion": "1.35"}))
+	after := w.Clusters.Nodes["demo/apps"][0]
 	assert.Check(t, after.Version == "1.35.5" && after.Name != before.Name && after.ProviderID != before.ProviderID, "%+v", after)
-	refuses(t, w.update(w.nodePool, props{"orchestratorVersion": "1.34"}), `Code="AgentPoolUpgradeVersionNotAllowed" Message="Upgrading agent pool from version 1.35.5 to 1.34.9 is not allowed.`)
+	standintest.Refuses(t, w.Update(w.nodePool, props{"orchestratorVersion": "1.34"}), `Code="AgentPoolUpgradeVersionNotAllowed" Message="Upgrading agent pool from version 1.35.5 to 1.34.9 is not allowed.`)
 
 	system := w.systemPool(props{"orchestratorVersion": "1.34.7"})
-	refuses(t, w.update(w.cluster, props{"agentPoolProfiles": list(map[string]any(system))}),
+	standintest.Refuses(t, w.Update(w.cluster, props{"agentPoolProfiles": list(map[string]any(system))}),
 		`Code="NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged" Message="Using managed cluster api, all Agent pools' OrchestratorVersion must be all specified or all unspecified.`)
 	system["orchestratorVersion"] = "1.35"
-	assert.NilError(t, w.update(w.cluster, props{"agentPoolProfiles": list(map[string]any(system))}))
-	assert.Equal(t, w.fake.nodes["demo/system"][0].Version, "1.35.5")
+	assert.NilError(t, w.Update(w.cluster, props{"agentPoolProfiles": list(map[string]any(system))}))
+	assert.Equal(t, w.Clusters.Nodes["demo/system"][0].Version, "1.35.5")
 }
 
 // TestOldNodesKeepAControlPlane: it leads its pools by at most three minor versions.
 func TestOldNodesKeepAControlPlane(t *testing.T) {
 	w := newIdentities(t)
 	lts := props{"sku": map[string]any{"name": "Base", "tier": "Premium"}, "supportPlan": "AKSLongTermSupport", "kubernetesVersion": "1.32"}
-	cluster := w.make(containerservice.ClusterType, "cluster", w.clusterArgs(lts))
+	cluster := w.Make(containerservice.ClusterType, "cluster", w.clusterArgs(lts))
 	for _, version := range []string{"1.33", "1.34", "1.35"} {
-		assert.NilError(t, w.update(cluster, props{"kubernetesVersion": version}))
+		assert.NilError(t, w.Update(cluster, props{"kubernetesVersion": version}))
 	}
-	refuses(t, w.update(cluster, props{"kubernetesVersion": "1.36"}), `Code="NodePoolMcVersionIncompatible" Message="Node pool version 1.32.12 and control plane version 1.36.2 are incompatible. `+
+	standintest.Refuses(t, w.Update(cluster, props{"kubernetesVersion": "1.36"}), `Code="NodePoolMcVersionIncompatible" Message="Node pool version 1.32.12 and control plane version 1.36.2 are incompatible. `+
 		`Minor version of node pool cannot be more than 3 versions less than control plane's version. Minor version of node pool is 32 and control plane is 36.`)
 }
 
 func TestDeprecatedUsage(t *testing.T) {
 	w := newWorld(t)
 	now := time.Now()
-	w.open(standin.Options{Now: func() time.Time { return now }})
+	w.Reopen(standin.Options{Now: func() time.Time { return now }})
 	w.configure(nil)
-	assert.NilError(t, containerservice.Use(w.cloud, w.cluster.id, "flowcontrol.apiserver.k8s.io.flowschemas.v1beta3.list", "1.35"))
-	refuses(t, w.update(w.cluster, props{"kubernetesVersion": "1.35"}), `Code="ValidationError" Message="Control Plane upgrade is blocked due to recent usage of a Kubernetes API deprecated in the specified version.`)
+	assert.NilError(t, containerservice.Use(w.Cloud, w.cluster.ID, "flowcontrol.apiserver.k8s.io.flowschemas.v1beta3.list", "1.35"))
+	standintest.Refuses(t, w.Update(w.cluster, props{"kubernetesVersion": "1.35"}), `Code="ValidationError" Message="Control Plane upgrade is blocked due to recent usage of a Kubernetes API deprecated in the specified version.`)
 	now = now.Add(13 * time.Hour)
-	assert.NilError(t, w.update(w.cluster, props{"kubernetesVersion": "1.35"}))
-	assert.NilError(t, containerservice.Use(w.cloud, w.cluster.id, "storage.k8s.io.volumes.v1beta1.list", "1.36"))
+	assert.NilError(t, w.Update(w.cluster, props{"kubernetesVersion": "1.35"}))
+	assert.NilError(t, containerservice.Use(w.Cloud, w.cluster.ID, "storage.k8s.io.volumes.v1beta1.list", "1.36"))
 	forced := map[string]any{"overrideSettings": map[string]any{"forceUpgrade": true}}
-	assert.NilError(t, w.update(w.cluster, props{"kubernetesVersion": "1.36", "upgradeSettings": forced}))
+	assert.NilError(t, w.Update(w.cluster, props{"kubernetesVersion": "1.36", "upgradeSettings": forced}))
 }

@@ -15,14 +15,15 @@ import (
 	"tombolo/lab/azure/network"
 	"tombolo/lab/azure/rbac"
 	"tombolo/lab/standin"
+	"tombolo/lab/standin/standintest"
 )
 
 func TestUnknownType(t *testing.T) {
 	a := newTenant(t)
-	_, failures := a.check("azure-native:sql:Server", "x", nil, props{})
+	_, failures := a.Check("azure-native:sql:Server", "x", nil, props{})
 	assert.Check(t, strings.Contains(failures, "the Azure stand-in does not know the resource type azure-native:sql:Server"), failures)
-	_, err := a.invoke("azure-native:sql:getServer", nil)
-	refuses(t, err, "the Azure stand-in does not know the function azure-native:sql:getServer")
+	_, err := a.Invoke("azure-native:sql:getServer", nil)
+	standintest.Refuses(t, err, "the Azure stand-in does not know the function azure-native:sql:getServer")
 }
 
 func TestConfigurationIsRefused(t *testing.T) {
@@ -31,43 +32,43 @@ func TestConfigurationIsRefused(t *testing.T) {
 		"AADSTS90002: Tenant '" + arm.Subscription + "' not found.": {"tenantId": arm.Subscription},
 		`Invalid or unknown key; did you mean "subscriptionId"?`:    {"subscription": arm.Subscription},
 	} {
-		res, err := a.server.CheckConfig(t.Context(), &pulumirpc.CheckRequest{News: a.wire(config)})
+		res, err := a.Server.CheckConfig(t.Context(), &pulumirpc.CheckRequest{News: a.Wire(config)})
 		assert.NilError(t, err)
 		assert.Check(t, len(res.Failures) == 1 && strings.Contains(res.Failures[0].Reason, want), "%v", res)
-		_, err = a.server.Configure(t.Context(), &pulumirpc.ConfigureRequest{Args: a.wire(config)})
-		refuses(t, err, want)
+		_, err = a.Server.Configure(t.Context(), &pulumirpc.ConfigureRequest{Args: a.Wire(config)})
+		standintest.Refuses(t, err, want)
 	}
 }
 
 func TestClientConfig(t *testing.T) {
 	a := newTenant(t)
-	found, err := a.invoke("azure-native:authorization:getClientConfig", nil)
+	found, err := a.Invoke("azure-native:authorization:getClientConfig", nil)
 	assert.NilError(t, err)
 	assert.DeepEqual(t, found, props{"clientId": arm.ClientID, "objectId": arm.ClientObject, "subscriptionId": arm.Subscription, "tenantId": arm.Tenant})
-	found, err = a.invoke("azure-native:authorization:getClientToken", nil)
+	found, err = a.Invoke("azure-native:authorization:getClientToken", nil)
 	assert.NilError(t, err)
-	claims, err := authorization.Verify(a.cloud, found.Str("token"), "https://management.azure.com/")
+	claims, err := authorization.Verify(a.Cloud, found.Str("token"), "https://management.azure.com/")
 	assert.NilError(t, err)
 	assert.Check(t, claims.Object == arm.ClientObject && claims.Tenant == arm.Tenant, "%+v", claims)
-	_, err = authorization.Verify(a.cloud, found.Str("token"), "https://vault.azure.net")
-	refuses(t, err, "verify a token for https://vault.azure.net: ")
+	_, err = authorization.Verify(a.Cloud, found.Str("token"), "https://vault.azure.net")
+	standintest.Refuses(t, err, "verify a token for https://vault.azure.net: ")
 }
 
 func TestNamesAreMade(t *testing.T) {
 	a := newTenant(t)
-	group := a.make(arm.GroupType, "group", props{"location": "Germany West Central"})
-	assert.Check(t, strings.HasPrefix(group.out.Str("name"), "group") && len(group.out.Str("name")) == len("group")+8, group.out.Str("name"))
-	assert.Equal(t, group.out.Str("location"), "germanywestcentral")
-	in := props{"resourceGroupName": group.out.Str("name"), "addressSpace": map[string]any{"addressPrefixes": list("10.1.0.0/16")}}
-	vnet := a.make(network.NetworkType, "vnet", in)
-	assert.Equal(t, vnet.out.Str("location"), "germanywestcentral")
-	subnet := a.make(network.SubnetType, "subnet", props{"resourceGroupName": group.out.Str("name"), "virtualNetworkName": vnet.out.Str("name"), "addressPrefix": "10.1.0.0/24"})
-	assert.Equal(t, subnet.out.Str("name"), "subnet")
-	given := a.make(rbac.AssignmentType, "given", props{
-		"scope": group.id, "principalId": arm.AdminGroup, "principalType": "Group", "roleDefinitionId": rbac.Definition(arm.Subscription, rbac.Reader),
+	group := a.Make(arm.GroupType, "group", props{"location": "Germany West Central"})
+	assert.Check(t, strings.HasPrefix(group.Out.Str("name"), "group") && len(group.Out.Str("name")) == len("group")+8, group.Out.Str("name"))
+	assert.Equal(t, group.Out.Str("location"), "germanywestcentral")
+	in := props{"resourceGroupName": group.Out.Str("name"), "addressSpace": map[string]any{"addressPrefixes": list("10.1.0.0/16")}}
+	vnet := a.Make(network.NetworkType, "vnet", in)
+	assert.Equal(t, vnet.Out.Str("location"), "germanywestcentral")
+	subnet := a.Make(network.SubnetType, "subnet", props{"resourceGroupName": group.Out.Str("name"), "virtualNetworkName": vnet.Out.Str("name"), "addressPrefix": "10.1.0.0/24"})
+	assert.Equal(t, subnet.Out.Str("name"), "subnet")
+	given := a.Make(rbac.AssignmentType, "given", props{
+		"scope": group.ID, "principalId": arm.AdminGroup, "principalType": "Group", "roleDefinitionId": rbac.Definition(arm.Subscription, rbac.Reader),
 	})
-	assert.Equal(t, len(given.out.Str("name")), 36)
-	again := a.diff(vnet, props{"location": "westeurope"})
+	assert.Equal(t, len(given.Out.Str("name")), 36)
+	again := a.Diff(vnet, props{"location": "westeurope"})
 	assert.Check(t, len(again.Replaces) == 1 && !again.DeleteBeforeReplace, "a resource with a name of the provider's: %v", again)
 }
 
@@ -95,7 +96,7 @@ func TestDiff(t *testing.T) {
 		"an address's SKU":            {w.ip, props{"sku": map[string]any{"name": "Basic"}}, []string{"sku.name"}, []string{"sku"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := w.diff(tc.of, tc.change)
+			got := w.Diff(tc.of, tc.change)
 			paths := standin.SortedKeys(got.DetailedDiff)
 			assert.Check(t, slices.Equal(paths, tc.paths), "paths %v", paths)
 			assert.Check(t, slices.Equal(got.Replaces, tc.replaces), "replaces %v", got.Replaces)
@@ -108,22 +109,22 @@ func TestDiff(t *testing.T) {
 func TestPreview(t *testing.T) {
 	w := newIdentities(t)
 	in := w.inGroup(props{"resourceName": "other"})
-	res, err := w.server.Create(t.Context(), &pulumirpc.CreateRequest{Urn: urnOf(managedidentity.IdentityType, "x"), Properties: w.wire(in), Preview: true})
+	res, err := w.Server.Create(t.Context(), &pulumirpc.CreateRequest{Urn: standintest.URN(managedidentity.IdentityType, "x"), Properties: w.Wire(in), Preview: true})
 	assert.NilError(t, err)
-	out := w.plain(res.Properties)
+	out := w.Plain(res.Properties)
 	assert.Check(t, out.Str("location") == arm.Location && standin.HasUnknown(out["principalId"]) && standin.HasUnknown(out["name"]) && !out.Has("resourceName"), "%v", out)
 
-	change := standin.Merged(w.control.in, props{"tags": map[string]any{"a": "b"}})
-	updated, err := w.server.Update(t.Context(), &pulumirpc.UpdateRequest{
-		Urn: urnOf(managedidentity.IdentityType, "x"), Id: w.control.id, Olds: w.wire(w.control.out), OldInputs: w.wire(w.control.in), News: w.wire(change), Preview: true,
+	change := standin.Merged(w.control.In, props{"tags": map[string]any{"a": "b"}})
+	updated, err := w.Server.Update(t.Context(), &pulumirpc.UpdateRequest{
+		Urn: standintest.URN(managedidentity.IdentityType, "x"), Id: w.control.ID, Olds: w.Wire(w.control.Out), OldInputs: w.Wire(w.control.In), News: w.Wire(change), Preview: true,
 	})
 	assert.NilError(t, err)
-	out = w.plain(updated.Properties)
+	out = w.Plain(updated.Properties)
 	assert.Check(t, out.Str("name") == "demo-control-plane" && standin.HasUnknown(out["principalId"]), "%v", out)
 
-	res, err = w.server.Create(t.Context(), &pulumirpc.CreateRequest{Urn: urnOf(containerservice.ClusterType, "x"), Properties: w.wire(w.clusterArgs(nil)), Preview: true})
+	res, err = w.Server.Create(t.Context(), &pulumirpc.CreateRequest{Urn: standintest.URN(containerservice.ClusterType, "x"), Properties: w.Wire(w.clusterArgs(nil)), Preview: true})
 	assert.NilError(t, err)
-	out = w.plain(res.Properties)
+	out = w.Plain(res.Properties)
 	issuer, pools := out.Sub("oidcIssuerProfile"), out.Objects("agentPoolProfiles")
 	assert.Check(t, issuer.Boolean("enabled") && standin.HasUnknown(issuer["issuerURL"]), "%v", issuer)
 	assert.Check(t, pools[0].Str("vmSize") == "Standard_D2s_v5" && standin.HasUnknown(pools[0]["nodeImageVersion"]), "%v", pools)
@@ -133,44 +134,44 @@ func TestPreview(t *testing.T) {
 // TestUpdateIsAPut: what an update leaves out is gone, tags of others too.
 func TestUpdateIsAPut(t *testing.T) {
 	w := newNetwork(t)
-	_, err := w.cloud.Change(t.Context(), "VirtualNetwork", demo, map[string]any{"tags.cost": "7"})
+	_, err := w.Cloud.Change(t.Context(), "VirtualNetwork", demo, map[string]any{"tags.cost": "7"})
 	assert.NilError(t, err)
-	known := w.plain(w.read(network.NetworkType, w.vnet.id, w.vnet.in).Inputs)
+	known := w.Plain(w.read(network.NetworkType, w.vnet.ID, w.vnet.In).Inputs)
 	assert.Equal(t, known.Sub("tags").Str("cost"), "7")
-	assert.NilError(t, w.update(w.vnet, props{"tags": map[string]any{"team": "a"}}))
-	assert.DeepEqual(t, w.vnet.out.Sub("tags"), props{"team": "a"})
+	assert.NilError(t, w.Update(w.vnet, props{"tags": map[string]any{"team": "a"}}))
+	assert.DeepEqual(t, w.vnet.Out.Sub("tags"), props{"team": "a"})
 }
 
 // TestImport: azure-native takes the inputs of what it has none of from the outputs.
 func TestImport(t *testing.T) {
 	w := newWorld(t)
-	refreshed := w.plain(w.read(containerservice.ClusterType, w.cluster.id, w.cluster.in).Inputs)
-	assert.DeepEqual(t, refreshed, w.cluster.in)
-	imported := w.plain(w.read(containerservice.ClusterType, w.cluster.id, nil).Inputs)
+	refreshed := w.Plain(w.read(containerservice.ClusterType, w.cluster.ID, w.cluster.In).Inputs)
+	assert.DeepEqual(t, refreshed, w.cluster.In)
+	imported := w.Plain(w.read(containerservice.ClusterType, w.cluster.ID, nil).Inputs)
 	assert.Check(t, imported.Str("resourceGroupName") == demo && imported.Str("supportPlan") == "KubernetesOfficial", "%v", imported)
 	assert.Check(t, !imported.Sub("oidcIssuerProfile").Has("issuerURL") && !imported.Has("fqdn"), "%v", imported)
 	ids := imported.Sub("identity").List("userAssignedIdentities")
-	assert.Check(t, slices.Equal(ids, []string{w.control.id}), "%v", ids)
+	assert.Check(t, slices.Equal(ids, []string{w.control.ID}), "%v", ids)
 }
 
 // TestDrift: what a person changes with Azure's own tools is refused as Azure does.
 func TestDrift(t *testing.T) {
 	w := newWorld(t)
-	_, err := w.cloud.Change(t.Context(), "AgentPool", "apps", map[string]any{"maxCount": 5.0})
+	_, err := w.Cloud.Change(t.Context(), "AgentPool", "apps", map[string]any{"maxCount": 5.0})
 	assert.NilError(t, err)
-	_, err = w.cloud.Change(t.Context(), "AgentPool", "apps", map[string]any{"vmSize": "Standard_D8s_v5"})
-	refuses(t, err, "Azure cannot change vmSize of an existing Microsoft.ContainerService/managedClusters/agentPools; delete it instead")
-	_, err = w.cloud.Remove(t.Context(), "NatGateway", demo)
-	refuses(t, err, `Code="CannotDeleteNatGatewayAssociatedToSubnet"`)
-	_, err = w.cloud.Remove(t.Context(), "AgentPool", "apps")
+	_, err = w.Cloud.Change(t.Context(), "AgentPool", "apps", map[string]any{"vmSize": "Standard_D8s_v5"})
+	standintest.Refuses(t, err, "Azure cannot change vmSize of an existing Microsoft.ContainerService/managedClusters/agentPools; delete it instead")
+	_, err = w.Cloud.Remove(t.Context(), "NatGateway", demo)
+	standintest.Refuses(t, err, `Code="CannotDeleteNatGatewayAssociatedToSubnet"`)
+	_, err = w.Cloud.Remove(t.Context(), "AgentPool", "apps")
 	assert.NilError(t, err)
-	assert.Equal(t, w.read(containerservice.PoolType, w.nodePool.id, nil).Id, "")
+	assert.Equal(t, w.read(containerservice.PoolType, w.nodePool.ID, nil).Id, "")
 }
 
 func TestInventory(t *testing.T) {
 	w := newNetwork(t)
 	var found []string
-	for _, item := range w.cloud.Inventory() {
+	for _, item := range w.Cloud.Inventory() {
 		found = append(found, item.Type[strings.LastIndex(item.Type, ":")+1:]+" "+item.Name+" "+item.Region)
 	}
 	slices.Sort(found)

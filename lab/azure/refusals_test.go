@@ -14,6 +14,7 @@ import (
 	"tombolo/lab/azure/network"
 	"tombolo/lab/azure/rbac"
 	"tombolo/lab/standin"
+	"tombolo/lab/standin/standintest"
 )
 
 // refusal is a request that Azure refuses, by what its inputs have instead.
@@ -51,8 +52,8 @@ func TestGroupsAreRefused(t *testing.T) {
 
 func TestExistingResourceIsRefused(t *testing.T) {
 	w := newNetwork(t)
-	w.denied(network.NetworkType, w.vnet.in, "cannot create already existing resource '/subscriptions/"+arm.Subscription+"/resourceGroups/demo/providers/Microsoft.Network/virtualNetworks/demo'")
-	w.denied(arm.GroupType, standin.Merged(w.group.in, props{"resourceGroupName": "DEMO"}), "cannot create already existing resource '/subscriptions/"+arm.Subscription+"/resourceGroups/DEMO'")
+	w.denied(network.NetworkType, w.vnet.In, "cannot create already existing resource '/subscriptions/"+arm.Subscription+"/resourceGroups/demo/providers/Microsoft.Network/virtualNetworks/demo'")
+	w.denied(arm.GroupType, standin.Merged(w.group.In, props{"resourceGroupName": "DEMO"}), "cannot create already existing resource '/subscriptions/"+arm.Subscription+"/resourceGroups/DEMO'")
 }
 
 func TestResourcesAreRefused(t *testing.T) {
@@ -71,25 +72,25 @@ func TestResourcesAreRefused(t *testing.T) {
 
 func TestUnregisteredProvider(t *testing.T) {
 	w := newIdentities(t)
-	assert.NilError(t, arm.Unregister(w.cloud, arm.Subscription, "Microsoft.ContainerService"))
+	assert.NilError(t, arm.Unregister(w.Cloud, arm.Subscription, "Microsoft.ContainerService"))
 	w.denied(containerservice.ClusterType, w.clusterArgs(nil), `Status=409 Code="MissingSubscriptionRegistration" Message="The subscription is not registered to use namespace 'Microsoft.ContainerService'. See https://aka.ms/rps-not-found for how to register subscriptions."`)
-	assert.NilError(t, arm.Register(w.cloud, arm.Subscription, "Microsoft.ContainerService"))
-	w.make(containerservice.ClusterType, "cluster", w.clusterArgs(nil))
+	assert.NilError(t, arm.Register(w.Cloud, arm.Subscription, "Microsoft.ContainerService"))
+	w.Make(containerservice.ClusterType, "cluster", w.clusterArgs(nil))
 }
 
 func TestLocks(t *testing.T) {
 	w := newNetwork(t)
-	lock := w.make(arm.LockType, "lock", props{"scope": w.group.id, "lockName": "keep", "level": "CanNotDelete"})
-	want := `Status=409 Code="ScopeLocked" Message="The scope '` + w.vnet.id + `' cannot perform delete operation because following scope(s) are locked: '` + w.group.id + `'. Please remove the lock and try again."`
-	refuses(t, w.delete(w.vnet), want)
-	assert.NilError(t, w.update(w.vnet, props{"tags": map[string]any{"a": "b"}}))
-	assert.NilError(t, w.delete(lock))
-	lock = w.make(arm.LockType, "lock", props{"scope": w.vnet.id, "lockName": "keep", "level": "ReadOnly"})
-	refuses(t, w.update(w.vnet, props{"tags": nil}), `cannot perform write operation because following scope(s) are locked: '`+w.vnet.id+`'`)
-	refuses(t, w.delete(w.group), `Code="ScopeLocked"`)
-	assert.NilError(t, w.delete(lock))
-	w.denied(arm.LockType, props{"scope": w.vnet.id, "lockName": "keep", "level": "Never"}, `Code="InvalidLockLevel"`)
-	w.takeDown()
+	lock := w.Make(arm.LockType, "lock", props{"scope": w.group.ID, "lockName": "keep", "level": "CanNotDelete"})
+	want := `Status=409 Code="ScopeLocked" Message="The scope '` + w.vnet.ID + `' cannot perform delete operation because following scope(s) are locked: '` + w.group.ID + `'. Please remove the lock and try again."`
+	standintest.Refuses(t, w.Delete(w.vnet), want)
+	assert.NilError(t, w.Update(w.vnet, props{"tags": map[string]any{"a": "b"}}))
+	assert.NilError(t, w.Delete(lock))
+	lock = w.Make(arm.LockType, "lock", props{"scope": w.vnet.ID, "lockName": "keep", "level": "ReadOnly"})
+	standintest.Refuses(t, w.Update(w.vnet, props{"tags": nil}), `cannot perform write operation because following scope(s) are locked: '`+w.vnet.ID+`'`)
+	standintest.Refuses(t, w.Delete(w.group), `Code="ScopeLocked"`)
+	assert.NilError(t, w.Delete(lock))
+	w.denied(arm.LockType, props{"scope": w.vnet.ID, "lockName": "keep", "level": "Never"}, `Code="InvalidLockLevel"`)
+	w.TakeDown()
 }
 
 func TestNetworksAreRefused(t *testing.T) {
@@ -105,7 +106,7 @@ func TestNetworksAreRefused(t *testing.T) {
 	} {
 		w.denied(network.NetworkType, standin.Merged(w.inGroup(props{"virtualNetworkName": "other"}), standin.Merged(space("10.2.0.0/16"), tc.change)), tc.want)
 	}
-	refuses(t, w.update(w.vnet, space("10.9.0.0/16")), `Code="NetcfgSubnetRangeOutsideVnet"`)
+	standintest.Refuses(t, w.Update(w.vnet, space("10.9.0.0/16")), `Code="NetcfgSubnetRangeOutsideVnet"`)
 }
 
 func TestSubnetsAreRefused(t *testing.T) {
@@ -116,7 +117,7 @@ func TestSubnetsAreRefused(t *testing.T) {
 		{props{"addressPrefix": "10.1.16.0/30"}, `Code="NetcfgInvalidSubnet" Message="Subnet 'x' is not valid in virtual network 'demo'."`},
 		{props{"addressPrefix": "10.1.16.1/24"}, `Code="NetcfgInvalidSubnet"`},
 		{props{"virtualNetworkName": "gone"}, `Status=404 Code="ParentResourceNotFound" Message="Failed to perform 'write' on resource(s) of type 'virtualNetworks/subnets', because the parent resource '`},
-		{props{"natGateway": map[string]any{"id": w.gateway.id + "2"}}, `Code="InvalidResourceReference" Message="Resource ` + w.gateway.id + `2 referenced by resource `},
+		{props{"natGateway": map[string]any{"id": w.gateway.ID + "2"}}, `Code="InvalidResourceReference" Message="Resource ` + w.gateway.ID + `2 referenced by resource `},
 		{props{"routeTable": map[string]any{"id": network.TeamRouteTableID + "2"}}, `Code="InvalidResourceReference"`},
 	} {
 		in := standin.Merged(props{"resourceGroupName": demo, "virtualNetworkName": demo, "subnetName": "x", "addressPrefix": "10.1.16.0/24"}, tc.change)
@@ -135,8 +136,8 @@ func TestOutboundIsRefused(t *testing.T) {
 		{props{"sku": map[string]any{"name": "Basic"}}, `Code="NatGatewayMustHaveStandardSku"`},
 		{props{"zones": list("1", "2")}, `Code="NatGatewayCannotHaveMultipleZones"`},
 		{props{"idleTimeoutInMinutes": 200}, `Code="InvalidIdleTimeout"`},
-		{props{"publicIpAddresses": list(map[string]any{"id": w.ip.id + "2"})}, `Code="InvalidResourceReference"`},
-		{props{"publicIpAddresses": list(map[string]any{"id": w.ip.id})}, `Code="PublicIPAddressInUse"`},
+		{props{"publicIpAddresses": list(map[string]any{"id": w.ip.ID + "2"})}, `Code="InvalidResourceReference"`},
+		{props{"publicIpAddresses": list(map[string]any{"id": w.ip.ID})}, `Code="PublicIPAddressInUse"`},
 	} {
 		w.denied(network.NatGatewayType, standin.Merged(gateway, tc.change), tc.want)
 	}
@@ -146,23 +147,23 @@ func TestOutboundIsRefused(t *testing.T) {
 
 func TestDeletionsAreRefused(t *testing.T) {
 	w := newWorld(t)
-	refuses(t, w.delete(w.gateway), `Code="CannotDeleteNatGatewayAssociatedToSubnet" Message="NAT Gateway `+w.gateway.id+` is still configured on 1 subnets.`)
-	refuses(t, w.delete(w.ip), `Code="PublicIPAddressCannotBeDeleted" Message="Public IP address `+w.ip.id+` can not be deleted since it is still allocated to resource `+w.gateway.id)
-	refuses(t, w.delete(w.subnet), `Code="InUseSubnetCannotBeDeleted" Message="Subnet demo-nodes is in use by /subscriptions/`)
-	refuses(t, w.delete(w.vnet), `Code="InUseSubnetCannotBeDeleted"`)
-	refuses(t, w.update(w.subnet, props{"addressPrefix": "10.1.0.0/21"}), `Code="InUsePrefixCannotBeDeleted" Message="IpPrefix 10.1.0.0/20 on Subnet demo-nodes has active allocations and cannot be deleted."`)
-	table := w.make(network.RouteTableType, "table", w.inGroup(props{"routeTableName": "x"}))
-	assert.NilError(t, w.update(w.subnet, props{"routeTable": map[string]any{"id": table.id}}))
-	refuses(t, w.delete(table), `Code="InUseRouteTableCannotBeDeleted" Message="Route table `+table.id+` cannot be deleted because it is in use by the following resources: `+w.subnet.id)
+	standintest.Refuses(t, w.Delete(w.gateway), `Code="CannotDeleteNatGatewayAssociatedToSubnet" Message="NAT Gateway `+w.gateway.ID+` is still configured on 1 subnets.`)
+	standintest.Refuses(t, w.Delete(w.ip), `Code="PublicIPAddressCannotBeDeleted" Message="Public IP address `+w.ip.ID+` can not be deleted since it is still allocated to resource `+w.gateway.ID)
+	standintest.Refuses(t, w.Delete(w.subnet), `Code="InUseSubnetCannotBeDeleted" Message="Subnet demo-nodes is in use by /subscriptions/`)
+	standintest.Refuses(t, w.Delete(w.vnet), `Code="InUseSubnetCannotBeDeleted"`)
+	standintest.Refuses(t, w.Update(w.subnet, props{"addressPrefix": "10.1.0.0/21"}), `Code="InUsePrefixCannotBeDeleted" Message="IpPrefix 10.1.0.0/20 on Subnet demo-nodes has active allocations and cannot be deleted."`)
+	table := w.Make(network.RouteTableType, "table", w.inGroup(props{"routeTableName": "x"}))
+	assert.NilError(t, w.Update(w.subnet, props{"routeTable": map[string]any{"id": table.ID}}))
+	standintest.Refuses(t, w.Delete(table), `Code="InUseRouteTableCannotBeDeleted" Message="Route table `+table.ID+` cannot be deleted because it is in use by the following resources: `+w.subnet.ID)
 }
 
 // TestGroupInUse: a group stays while a cluster of another one is in its network.
 func TestGroupInUse(t *testing.T) {
 	w := newIdentities(t)
-	w.make(arm.GroupType, "other", props{"resourceGroupName": "other", "location": arm.Location})
-	w.make(containerservice.ClusterType, "cluster", w.clusterArgs(props{"resourceGroupName": "other"}))
-	refuses(t, w.delete(w.group), `Status=409 Code="ResourceGroupDeletionBlocked" Message="Deletion of resource group 'demo' failed as resources with identifiers '`+w.subnet.id)
-	refuses(t, w.delete(&thing{token: arm.GroupType, id: arm.GroupID(arm.Subscription, "demo-nodes")}), `Code="DenyAssignmentAuthorizationFailed"`)
+	w.Make(arm.GroupType, "other", props{"resourceGroupName": "other", "location": arm.Location})
+	w.Make(containerservice.ClusterType, "cluster", w.clusterArgs(props{"resourceGroupName": "other"}))
+	standintest.Refuses(t, w.Delete(w.group), `Status=409 Code="ResourceGroupDeletionBlocked" Message="Deletion of resource group 'demo' failed as resources with identifiers '`+w.subnet.ID)
+	standintest.Refuses(t, w.Delete(&thing{Token: arm.GroupType, ID: arm.GroupID(arm.Subscription, "demo-nodes")}), `Code="DenyAssignmentAuthorizationFailed"`)
 }
 
 func TestCredentialsAreRefused(t *testing.T) {
@@ -174,7 +175,7 @@ func TestCredentialsAreRefused(t *testing.T) {
 			"subject": "system:serviceaccount:shop:web", "audiences": list("api://AzureADTokenExchange"),
 		}, change)
 	}
-	w.add(managedidentity.CredentialType, "one", credential(nil))
+	w.Add(managedidentity.CredentialType, "one", credential(nil))
 	for _, tc := range []refusal{
 		{props{"federatedIdentityCredentialResourceName": "two-0"}, `Status=409 Code="Conflict" Message="Issuer and subject combination already exists for this Managed Identity."`},
 		{props{"federatedIdentityCredentialResourceName": "no dots."}, `Code="InvalidResourceName"`},
@@ -188,41 +189,41 @@ func TestCredentialsAreRefused(t *testing.T) {
 	}
 	for i := range 19 {
 		name := fmt.Sprint("shop_", i)
-		w.add(managedidentity.CredentialType, name, credential(props{"federatedIdentityCredentialResourceName": name, "subject": name}))
+		w.Add(managedidentity.CredentialType, name, credential(props{"federatedIdentityCredentialResourceName": name, "subject": name}))
 	}
 	w.denied(managedidentity.CredentialType, credential(props{"federatedIdentityCredentialResourceName": "more", "subject": "more"}),
 		`Message="Only up to 20 federated identity credentials are allowed on a user-assigned managed identity."`)
-	w.takeDown()
+	w.TakeDown()
 }
 
 func TestAssignmentsAreRefused(t *testing.T) {
 	w := newIdentities(t)
-	principal := w.control.out.Str("principalId")
+	principal := w.control.Out.Str("principalId")
 	for _, tc := range []refusal{
 		{props{"roleAssignmentName": "reader"}, `Code="InvalidRoleAssignmentId" Message="The role assignment ID 'reader' is not valid. The role assignment ID must be a GUID."`},
 		{props{"roleDefinitionId": rbac.Definition(arm.Subscription, arm.Subscription)}, `Code="RoleDefinitionDoesNotExist" Message="The specified role definition with ID '00000000000040008000000000000001' does not exist."`},
 		{props{"principalId": arm.UUID()}, `Status=400 Code="PrincipalNotFound" Message="Principal `},
 		{props{"principalType": "Group"}, `Code="UnmatchedPrincipalType" Message="The PrincipalId '` + strings.ReplaceAll(principal, "-", "") + `' has type 'ServicePrincipal' , which is different from specified PrinciaplType 'Group'."`},
 		{props{"scope": arm.GroupID(arm.Subscription, "gone")}, `Code="ResourceGroupNotFound"`},
-		{props{"scope": w.subnet.id + "2"}, `Status=404 Code="ResourceNotFound" Message="The Resource 'Microsoft.Network/virtualNetworks/demo/subnets/demo-nodes2' under resource group 'demo' was not found.`},
+		{props{"scope": w.subnet.ID + "2"}, `Status=404 Code="ResourceNotFound" Message="The Resource 'Microsoft.Network/virtualNetworks/demo/subnets/demo-nodes2' under resource group 'demo' was not found.`},
 		{nil, `Status=409 Code="RoleAssignmentExists" Message="The role assignment already exists. The ID of the existing role assignment is `},
 	} {
-		w.denied(rbac.AssignmentType, w.assignment(principal, rbac.NetworkContributor, w.subnet.id, tc.change), tc.want)
+		w.denied(rbac.AssignmentType, w.assignment(principal, rbac.NetworkContributor, w.subnet.ID, tc.change), tc.want)
 	}
-	given := w.assign("reader", w.control, rbac.Reader, w.group.id)
-	refuses(t, w.update(given, props{"roleDefinitionId": rbac.Definition(arm.Subscription, rbac.Owner)}),
+	given := w.assign("reader", w.control, rbac.Reader, w.group.ID)
+	standintest.Refuses(t, w.Update(given, props{"roleDefinitionId": rbac.Definition(arm.Subscription, rbac.Owner)}),
 		`Code="RoleAssignmentUpdateNotPermitted" Message="Tenant ID, application ID, principal ID, and scope are not allowed to be updated."`)
-	assert.NilError(t, w.update(given, props{"description": "reads"}))
+	assert.NilError(t, w.Update(given, props{"description": "reads"}))
 }
 
 // TestForeignScopes: the network team lets roles be assigned on what it has, and nowhere
 // else.
 func TestForeignScopes(t *testing.T) {
 	w := newIdentities(t)
-	principal := w.control.out.Str("principalId")
+	principal := w.control.Out.Str("principalId")
 	w.denied(rbac.AssignmentType, w.assignment(principal, rbac.NetworkContributor, "/subscriptions/"+arm.NetworkSubscription, nil), `Code="AuthorizationFailed"`)
 	for _, scope := range []string{network.TeamSubnetID, network.TeamRouteTableID, network.TeamZone(arm.Location)} {
-		w.make(rbac.AssignmentType, "x", w.assignment(principal, rbac.NetworkContributor, scope, nil))
+		w.Make(rbac.AssignmentType, "x", w.assignment(principal, rbac.NetworkContributor, scope, nil))
 	}
 }
 
@@ -230,20 +231,20 @@ func TestForeignScopes(t *testing.T) {
 func TestCallerWithoutRights(t *testing.T) {
 	w := newNetwork(t)
 	const reader = "00000000-0000-4000-8000-0000000000c9"
-	w.open(standin.Options{Caller: reader})
+	w.Reopen(standin.Options{Caller: reader})
 	w.configure(nil)
-	refuses(t, w.delete(w.vnet), `Status=403 Code="AuthorizationFailed" Message="The client '`+arm.ClientID+`' with object id '`+reader+
-		`' does not have authorization to perform action 'Microsoft.Network/virtualNetworks/delete' over scope '`+w.vnet.id+`'`)
+	standintest.Refuses(t, w.Delete(w.vnet), `Status=403 Code="AuthorizationFailed" Message="The client '`+arm.ClientID+`' with object id '`+reader+
+		`' does not have authorization to perform action 'Microsoft.Network/virtualNetworks/delete' over scope '`+w.vnet.ID+`'`)
 	lookup := props{"resourceGroupName": demo, "virtualNetworkName": demo}
-	_, err := w.invoke("azure-native:network/v20190601:getVirtualNetwork", lookup)
-	refuses(t, err, `Code="AuthorizationFailed"`)
-	assert.NilError(t, authorization.Assign(w.cloud, reader, rbac.Reader, w.group.id))
-	_, err = w.invoke("azure-native:network/v20190601:getVirtualNetwork", lookup)
+	_, err := w.Invoke("azure-native:network/v20190601:getVirtualNetwork", lookup)
+	standintest.Refuses(t, err, `Code="AuthorizationFailed"`)
+	assert.NilError(t, authorization.Assign(w.Cloud, reader, rbac.Reader, w.group.ID))
+	_, err = w.Invoke("azure-native:network/v20190601:getVirtualNetwork", lookup)
 	assert.NilError(t, err)
-	refuses(t, w.delete(w.vnet), `Code="AuthorizationFailed"`)
-	assert.NilError(t, authorization.Assign(w.cloud, reader, rbac.Contributor, w.group.id))
-	assert.NilError(t, w.delete(w.subnet))
-	assert.NilError(t, w.delete(w.vnet))
+	standintest.Refuses(t, w.Delete(w.vnet), `Code="AuthorizationFailed"`)
+	assert.NilError(t, authorization.Assign(w.Cloud, reader, rbac.Contributor, w.group.ID))
+	assert.NilError(t, w.Delete(w.subnet))
+	assert.NilError(t, w.Delete(w.vnet))
 }
 
 func TestLookupsAreRefused(t *testing.T) {
@@ -253,7 +254,7 @@ func TestLookupsAreRefused(t *testing.T) {
 		"network/v20190601:getVirtualNetwork":          {props{"virtualNetworkName": demo, "resourceGroupName": "gone"}, `Status=404 Code="ResourceGroupNotFound"`},
 		"containerservice/v20240901:getManagedCluster": {props{"resourceName": demo}, `Code="ResourceNotFound" Message="The Resource 'Microsoft.ContainerService/managedClusters/demo' under resource group 'demo' was not found.`},
 	} {
-		_, err := w.invoke("azure-native:"+name, standin.Merged(props{"resourceGroupName": demo}, tc.change))
-		refuses(t, err, tc.want)
+		_, err := w.Invoke("azure-native:"+name, standin.Merged(props{"resourceGroupName": demo}, tc.change))
+		standintest.Refuses(t, err, tc.want)
 	}
 }
