@@ -12,6 +12,7 @@ import (
 
 	"tombolo/internal/file"
 	"tombolo/lab/azure"
+	"tombolo/lab/azure/arm"
 	"tombolo/lab/azure/managedidentity"
 	"tombolo/lab/entra"
 	"tombolo/lab/people"
@@ -21,15 +22,11 @@ import (
 
 // What the lab has of Azure.
 const (
-	AzureSubscription = "00000000-0000-4000-8000-000000000001"
-	AzureTenant       = "00000000-0000-4000-8000-00000000000a"
-	AzureRegion       = "germanywestcentral"
+	AzureSubscription = arm.Subscription
+	AzureTenant       = arm.Tenant
+	AzureRegion       = arm.Location
 	// AzureAdmins is the group that the lab's credentials are a member of.
-	AzureAdmins = "00000000-0000-4000-8000-0000000000a1"
-	// azureClient and azureObject are the ids of the application whose credentials the lab
-	// has, and of its service principal.
-	azureClient = "00000000-0000-4000-8000-0000000000c1"
-	azureObject = "00000000-0000-4000-8000-0000000000c2"
+	AzureAdmins = arm.AdminGroup
 )
 
 // The tokens of a pipeline, which Entra takes for the application: the lab's credentials for
@@ -64,9 +61,9 @@ func (d *daemon) openEntra() (*entra.Entra, error) {
 // entraIdentity finds an identity of the tenant: the application of the lab's credentials, or
 // a managed identity.
 func (d *daemon) entraIdentity(clientID string) (entra.Identity, bool) {
-	if clientID == azureClient {
+	if clientID == arm.ClientID {
 		return entra.Identity{
-			ClientID: azureClient, ObjectID: azureObject, Groups: []string{AzureAdmins},
+			ClientID: arm.ClientID, ObjectID: arm.ClientObject, Groups: []string{AzureAdmins},
 			Federations: []entra.Federation{{Issuer: pipelineIssuer, Subject: pipelineSubject, Audiences: []string{entra.ExchangeAudience}}},
 		}, true
 	}
@@ -119,9 +116,9 @@ func (l *Lab) azureEnv(ctx context.Context) (map[string]string, error) {
 		return nil, fmt.Errorf("keep credentials of the lab's subscription: %w", err)
 	}
 	return map[string]string{
-		"ARM_USE_OIDC": "true", "ARM_CLIENT_ID": azureClient, "ARM_TENANT_ID": AzureTenant,
+		"ARM_USE_OIDC": "true", "ARM_CLIENT_ID": arm.ClientID, "ARM_TENANT_ID": AzureTenant,
 		"ARM_SUBSCRIPTION_ID": AzureSubscription, "ARM_OIDC_TOKEN_FILE_PATH": p.azureToken(),
-		"AZURE_CLIENT_ID": azureClient, "AZURE_TENANT_ID": AzureTenant, "AZURE_SUBSCRIPTION_ID": AzureSubscription,
+		"AZURE_CLIENT_ID": arm.ClientID, "AZURE_TENANT_ID": AzureTenant, "AZURE_SUBSCRIPTION_ID": AzureSubscription,
 		"AZURE_FEDERATED_TOKEN_FILE": p.azureToken(), "AZURE_AUTHORITY_HOST": "https://" + entra.LoginHost + "/",
 		"AAD_LOGIN_METHOD": "workloadidentity",
 		// Nothing of the user's own may be used.

@@ -18,6 +18,7 @@ import (
 	clientauthv1 "k8s.io/client-go/pkg/apis/clientauthentication/v1"
 	"k8s.io/client-go/tools/clientcmd/api"
 
+	"tombolo/lab/azure/arm"
 	"tombolo/lab/entra"
 	"tombolo/lab/kubeconfig"
 	"tombolo/lab/standin"
@@ -63,7 +64,7 @@ func TestKubelogin(t *testing.T) {
 	assert.NilError(t, json.Unmarshal(out, &given))
 	name, groups, err := d.authenticate("aks", given.Status.Token)
 	assert.NilError(t, err)
-	assert.Check(t, is.Equal(name, azureObject))
+	assert.Check(t, is.Equal(name, arm.ClientObject))
 	assert.Check(t, is.DeepEqual(groups, []string{AzureAdmins}))
 
 	config := filepath.Join(t.TempDir(), "kubeconfig")
@@ -72,7 +73,7 @@ func TestKubelogin(t *testing.T) {
 	}}
 	assert.NilError(t, kubeconfig.Write(config, info.Endpoint, info.CA, user, "default"))
 	k := kubectl{t, d.lab.paths().tools(), config}
-	k.await(azureObject, "auth", "whoami", "-o", "jsonpath={.status.userInfo.username}")
+	k.await(arm.ClientObject, "auth", "whoami", "-o", "jsonpath={.status.userInfo.username}")
 	k.await("yes\n", "auth", "can-i", "*", "*", "--all-namespaces")
 
 	other := exec.CommandContext(t.Context(), "kubelogin", kubelogin(AzureTenant)...)
@@ -91,7 +92,7 @@ func TestTokensRefusedAtTheAPI(t *testing.T) {
 		otherGroup  = "00000000-0000-4000-8000-0000000000a2"
 	)
 	claims := map[string]any{
-		"aud": entra.ServerID, "iss": entra.Issuer(AzureTenant), "tid": AzureTenant, "oid": azureObject,
+		"aud": entra.ServerID, "iss": entra.Issuer(AzureTenant), "tid": AzureTenant, "oid": arm.ClientObject,
 		"groups": []string{AzureAdmins}, "exp": time.Now().Add(time.Hour).Unix(),
 	}
 	list := func(other map[string]any) string {
@@ -116,7 +117,7 @@ func TestTokensRefusedAtTheAPI(t *testing.T) {
 		"another tenant":   {map[string]any{"iss": entra.Issuer(otherTenant), "tid": otherTenant}, unauthorized},
 		"a group without a binding": {
 			map[string]any{"groups": []string{otherGroup}},
-			`User "` + azureObject + `" cannot list resource "secrets" in API group "" in the namespace "kube-system"`,
+			`User "` + arm.ClientObject + `" cannot list resource "secrets" in API group "" in the namespace "kube-system"`,
 		},
 	} {
 		assert.Check(t, is.Contains(list(c.claims), c.want), name)

@@ -30,6 +30,20 @@ type Named struct {
 	Unique bool
 }
 
+// Makers are what makes resources for a cluster besides its stacks, by a tag that each of them
+// sets.
+type Makers []struct{ Tag, Maker string }
+
+// Of is the first one that sets a tag among these; "" when it is not known.
+func (m Makers) Of(tags map[string]string) string {
+	for _, one := range m {
+		if _, ok := tags[one.Tag]; ok {
+			return one.Maker
+		}
+	}
+	return ""
+}
+
 // Sighting is a cloud resource that carries the cluster's ownership tag.
 type Sighting struct {
 	CloudID string

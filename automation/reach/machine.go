@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"strings"
 
-	"golang.org/x/net/http/httpproxy"
+	"tombolo/internal/proxies"
 )
 
 // AddressesVariable names the environment variable with the addresses that the networks of
@@ -32,7 +32,7 @@ type Machine struct {
 // Local is this machine. env reads a variable of the environment. It fails when the
 // variable with the addresses has something else.
 func Local(env func(string) string) (Machine, error) {
-	m := Machine{Proxy: proxies(env)}
+	m := Machine{Proxy: proxies.Of(env)}
 	text := strings.TrimSpace(env(AddressesVariable))
 	switch text {
 	case everywhere:
@@ -66,23 +66,6 @@ func interfaces() []netip.Addr {
 		out = append(out, prefix.Addr().Unmap())
 	}
 	return out
-}
-
-// proxies reads the environment as net/http does, but now: that package remembers what it
-// read first.
-func proxies(env func(string) string) func(*url.URL) (*url.URL, error) {
-	first := func(names ...string) string {
-		for _, name := range names {
-			if v := env(name); v != "" {
-				return v
-			}
-		}
-		return ""
-	}
-	c := httpproxy.Config{
-		HTTPProxy: first("HTTP_PROXY", "http_proxy"), HTTPSProxy: first("HTTPS_PROXY", "https_proxy"), NoProxy: first("NO_PROXY", "no_proxy"),
-	}
-	return c.ProxyFunc()
 }
 
 // proxyTo is the proxy that the API of a cluster in the region is asked through, without

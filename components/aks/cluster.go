@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"slices"
-	"strings"
 
 	containerservice "github.com/pulumi/pulumi-azure-native-sdk/containerservice/v2/v20240901"
 	managedidentity "github.com/pulumi/pulumi-azure-native-sdk/managedidentity/v2/v20230131"
@@ -15,6 +14,7 @@ import (
 
 	"tombolo/components/ready"
 	"tombolo/internal/armid"
+	"tombolo/internal/kubeversion"
 )
 
 const clusterType = "tombolo:aks:Cluster"
@@ -216,17 +216,11 @@ func (b *builder) inlinePool() int {
 	return slices.IndexFunc(b.args.Pools, func(p NodePool) bool { return p.System })
 }
 
-// minor is a version without its patch.
-func minor(version string) string {
-	parts := strings.SplitN(version, ".", 3)
-	return strings.Join(parts[:min(len(parts), 2)], ".")
-}
-
 func (b *builder) setOutputs() {
 	c, a := b.component, b.args
 	c.Name = ready.After(pulumi.String(a.Name).ToStringOutput(), b.cluster)
 	c.ID = ready.After(pulumi.String(b.id(armid.ManagedClusters, a.Name)).ToStringOutput(), b.cluster)
-	c.Version = b.cluster.KubernetesVersion.Elem().ApplyT(minor).(pulumi.StringOutput)
+	c.Version = b.cluster.KubernetesVersion.Elem().ApplyT(kubeversion.Minor).(pulumi.StringOutput)
 	c.OIDCIssuer = b.cluster.OidcIssuerProfile.IssuerURL().Elem()
 	c.NodeResourceGroup = ready.After(pulumi.String(a.NodeResourceGroup).ToStringOutput(), b.cluster)
 	c.KubeletClientID = b.kubelet.ClientId

@@ -7,6 +7,7 @@ import (
 	containerservice "github.com/pulumi/pulumi-azure-native-sdk/containerservice/v2/v20240901"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"tombolo/internal/kubeversion"
 	"tombolo/internal/names"
 )
 
@@ -109,7 +110,7 @@ func wayInto(ctx *pulumi.Context, args *ExistingArgs, found *containerservice.Lo
 
 func setExisting(c *Cluster, found *containerservice.LookupManagedClusterResult, e endpoint) {
 	known := func(value string) pulumi.StringOutput { return pulumi.String(value).ToStringOutput() }
-	c.Name, c.ID, c.Version = known(found.Name), known(found.Id), known(minor(text(found.KubernetesVersion)))
+	c.Name, c.ID, c.Version = known(found.Name), known(found.Id), known(kubeversion.Minor(text(found.KubernetesVersion)))
 	c.Endpoint, c.CA = known(e.Server), known(e.CA)
 	c.NodeResourceGroup = known(text(found.NodeResourceGroup))
 	issuer := ""

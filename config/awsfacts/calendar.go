@@ -24,11 +24,11 @@ import (
 // support starts with its day, and EKS makes new clusters of a version in extended support.
 // It does not say that EKS refuses such a cluster with the upgrade policy STANDARD.
 var Calendar = releases.Calendar{
-	{"1.32", releases.Day(2025, time.January, 23), releases.Day(2026, time.March, 23), releases.Day(2027, time.March, 23)},
-	{"1.33", releases.Day(2025, time.May, 29), releases.Day(2026, time.July, 29), releases.Day(2027, time.July, 29)},
-	{"1.34", releases.Day(2025, time.October, 2), releases.Day(2026, time.December, 2), releases.Day(2027, time.December, 2)},
-	{"1.35", releases.Day(2026, time.January, 27), releases.Day(2027, time.March, 27), releases.Day(2028, time.March, 27)},
-	{"1.36", releases.Day(2026, time.June, 2), releases.Day(2027, time.August, 2), releases.Day(2028, time.August, 2)},
+	{Minor: "1.32", Released: releases.Day(2025, time.January, 23), Extended: releases.Day(2026, time.March, 23), Ends: releases.Day(2027, time.March, 23)},
+	{Minor: "1.33", Released: releases.Day(2025, time.May, 29), Extended: releases.Day(2026, time.July, 29), Ends: releases.Day(2027, time.July, 29)},
+	{Minor: "1.34", Released: releases.Day(2025, time.October, 2), Extended: releases.Day(2026, time.December, 2), Ends: releases.Day(2027, time.December, 2)},
+	{Minor: "1.35", Released: releases.Day(2026, time.January, 27), Extended: releases.Day(2027, time.March, 27), Ends: releases.Day(2028, time.March, 27)},
+	{Minor: "1.36", Released: releases.Day(2026, time.June, 2), Extended: releases.Day(2027, time.August, 2), Ends: releases.Day(2028, time.August, 2)},
 }
 
 // CalendarEnds is the day on which the calendar has to be looked up again: the oldest of

@@ -18,11 +18,11 @@ func first(year int, month time.Month) time.Time { return releases.Day(year, mon
 // https://learn.microsoft.com/azure/aks/supported-kubernetes-versions. It tells months, whose
 // last day is the last one with support. All of the versions have long-term support.
 var Calendar = releases.Calendar{
-	{"1.32", first(2025, time.April), first(2026, time.April), first(2027, time.April)},
-	{"1.33", first(2025, time.June), first(2026, time.August), first(2027, time.August)},
-	{"1.34", first(2025, time.November), first(2026, time.December), first(2027, time.December)},
-	{"1.35", first(2026, time.March), first(2027, time.April), first(2028, time.April)},
-	{"1.36", first(2026, time.June), first(2027, time.July), first(2028, time.July)},
+	{Minor: "1.32", Released: first(2025, time.April), Extended: first(2026, time.April), Ends: first(2027, time.April)},
+	{Minor: "1.33", Released: first(2025, time.June), Extended: first(2026, time.August), Ends: first(2027, time.August)},
+	{Minor: "1.34", Released: first(2025, time.November), Extended: first(2026, time.December), Ends: first(2027, time.December)},
+	{Minor: "1.35", Released: first(2026, time.March), Extended: first(2027, time.April), Ends: first(2028, time.April)},
+	{Minor: "1.36", Released: first(2026, time.June), Extended: first(2027, time.July), Ends: first(2028, time.July)},
 }
 
 // CalendarEnds is the day on which the calendar has to be looked up again: the oldest of its

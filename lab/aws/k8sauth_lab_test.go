@@ -32,7 +32,7 @@ func TestArgoCDsProgram(t *testing.T) {
 	trust, err := authority.TLS("sts")
 	assert.NilError(t, err)
 	tunnel := proxy.NewTunnel(sts.Hosts()...)
-	sts := &http.Server{Handler: sts.Handler(f.cloud), TLSConfig: trust}
+	sts := &http.Server{Handler: sts.Handler(f.Cloud), TLSConfig: trust}
 	go sts.ServeTLS(tunnel, "", "")
 	t.Cleanup(func() { sts.Close() })
 	front := httptest.NewServer(proxy.Handler(nil, tunnel))
@@ -40,21 +40,21 @@ func TestArgoCDsProgram(t *testing.T) {
 	file := filepath.Join(dir, "token")
 	assert.NilError(t, os.WriteFile(file, []byte(f.accountToken(nil)), 0o600))
 	cmd := exec.CommandContext(t.Context(), filepath.Join("..", "..", ".tools", "bin", "argocd-k8s-auth"),
-		"aws", "--cluster-name", "spoke", "--role-arn", f.spokeRole.out.Str("arn"))
+		"aws", "--cluster-name", "spoke", "--role-arn", f.spokeRole.Out.Str("arn"))
 	cmd.Env = []string{
 		"HOME=" + dir, "HTTPS_PROXY=" + front.URL, "AWS_CA_BUNDLE=" + authority.CertFile("ca"), "AWS_STS_REGIONAL_ENDPOINTS=regional",
-		"AWS_REGION=" + fleetRegion, "AWS_ROLE_ARN=" + f.hubRole.out.Str("arn"), "AWS_WEB_IDENTITY_TOKEN_FILE=" + file,
+		"AWS_REGION=" + fleetRegion, "AWS_ROLE_ARN=" + f.hubRole.Out.Str("arn"), "AWS_WEB_IDENTITY_TOKEN_FILE=" + file,
 	}
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	assert.NilError(t, err)
 	var credential clientauthentication.ExecCredential
 	assert.NilError(t, json.Unmarshal(out, &credential))
-	user, groups, err := authenticator.Authenticate(f.cloud, "spoke", credential.Status.Token)
+	user, groups, err := authenticator.Authenticate(f.Cloud, "spoke", credential.Status.Token)
 	if err != nil || !strings.HasPrefix(user, "arn:aws:sts::111122223333:assumed-role/spoke-argocd-spoke/") || len(groups) != 1 || groups[0] != "tombolo:argocd" {
 		t.Errorf("got %s %v %v", user, groups, err)
 	}
-	if _, _, err := authenticator.Authenticate(f.cloud, "demo", credential.Status.Token); err == nil || !strings.Contains(err.Error(), "SignatureDoesNotMatch") {
+	if _, _, err := authenticator.Authenticate(f.Cloud, "demo", credential.Status.Token); err == nil || !strings.Contains(err.Error(), "SignatureDoesNotMatch") {
 		t.Errorf("another cluster takes it: %v", err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 // them sets. Sources: the tagging pages of Amazon EKS, EC2 Auto Scaling and AWS Backup, AWS's
 // policy AmazonEKSComputePolicy, and the documentation of the AWS Load Balancer Controller,
 // the EBS and EFS CSI drivers, the AWS cloud provider and Karpenter.
-var makers = []struct{ tag, maker string }{
+var makers = drift.Makers{
 	{"karpenter.sh/nodepool", "Karpenter"},
 	{"karpenter.sh/nodeclaim", "Karpenter"},
 	{"eks:nodegroup-name", "EKS node groups"},
@@ -27,14 +27,7 @@ var makers = []struct{ tag, maker string }{
 }
 
 // Maker is what makes resources with such tags besides the stacks.
-func (Cloud) Maker(tags map[string]string) string {
-	for _, m := range makers {
-		if _, ok := tags[m.tag]; ok {
-			return m.maker
-		}
-	}
-	return ""
-}
+func (Cloud) Maker(tags map[string]string) string { return makers.Of(tags) }
 
 // SetByOthers says that the number of nodes of a group is for autoscalers.
 func (Cloud) SetByOthers(typ, property string) bool {

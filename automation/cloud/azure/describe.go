@@ -9,6 +9,7 @@ import (
 	"tombolo/automation/cloud/azure/arm"
 	"tombolo/automation/upgrade"
 	"tombolo/config"
+	"tombolo/internal/kubeversion"
 	"tombolo/internal/names"
 )
 
@@ -41,7 +42,7 @@ func (a Cloud) Describe(ctx context.Context, c *config.Cluster) (adoption.Cluste
 			return err
 		}
 		found = adoption.Cluster{
-			Name: cluster.Name, Account: c.Cloud.Account, Version: minor(cluster),
+			Name: cluster.Name, Account: c.Cloud.Account, Version: kubeversion.Minor(cmp.Or(cluster.Properties.CurrentKubernetesVersion, cluster.Properties.KubernetesVersion)),
 			OIDCProvider:  cluster.Properties.OIDCIssuerProfile.Enabled,
 			AccessEntries: cluster.Properties.AADProfile != nil && cluster.Properties.AADProfile.Managed,
 			Owner:         cluster.Tags[names.OwnerTag],
@@ -49,13 +50,6 @@ func (a Cloud) Describe(ctx context.Context, c *config.Cluster) (adoption.Cluste
 		return nil
 	})
 	return found, err
-}
-
-// minor is the version that runs, major.minor.
-func minor(cluster managedCluster) string {
-	version := cmp.Or(cluster.Properties.CurrentKubernetesVersion, cluster.Properties.KubernetesVersion)
-	parts := strings.SplitN(version, ".", 3)
-	return strings.Join(parts[:min(len(parts), 2)], ".")
 }
 
 // Insights say whether AKS offers the version to the cluster: by its upgrade profile, which

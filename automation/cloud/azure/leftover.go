@@ -11,6 +11,7 @@ import (
 	"tombolo/automation/cloud/azure/arm"
 	"tombolo/automation/teardown"
 	"tombolo/config"
+	"tombolo/internal/armid"
 	"tombolo/internal/names"
 	"tombolo/stacks/owner"
 )
@@ -137,7 +138,7 @@ func (s *search) owned() error {
 		l, _ := leftover(r, "tag "+names.OwnerTag+" of this state")
 		id, _ := arm.ParseID(r.ID)
 		l.GoesWithCore = id.In(s.cluster.Cloud.Account, nodeGroupOf(s.cluster))
-		l.Data = l.Data && !l.GoesWithCore || l.Data && keeps(r.Tags)
+		l.Data = l.Data && (!l.GoesWithCore || keeps(r.Tags))
 		s.add(l)
 	}
 	return err
@@ -187,7 +188,7 @@ func (s *search) inNodeGroup() error {
 // https://learn.microsoft.com/rest/api/resources/resource-groups/get
 func (s *search) nodeGroup() (*resource, error) {
 	var group resource
-	err := s.client.Get(s.ctx, arm.Group(s.cluster.Cloud.Account, nodeGroupOf(s.cluster)), listVersion, "", &group)
+	err := s.client.Get(s.ctx, armid.Group(s.cluster.Cloud.Account, nodeGroupOf(s.cluster)), listVersion, "", &group)
 	switch {
 	case arm.IsMissing(err):
 		return nil, nil

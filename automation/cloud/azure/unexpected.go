@@ -15,7 +15,7 @@ const managedTag = "aks-managed-cluster-name"
 // pkg/consts in kubernetes-sigs/cloud-provider-azure,
 // https://learn.microsoft.com/azure/aks/use-tags and
 // https://learn.microsoft.com/azure/backup/azure-kubernetes-service-backup-overview.
-var makers = []struct{ tag, maker string }{
+var makers = drift.Makers{
 	{"kubernetes.io-created-for-pvc-name", "the Azure Disk CSI driver"},
 	{"kubernetes.io-created-for-pv-name", "the Azure Disk CSI driver"},
 	{"k8s-azure-created-by", "a CSI driver"},
@@ -27,14 +27,7 @@ var makers = []struct{ tag, maker string }{
 }
 
 // Maker is what makes resources with such tags besides the stacks.
-func (Cloud) Maker(tags map[string]string) string {
-	for _, m := range makers {
-		if _, ok := tags[m.tag]; ok {
-			return m.maker
-		}
-	}
-	return ""
-}
+func (Cloud) Maker(tags map[string]string) string { return makers.Of(tags) }
 
 // SetByOthers says that the number of nodes of a pool is for autoscalers, and that versions
 // with their patch, and images, are for AKS's own upgrades.

@@ -9,6 +9,7 @@ import (
 
 	"tombolo/components/aks"
 	"tombolo/config"
+	"tombolo/internal/kubeversion"
 	"tombolo/stacks/core/live"
 )
 
@@ -32,7 +33,7 @@ func (p *program) keepLive(args *aks.ClusterArgs) error {
 	}
 	args.ListsPools = p.had.listsPools()
 	found := Live(p.c, p.had.Resources)
-	p.keepVersions(args, minor(cluster.Outputs.Text("kubernetesVersion")), found.NodeVersion)
+	p.keepVersions(args, kubeversion.Minor(cluster.Outputs.Text("kubernetesVersion")), found.NodeVersion)
 	if len(config.Compare(found, p.c)) == 0 {
 		return nil
 	}
@@ -56,11 +57,11 @@ func (p *program) keepPools(args *aks.ClusterArgs, cluster *containerservice.Loo
 		if i := slices.IndexFunc(args.Pools, func(pool aks.NodePool) bool { return pool.Name == has.Name }); i >= 0 {
 			args.Pools[i].Live = has.Count
 		}
-		if version := minor(has.CurrentOrchestratorVersion); version != "" && (oldest == "" || config.CompareMinors(version, oldest) < 0) {
+		if version := kubeversion.Minor(has.CurrentOrchestratorVersion); version != "" && (oldest == "" || config.CompareMinors(version, oldest) < 0) {
 			oldest = version
 		}
 	}
-	p.keepVersions(args, minor(cluster.CurrentKubernetesVersion), oldest)
+	p.keepVersions(args, kubeversion.Minor(cluster.CurrentKubernetesVersion), oldest)
 }
 
 // keepVersions takes newer versions than the file's, where AKS upgrades to them by itself: it

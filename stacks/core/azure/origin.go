@@ -7,6 +7,7 @@ import (
 
 	"tombolo/components/aks"
 	"tombolo/config"
+	"tombolo/internal/kubeversion"
 	"tombolo/internal/names"
 	"tombolo/stacks/core/live"
 )
@@ -150,12 +151,6 @@ func (r *reader) network() {
 	}
 }
 
-// minor is a version without its patch.
-func minor(version string) string {
-	parts := strings.SplitN(version, ".", 3)
-	return strings.Join(parts[:min(len(parts), 2)], ".")
-}
-
 // followed is a live version, or the file's where AKS has gone on from it by itself, as the file
 // lets it.
 func (r *reader) followed(version, file string) string {
@@ -167,7 +162,7 @@ func (r *reader) followed(version, file string) string {
 
 func (r *reader) controlPlane() {
 	k, network := &r.out.Cluster.Kubernetes, r.cluster.In("networkProfile")
-	k.Version = r.followed(minor(r.cluster.Text("kubernetesVersion")), r.file.Kubernetes.Version)
+	k.Version = r.followed(kubeversion.Minor(r.cluster.Text("kubernetesVersion")), r.file.Kubernetes.Version)
 	k.PodCIDR, k.ServiceCIDR = network.Text("podCidr"), network.Text("serviceCidr")
 	k.NodeResourceGroup = r.cluster.Text("nodeResourceGroup")
 	k.Tier = inverse(tiers, aks.Tier(r.cluster.In("sku").Text("tier")))

@@ -5,6 +5,7 @@ import (
 
 	"tombolo/components/aks"
 	"tombolo/config"
+	"tombolo/internal/kubeversion"
 	"tombolo/stacks/core/live"
 )
 
@@ -87,7 +88,7 @@ func (r *reader) nodeVersion() {
 	k := &r.out.Cluster.Kubernetes
 	var oldest string
 	see := func(version string) {
-		if version = minor(version); version != "" && (oldest == "" || config.CompareMinors(version, oldest) < 0) {
+		if version = kubeversion.Minor(version); version != "" && (oldest == "" || config.CompareMinors(version, oldest) < 0) {
 			oldest = version
 		}
 	}

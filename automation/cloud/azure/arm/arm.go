@@ -19,8 +19,7 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/net/http/httpproxy"
-
+	"tombolo/internal/proxies"
 	"tombolo/internal/sleep"
 )
 
@@ -46,18 +45,7 @@ const requestTimeout = time.Minute
 // HTTPS_PROXY and NO_PROXY, and SSL_CERT_FILE with the certificates to trust besides the
 // system's.
 func HTTP(env func(string) string) (*http.Client, error) {
-	first := func(names ...string) string {
-		for _, name := range names {
-			if v := env(name); v != "" {
-				return v
-			}
-		}
-		return ""
-	}
-	proxies := httpproxy.Config{
-		HTTPSProxy: first("HTTPS_PROXY", "https_proxy"), HTTPProxy: first("HTTP_PROXY", "http_proxy"), NoProxy: first("NO_PROXY", "no_proxy"),
-	}
-	choose := proxies.ProxyFunc()
+	choose := proxies.Of(env)
 	transport := &http.Transport{Proxy: func(r *http.Request) (*url.URL, error) { return choose(r.URL) }}
 	if file := env("SSL_CERT_FILE"); file != "" {
 		pem, err := os.ReadFile(file)
