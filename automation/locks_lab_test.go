@@ -15,6 +15,7 @@ import (
 	"gotest.tools/v3/assert"
 
 	"tombolo/automation/backend"
+	"tombolo/stacks"
 )
 
 // TestTwoDrivers: one works on the cluster, and the other says who.
@@ -24,11 +25,13 @@ func TestTwoDrivers(t *testing.T) {
 }
 
 func twoDrivers(t *testing.T, at string) {
-	started, goOn := make(chan struct{}), make(chan struct{})
+	started, released := make(chan struct{}), make(chan struct{})
 	start := sync.OnceFunc(func() { close(started) })
+	goOn := sync.OnceFunc(func() { close(released) })
+	defer goOn() // of a test that fails, too
 	first, _ := realBenchIn(t, at, func(*pulumi.Context) error {
 		start()
-		<-goOn
+		<-released
 		return nil
 	})
 	second, err := New(first.opts)
@@ -51,7 +54,8 @@ func twoDrivers(t *testing.T, at string) {
 	if !ok || owner.Parent != os.Getpid() || !strings.Contains(err.Error(), "tombolo unlock demo --stack core --owner-is-gone") {
 		t.Errorf("it names process %+v, which runs: %t; %v", owner, ok, err)
 	}
-	locks, err := second.Locks(t.Context(), demo(), "")
+	// Of core alone: meanwhile the first makes bootstrap's stack, which is locked for a moment.
+	locks, err := second.Locks(t.Context(), demo(), stacks.Core)
 	if err != nil || len(locks) != 1 || locks[0].State != backend.OwnerAlive {
 		t.Fatalf("locks are %+v, error %v", locks, err)
 	}
@@ -62,7 +66,7 @@ func twoDrivers(t *testing.T, at string) {
 	if held, err := second.backend.Holders(t.Context(), "demo-core"); err != nil || len(held) != 1 || held[0].String() != locked.Owner.String() {
 		t.Errorf("the backend says that %v hold the lock, error %v", held, err)
 	}
-	close(goOn)
+	goOn()
 	if err := <-done; err != nil {
 		t.Errorf("the first driver: %v", err)
 	}
