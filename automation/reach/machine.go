@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/http/httpproxy"
+
+	"tombolo/config"
 )
 
 // AddressesVariable names the environment variable with the addresses that the networks of
@@ -85,13 +87,12 @@ func proxies(env func(string) string) func(*url.URL) (*url.URL, error) {
 	return c.ProxyFunc()
 }
 
-// proxyTo is the proxy that the API of a cluster in the region is asked through, without
-// its password.
-func (m Machine) proxyTo(region string) (string, bool) {
+// proxyTo is the proxy that the API of a cluster is asked through, without its password.
+func (m Machine) proxyTo(c *config.Cluster) (string, bool) {
 	if m.Proxy == nil {
 		return "", false
 	}
-	proxy, err := m.Proxy(endpointOf(region))
+	proxy, err := m.Proxy(endpointOf(c))
 	if err != nil || proxy == nil {
 		return "", false
 	}
