@@ -123,7 +123,8 @@ func TestJudgeAzure(t *testing.T) {
 		{"elsewhere", config.Endpoint{}, at("192.168.1.5"), Unknown, "whether this machine's network is connected to it cannot be told from here", "by peering or a VPN"},
 		{"public", config.Endpoint{Public: true, AllowedCIDRs: []string{"203.0.113.0/24"}}, at("203.0.113.7"), Reachable, "on the internet from 203.0.113.0/24, and from its own nodes; this machine has 203.0.113.7", ""},
 		{
-			"a proxy for the names of Azure", config.Endpoint{},
+			"a proxy for the names of Azure",
+			config.Endpoint{},
 			behind(t, map[string]string{"HTTPS_PROXY": "http://proxy:3128", "NO_PROXY": ".privatelink.germanywestcentral.azmk8s.io", AddressesVariable: "10.20.0.7"}),
 			Reachable, "10.20.0.7", "",
 		},

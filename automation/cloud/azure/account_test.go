@@ -62,7 +62,8 @@ func TestDemand(t *testing.T) {
 	c := demo()
 	c.Network.CIDR, c.Network.Outbound = "10.0.0.0/16", config.OutboundNATGateway
 	c.Kubernetes.NodeGroups = []config.NodeGroup{
-		{Name: "system", VMSize: "Standard_D4s_v5", Size: config.Size{Min: new(2)}}, {Name: "apps", VMSize: "Standard_D4s_v5", Size: config.Size{Min: new(0), Desired: &three}},
+		{Name: "system", VMSize: "Standard_D4s_v5", Size: config.Size{Min: new(2)}},
+		{Name: "apps", VMSize: "Standard_D4s_v5", Size: config.Size{Min: new(0), Desired: &three}},
 		{Name: "batch", VMSize: "Standard_D4s_v5", Capacity: config.Spot},
 	}
 	got := Cloud{}.Demand(c, preflight.Core{})

@@ -13,11 +13,11 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
-	"tombolo/automation/cloud/azure/arm"
 	"tombolo/automation/plan"
 	"tombolo/automation/pulumicli"
 	"tombolo/automation/teardown"
 	"tombolo/config"
+	"tombolo/internal/armid"
 )
 
 // Cloud is Azure.
@@ -103,5 +103,5 @@ func clusterID(c *config.Cluster) string {
 	if c.Kubernetes.Existing != nil {
 		group = c.Kubernetes.Existing.ResourceGroup
 	}
-	return arm.Resource(c.Cloud.Account, group, "Microsoft.ContainerService", "managedClusters/"+c.NameInCloud())
+	return armid.Resource(c.Cloud.Account, group, armid.ManagedClusters, c.NameInCloud())
 }

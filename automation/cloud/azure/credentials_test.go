@@ -69,7 +69,9 @@ func TestCredentials(t *testing.T) {
 		}
 		return out
 	}
-	cli := func(name string) map[string]string { return map[string]string{"AZURE_CONFIG_DIR": filepath.Join(dir, name)} }
+	cli := func(name string) map[string]string {
+		return map[string]string{"AZURE_CONFIG_DIR": filepath.Join(dir, name)}
+	}
 	oidc := map[string]string{"ARM_USE_OIDC": "true", "ARM_CLIENT_ID": "c", "ARM_TENANT_ID": tenant}
 	secret := map[string]string{"ARM_CLIENT_ID": "c", "ARM_CLIENT_SECRET": "s", "ARM_TENANT_ID": tenant}
 	for _, test := range []struct {

@@ -20,6 +20,7 @@ import (
 type managedCluster struct {
 	ID         string            `json:"id"`
 	Name       string            `json:"name"`
+	Location   string            `json:"location"`
 	Tags       map[string]string `json:"tags"`
 	Properties struct {
 		KubernetesVersion        string `json:"kubernetesVersion"`
@@ -36,14 +37,18 @@ type managedCluster struct {
 }
 
 // Describe reads an AKS cluster that others own. Entra's groups are to it what access entries
-// are to EKS, and its issuer is all that workload identity needs.
+// are to EKS, and its issuer is all that workload identity needs. The
+// tenant is that of the credentials, and is not compared.
 func (a Cloud) Describe(ctx context.Context, c *config.Cluster) (adoption.Cluster, error) {
 	var found adoption.Cluster
-	err := a.look(ctx, "describe the existing cluster", c, func(client arm.Client) (err error) {
-		found, err = describe(ctx, client, c)
-		return err
-	})
-	return found, err
+	const what = "describe the existing cluster"
+	client, who, err := a.connect(ctx, what, c)
+	if err != nil {
+		return found, err
+	}
+	found, err = describe(ctx, client, c)
+	found.Tenant = who.tenant
+	return found, failed(ctx, what, c, err)
 }
 
 func describe(ctx context.Context, client arm.Client, c *config.Cluster) (adoption.Cluster, error) {
@@ -52,7 +57,7 @@ func describe(ctx context.Context, client arm.Client, c *config.Cluster) (adopti
 		return adoption.Cluster{}, err
 	}
 	return adoption.Cluster{
-		Name: cluster.Name, Account: c.Cloud.Account, Version: minor(cluster),
+		Name: cluster.Name, Account: c.Cloud.Account, Version: minor(cluster), Region: cluster.Location,
 		OIDCProvider:  cluster.Properties.OIDCIssuerProfile.Enabled,
 		AccessEntries: cluster.Properties.AADProfile != nil && cluster.Properties.AADProfile.Managed,
 		Owner:         cluster.Tags[names.OwnerTag],

@@ -15,7 +15,7 @@ func TestDescribe(t *testing.T) {
 	c.Kubernetes.Existing = &config.ExistingCluster{Name: "demo", ResourceGroup: "demo"}
 	got, err := describe(t.Context(), m.client(t), c)
 	assert.NilError(t, err)
-	assert.DeepEqual(t, got, adoption.Cluster{Name: "demo", Account: subscription, Version: "1.34", OIDCProvider: true, AccessEntries: true, Owner: "ours"})
+	assert.DeepEqual(t, got, adoption.Cluster{Name: "demo", Account: subscription, Version: "1.34", Region: "germanywestcentral", OIDCProvider: true, AccessEntries: true, Owner: "ours"})
 	c.Kubernetes.Existing.ResourceGroup = "other"
 	_, err = describe(t.Context(), m.client(t), c)
 	assert.Error(t, err, "get /subscriptions/"+subscription+"/resourceGroups/other/providers/Microsoft.ContainerService/managedClusters/demo: ResourceNotFound: no")

@@ -3,9 +3,9 @@ package azure
 import (
 	"strings"
 
-	"tombolo/automation/cloud/azure/arm"
 	"tombolo/automation/recovery"
 	"tombolo/config"
+	"tombolo/internal/armid"
 	"tombolo/internal/names"
 )
 
@@ -44,7 +44,7 @@ func (Cloud) Finder(token string) (recovery.Finder, bool) {
 // derive is the id of a resource with the inputs; "" when one is missing.
 func derive(below string, in recovery.Inputs, c *config.Cluster) string {
 	if !strings.HasPrefix(below, "{") {
-		group := arm.Group(c.Cloud.Account, "{resourceGroupName}")
+		group := armid.Group(c.Cloud.Account, "{resourceGroupName}")
 		if below != "" {
 			group += "/providers/"
 		}

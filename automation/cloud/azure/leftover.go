@@ -9,13 +9,14 @@ import (
 	"tombolo/automation/cloud/azure/arm"
 	"tombolo/automation/teardown"
 	"tombolo/config"
+	"tombolo/internal/armid"
 	"tombolo/internal/names"
 )
 
 // Types of the Resource Manager that more than one place names.
 const (
 	diskKind     = "Microsoft.Compute/disks"
-	identityKind = "Microsoft.ManagedIdentity/userAssignedIdentities"
+	identityKind = armid.Identities
 )
 
 // identityVersion is the version of the API of identities.
@@ -46,14 +47,14 @@ type kind struct {
 func kinds() []kind {
 	return []kind{
 		{typ: "Microsoft.Authorization/roleAssignments", version: permissionVersion, name: "role assignment", token: "azure-native:authorization:RoleAssignment"},
-		{typ: "Microsoft.ContainerService/managedClusters", version: clusterVersion, name: "AKS cluster", token: clusterType},
+		{typ: armid.ManagedClusters, version: clusterVersion, name: "AKS cluster", token: clusterType},
 		{typ: "Microsoft.Network/loadBalancers", version: "2024-05-01", name: "load balancer", token: "azure-native:network:LoadBalancer", rank: 1},
 		{typ: "Microsoft.Compute/virtualMachineScaleSets", version: "2024-07-01", name: "virtual machine scale set", token: "azure-native:compute:VirtualMachineScaleSet", rank: 1},
 		{typ: diskKind, version: "2024-03-02", name: "disk", token: "azure-native:compute:Disk", rank: 2, data: true},
 		{typ: "Microsoft.Compute/snapshots", version: "2024-03-02", name: "snapshot", token: "azure-native:compute:Snapshot", rank: 2, data: true},
-		{typ: "Microsoft.Network/natGateways", version: "2024-05-01", name: "NAT gateway", token: "azure-native:network:NatGateway", rank: 4},
-		{typ: "Microsoft.Network/virtualNetworks", version: "2024-05-01", name: "virtual network", token: vnetType, rank: 3},
-		{typ: "Microsoft.Network/publicIPAddresses", version: "2024-05-01", name: "public IP address", token: addressType, rank: 5},
+		{typ: armid.NatGateways, version: "2024-05-01", name: "NAT gateway", token: "azure-native:network:NatGateway", rank: 4},
+		{typ: armid.VirtualNetworks, version: "2024-05-01", name: "virtual network", token: vnetType, rank: 3},
+		{typ: armid.PublicAddresses, version: "2024-05-01", name: "public IP address", token: addressType, rank: 5},
 		{typ: "Microsoft.Network/networkSecurityGroups", version: "2024-05-01", name: "network security group", token: "azure-native:network:NetworkSecurityGroup", rank: 5},
 		{typ: identityKind, version: identityVersion, name: "managed identity", token: "azure-native:managedidentity:UserAssignedIdentity", rank: 5},
 		{typ: "Microsoft.KeyVault/vaults", version: "2023-07-01", name: "key vault", token: "azure-native:keyvault:Vault", rank: 5, data: true},

@@ -7,6 +7,7 @@ import (
 	"tombolo/automation/cloud/azure/arm"
 	"tombolo/automation/recovery"
 	"tombolo/config"
+	"tombolo/internal/armid"
 	"tombolo/internal/names"
 )
 
@@ -56,7 +57,7 @@ func owned(ctx context.Context, client arm.Client, c *config.Cluster, owner stri
 // contents are the resources in a group of the subscription, with their tags; none when there
 // is no such group.
 func contents(ctx context.Context, client arm.Client, c *config.Cluster, group string) ([]listed, error) {
-	found, err := arm.List[listed](ctx, client, arm.Group(c.Cloud.Account, group)+"/resources", listVersion, "")
+	found, err := arm.List[listed](ctx, client, armid.Group(c.Cloud.Account, group)+"/resources", listVersion, "")
 	if arm.IsMissing(err) {
 		return nil, nil
 	}

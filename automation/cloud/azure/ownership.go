@@ -12,6 +12,7 @@ import (
 	"tombolo/automation/cloud/azure/arm"
 	"tombolo/automation/teardown"
 	"tombolo/config"
+	"tombolo/internal/armid"
 	"tombolo/internal/names"
 	"tombolo/stacks/owner"
 )
@@ -183,7 +184,7 @@ func (s *searching) inNodeGroup() error {
 // group reads a resource group; nil when there is none.
 func (s *searching) group(name string) (*listed, error) {
 	var group listed
-	err := s.client.Get(s.ctx, arm.Group(s.cluster.Cloud.Account, name), listVersion, "", &group)
+	err := s.client.Get(s.ctx, armid.Group(s.cluster.Cloud.Account, name), listVersion, "", &group)
 	if arm.IsMissing(err) {
 		return nil, nil
 	}

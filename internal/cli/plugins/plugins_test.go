@@ -21,7 +21,7 @@ import (
 type fake struct {
 	got      pulumicli.PluginOptions
 	clusters []*config.Cluster
-	err error
+	err      error
 }
 
 func (f *fake) InstallPlugins(_ context.Context, clusters []*config.Cluster, o pulumicli.PluginOptions) (pulumicli.InstalledPlugins, error) {

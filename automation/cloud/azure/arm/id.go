@@ -62,15 +62,3 @@ func (id ID) In(subscription, group string) bool {
 
 // Same says that two texts are the id of one resource.
 func Same(a, b string) bool { return strings.EqualFold(a, b) }
-
-// Group is the id of a resource group.
-func Group(subscription, name string) string {
-	return "/subscriptions/" + subscription + "/resourceGroups/" + name
-}
-
-// Resource is the id of a resource in a group: its type's provider, such as
-// Microsoft.Network, and the rest of the type with the names between, such as
-// virtualNetworks/demo/subnets/nodes.
-func Resource(subscription, group, provider, rest string) string {
-	return Group(subscription, group) + "/providers/" + provider + "/" + rest
-}
