@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"tombolo/lab/aws"
 	"tombolo/lab/aws/eks"
@@ -79,7 +78,7 @@ func (a accounts) resume(ctx context.Context) error {
 func (a accounts) inventory() []Item {
 	all := []Item{}
 	for _, c := range a {
-		all = slices.Concat(all, c.Inventory())
+		all = append(all, c.Inventory()...)
 	}
 	return all
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"slices"
 
 	"tombolo/lab/aws"
 	"tombolo/lab/azure"
@@ -44,7 +43,7 @@ func (d *daemon) status() Status {
 			{"azure provider", loopback(d.ports.azure)},
 		},
 		Processes: []Process{},
-		Inventory: slices.Concat(d.accounts.inventory(), d.azure.Inventory()),
+		Inventory: append(d.accounts.inventory(), d.azure.Inventory()...),
 	}
 	for _, p := range d.supervisor.List() {
 		s.Processes = append(s.Processes, Process{

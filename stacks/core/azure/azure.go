@@ -181,12 +181,15 @@ func (p *program) tellGrants() error {
 		return nil
 	}
 	identity := armid.Resource(p.c.Cloud.Account, p.c.Cloud.ResourceGroup, armid.Identities, p.c.Name+"-control-plane")
-	scopes := "the subnet"
+	scopes := []string{"the subnet"}
 	if p.network.RouteTableID != "" {
-		scopes = "the subnet and on its route table " + p.network.RouteTableID
+		scopes = append(scopes, "its route table "+p.network.RouteTableID)
+	}
+	if zone := p.c.Kubernetes.Endpoint.PrivateDNSZone; strings.HasPrefix(zone, "/") {
+		scopes = append(scopes, "the whole network, with which it links the zone "+zone)
 	}
 	return p.ctx.Log.Warn(fmt.Sprintf("AKS makes the cluster only when its identity %s has the role Network Contributor on %s: have the network's owner give it as soon as the up has made the identity, "+
-		"and run up again; or set network.existing.grantAccess, and core gives it", identity, scopes), nil)
+		"and run up again; or set network.existing.grantAccess, and core gives it", identity, strings.Join(scopes, " and on ")), nil)
 }
 
 // handOff is what bootstrap gets, but for the identities of services.
