@@ -101,6 +101,7 @@ func (d *Driver) destroyCore(ctx context.Context, c *config.Cluster, o DestroyOp
 	if err := d.clearCloud(ctx, c, sweep, core); err != nil {
 		return StackResult{}, err
 	}
+	o.guards = len(sweep.Kept) > 0
 	s, result, err := d.destroyStack(ctx, c, stacks.Core, o, nil)
 	if err != nil || s == nil {
 		return result, err
@@ -224,7 +225,7 @@ func (d *Driver) destroyStack(ctx context.Context, c *config.Cluster, k stacks.K
 	if st.Destroyed() {
 		return s, result, nil
 	}
-	kept, err := s.prepareDestroy(ctx, st, o.KeepData)
+	kept, err := s.prepareDestroy(ctx, st, o)
 	if err != nil {
 		return s, result, err
 	}
@@ -295,10 +296,11 @@ func (s *session) protectAgain(ctx context.Context) {
 
 // prepareDestroy writes into the state what the destruction needs there, and
 // returns what it leaves in the cloud.
-func (s *session) prepareDestroy(ctx context.Context, st *backend.State, keepData bool) ([]teardown.Kept, error) {
+func (s *session) prepareDestroy(ctx context.Context, st *backend.State, o DestroyOptions) ([]teardown.Kept, error) {
 	p := teardown.Preparation{
-		Cloud: s.driver.cloud(s.cluster), KeepData: keepData, ControlPlane: s.driver.controlPlane(s.cluster, st),
+		Cloud: s.driver.cloud(s.cluster), KeepData: o.KeepData, ControlPlane: s.driver.controlPlane(s.cluster, st),
 	}
+	p.Guards = o.guards || len(p.Kept(st.Deployment.Resources)) > 0
 	edited, n, err := backend.Edit(st.Raw, p.Edit)
 	if err == nil {
 		edited, err = backend.WithUnprotected(st, edited)

@@ -59,7 +59,7 @@ func (h host) Tagged(ctx context.Context, c *config.Cluster) ([]drift.Sighting, 
 	found, err := h.driver.cloud(c).Lookup(ctx, c, core.Owner(), nil)
 	if command := new(pulumicli.Error); errors.As(err, &command) && ctx.Err() == nil {
 		command.Operation = "look for unexpected resources of"
-		command.Remedy = "allow tag:GetResources to the credentials in use, and run the same command again"
+		command.Remedy = "allow " + h.driver.cloud(c).LookupRight() + " to the credentials in use, and run the same command again"
 	}
 	seen := make([]drift.Sighting, 0, len(found))
 	for _, f := range found {

@@ -300,6 +300,8 @@ type DestroyOptions struct {
 	// each.
 	DrainTimeout time.Duration
 
+	// guards says that data is kept which no stack has: what guards it stays, too.
+	guards bool
 	// began, if not nil, is called when the destruction comes to a part: drain, or a stack.
 	began func(string)
 }

@@ -54,7 +54,7 @@ func (d *Driver) openAt(ctx context.Context, at pulumicli.Place, c *config.Clust
 		return nil, fmt.Errorf("program of stack %s: %w", stacks.Name(c.Name, k), err)
 	}
 	s := &session{driver: d, cluster: c, kind: k, name: stacks.Name(c.Name, k), observer: d.opts.Observer}
-	s.stack, s.command, err = d.pulumi.Open(ctx, at, s.name, s.watched(program), exists, d.backend.EndCopies)
+	s.stack, s.command, err = d.pulumi.Open(ctx, at.Using(d.providers(c)), s.name, s.watched(program), exists, d.backend.EndCopies)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,6 @@ import (
 	"tombolo/automation/kube"
 	"tombolo/automation/upgrade"
 	"tombolo/config"
-	"tombolo/config/awsfacts"
 	"tombolo/internal/wording"
 )
 
@@ -25,10 +24,10 @@ import (
 type UpgradeOptions struct {
 	// To is the version to go to, major.minor. With Rollback it may be left out.
 	To string
-	// HoldNodes leaves the nodes at the version before the last: EKS takes the control
+	// HoldNodes leaves the nodes at the version before the last: a cloud takes the control
 	// plane back only while no node is newer.
 	HoldNodes bool
-	// Rollback goes back by one minor, which EKS allows for seven days.
+	// Rollback goes back by one minor, which EKS allows for seven days, and AKS never.
 	Rollback bool
 	// Accept are the risks that are set aside.
 	Accept []upgrade.Risk
@@ -48,6 +47,8 @@ type UpgradeOptions struct {
 type UpgradePlan struct {
 	// Cluster is the cluster's name.
 	Cluster string `json:"cluster"`
+	// Terms are those of the cluster's cloud.
+	Terms upgrade.Terms `json:"-"`
 	// Has are the versions that the live cluster has.
 	Has upgrade.Versions `json:"has"`
 	// To is the version after all steps, major.minor.
@@ -71,7 +72,7 @@ const (
 // cannot be done or is not safe: strict.Problems when the cluster file says so, and a
 // fault.Error for all else.
 func (d *Driver) PlanUpgrade(ctx context.Context, c *config.Cluster, o UpgradeOptions) (UpgradePlan, error) {
-	p := UpgradePlan{Cluster: c.Name, To: o.To}
+	p := UpgradePlan{Cluster: c.Name, To: o.To, Terms: d.cloud(c).Terms()}
 	if c.IsExisting() {
 		return p, &fault.Error{
 			What:   fmt.Sprintf("%s is the existing cluster %s, whose owner upgrades it", c.Name, c.NameInCloud()),
@@ -116,17 +117,23 @@ func (p *UpgradePlan) decide(c *config.Cluster, o UpgradeOptions) error {
 	usage := func(remedy, format string, args ...any) error {
 		return &fault.Error{Class: fault.Usage, What: c.Name + ": " + fmt.Sprintf(format, args...), Remedy: remedy}
 	}
+	if o.Rollback && p.Terms.RollbackDays == 0 {
+		return usage("make a new cluster in its place with `tombolo rebuild "+c.Name+"`", "%s takes no control plane back to an earlier version", p.Terms.Service)
+	}
 	if o.Rollback {
 		p.Steps = upgrade.Back(p.Has)
 		to := p.Steps[len(p.Steps)-1].To
 		if o.To != "" && o.To != to {
-			return usage("leave --to out", "the control plane has %s, and EKS takes it back to %s only, not to %s", p.Has.ControlPlane, to, o.To)
+			return usage("leave --to out", "the control plane has %s, and %s takes it back to %s only, not to %s", p.Has.ControlPlane, p.Terms.Service, to, o.To)
 		}
 		p.To = to
 		return nil
 	}
-	if !slices.Contains(awsfacts.Calendar.Minors(), o.To) {
-		return usage("choose one of them", "%s is not a version that EKS and this program have; these are %s", wording.Quote(o.To), wording.And(awsfacts.Calendar.Minors()))
+	if !slices.Contains(p.Terms.Versions, o.To) {
+		return usage("choose one of them", "%s is not a version that %s and this program have; these are %s", wording.Quote(o.To), p.Terms.Service, wording.And(p.Terms.Versions))
+	}
+	if config.CompareMinors(o.To, p.Has.ControlPlane) < 0 && p.Terms.RollbackDays == 0 {
+		return usage("choose "+p.Has.ControlPlane+" or a newer one: "+p.Terms.Service+" takes no control plane back", "the control plane has %s, which is newer than %s", p.Has.ControlPlane, o.To)
 	}
 	if config.CompareMinors(o.To, p.Has.ControlPlane) < 0 {
 		return usage("within seven days of the upgrade, `tombolo upgrade "+c.Name+" --rollback` goes back by one minor version",
@@ -164,7 +171,7 @@ func (d *Driver) refuseNewerNodes(ctx context.Context, c *config.Cluster, to str
 	if err != nil {
 		return err
 	}
-	nodes, err := nodesOf(ctx, k)
+	nodes, err := nodesOf(ctx, k, d.cloud(c).Terms())
 	if err != nil {
 		return err
 	}
@@ -188,6 +195,7 @@ func (d *Driver) refuseNewerNodes(ctx context.Context, c *config.Cluster, to str
 // error there is one here, unless it is accepted.
 func (d *Driver) askInsights(ctx context.Context, c *config.Cluster, version string, fresh bool, o UpgradeOptions) ([]upgrade.Insight, error) {
 	accepted := slices.Contains(o.Accept, upgrade.BadInsights)
+	terms := d.cloud(c).Terms()
 	all, err := d.cloud(c).Insights(ctx, host{d}.Run, c, upgrade.Question{Version: version, Back: o.Rollback, Fresh: fresh})
 	if err != nil && accepted {
 		return nil, nil
@@ -195,8 +203,8 @@ func (d *Driver) askInsights(ctx context.Context, c *config.Cluster, version str
 	remedy := fmt.Sprintf("nothing was started for %s; ", version)
 	if err != nil {
 		return nil, &fault.Error{
-			What:   fmt.Sprintf("upgrade %s: AWS does not say what is in the way of %s: %v", c.Name, version, err),
-			Remedy: remedy + "allow the operations of EKS's insights to the credentials, use an AWS CLI that has them, or pass --accept insights", Err: err,
+			What:   fmt.Sprintf("upgrade %s: %s does not say what is in the way of %s: %v", c.Name, terms.Cloud, version, err),
+			Remedy: remedy + terms.Rights + ", or pass --accept insights", Err: err,
 		}
 	}
 	bad := upgrade.Errors(all)
@@ -207,12 +215,12 @@ func (d *Driver) askInsights(ctx context.Context, c *config.Cluster, version str
 	for i, b := range bad {
 		reasons[i] = strings.TrimRight(b.String(), ".")
 		if b.Recommendation != "" {
-			reasons[i] += " (AWS recommends: " + strings.TrimRight(b.Recommendation, ".") + ")"
+			reasons[i] += " (" + terms.Cloud + " recommends: " + strings.TrimRight(b.Recommendation, ".") + ")"
 		}
 	}
 	return all, &fault.Error{
-		What:   fmt.Sprintf("upgrade %s: AWS sees in the way of %s: %s", c.Name, version, strings.Join(reasons, "; ")),
-		Remedy: remedy + "do what AWS recommends; EKS refuses the update as long as it sees an error",
+		What:   fmt.Sprintf("upgrade %s: %s sees in the way of %s: %s", c.Name, terms.Cloud, version, strings.Join(reasons, "; ")),
+		Remedy: remedy + "do what " + terms.Cloud + " recommends; " + terms.Service + " refuses the update as long as it sees an error",
 	}
 }
 
@@ -296,7 +304,7 @@ func (d *Driver) awaitNodes(ctx context.Context, c *config.Cluster, s upgrade.St
 	defer d.opts.Observer.Waiting(c.Name, "")
 	err = wait.PollUntilContextTimeout(ctx, nodePoll, timeout, true, func(ctx context.Context) (bool, error) {
 		var err error
-		if nodes, err = nodesOf(ctx, k); err != nil {
+		if nodes, err = nodesOf(ctx, k, d.cloud(c).Terms()); err != nil {
 			left = []string{err.Error()}
 		} else {
 			left = upgrade.Awaited(nodes, s.Phase, s.To)
@@ -327,10 +335,10 @@ func summary(lines []string) string {
 }
 
 // nodesOf are the nodes of a cluster, as its API tells.
-func nodesOf(ctx context.Context, k kube.Cluster) ([]upgrade.Node, error) {
+func nodesOf(ctx context.Context, k kube.Cluster, terms upgrade.Terms) ([]upgrade.Node, error) {
 	list, err := k.Client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "nodes"}).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("list the nodes of the cluster: %w", err)
 	}
-	return upgrade.NodesOf(list.Items), nil
+	return upgrade.NodesOf(list.Items, terms.GroupLabel), nil
 }

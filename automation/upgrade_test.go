@@ -8,6 +8,7 @@ import (
 
 	"gotest.tools/v3/assert"
 
+	"tombolo/automation/cloud"
 	"tombolo/automation/fault"
 	"tombolo/automation/upgrade"
 	"tombolo/config"
@@ -28,7 +29,7 @@ func TestPlanDecides(t *testing.T) {
 		{"too far back", upgrade.Versions{ControlPlane: "1.35", Nodes: "1.34"}, UpgradeOptions{Rollback: true, To: "1.33"}, "EKS takes it back to 1.34 only, not to 1.33; leave --to out"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := UpgradePlan{Has: tt.has, To: tt.o.To}
+			p := UpgradePlan{Has: tt.has, To: tt.o.To, Terms: terms(config.AWS)}
 			err := p.decide(&config.Cluster{Name: "demo"}, tt.o)
 			if err == nil {
 				assert.Equal(t, p.Steps[len(p.Steps)-1].File.ControlPlane, tt.want)
@@ -40,6 +41,30 @@ func TestPlanDecides(t *testing.T) {
 			assert.ErrorContains(t, err, tt.want)
 		})
 	}
+}
+
+// terms of a cloud.
+func terms(p config.Provider) upgrade.Terms {
+	return cloud.Of(&config.Cluster{Cloud: config.Cloud{Provider: p}}, nil).Terms()
+}
+
+// TestPlanDecidesOnAzure: AKS takes no control plane back.
+func TestPlanDecidesOnAzure(t *testing.T) {
+	has := upgrade.Versions{ControlPlane: "1.34", Nodes: "1.33"}
+	for _, tt := range []struct {
+		o    UpgradeOptions
+		want string
+	}{
+		{UpgradeOptions{Rollback: true}, "demo: AKS takes no control plane back to an earlier version; make a new cluster in its place with `tombolo rebuild demo`"},
+		{UpgradeOptions{To: "1.33"}, "demo: the control plane has 1.34, which is newer than 1.33; choose 1.34 or a newer one: AKS takes no control plane back"},
+		{UpgradeOptions{To: "1.99"}, `demo: "1.99" is not a version that AKS and this program have`},
+	} {
+		p := UpgradePlan{Has: has, To: tt.o.To, Terms: terms(config.Azure)}
+		assert.ErrorContains(t, p.decide(&config.Cluster{Name: "demo"}, tt.o), tt.want)
+	}
+	p := UpgradePlan{Has: has, To: "1.34", Terms: terms(config.Azure)}
+	assert.NilError(t, p.decide(&config.Cluster{Name: "demo"}, UpgradeOptions{To: "1.34"}))
+	assert.Equal(t, p.Steps[0].Phase, upgrade.NodeGroups)
 }
 
 func TestRefuseOtherChanges(t *testing.T) {

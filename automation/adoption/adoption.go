@@ -15,10 +15,13 @@ type Cluster struct {
 	Account string `json:"account"`
 	// Version of Kubernetes, major.minor.
 	Version string `json:"version"`
+	// Region and Tenant of the cluster, where it is the cloud that knows them: on Azure.
+	Region string `json:"region,omitempty"`
+	Tenant string `json:"tenant,omitempty"`
 	// OIDCProvider says that the account has an identity provider for the cluster's
-	// service accounts.
+	// service accounts; on Azure, that the cluster has an issuer of their tokens.
 	OIDCProvider bool `json:"oidcProvider"`
-	// AccessEntries says that the cluster takes access entries.
+	// AccessEntries says that the cluster takes access entries; on Azure, groups of Entra.
 	AccessEntries bool `json:"accessEntries"`
 	// Owner is the identity of the Tombolo cluster that this is; "" for a cluster of others.
 	Owner string `json:"owner,omitempty"`

@@ -3,6 +3,7 @@ package drift
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 )
@@ -58,7 +59,7 @@ func Know(states ...[]apitype.ResourceV3) Known {
 	k := Known{ids: map[string]bool{}, arns: map[string]bool{}}
 	for _, resources := range states {
 		for _, r := range resources {
-			k.ids[string(r.ID)] = true
+			k.ids[sameInAnyCase(string(r.ID))] = true
 			// A pod identity association is the one that calls it otherwise.
 			for _, key := range []string{"arn", "associationArn"} {
 				if arn, ok := r.Outputs[key].(string); ok {
@@ -74,14 +75,24 @@ func Know(states ...[]apitype.ResourceV3) Known {
 	return k
 }
 
+// sameInAnyCase is one text for all the ways to write an id. Azure's ids are paths, which
+// are the same in any case of their letters:
+// https://learn.microsoft.com/azure/azure-resource-manager/management/resource-name-rules
+func sameInAnyCase(id string) string {
+	if strings.HasPrefix(id, "/subscriptions/") {
+		return strings.ToLower(id)
+	}
+	return id
+}
+
 // has says whether a state has the resource: by what tells it apart from all others
 // in the cloud.
 func (k Known) has(arn string, named Named) bool {
-	return k.arns[arn] || k.ids[arn] || named.Unique && k.ids[named.Name]
+	return k.arns[arn] || k.ids[sameInAnyCase(arn)] || named.Unique && k.ids[named.Name]
 }
 
 // Sort tells what is unexpected among the sightings from what a state has, and
-// from what is made by AWS or a controller.
+// from what is made by the cloud or a controller.
 func Sort(cloud Cloud, seen []Sighting, known Known) (found []Difference, left []LeftOut) {
 	counts := map[string]int{}
 	for _, s := range seen {

@@ -7,6 +7,7 @@ import (
 	"gotest.tools/v3/assert"
 
 	"tombolo/automation/cloud/aws"
+	"tombolo/automation/cloud/azure"
 	"tombolo/automation/drift"
 )
 
@@ -46,6 +47,21 @@ func TestSort(t *testing.T) {
 	assert.DeepEqual(t, found, wantFound)
 	wantLeft := []drift.LeftOut{{Maker: "EKS node groups", Count: 2}, {Maker: "Karpenter", Count: 1}}
 	assert.DeepEqual(t, left, wantLeft)
+}
+
+// TestSortOnAzure: an id is the same in any case, and what AKS has made is nobody's drift.
+func TestSortOnAzure(t *testing.T) {
+	const group = "/subscriptions/s/resourceGroups/demo"
+	known := drift.Know([]apitype.ResourceV3{{ID: group + "/providers/Microsoft.Network/virtualNetworks/demo"}})
+	found, left := drift.Sort(azure.Cloud{}, []drift.Sighting{
+		{CloudID: "/subscriptions/s/resourcegroups/DEMO/providers/microsoft.network/virtualNetworks/demo"},
+		{CloudID: group + "-nodes/providers/Microsoft.Network/loadBalancers/kubernetes", Tags: map[string]string{"aks-managed-cluster-name": "demo"}},
+		{CloudID: group + "/providers/Microsoft.KeyVault/vaults/stray"},
+	}, known)
+	assert.DeepEqual(t, found, []drift.Difference{{
+		Class: drift.Unexpected, Type: "Microsoft.KeyVault/vaults", Name: "stray", CloudID: group + "/providers/Microsoft.KeyVault/vaults/stray",
+	}})
+	assert.DeepEqual(t, left, []drift.LeftOut{{Maker: "AKS", Count: 1}})
 }
 
 func TestAddOrders(t *testing.T) {

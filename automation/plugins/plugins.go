@@ -41,8 +41,10 @@ func (p Plugin) archive(platform string) string {
 // Platform of this process, as archives name it.
 func Platform() string { return runtime.GOOS + "-" + runtime.GOARCH }
 
-// sdk matches the SDK of a provider; the plugin has the module's version.
-var sdk = regexp.MustCompile(`^github\.com/pulumi/pulumi-([a-z-]+)/sdk(?:/v\d+)?$`)
+// sdk matches the SDK of a provider; the plugin has the module's version. The SDK of Azure has
+// a module for each of its services, in versions of their own: the root module has the
+// plugin's.
+var sdk = regexp.MustCompile(`^github\.com/pulumi/pulumi-([a-z-]+?)(?:/sdk(?:/v\d+)?|-sdk/v\d+)$`)
 
 // Pinned are the providers that the stacks' programs use, sorted: a program is built
 // with their SDKs.
@@ -60,10 +62,15 @@ func Pinned(info *debug.BuildInfo) []Plugin {
 	return out
 }
 
-// Needed are the pinned providers, and those that they ask the engine for in turn.
-// home is the CLI's directory; "" when it is not known.
-func Needed(info *debug.BuildInfo, home string) ([]Plugin, error) {
-	return WithAsked(Pinned(info), home, "")
+// Needed are the pinned providers, and those that they ask the engine for in turn. used says
+// whether something uses a provider; nil for all of them. home is the CLI's directory; "" when
+// it is not known.
+func Needed(info *debug.BuildInfo, home string, used func(name string) bool) ([]Plugin, error) {
+	pinned := Pinned(info)
+	if used != nil {
+		pinned = slices.DeleteFunc(pinned, func(p Plugin) bool { return !used(p.Name) })
+	}
+	return WithAsked(pinned, home, "")
 }
 
 // WithAsked adds the plugins that others ask for, in turn, but for what providers ask for

@@ -17,13 +17,21 @@ import (
 
 func TestPinned(t *testing.T) {
 	got := Pinned(&debug.BuildInfo{Deps: []*debug.Module{
-		{Path: "github.com/pulumi/pulumi-azure-native/sdk", Version: "v1.2.3"},
+		{Path: "github.com/pulumi/pulumi-azure-native-sdk/containerservice/v2", Version: "v2.82.0"},
+		{Path: "github.com/pulumi/pulumi-azure-native-sdk/v2", Version: "v2.90.0"},
 		{Path: "github.com/pulumi/pulumi-aws/sdk/v6", Version: "v6.83.2"},
 		{Path: "github.com/pulumi/pulumi/sdk/v3", Version: "v3.250.0"},
 		{Path: "github.com/pulumi/esc", Version: "v0.24.0"},
 	}})
-	assert.DeepEqual(t, got, []Plugin{{Name: "aws", Version: "6.83.2"}, {Name: "azure-native", Version: "1.2.3"}})
+	assert.DeepEqual(t, got, []Plugin{{Name: "aws", Version: "6.83.2"}, {Name: "azure-native", Version: "2.90.0"}})
 	assert.Check(t, is.Len(Pinned(nil), 0), "without build information")
+}
+
+// TestNeededByNobody: what no cluster uses is not needed, nor what that asks for.
+func TestNeededByNobody(t *testing.T) {
+	got, err := Needed(eks(), "", func(name string) bool { return name != "eks" })
+	assert.NilError(t, err)
+	assert.DeepEqual(t, got, []Plugin{{Name: "kubernetes", Version: "4.25.0"}})
 }
 
 // eks is a program with the EKS component, as this one is.
@@ -39,17 +47,17 @@ func TestNeeded(t *testing.T) {
 	home := t.TempDir()
 	released := append(pinned, Plugin{Name: "kubernetes", Version: "4.15.0", For: "eks 2.8.1"})
 	for _, home := range []string{"", home} {
-		got, err := Needed(eks(), home)
+		got, err := Needed(eks(), home, nil)
 		assert.NilError(t, err)
 		assert.DeepEqual(t, got, released)
 	}
 	asks := filepath.Join(home, "plugins", "resource-eks-v2.8.1", "asks.json")
 	files.Write(t, asks, `{"kubernetes":"4.25.0"}`)
-	got, err := Needed(eks(), home)
+	got, err := Needed(eks(), home, nil)
 	assert.NilError(t, err)
 	assert.DeepEqual(t, got, pinned) // a build of one's own asks for what the program has
 	files.Write(t, asks, `{`)
-	_, err = Needed(eks(), home)
+	_, err = Needed(eks(), home, nil)
 	assert.Check(t, is.ErrorContains(err, "reading what the plugin eks 2.8.1 asks for: "))
 }
 

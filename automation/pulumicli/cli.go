@@ -53,15 +53,16 @@ type CLI struct {
 
 	// selecting serialises what the CLI cannot do in parallel: creating and
 	// selecting stacks, and installing plugins.
-	selecting   sync.Mutex
-	pluginsDone bool
+	selecting sync.Mutex
+	// pluginsDone has the lists of providers that are installed, by their names.
+	pluginsDone map[string]bool
 	// build says which plugins this program was built for.
 	build func() (*debug.BuildInfo, bool)
 }
 
 // New makes a CLI. Whether there is one shows with the first call.
 func New(o Options) *CLI {
-	return &CLI{Options: o, children: newChildren(o.Grace), command: o.Command, build: debug.ReadBuildInfo}
+	return &CLI{Options: o, children: newChildren(o.Grace), command: o.Command, pluginsDone: map[string]bool{}, build: debug.ReadBuildInfo}
 }
 
 // Home is where the CLI keeps plugins and credentials, given what it is told about

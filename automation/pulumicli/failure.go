@@ -253,6 +253,34 @@ var remedies = []struct {
 		quotaRemedy,
 	},
 	{
+		regexp.MustCompile(`(?i)Please run 'az login'|AADSTS\d+|AzureCLICredential|DefaultAzureCredential: failed`),
+		"sign in with `az login`, or set ARM_ variables of credentials that work without a question, and run the same command again",
+	},
+	{
+		regexp.MustCompile(`\b(?:Linked)?AuthorizationFailed\b`),
+		"give the identity in use a role that allows the action, wait some minutes until it has reached Azure, and run the same command again",
+	},
+	{
+		regexp.MustCompile(`MissingSubscriptionRegistration|\bSubscriptionNotRegistered\b`),
+		"register the resource provider with `az provider register --namespace <namespace>`, wait some minutes, and run the same command again",
+	},
+	{
+		regexp.MustCompile(`\bQuotaExceeded\b|exceeding approved .* quota|\bPublicIPCountLimitReached\b`),
+		quotaRemedy,
+	},
+	{
+		regexp.MustCompile(`\bTooManyRequests\b`),
+		throttledRemedy,
+	},
+	{
+		regexp.MustCompile(`UpgradeBlockedOnDeprecatedAPIUsage`),
+		"have what uses the deprecated APIs use their successors, wait until AKS has seen none for 12 hours, and run the same command again",
+	},
+	{
+		regexp.MustCompile(`\bInUse\w*CannotBe(?:Deleted|Updated)\b`),
+		"remove what still uses the resource, and run the same command again",
+	},
+	{
 		regexp.MustCompile(`(?i)DependencyViolation|DeleteConflict|ResourceInUse`),
 		"remove what still uses the resource, and run the same command again",
 	},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 
@@ -14,13 +15,17 @@ import (
 
 // installPlugins installs what is missing of the providers, once, each checked by its
 // digest: the CLI would fetch them unchecked within each operation, and
-// installations in parallel get in each other's way. The caller holds p.selecting.
-func (p *CLI) installPlugins(ctx context.Context) error {
-	if p.pluginsDone || p.Command != nil || p.Getenv("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION") == "true" {
+// installations in parallel get in each other's way. Only names them; none for all. The
+// caller holds p.selecting.
+func (p *CLI) installPlugins(ctx context.Context, only []string) error {
+	key := strings.Join(only, ",")
+	if p.pluginsDone[key] || p.Command != nil || p.Getenv("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION") == "true" {
 		return nil
 	}
-	_, err := p.InstallPlugins(ctx, PluginOptions{Mirror: p.Getenv(plugins.MirrorVariable), inPath: true})
-	p.pluginsDone = err == nil
+	_, err := p.InstallPlugins(ctx, PluginOptions{Mirror: p.Getenv(plugins.MirrorVariable), Only: only, inPath: true})
+	if err == nil {
+		p.pluginsDone[key] = true
+	}
 	return err
 }
 
@@ -30,6 +35,9 @@ type PluginOptions struct {
 	Mirror string
 	// Strict refuses plugins whose digest is not known.
 	Strict bool
+	// Only these providers, and what they ask for in turn. Default: all that this program
+	// has the SDKs of.
+	Only []string
 	// inPath has those that are in PATH left out: the engine takes them from there.
 	inPath bool
 }
@@ -61,7 +69,8 @@ func (p *CLI) InstallPlugins(ctx context.Context, o PluginOptions) (InstalledPlu
 	}
 	info, _ := p.build()
 	lock, platform, running := plugins.Locked(), plugins.Platform(), p.Getenv("PULUMI_DEBUG_PROVIDERS")
-	needed, err := plugins.Needed(info, home)
+	used := func(name string) bool { return len(o.Only) == 0 || slices.Contains(o.Only, name) }
+	needed, err := plugins.Needed(info, home, used)
 	if err != nil {
 		return InstalledPlugins{}, err
 	}

@@ -66,28 +66,37 @@ func TestInstallPlugins(t *testing.T) {
 	assert.Check(t, is.Equal((*notes)[0], "installing the plugin other 1.2.3"))
 }
 
+// TestInstallOnlyWhatIsUsed: a provider that no cluster uses is not fetched.
+func TestInstallOnlyWhatIsUsed(t *testing.T) {
+	p, mirror, _ := pinned(t, nil)
+	got, err := p.InstallPlugins(t.Context(), PluginOptions{Mirror: mirror, Only: []string{"azure-native"}})
+	assert.NilError(t, err)
+	assert.Check(t, is.Len(got.All, 0))
+	assert.Check(t, is.Equal(asked(t, p), ""))
+}
+
 // TestOperationsInstallPlugins: an operation does so, unless it may not or need not.
 func TestOperationsInstallPlugins(t *testing.T) {
 	env := map[string]string{"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true"}
 	p, mirror, _ := pinned(t, env)
 	env[plugins.MirrorVariable] = mirror
-	assert.NilError(t, p.installPlugins(t.Context()))
+	assert.NilError(t, p.installPlugins(t.Context(), nil))
 	assert.Check(t, is.Equal(asked(t, p), ""))
 
 	delete(env, "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION")
 	env["PULUMI_DEBUG_PROVIDERS"] = "other:1234"
-	assert.NilError(t, p.installPlugins(t.Context()))
+	assert.NilError(t, p.installPlugins(t.Context(), nil))
 	assert.Check(t, is.Equal(asked(t, p), ""), "it runs already")
 
 	p, mirror, _ = pinned(t, env)
 	env[plugins.MirrorVariable], env["PULUMI_DEBUG_PROVIDERS"] = t.TempDir(), ""
-	assert.Check(t, is.ErrorContains(p.installPlugins(t.Context()), "fetch the plugin other 1.2.3: "))
+	assert.Check(t, is.ErrorContains(p.installPlugins(t.Context(), nil), "fetch the plugin other 1.2.3: "))
 	first := filepath.SplitList(p.Getenv("PATH"))[0]
 	assert.NilError(t, os.WriteFile(filepath.Join(first, "pulumi-resource-other"), nil, 0o755))
-	assert.NilError(t, p.installPlugins(t.Context())) // the engine takes it from PATH
+	assert.NilError(t, p.installPlugins(t.Context(), nil)) // the engine takes it from PATH
 
 	p, _, _ = pinned(t, env)
 	env[plugins.MirrorVariable] = mirror
-	assert.NilError(t, p.installPlugins(t.Context()))
+	assert.NilError(t, p.installPlugins(t.Context(), nil))
 	assert.Check(t, is.Contains(asked(t, p), "plugin install resource other 1.2.3"))
 }

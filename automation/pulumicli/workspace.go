@@ -46,6 +46,14 @@ type Place struct {
 	env map[string]string
 	// secrets is what encrypts the secrets of new stacks.
 	secrets string
+	// plugins are the providers that programs use there, by their names; none for all.
+	plugins []string
+}
+
+// Using is the place for a program that uses these providers.
+func (at Place) Using(plugins []string) Place {
+	at.plugins = plugins
+	return at
 }
 
 // Place is where the CLI runs as a rule.
@@ -140,7 +148,7 @@ func (p *CLI) Open(ctx context.Context, at Place, stack string, program pulumi.R
 	}
 	p.selecting.Lock()
 	defer p.selecting.Unlock()
-	if err := p.installPlugins(ctx); err != nil {
+	if err := p.installPlugins(ctx, at.plugins); err != nil {
 		return auto.Stack{}, nil, err
 	}
 	opened, err := inBackend(ctx, ws, stack, exists, made)

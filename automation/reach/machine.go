@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 
+	"tombolo/config"
 	"tombolo/internal/proxies"
 )
 
@@ -68,13 +69,12 @@ func interfaces() []netip.Addr {
 	return out
 }
 
-// proxyTo is the proxy that the API of a cluster in the region is asked through, without
-// its password.
-func (m Machine) proxyTo(region string) (string, bool) {
+// proxyTo is the proxy that the API of a cluster is asked through, without its password.
+func (m Machine) proxyTo(c *config.Cluster) (string, bool) {
 	if m.Proxy == nil {
 		return "", false
 	}
-	proxy, err := m.Proxy(endpointOf(region))
+	proxy, err := m.Proxy(endpointOf(c))
 	if err != nil || proxy == nil {
 		return "", false
 	}

@@ -52,8 +52,8 @@ const guide = "docs/guide/private.md"
 // yet to be made. It asks nobody.
 func Judge(c *config.Cluster, m Machine) Judgement {
 	e := c.Kubernetes.Endpoint
-	j := Judgement{From: From(e)}
-	proxy, through := m.proxyTo(c.Cloud.Region)
+	j := Judgement{From: From(c)}
+	proxy, through := m.proxyTo(c)
 	switch {
 	case m.Everywhere:
 		j.Verdict, j.Silent, j.Why = Reachable, true, toEverywhere
@@ -62,15 +62,27 @@ func Judge(c *config.Cluster, m Machine) Judgement {
 		j.Remedy = "see that the proxy is in one of these places"
 	case e.Public:
 		j.judgePublic(e, m)
+	case opensToNetwork(c):
+		j.judgeNetwork(c, m)
 	default:
-		j.judgePrivate(e, m)
+		j.judgePrivate(c, m)
 	}
 	return j
 }
 
-// From is from where the API of a cluster with the endpoint is reachable, as a part of a
-// sentence.
-func From(e config.Endpoint) string {
+// opensToNetwork says that a private API takes whatever reaches the network, as Azure's does:
+// https://learn.microsoft.com/azure/aks/private-clusters. On AWS its security group decides.
+func opensToNetwork(c *config.Cluster) bool { return c.Cloud.Provider == config.Azure }
+
+// From is from where the API of a cluster is reachable by its file, as a part of a sentence.
+func From(c *config.Cluster) string {
+	e := c.Kubernetes.Endpoint
+	if opensToNetwork(c) {
+		if e.Public {
+			return "on the internet from " + wording.And(e.AllowedCIDRs) + ", and from its own nodes"
+		}
+		return "from its network, and from networks that are connected to it and find its name"
+	}
 	inside := slices.Concat([]string{"the cluster's own nodes"}, e.PrivateCIDRs, members(e.SecurityGroups))
 	private := "inside its network from " + wording.And(inside)
 	if len(inside) == 1 && !e.Public {
@@ -109,7 +121,8 @@ func (j *Judgement) judgePublic(e config.Endpoint, m Machine) {
 	j.Remedy = "see that the address is in allowedCidrs"
 }
 
-func (j *Judgement) judgePrivate(e config.Endpoint, m Machine) {
+func (j *Judgement) judgePrivate(c *config.Cluster, m Machine) {
+	e := c.Kubernetes.Endpoint
 	if address, block, found := m.in(e.PrivateCIDRs); found {
 		j.Verdict, j.Why = Reachable, fmt.Sprintf("this machine has %s, in %s", address, block)
 		return
@@ -124,11 +137,35 @@ func (j *Judgement) judgePrivate(e config.Endpoint, m Machine) {
 	if has := m.text(); has != "" {
 		j.Why = "this machine is not there: it has " + has
 	}
-	j.Remedy = remedies(e)
+	j.Remedy = remedies(c)
+}
+
+// judgeNetwork: whether a machine elsewhere reaches the network, and finds the API's name
+// there, is not seen on it.
+func (j *Judgement) judgeNetwork(c *config.Cluster, m Machine) {
+	if c.Network.CIDR != "" {
+		if address, block, found := m.in([]string{c.Network.CIDR}); found {
+			j.Verdict, j.Why = Reachable, fmt.Sprintf("this machine has %s, in %s", address, block)
+			return
+		}
+	}
+	j.Verdict, j.Why = Unknown, "whether this machine's network is connected to it cannot be told from here"
+	j.Remedy = remedies(c)
 }
 
 // remedies are the ways to a private endpoint.
-func remedies(e config.Endpoint) string {
+func remedies(c *config.Cluster) string {
+	e := c.Kubernetes.Endpoint
+	if opensToNetwork(c) {
+		ways := []string{
+			"run tombolo on a machine in the network, or in one that is connected to it by peering or a VPN and finds the API's private name",
+			"set HTTPS_PROXY to a tunnel into the network",
+		}
+		if e.Public {
+			ways = []string{"see that the address of this machine is in kubernetes.endpoint.allowedCidrs"}
+		}
+		return wording.Or(ways) + " (" + guide + "); if there is a way that cannot be seen from here, add --assume-reachable or set " + AddressesVariable
+	}
 	ways := []string{
 		"add the network of this machine to kubernetes.endpoint.privateCidrs",
 		"run tombolo on a machine in the network, with its block there",
@@ -149,9 +186,18 @@ func (j Judgement) Words(cluster string) string {
 	return fmt.Sprintf("the Kubernetes API of %s will be reachable %s; %s", cluster, j.From, j.Why)
 }
 
-// endpointOf is a URL as the API of a cluster in a region gets it, for the rules of proxies:
-// https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html
-func endpointOf(region string) *url.URL {
+// endpointOf is a URL as the API of a cluster gets it, for the rules of proxies:
+// https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html and
+// https://learn.microsoft.com/azure/aks/private-clusters
+func endpointOf(c *config.Cluster) *url.URL {
+	region := c.Cloud.Region
+	if c.Cloud.Provider == config.Azure {
+		host := c.Name + "-01234567"
+		if c.Kubernetes.Endpoint.Public {
+			return &url.URL{Scheme: "https", Host: host + ".hcp." + region + ".azmk8s.io"}
+		}
+		return &url.URL{Scheme: "https", Host: host + ".privatelink." + region + ".azmk8s.io"}
+	}
 	host := "0123456789abcdef0123456789abcdef.gr7." + region + ".eks.amazonaws.com"
 	if awsfacts.Partition(region) == "aws-cn" {
 		host += ".cn"

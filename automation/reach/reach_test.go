@@ -108,6 +108,38 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// TestJudgeAzure: a private API of AKS is open to its network, and a public one has no
+// private address.
+func TestJudgeAzure(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		endpoint config.Endpoint
+		machine  Machine
+		verdict  Verdict
+		words    string
+		remedy   string
+	}{
+		{"in the network", config.Endpoint{}, at("10.20.0.7"), Reachable, "from its network, and from networks that are connected to it and find its name; this machine has 10.20.0.7, in 10.20.0.0/16", ""},
+		{"elsewhere", config.Endpoint{}, at("192.168.1.5"), Unknown, "whether this machine's network is connected to it cannot be told from here", "by peering or a VPN"},
+		{"public", config.Endpoint{Public: true, AllowedCIDRs: []string{"203.0.113.0/24"}}, at("203.0.113.7"), Reachable, "on the internet from 203.0.113.0/24, and from its own nodes; this machine has 203.0.113.7", ""},
+		{
+			"a proxy for the names of Azure",
+			config.Endpoint{},
+			behind(t, map[string]string{"HTTPS_PROXY": "http://proxy:3128", "NO_PROXY": ".privatelink.germanywestcentral.azmk8s.io", AddressesVariable: "10.20.0.7"}),
+			Reachable, "10.20.0.7", "",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := clusterWith(test.endpoint)
+			c.Cloud, c.Network.CIDR = config.Cloud{Provider: config.Azure, Region: "germanywestcentral"}, "10.20.0.0/16"
+			j := Judge(c, test.machine)
+			assert.Check(t, is.Equal(j.Verdict, test.verdict))
+			assert.Check(t, is.Contains(j.Words("demo"), test.words))
+			assert.Check(t, is.Contains(j.Remedy, test.remedy))
+		})
+	}
+}
+
 func TestRemedies(t *testing.T) {
 	said := Judge(clusterWith(config.Endpoint{}), at("192.168.1.5")).Remedy
 	for _, part := range []string{

@@ -33,8 +33,8 @@ func Try(ctx context.Context, c *config.Cluster, m Machine, endpoint, ca string)
 	if err == nil {
 		return Judgement{Verdict: Reachable, Silent: true, Why: "it answers"}
 	}
-	j := Judgement{Verdict: Unreachable, Why: m.because(c.Cloud.Region, err), Remedy: remedies(c.Kubernetes.Endpoint)}
-	j.Why += "; by the cluster file it is reachable " + From(c.Kubernetes.Endpoint)
+	j := Judgement{Verdict: Unreachable, Why: m.because(c, err), Remedy: remedies(c)}
+	j.Why += "; by the cluster file it is reachable " + From(c)
 	return j
 }
 
@@ -60,9 +60,9 @@ func connect(ctx context.Context, m Machine, endpoint, ca string) error {
 }
 
 // because says in words why a connection failed.
-func (m Machine) because(region string, err error) string {
+func (m Machine) because(c *config.Cluster, err error) string {
 	why := plain(err)
-	if proxy, through := m.proxyTo(region); through {
+	if proxy, through := m.proxyTo(c); through {
 		return "through the proxy " + proxy + ": " + why
 	}
 	return why

@@ -15,6 +15,8 @@ type Cloud interface {
 	// Lookup lists the cloud's resources that have an identity as their owner's tag,
 	// and what the queries find besides.
 	Lookup(ctx context.Context, c *config.Cluster, owner string, queries []Query) ([]Sighting, error)
+	// LookupRight is what has to be allowed to the credentials for a lookup.
+	LookupRight() string
 	// Owner is the identity in the owner's tag of a resource, given its outputs; false
 	// when resources of its type have no tags.
 	Owner(outputs map[string]any) (id string, tagged bool)

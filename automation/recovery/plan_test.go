@@ -204,6 +204,19 @@ func TestUnsettled(t *testing.T) {
 	}
 }
 
+// TestUnsettledOnAzure: a network that is being made is updating.
+func TestUnsettledOnAzure(t *testing.T) {
+	const urn = demoURN + "azure-native:network/v20190601:VirtualNetwork::v"
+	for state, busy := range map[string]bool{"Updating": true, "Creating": true, "Deleting": true, "Succeeded": false, "Failed": false, "Canceled": false} {
+		st := &backend.State{Deployment: apitype.DeploymentV3{Resources: []apitype.ResourceV3{
+			{URN: urn, Outputs: map[string]any{"provisioningState": state}},
+		}}}
+		if got := unsettled(st, []string{urn}); (got != "") != busy {
+			t.Errorf("state %s: unsettled = %q", state, got)
+		}
+	}
+}
+
 func TestUnansweredCreations(t *testing.T) {
 	rec := &pulumicli.Recorder{}
 	for name, cause := range map[string]string{

@@ -120,7 +120,7 @@ func (r Recoverer) findCreations(ctx context.Context, c *config.Cluster, p *plan
 		if err != nil {
 			var command *pulumicli.Error
 			if errors.As(err, &command) && ctx.Err() == nil {
-				command.Remedy = "allow tag:GetResources to the credentials in use, and run the same command again"
+				command.Remedy = "allow " + r.Cloud.LookupRight() + " to the credentials in use, and run the same command again"
 			}
 			return err
 		}

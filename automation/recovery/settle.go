@@ -94,7 +94,7 @@ func (p *plan) hidden(after *backend.State) []apitype.ResourceV3 {
 }
 
 // settleTimeout bounds the wait for an adopted resource that the cloud is
-// still making; the slowest, an EKS control plane, takes 10 to 15 minutes.
+// still making; the slowest, a managed control plane, takes 10 to 15 minutes.
 const settleTimeout = 30 * time.Minute
 
 // settlePoll is how often such a resource is looked at.
@@ -131,6 +131,11 @@ func (s *opened) refreshSettled(ctx context.Context, urns []string) (*backend.St
 	}
 }
 
+// provisioned are the states in which Azure no longer works on a resource. A network that is
+// being made is "Updating". Source:
+// https://learn.microsoft.com/azure/azure-resource-manager/management/async-operations#provisioningstate-values
+var provisioned = []string{"Succeeded", "Failed", "Canceled"}
+
 // unsettled names the first of the resources that the cloud is still making
 // or deleting; empty when there is none.
 func unsettled(s *backend.State, urns []string) string {
@@ -144,6 +149,9 @@ func unsettled(s *backend.State, urns []string) string {
 			case "CREATING", "PENDING", "DELETING":
 				return pulumicli.ResourceName(u)
 			}
+		}
+		if state, tells := r.Outputs["provisioningState"].(string); tells && !slices.Contains(provisioned, state) {
+			return pulumicli.ResourceName(u)
 		}
 	}
 	return ""

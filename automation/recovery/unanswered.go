@@ -18,7 +18,9 @@ import (
 
 // NoAnswer is how providers report a request when it is not known whether it
 // worked: no answer came, or the answer was an error of the server's own.
-var NoAnswer = regexp.MustCompile(`StatusCode: (0|5\d\d)\b|request send failed|timeout awaiting|i/o timeout|Client\.Timeout|` +
+// Azure's provider writes the status as "Status=503", or as "RESPONSE 503":
+// https://github.com/Azure/azure-sdk-for-go/blob/main/sdk/internal/exported/exported.go
+var NoAnswer = regexp.MustCompile(`StatusCode: (0|5\d\d)\b|\bStatus=5\d\d\b|\bRESPONSE 5\d\d\b|request send failed|timeout awaiting|i/o timeout|Client\.Timeout|` +
 	`TLS handshake timeout|connection reset by peer|client connection lost|server sent GOAWAY|connection timed out|\bEOF\b|` +
 	`code = Unavailable|(Get|Post|Put|Patch|Delete) "[^"]*": context deadline exceeded`)
 

@@ -32,8 +32,8 @@ func (k Kept) String() string {
 type Preparation struct {
 	// Cloud knows what holds data.
 	Cloud Cloud
-	// KeepData leaves what holds data in the cloud.
-	KeepData bool
+	// KeepData leaves what holds data in the cloud, and with Guards what guards it.
+	KeepData, Guards bool
 	// ControlPlane is written down beside the identity, which outlives it. Default: none.
 	ControlPlane owner.ControlPlane
 	// Unprotected counts the resources whose protection was taken off.
@@ -48,7 +48,8 @@ func (p *Preparation) Edit(r map[string]json.RawMessage) bool {
 		p.Unprotected++
 	}
 	token := backend.DecodeString(r["type"])
-	keep := p.KeepData && p.Cloud.Data(token) != NoData
+	data := p.Cloud.Data(token)
+	keep := p.KeepData && (data == HoldsData || p.Guards && data == GuardsData)
 	if keep {
 		r["retainOnDelete"] = json.RawMessage("true")
 	}

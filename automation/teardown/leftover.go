@@ -32,6 +32,10 @@ type Leftover struct {
 	// Data says that people keep something in the resource: a bucket, a file system,
 	// a snapshot, or a volume that has outlived its claim.
 	Data bool `json:"-"`
+	// LostWith is what takes the resource along when core is destroyed, although it holds data:
+	// the resource group of AKS's nodes, with the disks of claims that were to stay. ""
+	// for what outlives core.
+	LostWith string `json:"-"`
 	// GoesWithCore says that the cloud has made the resource for the managed cluster
 	// or one of its nodes, and takes it away with them.
 	GoesWithCore bool `json:"-"`

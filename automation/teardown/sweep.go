@@ -37,17 +37,26 @@ type LeftoversError struct {
 	Left []Leftover
 	// Core says that core is still there: what is left over may be in its way.
 	Core bool
+	// Lost says that the resources are to be kept, and cannot be: core takes them along.
+	Lost bool
 }
 
 func (e *LeftoversError) Error() string {
+	if e.Lost {
+		return fmt.Sprintf("destroy %s: --keep-data cannot keep %s: %s would take it along; move it elsewhere, or delete it, and run the same command again (stack %s was kept)",
+			e.Cluster, kube.Names(e.Left, most), e.Left[0].LostWith, stacks.Name(e.Cluster, stacks.Core))
+	}
 	what, consequence := "after everything was destroyed, the cloud still has", ""
 	if e.Core {
 		what = "controllers have left over"
 		consequence = fmt.Sprintf(" (stack %s was kept)", stacks.Name(e.Cluster, stacks.Core))
 	}
 	keep := ""
-	if slices.ContainsFunc(e.Left, func(l Leftover) bool { return l.Data }) {
+	if slices.ContainsFunc(e.Left, func(l Leftover) bool { return l.Data && l.LostWith == "" }) {
 		keep = "; with --keep-data what holds data stays"
+	}
+	if i := slices.IndexFunc(e.Left, func(l Leftover) bool { return l.LostWith != "" }); i >= 0 {
+		keep += fmt.Sprintf("; %s takes what is in it along, so move what is to stay elsewhere before", e.Left[i].LostWith)
 	}
 	return fmt.Sprintf("destroy %s: %s %s; delete what is not needed and run the same command again, or have it done with --leftovers delete%s%s",
 		e.Cluster, what, kube.Names(e.Left, most), keep, consequence)
@@ -88,16 +97,17 @@ type Sweep struct {
 	Timeout time.Duration
 	// Observer of the sweep.
 	Observer Observer
-	// Deleted are the resources that the sweep has deleted.
-	Deleted []Leftover
+	// Deleted are the resources that the sweep has deleted, Kept those that it has found
+	// before core was destroyed and leaves in the cloud.
+	Deleted, Kept []Leftover
 }
 
 // finding is what a search of the cloud has found.
 type finding struct {
 	// left is left over.
 	left []Leftover
-	// kept is kept on purpose.
-	kept []Leftover
+	// kept is kept on purpose, and lost would be, if core did not take it along.
+	kept, lost []Leftover
 	// unproven has the cluster's name, and nothing that says whose it is.
 	unproven []Leftover
 }
@@ -109,10 +119,17 @@ func (s *Sweep) BeforeCore(ctx context.Context, core, bootstrap []apitype.Resour
 	found, err := s.clear(ctx, s.search(s.Cloud.Network(core), func(l Leftover) bool {
 		return l.GoesWithCore || manages(core, l) || manages(bootstrap, l)
 	}))
-	if err != nil || len(found.left) == 0 {
+	if err != nil {
 		return err
 	}
-	return &LeftoversError{Cluster: s.Cluster.Name, Left: found.left, Core: true}
+	s.Kept = found.kept
+	switch {
+	case len(found.lost) > 0:
+		return &LeftoversError{Cluster: s.Cluster.Name, Left: found.lost, Core: true, Lost: true}
+	case len(found.left) > 0:
+		return &LeftoversError{Cluster: s.Cluster.Name, Left: found.left, Core: true}
+	}
+	return nil
 }
 
 // AfterCore searches the cloud once more when core is gone. Only what is kept
@@ -190,6 +207,8 @@ func (s *Sweep) sorted(all []Leftover) (f finding) {
 		switch {
 		case l.Proof == "":
 			f.unproven = append(f.unproven, l)
+		case s.KeepData && l.Data && l.LostWith != "":
+			f.lost = append(f.lost, l)
 		case s.KeepData && l.Data:
 			f.kept = append(f.kept, l)
 		default:

@@ -12,9 +12,11 @@ import (
 	"gotest.tools/v3/assert"
 
 	"tombolo/automation/cloud/aws"
+	"tombolo/automation/cloud/azure"
 	"tombolo/automation/kube"
 	"tombolo/automation/teardown"
 	"tombolo/config"
+	"tombolo/stacks/owner"
 )
 
 // cloud has resources by their ARNs; all are deleted that are to be.
@@ -96,7 +98,7 @@ func TestPreparation(t *testing.T) {
 		`{"type":"aws:ec2/vpc:Vpc","protect":true}`:                      `{"type":"aws:ec2/vpc:Vpc"}`,
 		`{"type":"aws:ec2/subnet:Subnet","urn":"urn:pulumi:s::p::t::n"}`: `{"type":"aws:ec2/subnet:Subnet","urn":"urn:pulumi:s::p::t::n"}`,
 	}
-	p := &teardown.Preparation{Cloud: aws.Cloud{}, KeepData: true}
+	p := &teardown.Preparation{Cloud: aws.Cloud{}, KeepData: true, Guards: true}
 	for before, want := range state {
 		var r map[string]json.RawMessage
 		assert.NilError(t, json.Unmarshal([]byte(before), &r))
@@ -109,4 +111,74 @@ func TestPreparation(t *testing.T) {
 	if p.Unprotected != 1 {
 		t.Errorf("%d were unprotected", p.Unprotected)
 	}
+}
+
+// TestPreparationWithoutData: where nothing holds data, what would guard it goes.
+func TestPreparationWithoutData(t *testing.T) {
+	group := func() map[string]json.RawMessage {
+		return map[string]json.RawMessage{"type": json.RawMessage(`"azure-native:resources:ResourceGroup"`)}
+	}
+	p := &teardown.Preparation{Cloud: azure.Cloud{}, KeepData: true}
+	assert.Check(t, !p.Edit(group()))
+	p.Guards = true
+	assert.Check(t, p.Edit(group()))
+}
+
+// doomed is a cloud with a disk that core takes along.
+type doomed struct{ aws.Cloud }
+
+func (doomed) Find(context.Context, *config.Cluster, teardown.Search) ([]teardown.Leftover, error) {
+	return []teardown.Leftover{
+		{Kind: "disk", ID: "pvc-1", Name: "shop/data", Data: true, LostWith: "resource group demo-nodes", Proof: "x"},
+		{Kind: "disk", ID: "pvc-2", Data: true, Proof: "x"},
+	}, nil
+}
+
+func (doomed) Remove(context.Context, *config.Cluster, teardown.Search, []teardown.Leftover) error {
+	return errors.New("it is deleted")
+}
+
+// TestSweepStopsAtWhatCannotBeKept, also where leftovers are to be deleted.
+func TestSweepStopsAtWhatCannotBeKept(t *testing.T) {
+	s := &teardown.Sweep{
+		Cluster: &config.Cluster{Name: "demo"}, Cloud: doomed{}, Policy: teardown.DeleteLeftovers, KeepData: true, Timeout: 20 * time.Millisecond, Observer: &listener{},
+	}
+	err := s.BeforeCore(t.Context(), nil, nil)
+	assert.Error(t, err, "destroy demo: --keep-data cannot keep disk pvc-1 (shop/data): resource group demo-nodes would take it along; "+
+		"move it elsewhere, or delete it, and run the same command again (stack demo-core was kept)")
+	assert.Equal(t, kube.Names(s.Kept, 5), "disk pvc-2")
+	s.KeepData, s.Policy = false, teardown.StopAtLeftovers
+	err = s.BeforeCore(t.Context(), nil, nil)
+	assert.Error(t, err, "destroy demo: controllers have left over disk pvc-1 (shop/data), disk pvc-2; delete what is not needed and run the same command again, "+
+		"or have it done with --leftovers delete; with --keep-data what holds data stays; resource group demo-nodes takes what is in it along, "+
+		"so move what is to stay elsewhere before (stack demo-core was kept)")
+}
+
+// TestSweepKnowsIDsInAnyCase: Azure writes its ids in one case or another.
+func TestSweepKnowsIDsInAnyCase(t *testing.T) {
+	c := &cloud{}
+	core := []apitype.ResourceV3{{ID: "/subscriptions/s/resourceGroups/demo/providers/Microsoft.Network/virtualNetworks/demo"}}
+	known := false
+	seen := found(func(q teardown.Search) {
+		known = q.Known(teardown.Leftover{ID: "demo", CloudID: "/subscriptions/s/resourcegroups/demo/providers/microsoft.network/virtualNetworks/demo"})
+	})
+	s := sweepOf(c, teardown.StopAtLeftovers)
+	s.Cloud = seen
+	assert.NilError(t, s.BeforeCore(t.Context(), core, nil))
+	assert.Check(t, known)
+}
+
+// found is a cloud with nothing, that tells what is looked for.
+type found func(teardown.Search)
+
+func (f found) Find(_ context.Context, _ *config.Cluster, q teardown.Search) ([]teardown.Leftover, error) {
+	f(q)
+	return nil, nil
+}
+
+func (found) Data(string) teardown.Data                            { return teardown.NoData }
+func (found) Network([]apitype.ResourceV3) string                  { return "" }
+func (found) ControlPlane([]apitype.ResourceV3) owner.ControlPlane { return owner.ControlPlane{} }
+func (found) Remove(context.Context, *config.Cluster, teardown.Search, []teardown.Leftover) error {
+	return nil
 }

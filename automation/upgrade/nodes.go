@@ -11,13 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// The labels by which EKS and Karpenter mark their nodes.
-// https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html and
+// poolLabel is the label by which Karpenter marks its nodes.
 // https://karpenter.sh/docs/concepts/nodepools/#well-known-labels
-const (
-	groupLabel = "eks.amazonaws.com/nodegroup"
-	poolLabel  = "karpenter.sh/nodepool"
-)
+const poolLabel = "karpenter.sh/nodepool"
 
 // Node of a cluster.
 type Node struct {
@@ -25,7 +21,7 @@ type Node struct {
 	Name string
 	// Version of its kubelet, major.minor; "" when it has not told yet.
 	Version string
-	// Group and Pool are the node group of EKS's and the node pool of Karpenter's that
+	// Group and Pool are the node group of the cloud's and the node pool of Karpenter's that
 	// it is of; "" when it is of none.
 	Group, Pool string
 	// Ready says that it takes pods.
@@ -37,8 +33,8 @@ type Node struct {
 // kubelet finds the minor version in a kubelet's, such as v1.34.1-eks-113cf36.
 var kubelet = regexp.MustCompile(`^v(\d+\.\d+)\.`)
 
-// NodesOf reads nodes from their Kubernetes objects, sorted by name.
-func NodesOf(objects []unstructured.Unstructured) []Node {
+// NodesOf reads nodes from their Kubernetes objects, sorted by name. groupLabel is Terms'.
+func NodesOf(objects []unstructured.Unstructured, groupLabel string) []Node {
 	nodes := make([]Node, 0, len(objects))
 	for _, o := range objects {
 		n := Node{
@@ -92,7 +88,7 @@ func Newer(nodes []Node, than string) []Node {
 	return slices.DeleteFunc(slices.Clone(nodes), func(n Node) bool { return n.Version == "" || !older(than, n.Version) })
 }
 
-// Strays are the nodes that neither EKS nor Karpenter upgrades and that have another
+// Strays are the nodes that neither the cloud nor Karpenter upgrades and that have another
 // version.
 func Strays(nodes []Node, version string) []Node {
 	return slices.DeleteFunc(slices.Clone(nodes), func(n Node) bool { return n.Group != "" || n.Pool != "" || n.Version == version })

@@ -19,6 +19,7 @@ func node(name, label, value, kubelet, ready string) unstructured.Unstructured {
 }
 
 func TestAwaited(t *testing.T) {
+	const groupLabel = "eks.amazonaws.com/nodegroup"
 	nodes := NodesOf([]unstructured.Unstructured{
 		node("e", poolLabel, "default", "v1.34.1-eks-113cf36", "True"),
 		node("a", groupLabel, "system", "v1.35.0-eks-113cf36", "True"),
@@ -26,7 +27,7 @@ func TestAwaited(t *testing.T) {
 		node("c", groupLabel, "system", "v1.35.0-eks-113cf36", "Unknown"),
 		node("d", groupLabel, "system", "", "False"),
 		node("f", "other", "node", "v1.33.9", "True"),
-	})
+	}, groupLabel)
 	assert.DeepEqual(t, Awaited(nodes, NodeGroups, "1.35"), []string{
 		"node b of node group system has 1.34", "node c of node group system is not ready", "node d of node group system has not told its version yet",
 	})

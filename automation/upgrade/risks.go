@@ -132,8 +132,25 @@ type Question struct {
 // Runner starts a program and returns what it writes on standard output.
 type Runner func(ctx context.Context, program string, args ...string) (string, error)
 
+// Terms are on which a cloud upgrades its managed clusters, and how it calls things.
+type Terms struct {
+	// Cloud and Service by their names, such as AWS and EKS.
+	Cloud, Service string
+	// Versions that the service and this program have, major.minor, the oldest first.
+	Versions []string
+	// RollbackDays are how many days long the service takes a control plane back by one
+	// minor version; 0 for never.
+	RollbackDays int
+	// GroupLabel of nodes has the name of their node group.
+	GroupLabel string
+	// Rights is what to do where the service does not say what is in the way.
+	Rights string
+}
+
 // Cloud is what an upgrade asks of a provider of clouds.
 type Cloud interface {
+	// Terms are those of the cloud.
+	Terms() Terms
 	// Insights are what the cloud sees in the way, the gravest first. It starts the
 	// cloud's own command line with run.
 	Insights(ctx context.Context, run Runner, c *config.Cluster, q Question) ([]Insight, error)

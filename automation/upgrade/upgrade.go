@@ -28,8 +28,8 @@ type Phase string
 const (
 	// ControlPlane goes first.
 	ControlPlane Phase = "control plane"
-	// NodeGroups follow, with the managed addons that their nodes need before them: EKS
-	// replaces the nodes, each drained before.
+	// NodeGroups follow, with the managed addons that their nodes need before them: the
+	// cloud replaces the nodes, each drained before.
 	NodeGroups Phase = "node groups"
 	// Karpenter replaces its own nodes, as its node pools allow.
 	Karpenter Phase = "Karpenter's nodes"

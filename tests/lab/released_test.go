@@ -96,7 +96,7 @@ func (p project) asksAreKnown(t *testing.T) {
 	t.Helper()
 	info, err := buildinfo.ReadFile(p.tombolo)
 	assert.NilError(t, err)
-	needed, err := plugins.Needed(info, "")
+	needed, err := plugins.Needed(info, "", nil)
 	assert.NilError(t, err)
 	var known, asked []string
 	for _, n := range needed {

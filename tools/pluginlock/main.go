@@ -54,7 +54,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("reading what is pinned: %w; run `make build` first", err)
 	}
-	needed, err := plugins.Needed(info, "")
+	needed, err := plugins.Needed(info, "", nil)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"tombolo/automation/upgrade"
 	"tombolo/config"
+	"tombolo/config/awsfacts"
 	"tombolo/internal/awscli"
 )
 
@@ -24,6 +25,15 @@ const (
 	upgradeReadiness  = "UPGRADE_READINESS"
 	rollbackReadiness = "ROLLBACK_READINESS"
 )
+
+// Terms of EKS. Sources: https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html
+// for the label.
+func (Cloud) Terms() upgrade.Terms {
+	return upgrade.Terms{
+		Cloud: "AWS", Service: "EKS", Versions: awsfacts.Calendar.Minors(), RollbackDays: 7, GroupLabel: "eks.amazonaws.com/nodegroup",
+		Rights: "allow the operations of EKS's insights to the credentials, use an AWS CLI that has them",
+	}
+}
 
 // insight is one of the answers of ListInsights and DescribeInsight.
 type insight struct {

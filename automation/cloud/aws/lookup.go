@@ -12,6 +12,9 @@ import (
 	"tombolo/internal/names"
 )
 
+// LookupRight is that of the tagging API.
+func (Cloud) LookupRight() string { return "tag:GetResources" }
+
 // Lookup lists the resources with the owner's tag, and what the queries find.
 func (a Cloud) Lookup(ctx context.Context, c *config.Cluster, owner string, queries []recovery.Query) ([]recovery.Sighting, error) {
 	var found []recovery.Sighting

@@ -49,9 +49,7 @@ func identify(p *pulumi.Context, c *config.Cluster) (caller, error) {
 // provider is the one that core uses: for the subscription of the file, by the credentials of
 // the environment.
 func provider(p *pulumi.Context, c *config.Cluster) (pulumi.InvokeOption, error) {
-	made, err := azurenative.NewProvider(p, "lookup", &azurenative.ProviderArgs{
-		SubscriptionId: pulumi.String(c.Cloud.Account), TenantId: pulumi.String(c.Cloud.Tenant),
-	})
+	made, err := azurenative.NewProvider(p, "lookup", &azurenative.ProviderArgs{SubscriptionId: pulumi.String(c.Cloud.Account)})
 	return pulumi.Provider(made), err
 }
 

@@ -1,15 +1,22 @@
 package azure
 
 import (
+	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"tombolo/automation/preflight"
+	"tombolo/automation/pulumicli"
 	"tombolo/config"
 )
 
 const credentialsCheck = "credentials"
+
+// loginMethod is the variable by which kubelogin chooses how to sign in.
+const loginMethod = "AAD_LOGIN_METHOD"
 
 // SignIn is how kubelogin gets a token with the credentials that the provider of Azure takes
 // from the environment, as AAD_LOGIN_METHOD names it. env reads the environment. The order is
@@ -18,7 +25,7 @@ const credentialsCheck = "credentials"
 // and https://azure.github.io/kubelogin/cli/get-token.html
 func SignIn(env func(string) string) string {
 	switch {
-	case env("ARM_CLIENT_ID") != "" && env("ARM_CLIENT_SECRET")+env("ARM_CLIENT_CERTIFICATE_PATH") != "":
+	case env("ARM_CLIENT_SECRET")+env("ARM_CLIENT_CERTIFICATE_PATH") != "":
 		return "spn"
 	case isTrue(env("ARM_USE_OIDC")):
 		return "workloadidentity"
@@ -32,19 +39,40 @@ func isTrue(value string) bool { return value == "true" || value == "1" }
 
 // Credentials judges what the provider would take for the cluster, without a call. None of it
 // asks anybody.
-func (Cloud) Credentials(_ *config.Cluster, env func(string) string, _ time.Time) preflight.Finding {
+func (Cloud) Credentials(c *config.Cluster, env func(string) string, _ time.Time) preflight.Finding {
+	switch method := env(loginMethod); method {
+	case "devicecode", "interactive", "ropc":
+		return preflight.Bad(credentialsCheck, preflight.Fail, "unset it: it is derived from the credentials in use",
+			"%s is %s: kubelogin would ask a person for a code or a password", loginMethod, method)
+	}
+	if tenant := env("ARM_TENANT_ID"); tenant != "" && c.Cloud.Tenant != "" && !strings.EqualFold(tenant, c.Cloud.Tenant) {
+		return preflight.Bad(credentialsCheck, preflight.Fail, "use credentials of that tenant, or correct cloud.tenant",
+			"ARM_TENANT_ID is %s, and the cluster is for %s", tenant, c.Cloud.Tenant)
+	}
 	switch SignIn(env) {
 	case "spn":
-		if env("ARM_TENANT_ID") == "" {
-			return preflight.Bad(credentialsCheck, preflight.Fail, "set ARM_TENANT_ID to its tenant", "a service principal of the environment, without a tenant")
-		}
-		return preflight.Good(credentialsCheck, "the service principal %s of the environment", env("ARM_CLIENT_ID"))
+		return servicePrincipal(env)
 	case "workloadidentity":
 		return workloadIdentity(env)
 	case "msi":
 		return preflight.Good(credentialsCheck, "the managed identity of this machine, which renews itself")
 	}
-	return cliCredentials(env)
+	return cliCredentials(c, env)
+}
+
+// servicePrincipal judges a secret or a certificate of an application.
+func servicePrincipal(env func(string) string) preflight.Finding {
+	for _, name := range []string{"ARM_CLIENT_ID", "ARM_TENANT_ID"} {
+		if env(name) == "" {
+			return preflight.Bad(credentialsCheck, preflight.Fail, "set "+name, "a service principal of the environment, without %s", name)
+		}
+	}
+	if file := env("ARM_CLIENT_CERTIFICATE_PATH"); file != "" {
+		if _, err := os.Stat(file); err != nil {
+			return preflight.Bad(credentialsCheck, preflight.Fail, "correct ARM_CLIENT_CERTIFICATE_PATH", "a service principal, whose certificate cannot be read: %v", err)
+		}
+	}
+	return preflight.Good(credentialsCheck, "the service principal %s of the environment", env("ARM_CLIENT_ID"))
 }
 
 // workloadIdentity judges the token of somebody else that Entra takes.
@@ -70,18 +98,39 @@ func workloadIdentity(env func(string) string) preflight.Finding {
 	return preflight.Bad(credentialsCheck, preflight.Fail, "set ARM_OIDC_TOKEN_FILE_PATH", "workload identity by ARM_USE_OIDC, without a token")
 }
 
-// cliCredentials looks for what `az login` has left. Source:
+// cliCredentials reads which subscriptions `az login` has left. How long its sign-on lasts,
+// the tenant decides: the CLI renews it. Source:
 // https://learn.microsoft.com/cli/azure/azure-cli-configuration
-func cliCredentials(env func(string) string) preflight.Finding {
+func cliCredentials(c *config.Cluster, env func(string) string) preflight.Finding {
 	dir := env("AZURE_CONFIG_DIR")
 	if dir == "" {
 		dir = filepath.Join(env("HOME"), ".azure")
 	}
-	if _, err := os.Stat(filepath.Join(dir, "azureProfile.json")); err != nil {
-		return preflight.Bad(credentialsCheck, preflight.Fail, "run `az login` before, or set ARM_USE_OIDC, ARM_USE_MSI, or ARM_CLIENT_ID with its secret",
+	login := "run `az login --tenant " + c.Cloud.Tenant + "` before"
+	text, err := os.ReadFile(filepath.Join(dir, "azureProfile.json"))
+	if err != nil {
+		return preflight.Bad(credentialsCheck, preflight.Fail, login+", or set ARM_USE_OIDC, ARM_USE_MSI, or ARM_CLIENT_ID with its secret",
 			"the environment has none, and nobody is signed in with the Azure CLI")
 	}
-	return preflight.Good(credentialsCheck, "those of the Azure CLI")
+	if _, err := pulumicli.LookPath("az", env("PATH")); err != nil {
+		return preflight.Bad(credentialsCheck, preflight.Fail, "install the Azure CLI, or set ARM_USE_OIDC, ARM_USE_MSI, or ARM_CLIENT_ID with its secret",
+			"the environment has none, and az is not in PATH")
+	}
+	var profile struct {
+		Subscriptions []struct {
+			ID   string
+			User struct{ Name string }
+		}
+	}
+	if err := json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &profile); err != nil { // the CLI writes a mark first
+		return preflight.Bad(credentialsCheck, preflight.Fail, login, "the sign-on of the Azure CLI cannot be read: %v", err)
+	}
+	for _, subscription := range profile.Subscriptions {
+		if subscription.ID == c.Cloud.Account {
+			return preflight.Good(credentialsCheck, "the sign-on of %s with the Azure CLI", subscription.User.Name)
+		}
+	}
+	return preflight.Bad(credentialsCheck, preflight.Fail, login, "the sign-on of the Azure CLI does not have the subscription %s", c.Cloud.Account)
 }
 
 // LoginEnv are the variables that kubelogin wants for the credentials that the provider of
@@ -89,7 +138,7 @@ func cliCredentials(env func(string) string) preflight.Finding {
 // would ask for a code in a browser. Source: https://azure.github.io/kubelogin/cli/get-token.html
 func LoginEnv(env func(string) string) map[string]string {
 	method := SignIn(env)
-	wanted := map[string]string{"AAD_LOGIN_METHOD": method}
+	wanted := map[string]string{loginMethod: method}
 	switch method {
 	case "spn":
 		wanted["AAD_SERVICE_PRINCIPAL_CLIENT_ID"], wanted["AAD_SERVICE_PRINCIPAL_CLIENT_SECRET"] = env("ARM_CLIENT_ID"), env("ARM_CLIENT_SECRET")

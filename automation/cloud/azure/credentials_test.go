@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"gotest.tools/v3/assert"
 
 	"tombolo/automation/preflight"
+	"tombolo/config"
 )
 
 // TestSignIn: kubelogin signs in as the provider does, and what somebody has set stays.
@@ -34,39 +36,74 @@ func TestSignIn(t *testing.T) {
 	}
 }
 
+const (
+	subscription = "00000000-0000-4000-8000-000000000001"
+	tenant       = "00000000-0000-4000-8000-00000000000a"
+)
+
+// demo is a cluster in the subscription.
+func demo() *config.Cluster {
+	return &config.Cluster{Name: "demo", Cloud: config.Cloud{Provider: config.Azure, Region: "germanywestcentral", Account: subscription, Tenant: tenant}}
+}
+
+// profile is what `az login` leaves, with the mark that the CLI writes first.
+const profile = "\ufeff" + `{"subscriptions": [{"id": "` + subscription + `", "tenantId": "` + tenant + `", "user": {"name": "ada@example.com", "type": "user"}}]}`
+
 func TestCredentials(t *testing.T) {
 	dir := t.TempDir()
-	token := filepath.Join(dir, "token")
-	for _, file := range []string{token, filepath.Join(dir, "azureProfile.json")} {
-		assert.NilError(t, os.WriteFile(file, []byte("{}"), 0o600))
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		assert.NilError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		assert.NilError(t, os.WriteFile(path, []byte(text), 0o700)) //nolint:gosec // one is a program
+		return path
 	}
-	oidc := map[string]string{"ARM_USE_OIDC": "true", "ARM_CLIENT_ID": "c", "ARM_TENANT_ID": "t"}
-	with := func(more map[string]string) map[string]string {
-		out := map[string]string{}
-		for _, m := range []map[string]string{oidc, more} {
-			for k, v := range m {
-				out[k] = v
-			}
+	token := write("token", "x")
+	write("azure/azureProfile.json", profile)
+	write("other/azureProfile.json", `{"subscriptions": []}`)
+	write("broken/azureProfile.json", "{")
+	write("bin/az", "#!/bin/sh\n")
+	with := func(all ...map[string]string) map[string]string {
+		out := map[string]string{"PATH": filepath.Join(dir, "bin")}
+		for _, m := range all {
+			maps.Copy(out, m)
 		}
 		return out
 	}
-	for name, test := range map[string]struct {
-		env  map[string]string
-		want preflight.Level
+	cli := func(name string) map[string]string {
+		return map[string]string{"AZURE_CONFIG_DIR": filepath.Join(dir, name)}
+	}
+	oidc := map[string]string{"ARM_USE_OIDC": "true", "ARM_CLIENT_ID": "c", "ARM_TENANT_ID": tenant}
+	secret := map[string]string{"ARM_CLIENT_ID": "c", "ARM_CLIENT_SECRET": "s", "ARM_TENANT_ID": tenant}
+	for _, test := range []struct {
+		name    string
+		env     map[string]string
+		level   preflight.Level
+		message string
 	}{
-		"az login":                     {map[string]string{"AZURE_CONFIG_DIR": dir}, preflight.OK},
-		"nobody is signed in":          {map[string]string{"AZURE_CONFIG_DIR": filepath.Join(dir, "none")}, preflight.Fail},
-		"a token in a file":            {with(map[string]string{"ARM_OIDC_TOKEN_FILE_PATH": token}), preflight.OK},
-		"a file that is not there":     {with(map[string]string{"ARM_OIDC_TOKEN_FILE_PATH": token + "x"}), preflight.Fail},
-		"a token of the environment":   {with(map[string]string{"ARM_OIDC_TOKEN": "x"}), preflight.Warn},
-		"the tokens of a pipeline":     {with(map[string]string{"ACTIONS_ID_TOKEN_REQUEST_URL": "x"}), preflight.OK},
-		"workload identity, no token":  {oidc, preflight.Fail},
-		"workload identity, no client": {map[string]string{"ARM_USE_OIDC": "true"}, preflight.Fail},
-		"no tenant":                    {map[string]string{"ARM_CLIENT_ID": "c", "ARM_CLIENT_SECRET": "s"}, preflight.Fail},
+		{"az login", with(cli("azure")), preflight.OK, "the sign-on of ada@example.com with the Azure CLI"},
+		{"az login to another", with(cli("other")), preflight.Fail, "the sign-on of the Azure CLI does not have the subscription " + subscription},
+		{"a broken sign-on", with(cli("broken")), preflight.Fail, "the sign-on of the Azure CLI cannot be read: unexpected end of JSON input"},
+		{"no az", with(cli("azure"), map[string]string{"PATH": dir}), preflight.Fail, "the environment has none, and az is not in PATH"},
+		{"nobody is signed in", with(cli("none")), preflight.Fail, "the environment has none, and nobody is signed in with the Azure CLI"},
+		{"a token in a file", with(oidc, map[string]string{"ARM_OIDC_TOKEN_FILE_PATH": token}), preflight.OK, "workload identity, by the token in a file"},
+		{"a file that is not there", with(oidc, map[string]string{"ARM_OIDC_TOKEN_FILE_PATH": token + "x"}), preflight.Fail, "workload identity, whose token cannot be read: stat " + token + "x: no such file or directory"},
+		{"a token of the environment", with(oidc, map[string]string{"ARM_OIDC_TOKEN": "x"}), preflight.Warn, "workload identity, by a token of the environment, which ends within minutes"},
+		{"the tokens of a pipeline", with(oidc, map[string]string{"ACTIONS_ID_TOKEN_REQUEST_URL": "x"}), preflight.OK, "workload identity, by the tokens of the pipeline"},
+		{"workload identity, no token", with(oidc), preflight.Fail, "workload identity by ARM_USE_OIDC, without a token"},
+		{"workload identity, no client", map[string]string{"ARM_USE_OIDC": "true"}, preflight.Fail, "workload identity by ARM_USE_OIDC, without ARM_CLIENT_ID"},
+		{"a secret", with(secret), preflight.OK, "the service principal c of the environment"},
+		{"a secret, no tenant", map[string]string{"ARM_CLIENT_ID": "c", "ARM_CLIENT_SECRET": "s"}, preflight.Fail, "a service principal of the environment, without ARM_TENANT_ID"},
+		{"a secret, no client", map[string]string{"ARM_CLIENT_SECRET": "s"}, preflight.Fail, "a service principal of the environment, without ARM_CLIENT_ID"},
+		{"a certificate", with(secret, map[string]string{"ARM_CLIENT_CERTIFICATE_PATH": dir + "/none"}), preflight.Fail, "a service principal, whose certificate cannot be read: stat " + dir + "/none: no such file or directory"},
+		{"a managed identity", map[string]string{"ARM_USE_MSI": "true"}, preflight.OK, "the managed identity of this machine, which renews itself"},
+		{"another tenant", with(secret, map[string]string{"ARM_TENANT_ID": "other"}), preflight.Fail, "ARM_TENANT_ID is other, and the cluster is for " + tenant},
+		{"a code for a person", with(secret, map[string]string{"AAD_LOGIN_METHOD": "devicecode"}), preflight.Fail, "AAD_LOGIN_METHOD is devicecode: kubelogin would ask a person for a code or a password"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			got := Cloud{}.Credentials(nil, func(key string) string { return test.env[key] }, time.Time{})
-			assert.Equal(t, got.Level, test.want, "%+v", got)
+		t.Run(test.name, func(t *testing.T) {
+			got := Cloud{}.Credentials(demo(), func(key string) string { return test.env[key] }, time.Time{})
+			assert.Equal(t, got.Level, test.level, got.Message)
+			assert.Equal(t, got.Message, test.message)
+			assert.Equal(t, got.Remedy == "", got.Level == preflight.OK)
 		})
 	}
 }

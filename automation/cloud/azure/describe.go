@@ -3,14 +3,17 @@ package azure
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"tombolo/automation/adoption"
 	"tombolo/automation/cloud/azure/arm"
 	"tombolo/automation/upgrade"
 	"tombolo/config"
+	"tombolo/config/azurefacts"
 	"tombolo/internal/kubeversion"
 	"tombolo/internal/names"
+	"tombolo/internal/wording"
 )
 
 // managedCluster is what the Resource Manager says of an AKS cluster. Source:
@@ -18,10 +21,12 @@ import (
 type managedCluster struct {
 	ID         string            `json:"id"`
 	Name       string            `json:"name"`
+	Location   string            `json:"location"`
 	Tags       map[string]string `json:"tags"`
 	Properties struct {
 		KubernetesVersion        string `json:"kubernetesVersion"`
 		CurrentKubernetesVersion string `json:"currentKubernetesVersion"`
+		ProvisioningState        string `json:"provisioningState"`
 		OIDCIssuerProfile        struct {
 			Enabled   bool   `json:"enabled"`
 			IssuerURL string `json:"issuerURL"`
@@ -33,23 +38,46 @@ type managedCluster struct {
 }
 
 // Describe reads an AKS cluster that others own. Entra's groups are to it what access entries
-// are to EKS, and its issuer is all that workload identity needs.
+// are to EKS, and its issuer is all that workload identity needs. The
+// tenant is that of the credentials, and is not compared.
 func (a Cloud) Describe(ctx context.Context, c *config.Cluster) (adoption.Cluster, error) {
 	var found adoption.Cluster
-	err := a.look(ctx, "describe the existing cluster", c, func(client arm.Client) error {
-		var cluster managedCluster
-		if err := client.Get(ctx, clusterID(c), clusterVersion, "", &cluster); err != nil {
-			return err
-		}
-		found = adoption.Cluster{
-			Name: cluster.Name, Account: c.Cloud.Account, Version: kubeversion.Minor(cmp.Or(cluster.Properties.CurrentKubernetesVersion, cluster.Properties.KubernetesVersion)),
-			OIDCProvider:  cluster.Properties.OIDCIssuerProfile.Enabled,
-			AccessEntries: cluster.Properties.AADProfile != nil && cluster.Properties.AADProfile.Managed,
-			Owner:         cluster.Tags[names.OwnerTag],
-		}
-		return nil
-	})
-	return found, err
+	const what = "describe the existing cluster"
+	client, who, err := a.connect(ctx, what, c)
+	if err != nil {
+		return found, err
+	}
+	found, err = describe(ctx, client, c)
+	found.Tenant = who.tenant
+	return found, failed(ctx, what, c, err)
+}
+
+func describe(ctx context.Context, client arm.Client, c *config.Cluster) (adoption.Cluster, error) {
+	var cluster managedCluster
+	if err := client.Get(ctx, clusterID(c), clusterVersion, "", &cluster); err != nil {
+		return adoption.Cluster{}, err
+	}
+	return adoption.Cluster{
+		Name: cluster.Name, Account: c.Cloud.Account, Version: minor(cluster), Region: cluster.Location,
+		OIDCProvider:  cluster.Properties.OIDCIssuerProfile.Enabled,
+		AccessEntries: cluster.Properties.AADProfile != nil && cluster.Properties.AADProfile.Managed,
+		Owner:         cluster.Tags[names.OwnerTag],
+	}, nil
+}
+
+// minor is the version that runs, major.minor.
+func minor(cluster managedCluster) string {
+	return kubeversion.Minor(cmp.Or(cluster.Properties.CurrentKubernetesVersion, cluster.Properties.KubernetesVersion))
+}
+
+// Terms of AKS, which takes no control plane back. Sources:
+// https://learn.microsoft.com/azure/aks/upgrade-aks-cluster and, for the label,
+// https://learn.microsoft.com/azure/aks/use-labels
+func (Cloud) Terms() upgrade.Terms {
+	return upgrade.Terms{
+		Cloud: "Azure", Service: "AKS", Versions: azurefacts.Calendar.Minors(), GroupLabel: "kubernetes.azure.com/agentpool",
+		Rights: "allow Microsoft.ContainerService/managedClusters/upgradeProfiles/read to the credentials",
+	}
 }
 
 // Insights say whether AKS offers the version to the cluster: by its upgrade profile, which
@@ -58,36 +86,72 @@ func (a Cloud) Describe(ctx context.Context, c *config.Cluster) (adoption.Cluste
 // https://learn.microsoft.com/rest/api/aks/managed-clusters/get-upgrade-profile and
 // https://learn.microsoft.com/azure/aks/stop-cluster-upgrade-api-breaking-changes
 func (a Cloud) Insights(ctx context.Context, _ upgrade.Runner, c *config.Cluster, q upgrade.Question) ([]upgrade.Insight, error) {
-	const name = "Offered by AKS"
 	if q.Back {
-		return []upgrade.Insight{{Name: name, Status: upgrade.Bad, Reason: "AKS takes no control plane back to an earlier version", Recommendation: "rebuild the cluster"}}, nil
+		return []upgrade.Insight{{
+			Name: offered, Status: upgrade.Bad, Reason: "AKS takes no control plane back to an earlier version", Recommendation: "make a new cluster in its place",
+		}}, nil
+	}
+	var found []upgrade.Insight
+	err := a.look(ctx, "ask for the upgrades of", c, func(client arm.Client) (err error) {
+		found, err = insights(ctx, client, c, q.Version)
+		return err
+	})
+	return found, err
+}
+
+// offered and settled are the names of the insights.
+const (
+	offered = "Offered by AKS"
+	settled = "State of the cluster"
+)
+
+// insights are of an upgrade to a version, the gravest first. An operation that is under way,
+// or a cluster in the state Failed, keeps AKS from beginning another.
+func insights(ctx context.Context, client arm.Client, c *config.Cluster, version string) ([]upgrade.Insight, error) {
+	var cluster managedCluster
+	if err := client.Get(ctx, clusterID(c), clusterVersion, "", &cluster); err != nil {
+		return nil, err
 	}
 	var profile struct {
 		Properties struct {
 			ControlPlaneProfile struct {
 				KubernetesVersion string
-				Upgrades          []struct{ KubernetesVersion string }
+				Upgrades          []struct {
+					KubernetesVersion string
+					IsPreview         bool
+				}
 			}
 		}
 	}
-	err := a.look(ctx, "ask for the upgrades of", c, func(client arm.Client) error {
-		return client.Get(ctx, clusterID(c)+"/upgradeProfiles/default", clusterVersion, "", &profile)
-	})
-	if err != nil {
+	if err := client.Get(ctx, clusterID(c)+"/upgradeProfiles/default", clusterVersion, "", &profile); err != nil {
 		return nil, err
 	}
 	plane := profile.Properties.ControlPlaneProfile
-	offered := []string{plane.KubernetesVersion}
+	has := []string{plane.KubernetesVersion}
 	for _, u := range plane.Upgrades {
-		offered = append(offered, u.KubernetesVersion)
-	}
-	for _, version := range offered {
-		if version == q.Version || strings.HasPrefix(version, q.Version+".") {
-			return []upgrade.Insight{{Name: name, Status: upgrade.Passing}}, nil
+		if !u.IsPreview {
+			has = append(has, u.KubernetesVersion)
 		}
 	}
-	return []upgrade.Insight{{
-		Name: name, Status: upgrade.Bad, Reason: "AKS offers the cluster " + strings.Join(offered, ", ") + ", and not " + q.Version,
-		Recommendation: "upgrade by one minor version after another, to one that AKS supports in " + c.Cloud.Region,
-	}}, nil
+	offer := upgrade.Insight{Name: offered, Status: upgrade.Passing}
+	if !slices.ContainsFunc(has, func(v string) bool { return v == version || strings.HasPrefix(v, version+".") }) {
+		offer = upgrade.Insight{
+			Name: offered, Status: upgrade.Bad, Reason: "AKS offers the cluster " + wording.And(has) + ", and not " + version,
+			Recommendation: "upgrade by one minor version after another, to one that AKS supports in " + c.Cloud.Region,
+		}
+	}
+	state := upgrade.Insight{Name: settled, Status: upgrade.Passing}
+	if is := cluster.Properties.ProvisioningState; is != "" && is != "Succeeded" {
+		state = upgrade.Insight{
+			Name: settled, Status: upgrade.Bad, Reason: "the cluster is " + is,
+			Recommendation: "wait for the operation under way, or have AKS end what failed with `az aks update`: https://aka.ms/aks-cluster-failed",
+		}
+	}
+	all := []upgrade.Insight{offer, state}
+	slices.SortStableFunc(all, func(a, b upgrade.Insight) int { return cmp.Compare(gravity(b), gravity(a)) })
+	return all, nil
+}
+
+func gravity(i upgrade.Insight) int {
+	return slices.Index([]upgrade.Status{upgrade.Passing, upgrade.Unknown, upgrade.Warning, upgrade.Bad}, i.Status)
 }

@@ -32,18 +32,18 @@ func (a Cloud) Lookup(ctx context.Context, c *config.Cluster, owner string, _ []
 	return found, err
 }
 
-// resource is one of a list.
-type resource struct {
+// listed is a resource of a list.
+type listed struct {
 	ID        string            `json:"id"`
 	Tags      map[string]string `json:"tags"`
 	ManagedBy string            `json:"managedBy"`
 }
 
 // owned are the resources and groups of the subscription with the owner's tag.
-func owned(ctx context.Context, client arm.Client, c *config.Cluster, owner string) ([]resource, error) {
-	var out []resource
+func owned(ctx context.Context, client arm.Client, c *config.Cluster, owner string) ([]listed, error) {
+	var out []listed
 	for _, what := range []string{"resourcegroups", "resources"} {
-		found, err := arm.List[resource](ctx, client, "/subscriptions/"+c.Cloud.Account+"/"+what, listVersion, arm.Tagged(names.OwnerTag, owner))
+		found, err := arm.List[listed](ctx, client, "/subscriptions/"+c.Cloud.Account+"/"+what, listVersion, arm.Tagged(names.OwnerTag, owner))
 		if err != nil {
 			return nil, err
 		}
@@ -56,8 +56,8 @@ func owned(ctx context.Context, client arm.Client, c *config.Cluster, owner stri
 
 // contents are the resources in a group of the subscription, with their tags; none when there
 // is no such group.
-func contents(ctx context.Context, client arm.Client, c *config.Cluster, group string) ([]resource, error) {
-	found, err := arm.List[resource](ctx, client, armid.Group(c.Cloud.Account, group)+"/resources", listVersion, "")
+func contents(ctx context.Context, client arm.Client, c *config.Cluster, group string) ([]listed, error) {
+	found, err := arm.List[listed](ctx, client, armid.Group(c.Cloud.Account, group)+"/resources", listVersion, "")
 	if arm.IsMissing(err) {
 		return nil, nil
 	}
@@ -70,7 +70,7 @@ func contents(ctx context.Context, client arm.Client, c *config.Cluster, group s
 // marked is a resource with tags besides its own. AKS copies a cluster's tags to what it
 // makes: what is in its node resource group gets the tag by which AKS marks the group.
 // https://learn.microsoft.com/azure/aks/use-tags
-func marked(c *config.Cluster, r resource, besides map[string]string) resource {
+func marked(c *config.Cluster, r listed, besides map[string]string) listed {
 	tags := maps.Clone(besides)
 	if tags == nil {
 		tags = map[string]string{}

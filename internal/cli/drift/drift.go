@@ -48,7 +48,7 @@ Read every resource of both stacks again. Show what is missing, what has changed
 the cloud and on the cluster, and cloud resources with the cluster's tag that are
 in neither stack. Nothing is written, and no lock is taken.
 
-The exit code is 9 if anything differs. Resources that AWS and controllers make
+The exit code is 9 if anything differs. Resources that the cloud and controllers make
 for a cluster are only counted. The last result of each cluster is kept, for
 status.`),
 		Example: strings.TrimSpace(`

@@ -40,8 +40,10 @@ type ClusterOptions struct {
 	Root     func() (string, error)
 	Driver   func(context.Context, automation.Observer) (Describer, error)
 
-	// Name of the file, FromAWS that of the cluster in EKS.
-	Name, FromAWS string
+	// Name of the file, FromAWS that of the cluster in EKS, FromAzure the one in AKS.
+	Name, FromAWS, FromAzure string
+	// Subscription and ResourceGroup of the cluster in AKS.
+	Subscription, ResourceGroup string
 	// Region, Profile and Environment of the cluster.
 	Region, Profile, Environment string
 	// Like is the cluster whose gitops the file takes over.
@@ -58,16 +60,17 @@ func NewCmdCluster(f *factory.Factory, runF func(context.Context, *ClusterOption
 		Use:   "cluster [<name>]",
 		Short: "Write the cluster file of an existing cluster that others own",
 		Long: strings.TrimSpace(`
-Read an EKS cluster that others own from AWS, and write a cluster file for it into
-clusters/: with kubernetes.existing, its region and account, and with
+Read a cluster of EKS or AKS that others own from its cloud, and write a cluster file for
+it into clusters/: with kubernetes.existing, its region and account, and on AWS with
 createOidcProvider where the account has no identity provider for the cluster. The
 gitops section is that of another cluster of the project (--like), with a path of its
 own; without --like it is left for you to fill in.
 
-Nothing in AWS is changed. A file that exists is not overwritten.`),
+Nothing in the cloud is changed. A file that exists is not overwritten.`),
 		Example: strings.TrimSpace(`
   tombolo init cluster --from-aws main --region eu-central-1 --like demo
-  tombolo init cluster shop --from-aws Shop_Main --region eu-central-1 --like demo`),
+  tombolo init cluster shop --from-aws Shop_Main --region eu-central-1 --like demo
+  tombolo init cluster --from-azure main --subscription <id> --resource-group platform`),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Name = strings.Join(args, "")
@@ -76,7 +79,10 @@ Nothing in AWS is changed. A file that exists is not overwritten.`),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&opts.FromAWS, "from-aws", "", "name of the cluster in EKS")
-	flags.StringVar(&opts.Region, "region", "", "region of the cluster, such as eu-central-1")
+	flags.StringVar(&opts.FromAzure, "from-azure", "", "name of the cluster in AKS")
+	flags.StringVar(&opts.Subscription, "subscription", "", "`id` of the subscription of the cluster in AKS")
+	flags.StringVar(&opts.ResourceGroup, "resource-group", "", "resource `group` of the cluster in AKS")
+	flags.StringVar(&opts.Region, "region", "", "region of the cluster in EKS, such as eu-central-1")
 	flags.StringVar(&opts.Profile, "profile", "", "AWS profile to use (default: the credentials of the environment)")
 	flags.StringVar(&opts.Environment, "environment", "dev", "environment that the cluster belongs to")
 	flags.StringVar(&opts.Like, "like", "", "cluster of the project to take the gitops section from")
@@ -121,14 +127,19 @@ var notInName = regexp.MustCompile(`[^a-z0-9]+`)
 
 // complete checks what is given, and names the file after the cluster.
 func (o *ClusterOptions) complete() error {
-	if o.FromAWS == "" {
-		return fault.NewUsage("the cluster is not named", "say which cluster of EKS is meant: tombolo init cluster --from-aws <name> --region <region>")
-	}
-	if o.Region == "" {
+	switch {
+	case o.FromAWS == "" && o.FromAzure == "":
+		return fault.NewUsage("the cluster is not named", "say which cluster is meant: tombolo init cluster --from-aws <name> --region <region>, "+
+			"or --from-azure <name> --subscription <id> --resource-group <group>")
+	case o.FromAWS != "" && o.FromAzure != "":
+		return fault.NewUsage("two clusters are named", "give --from-aws or --from-azure")
+	case o.FromAWS != "" && o.Region == "":
 		return fault.NewUsage("the region is missing", "give the region of the cluster, such as --region eu-central-1")
+	case o.FromAzure != "" && (o.Subscription == "" || o.ResourceGroup == ""):
+		return fault.NewUsage("the resource group of the cluster is missing", "give --subscription <id> and --resource-group <group>")
 	}
 	if o.Name == "" {
-		o.Name = strings.Trim(notInName.ReplaceAllString(strings.ToLower(o.FromAWS), "-"), "-")
+		o.Name = strings.Trim(notInName.ReplaceAllString(strings.ToLower(o.FromAWS+o.FromAzure), "-"), "-")
 	}
 	if o.Name == "" || o.Name != strings.Trim(notInName.ReplaceAllString(o.Name, "-"), "-") {
 		return fault.NewUsage(fmt.Sprintf("%q is no name of a cluster file", o.Name), "use lower-case letters, digits and dashes")
@@ -173,6 +184,10 @@ func (o *ClusterOptions) describe(ctx context.Context) (found adoption.Cluster, 
 		Name: o.Name, Cloud: config.Cloud{Provider: config.AWS, Region: o.Region, Profile: o.Profile},
 		Kubernetes: config.Kubernetes{Existing: &config.ExistingCluster{Name: o.FromAWS}},
 	}
+	if o.FromAzure != "" {
+		c.Cloud = config.Cloud{Provider: config.Azure, Account: o.Subscription}
+		c.Kubernetes.Existing = &config.ExistingCluster{Name: o.FromAzure, ResourceGroup: o.ResourceGroup}
+	}
 	err = factory.With(ctx, o.Progress, o.Driver, func(driver Describer, _ *render.Progress) error {
 		found, err = driver.Describe(ctx, c)
 		return err
@@ -181,16 +196,23 @@ func (o *ClusterOptions) describe(ctx context.Context) (found adoption.Cluster, 
 }
 
 // fileTemplate is the cluster file of an existing cluster.
-var fileTemplate = template.Must(template.New("cluster").Parse(`# The EKS cluster {{.Found.Name}}, which others own: Tombolo adds to it, and changes nothing
+var fileTemplate = template.Must(template.New("cluster").Parse(`# The {{.Service}} cluster {{.Found.Name}}, which others own: Tombolo adds to it, and changes nothing
 # that is there. See docs/guide/existing.md.
 version: 1
 name: {{.Name}}
 environment: {{.Environment}}
 
 cloud:
+{{- if .FromAzure}}
+  provider: azure
+  region: {{.Found.Region}}
+  account: {{.Found.Account}}
+  tenant: {{.Found.Tenant}}
+{{- else}}
   provider: aws
   region: {{.Region}}
   account: "{{.Found.Account}}"
+{{- end}}
 {{- if .Profile}}
   profile: {{.Profile}}
 {{- end}}
@@ -199,7 +221,9 @@ cloud:
 kubernetes:
   existing:
     name: {{.Found.Name}}
-{{- if not .Found.OIDCProvider}}
+{{- if .FromAzure}}
+    resourceGroup: {{.ResourceGroup}}
+{{- else if not .Found.OIDCProvider}}
     createOidcProvider: true # the account has none for the cluster
 {{- end}}
 {{if .GitOps}}
@@ -209,6 +233,14 @@ gitops:
   engine: flux
   path: clusters/{{.Name}}
 {{end}}`))
+
+// Service that has the cluster.
+func (o *ClusterOptions) Service() string {
+	if o.FromAzure != "" {
+		return "AKS"
+	}
+	return "EKS"
+}
 
 func (o *ClusterOptions) text(found adoption.Cluster, gitops string) (string, error) {
 	var out bytes.Buffer
@@ -247,8 +279,11 @@ func (o *ClusterOptions) report(file string, found adoption.Cluster) error {
 		return render.WriteJSON(o.Out, clusterDocument{Type: "cluster", File: file, Found: found})
 	}
 	s := o.Status()
-	s.Done("%s: EKS cluster %s in account %s, Kubernetes %s", clusters.Short(file), found.Name, found.Account, found.Version)
-	if !found.AccessEntries {
+	s.Done("%s: %s cluster %s in account %s, Kubernetes %s", clusters.Short(file), o.Service(), found.Name, found.Account, found.Version)
+	switch {
+	case o.FromAzure != "":
+		o.reportAzure(found)
+	case !found.AccessEntries:
 		s.Plain("  the cluster takes no access entries (its authentication mode is CONFIG_MAP): admins, previewers and the addon karpenter need them")
 	}
 	if o.Like == "" {
@@ -257,4 +292,14 @@ func (o *ClusterOptions) report(file string, found adoption.Cluster) error {
 	}
 	s.Plain("  next: tombolo preview %s, which creates only what is added", o.Name)
 	return nil
+}
+
+// reportAzure says what the cluster lacks that others have to turn on.
+func (o *ClusterOptions) reportAzure(found adoption.Cluster) {
+	if !found.AccessEntries {
+		o.Status().Plain("  the cluster does not know the groups of Entra: previewers need that")
+	}
+	if !found.OIDCProvider {
+		o.Status().Plain("  the cluster has no issuer of tokens: identities of services and addons need it, and workload identity")
+	}
 }

@@ -87,6 +87,23 @@ func TestClusterFromAWSWithoutLike(t *testing.T) {
 	assert.Check(t, is.ErrorContains(err, "gitops.url"))
 }
 
+// TestClusterFromAzure: region and tenant are the cloud's to tell.
+func TestClusterFromAzure(t *testing.T) {
+	const subscription, tenant = "00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-00000000000a"
+	driver := &theirs{found: adoption.Cluster{Name: "Shop_Main", Account: subscription, Tenant: tenant, Region: "germanywestcentral", Version: "1.34"}}
+	root, said, err := initialise(t, driver, func(o *ClusterOptions) {
+		o.FromAWS, o.FromAzure, o.Region, o.Subscription, o.ResourceGroup = "", "Shop_Main", "", subscription, "platform"
+	})
+	assert.NilError(t, err)
+	assert.Check(t, is.Contains(said, "AKS cluster Shop_Main in account "+subscription+", Kubernetes 1.34"))
+	assert.Check(t, is.Contains(said, "the cluster has no issuer of tokens"))
+	assert.Check(t, is.Equal(driver.asked.Cloud.Provider, config.Azure))
+	c, err := config.Load(filepath.Join(root, "clusters", "shop-main.yaml"))
+	assert.NilError(t, err)
+	assert.Check(t, is.Equal(c.Cloud.Account+" "+c.Cloud.Tenant+" "+c.Cloud.Region, subscription+" "+tenant+" germanywestcentral"))
+	assert.Check(t, is.Equal(c.NameInCloud()+" "+c.Kubernetes.Existing.ResourceGroup, "Shop_Main platform"))
+}
+
 func TestClusterFromAWSRefused(t *testing.T) {
 	found := adoption.Cluster{Name: "Shop_Main", Account: "111122223333", Version: "1.34"}
 	owned := found
@@ -98,6 +115,8 @@ func TestClusterFromAWSRefused(t *testing.T) {
 	}{
 		{found, func(o *ClusterOptions) { o.FromAWS = "" }, "the cluster is not named"},
 		{found, func(o *ClusterOptions) { o.Region = "" }, "the region is missing"},
+		{found, func(o *ClusterOptions) { o.FromAzure = "main" }, "two clusters are named"},
+		{found, func(o *ClusterOptions) { o.FromAWS, o.FromAzure = "", "main" }, "the resource group of the cluster is missing"},
 		{found, func(o *ClusterOptions) { o.Name = "Shop" }, `"Shop" is no name of a cluster file`},
 		{found, func(o *ClusterOptions) { o.Name = "demo" }, "demo.yaml exists already"},
 		{found, func(o *ClusterOptions) { o.Like = "nobody" }, "nobody"},

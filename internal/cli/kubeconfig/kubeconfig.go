@@ -48,8 +48,8 @@ func NewCmdKubeconfig(f *factory.Factory, runF func(context.Context, *Options) e
 		Long: strings.TrimSpace(`
 Print a kubeconfig of the cluster, or write it to a file and print its path. It
 holds no credentials: kubectl gets a token from the cloud each time, with the AWS
-CLI. In the lab, it uses the lab's own command, which the kubeconfig names by its
-path.`),
+CLI, or with kubelogin in Azure. In the lab, it uses the lab's own command, which the
+kubeconfig names by its path.`),
 		Example: strings.TrimSpace(`
   tombolo kubeconfig demo >demo.kubeconfig
   kubectl --kubeconfig "$(tombolo kubeconfig demo --file demo.kubeconfig)" get nodes`),

@@ -11,6 +11,7 @@ import (
 	"tombolo/automation"
 	"tombolo/automation/plugins"
 	"tombolo/automation/pulumicli"
+	"tombolo/config"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/render"
@@ -18,7 +19,7 @@ import (
 
 // Driver is what the command needs of automation.Driver.
 type Driver interface {
-	InstallPlugins(ctx context.Context, o pulumicli.PluginOptions) (pulumicli.InstalledPlugins, error)
+	InstallPlugins(ctx context.Context, clusters []*config.Cluster, o pulumicli.PluginOptions) (pulumicli.InstalledPlugins, error)
 }
 
 // NewCmdPlugins returns the group of commands.
@@ -36,6 +37,7 @@ type InstallOptions struct {
 	Status   func() render.Status
 	Progress func() *render.Progress
 	Driver   func(context.Context, automation.Observer) (Driver, error)
+	Clusters func([]string) ([]*config.Cluster, error)
 	JSON     func() bool
 	Table    func() render.TableOptions
 
@@ -46,15 +48,16 @@ type InstallOptions struct {
 // of it.
 func NewCmdInstall(f *factory.Factory, runF func(context.Context, *InstallOptions) error) *cobra.Command {
 	opts := &InstallOptions{
-		Streams: f.Streams, Status: f.Status, Progress: f.Progress, JSON: f.JSON, Table: f.Table,
+		Streams: f.Streams, Status: f.Status, Progress: f.Progress, Clusters: f.ClustersOrAll, JSON: f.JSON, Table: f.Table,
 		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
 	}
 	cmd := &cobra.Command{
 		Use:   "install",
 		Short: "Install the plugins that are missing, and check their digests",
 		Long: strings.TrimSpace(`
-Install the plugins that the stacks need and that are not in the Pulumi CLI's
-directory, and list all of them. An archive with another digest than the one that
+Install the plugins that the stacks of the project's clusters need and that are not in
+the Pulumi CLI's directory, and list all of them. As long as there are no clusters, those
+for every cloud are installed. An archive with another digest than the one that
 tombolo knows is refused, and nothing of it is installed. If no digest is known, the
 plugin is installed with a message, or refused with --strict. Nothing is fetched if
 all plugins are there.
@@ -93,9 +96,10 @@ type plugin struct {
 }
 
 func installRun(ctx context.Context, o *InstallOptions) error {
+	all, _ := o.Clusters(nil) // files with problems are for other commands to report
 	var installed pulumicli.InstalledPlugins
 	err := factory.With(ctx, o.Progress, o.Driver, func(driver Driver, _ *render.Progress) (err error) {
-		installed, err = driver.InstallPlugins(ctx, o.PluginOptions)
+		installed, err = driver.InstallPlugins(ctx, all, o.PluginOptions)
 		return err
 	})
 	if err != nil {

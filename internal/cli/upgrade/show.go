@@ -53,7 +53,7 @@ func (o *Options) showPlan(p automation.UpgradePlan) error {
 	if err := render.Table(o.Streams.ErrOut, o.Table(), []string{"step", "Kubernetes", "what", "in the file"}, rows); err != nil {
 		return err
 	}
-	o.showInsights(p.Insights)
+	o.showInsights(p.Terms, p.Insights)
 	return nil
 }
 
@@ -67,7 +67,7 @@ func inFile(v upgrade.Versions) string {
 }
 
 // showInsights shows what is not passing.
-func (o *Options) showInsights(all []upgrade.Insight) {
+func (o *Options) showInsights(terms upgrade.Terms, all []upgrade.Insight) {
 	if len(all) == 0 {
 		return
 	}
@@ -77,12 +77,12 @@ func (o *Options) showInsights(all []upgrade.Insight) {
 			passing++
 			continue
 		}
-		o.Status().Failed("AWS: %s", i)
+		o.Status().Failed("%s: %s", terms.Cloud, i)
 		if i.Recommendation != "" {
 			o.Status().Plain("    %s", i.Recommendation)
 		}
 	}
-	o.Status().Done("AWS insights: %d of %d pass", passing, len(all))
+	o.Status().Done("%s insights: %d of %d pass", terms.Cloud, passing, len(all))
 }
 
 // end says what there is now, and what is left to a person.
@@ -100,7 +100,9 @@ func (o *Options) end(c *config.Cluster, p automation.UpgradePlan) error {
 	o.Status().Done("%s: the control plane has %s, and the node groups %s", c.Name, has.ControlPlane, has.Nodes)
 	o.Status().Plain("  Commit %s: it says so now.", clusters.Short(c.File))
 	if o.HoldNodes && !o.Rollback {
-		o.Status().Plain("  For seven days, `tombolo upgrade %s --rollback` takes the control plane back.", c.Name)
+		if p.Terms.RollbackDays > 0 {
+			o.Status().Plain("  For seven days, `tombolo upgrade %s --rollback` takes the control plane back.", c.Name)
+		}
 		o.Status().Plain("  `tombolo upgrade %s --to %s` has the nodes follow.", c.Name, has.ControlPlane)
 	}
 	return nil

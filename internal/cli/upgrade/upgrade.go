@@ -62,7 +62,7 @@ them the control plane goes first, then the managed addons and the node groups, 
 Karpenter's nodes. After each step the command waits until the nodes have the
 version, and everything that Git declares is ready.
 
-Before anything starts, it shows the steps and what AWS's upgrade insights say. It
+Before anything starts, it shows the steps and what the cloud's upgrade insights say. It
 refuses pinned addons, an engine that is not tested with the version, and errors
 among the insights; --accept sets these aside.
 
@@ -71,7 +71,7 @@ command, run it again: it goes on from there. Commit the file when it is done.
 
 With --hold-nodes, nodes and addons stay behind the last control plane. As long as no node
 is newer, and for seven days, EKS takes the control plane back: --rollback does
-that, the node groups first. Without --hold-nodes, run again, the nodes follow.`),
+that, the node groups first. AKS takes none back. Without --hold-nodes, run again, the nodes follow.`),
 		Example: strings.TrimSpace(`
   tombolo upgrade demo --to 1.35
   tombolo upgrade demo --to 1.35 --dry-run
@@ -93,7 +93,7 @@ that, the node groups first. Without --hold-nodes, run again, the nodes follow.`
 	fs.BoolVar(&opts.HoldNodes, "hold-nodes", false, "leave the nodes behind the last control plane")
 	fs.BoolVar(&opts.Rollback, "rollback", false, "take Kubernetes back by one minor version")
 	fs.StringSliceVar(&opts.accept, "accept", nil, "go on in spite of these `risks`: "+strings.Join(risks(), ", "))
-	fs.BoolVar(&opts.DryRun, "dry-run", false, "show the steps and what AWS says of them, and change nothing")
+	fs.BoolVar(&opts.DryRun, "dry-run", false, "show the steps and what the cloud says of them, and change nothing")
 	fs.BoolVarP(&opts.Yes, "yes", "y", false, "do not ask")
 	fs.BoolVar(&opts.NoGate, "no-gate", false, "do not wait for what Git declares after each step")
 	fs.DurationVar(&opts.GateTimeout, "gate-timeout", fleet.DefaultGateTimeout, "longest wait for what Git declares, after each step")
@@ -192,7 +192,7 @@ func (o *Options) upgrade(ctx context.Context, driver Driver, progress *render.P
 			}
 		})
 	}
-	run.Asked = func(all []upgrade.Insight) { say(func() { o.showInsights(all) }) }
+	run.Asked = func(all []upgrade.Insight) { say(func() { o.showInsights(plan.Terms, all) }) }
 	if err := driver.Upgrade(ctx, c, plan, run); err != nil {
 		return err
 	}

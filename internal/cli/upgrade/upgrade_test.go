@@ -50,7 +50,8 @@ func (d *driver) Upgrade(_ context.Context, _ *config.Cluster, p automation.Upgr
 func oneMinor() automation.UpgradePlan {
 	has := upgrade.Versions{ControlPlane: "1.34", Nodes: "1.34"}
 	return automation.UpgradePlan{
-		Has: has, To: "1.35", Steps: upgrade.Steps(has, "1.35", false, false),
+		Terms: upgrade.Terms{Cloud: "AWS", Service: "EKS", RollbackDays: 7},
+		Has:   has, To: "1.35", Steps: upgrade.Steps(has, "1.35", false, false),
 		Insights: []upgrade.Insight{
 			{Name: "addons", Status: upgrade.Warning, Reason: "old", Recommendation: "Update them."}, {Name: "skew", Status: upgrade.Passing},
 		},

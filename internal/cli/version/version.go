@@ -16,10 +16,11 @@ import (
 // pinned are the modules whose versions decide what a deployment does.
 func pinned() map[string]string {
 	return map[string]string{
-		"github.com/pulumi/pulumi/sdk/v3":            "pulumi",
-		"github.com/pulumi/pulumi-aws/sdk/v6":        "pulumi-aws",
-		"github.com/pulumi/pulumi-eks/sdk/v2":        "pulumi-eks",
-		"github.com/pulumi/pulumi-kubernetes/sdk/v4": "pulumi-kubernetes",
+		"github.com/pulumi/pulumi/sdk/v3":              "pulumi",
+		"github.com/pulumi/pulumi-aws/sdk/v6":          "pulumi-aws",
+		"github.com/pulumi/pulumi-azure-native-sdk/v2": "pulumi-azure-native",
+		"github.com/pulumi/pulumi-eks/sdk/v2":          "pulumi-eks",
+		"github.com/pulumi/pulumi-kubernetes/sdk/v4":   "pulumi-kubernetes",
 	}
 }
 
@@ -56,7 +57,7 @@ func versionRun(_ context.Context, o *Options) error {
 		return render.WriteJSON(o.Out, d)
 	}
 	rows := [][]string{{"tombolo", d.Tombolo}, {"go", d.Go}}
-	for _, name := range []string{"pulumi", "pulumi-aws", "pulumi-eks", "pulumi-kubernetes"} {
+	for _, name := range []string{"pulumi", "pulumi-aws", "pulumi-azure-native", "pulumi-eks", "pulumi-kubernetes"} {
 		if version, ok := d.Modules[name]; ok {
 			rows = append(rows, []string{name, version})
 		}

@@ -1,0 +1,151 @@
+package azure
+
+import (
+	"strings"
+	"testing"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/automation/preflight"
+	"tombolo/config"
+)
+
+// read reads the facts of the subscription of testdata.
+func read(t *testing.T, change func(*manager)) preflight.Facts {
+	t.Helper()
+	m := managerOf(t, "subscription.json")
+	if change != nil {
+		change(m)
+	}
+	f := preflight.Facts{Region: "germanywestcentral", Quotas: map[preflight.Kind]preflight.Quota{}}
+	readFacts(t.Context(), m.client(t), caller{subscription: subscription, tenant: tenant, object: "ada"}, demo(), &f)
+	return f
+}
+
+func TestFacts(t *testing.T) {
+	f := read(t, nil)
+	assert.Equal(t, f.Err, "")
+	assert.Check(t, f.Enabled)
+	assert.DeepEqual(t, f.Unregistered, []string{"Microsoft.ManagedIdentity"})
+	assert.DeepEqual(t, f.Versions, []string{"1.34", "1.35"})
+	assert.DeepEqual(t, f.MissingRights, []string{"Microsoft.Authorization/roleAssignments/write"})
+	assert.DeepEqual(t, f.Sizes, map[string]preflight.Size{
+		"standard_d4s_v5": {Family: "standardDSv5Family", CPUs: 4}, "standard_d4as_v6": {Family: "standardDav6Family", CPUs: 4, Closed: true},
+		"standard_e4s_v5": {Family: "standardESv5Family", CPUs: 4},
+	})
+	assert.DeepEqual(t, f.Quotas[addresses], preflight.Quota{Limit: 20, Used: 20})
+	assert.DeepEqual(t, f.Quotas["standarddsv5family"], preflight.Quota{Limit: 10})
+}
+
+// TestFactsThatCannotBeTold: each says why, and the others are told.
+func TestFactsThatCannotBeTold(t *testing.T) {
+	const at = "/subscriptions/" + subscription
+	f := read(t, func(m *manager) { m.Refused = map[string]int{at: 403} })
+	assert.Equal(t, f.Err, "get "+at+": AuthorizationFailed: no")
+	f = read(t, func(m *manager) {
+		m.Refused = map[string]int{at + "/locations": 403, at + "/providers/microsoft.network": 403, at + "/providers/microsoft.compute/skus": 403}
+	})
+	assert.Equal(t, f.Err, "")
+	for _, said := range []string{f.RegionErr, f.ProvidersErr, f.SizesErr} {
+		assert.Check(t, is.Contains(said, "AuthorizationFailed: no"))
+	}
+	assert.Check(t, is.Len(f.Versions, 2))
+	f = read(t, func(m *manager) { m.Answers[at] = []byte(`{"state": "Disabled"}`) })
+	assert.Equal(t, f.Err, "the subscription "+subscription+" is disabled")
+	f = read(t, func(m *manager) { m.Answers[at+"/locations"] = []byte(`{"value": [{"name": "westeurope"}]}`) })
+	assert.Check(t, !f.Enabled && f.RegionErr == "" && f.Versions == nil)
+}
+
+func TestDemand(t *testing.T) {
+	three := 3
+	c := demo()
+	c.Network.CIDR, c.Network.Outbound = "10.0.0.0/16", config.OutboundNATGateway
+	c.Kubernetes.NodeGroups = []config.NodeGroup{
+		{Name: "system", VMSize: "Standard_D4s_v5", Size: config.Size{Min: new(2)}},
+		{Name: "apps", VMSize: "Standard_D4s_v5", Size: config.Size{Min: new(0), Desired: &three}},
+		{Name: "batch", VMSize: "Standard_D4s_v5", Capacity: config.Spot},
+	}
+	got := Cloud{}.Demand(c, preflight.Core{})
+	assert.DeepEqual(t, got, preflight.Demand{"nodes of Standard_D4s_v5": 5, "spot nodes of Standard_D4s_v5": 1, networks: 1, addresses: 1})
+	got = Cloud{}.Demand(c, preflight.Core{Resources: map[string]int{clusterType: 1, vnetType: 1, addressType: 1}})
+	assert.DeepEqual(t, got, preflight.Demand{networks: 0, addresses: 0})
+	c.Network.Outbound = config.OutboundLoadBalancer
+	assert.Check(t, is.Equal(Cloud{}.Demand(c, preflight.Core{})[addresses], 1), "that of AKS's own load balancer")
+	c.Network = config.Network{Existing: &config.ExistingNetwork{}, Outbound: config.OutboundRoutes}
+	_, has := Cloud{}.Demand(c, preflight.Core{})[networks]
+	assert.Check(t, !has)
+	c.Kubernetes.Existing = &config.ExistingCluster{}
+	assert.Check(t, is.Len(Cloud{}.Demand(c, preflight.Core{}), 0))
+}
+
+func TestJudge(t *testing.T) {
+	one := preflight.Demand{"nodes of Standard_D4s_v5": 2, networks: 1}
+	wanted := preflight.Wanted{Account: subscription, Tenant: tenant, Region: "germanywestcentral", Version: "1.35", New: true, Demand: one, All: one.Plus(one)}
+	const (
+		who     = "ok account: object ada of tenant " + tenant
+		region  = "ok region: germanywestcentral is open to the subscription"
+		missing = "fail resource providers: subscription " + subscription + " has not registered Microsoft.ManagedIdentity"
+		version = "ok Kubernetes version: AKS offers 1.35 in germanywestcentral"
+		rights  = "warn rights: no role on the subscription allows Microsoft.Authorization/roleAssignments/write"
+	)
+	for _, test := range []struct {
+		name   string
+		change func(*preflight.Facts, *preflight.Wanted)
+		want   []string
+	}{
+		{"all", func(*preflight.Facts, *preflight.Wanted) {}, []string{
+			who, region, missing, version, rights,
+			"ok quota: 1 more virtual networks in germanywestcentral, 2 with the other clusters: 8 of 1000 are used",
+			"ok quota: 8 more vCPUs in germanywestcentral, 16 with the other clusters: 90 of 110 are used",
+			"fail quota: 8 more vCPUs of standardDSv5Family in germanywestcentral, 16 with the other clusters: 0 of 10 are used",
+		}},
+		{"a cluster that there is", func(_ *preflight.Facts, w *preflight.Wanted) { w.New = false }, []string{who, region, missing}},
+		{"other versions", func(f *preflight.Facts, w *preflight.Wanted) {
+			w.Version, w.All, w.Demand = "1.36", nil, nil
+			f.Unregistered, f.MissingRights = nil, nil
+		}, []string{
+			who, region, "ok resource providers: Microsoft.ContainerService, Microsoft.ManagedIdentity and Microsoft.Network are registered",
+			"fail Kubernetes version: AKS does not offer 1.36 in germanywestcentral", "ok rights: what core makes is allowed to the identity",
+		}},
+		{"sizes", func(_ *preflight.Facts, w *preflight.Wanted) {
+			w.Version = ""
+			w.Demand = preflight.Demand{"nodes of Standard_D4as_v6": 1, "nodes of Standard_X1": 1, "spot nodes of Standard_D4s_v5": 1, "nodes of Standard_E4s_v5": 1, addresses: 1}
+			w.All = w.Demand
+		}, []string{
+			who, region, missing, rights,
+			"fail quota: 1 more public IP addresses in germanywestcentral: 20 of 20 are used",
+			"fail quota: 4 more spot vCPUs in germanywestcentral: 0 of 3 are used",
+			"ok quota: 4 more vCPUs in germanywestcentral: 90 of 110 are used",
+			"fail quota: the VM size Standard_D4as_v6 is not open to the subscription in germanywestcentral",
+			"fail quota: the VM size Standard_X1 is not open to the subscription in germanywestcentral",
+			"warn quota: the quota of vCPUs of standardESv5Family in germanywestcentral cannot be told: Azure lists none",
+		}},
+		{"nothing can be told", func(f *preflight.Facts, w *preflight.Wanted) {
+			f.RegionErr, f.ProvidersErr, f.VersionsErr, f.RightsErr, f.SizesErr, f.QuotasErr = "a", "b", "c", "d", "e", "f"
+		}, []string{
+			who, "warn region: whether germanywestcentral is open to the subscription cannot be told: a", "warn resource providers: whether they are registered cannot be told: b",
+			"warn Kubernetes version: whether AKS has 1.35 in germanywestcentral cannot be told: c", "warn rights: what the identity may do in the subscription cannot be told: d",
+			"warn quota: the quota of virtual networks in germanywestcentral cannot be told: f", "warn quota: the vCPUs of Standard_D4s_v5 cannot be told: e",
+		}},
+		{"a region that is closed", func(f *preflight.Facts, _ *preflight.Wanted) { f.Enabled = false }, []string{who, "fail region: germanywestcentral is not open to subscription " + subscription}},
+		{"another tenant", func(f *preflight.Facts, _ *preflight.Wanted) { f.Tenant = "t2" }, []string{
+			"fail account: the credentials are of tenant t2 (object ada of tenant " + tenant + "), and the cluster is for " + tenant,
+		}},
+		{"another subscription", func(f *preflight.Facts, _ *preflight.Wanted) { f.Account = "s2" }, []string{
+			"fail account: the credentials are of subscription s2 (object ada of tenant " + tenant + "), and the cluster is for " + subscription,
+		}},
+		{"nobody", func(f *preflight.Facts, _ *preflight.Wanted) { f.Err = "AADSTS700016" }, []string{"fail account: Azure does not accept the credentials: AADSTS700016"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f, w := read(t, nil), wanted
+			test.change(&f, &w)
+			var got []string
+			for _, finding := range (Cloud{}).Judge(f, w) {
+				got = append(got, strings.Join([]string{string(finding.Level), finding.Check + ":", finding.Message}, " "))
+				assert.Check(t, is.Equal(finding.Remedy == "", finding.Level == preflight.OK), finding.Message)
+			}
+			assert.DeepEqual(t, got, test.want)
+		})
+	}
+}

@@ -1,0 +1,43 @@
+package azure
+
+import (
+	"testing"
+
+	"gotest.tools/v3/assert"
+
+	"tombolo/automation/adoption"
+	"tombolo/automation/upgrade"
+	"tombolo/config"
+)
+
+func TestDescribe(t *testing.T) {
+	m, c := managerOf(t, "subscription.json"), demo()
+	c.Kubernetes.Existing = &config.ExistingCluster{Name: "demo", ResourceGroup: "demo"}
+	got, err := describe(t.Context(), m.client(t), c)
+	assert.NilError(t, err)
+	assert.DeepEqual(t, got, adoption.Cluster{Name: "demo", Account: subscription, Version: "1.34", Region: "germanywestcentral", OIDCProvider: true, AccessEntries: true, Owner: "ours"})
+	c.Kubernetes.Existing.ResourceGroup = "other"
+	_, err = describe(t.Context(), m.client(t), c)
+	assert.Error(t, err, "get /subscriptions/"+subscription+"/resourceGroups/other/providers/Microsoft.ContainerService/managedClusters/demo: ResourceNotFound: no")
+}
+
+func TestInsights(t *testing.T) {
+	m := managerOf(t, "subscription.json")
+	got, err := insights(t.Context(), m.client(t), demo(), "1.35")
+	assert.NilError(t, err)
+	assert.DeepEqual(t, got, []upgrade.Insight{{Name: offered, Status: upgrade.Passing}, {Name: settled, Status: upgrade.Passing}})
+	got, err = insights(t.Context(), m.client(t), demo(), "1.36")
+	assert.NilError(t, err)
+	assert.Equal(t, got[0].String(), "Offered by AKS: ERROR: AKS offers the cluster 1.34.3 and 1.35.1, and not 1.36")
+	m.Resources[0]["properties"].(map[string]any)["provisioningState"] = "Upgrading"
+	got, err = insights(t.Context(), m.client(t), demo(), "1.35")
+	assert.NilError(t, err)
+	assert.Equal(t, got[0].String(), "State of the cluster: ERROR: the cluster is Upgrading")
+}
+
+// TestInsightsBack: AKS is not asked.
+func TestInsightsBack(t *testing.T) {
+	got, err := Cloud{}.Insights(t.Context(), nil, demo(), upgrade.Question{Version: "1.33", Back: true})
+	assert.NilError(t, err)
+	assert.Equal(t, got[0].Status, upgrade.Bad)
+}
