@@ -61,7 +61,7 @@ func TestPluginsFromAMirror(t *testing.T) {
 			t.Errorf("%s is left of an installation", e.Name())
 		}
 	}
-	assert.DeepEqual(t, installed, []string{"resource-aws", "resource-eks"})
+	assert.DeepEqual(t, installed, []string{"resource-aws", "resource-azure-native", "resource-eks"})
 	asked = nil
 	install()
 	assert.Check(t, !slices.ContainsFunc(asked, func(path string) bool { return strings.Contains(path, "-aws-") }), "what is there was fetched again")

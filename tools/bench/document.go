@@ -31,6 +31,9 @@ func (m measured) markdown() []byte {
 	if m.Rebuild != nil {
 		m.Rebuild.write(&b)
 	}
+	if m.Start != nil {
+		m.Start.write(&b)
+	}
 	b.WriteString(method)
 	return b.Bytes()
 }
@@ -166,6 +169,13 @@ func (s *rebuilds) write(b *bytes.Buffer) {
 	b.WriteString(" |\n")
 }
 
+func (s *start) write(b *bytes.Buffer) {
+	fmt.Fprintf(b, "\n## The start of the program\n\n"+
+		"`tombolo version`, the median of %d rounds; the aim is at most 60 ms. The program holds the SDKs of both clouds, and the stand-ins of the lab.\n\n"+
+		"| time | CPU | memory | size of `bin/tombolo` |\n|---:|---:|---:|---:|\n| **%.0f ms** | %.0f ms | %.0f MB | %.0f MB |\n",
+		startRounds, s.Seconds*1000, s.CPU*1000, s.ResidentMB, s.MB)
+}
+
 func inMinutes(s float64) string {
 	whole := int(s + 0.5)
 	if whole < 60 {
@@ -195,7 +205,7 @@ Nothing to do is measured after a second up, which hands the engine's objects
 over to it and so changes the state.
 
 ` + "`make bench BENCH=scheduler`" + ` measures one part; the others keep what was
-measured before. Parts: clusters, driver, scheduler, systems, delivery, rebuild.
+measured before. Parts: clusters, driver, scheduler, systems, delivery, rebuild, start.
 `
 
 func inSeconds(s float64) string { return strconv.FormatFloat(s, 'f', 1, 64) + " s" }

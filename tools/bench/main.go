@@ -1,8 +1,9 @@
 // Command bench measures what a fleet costs, and writes docs/performance.md: a
 // fleet of lab clusters against its lower bound, the driver against the plain
 // Pulumi CLI, the scheduler alone, the check of a tree with many systems, their
-// delivery to one cluster, and the rebuild of a cluster. It is run by `make bench`,
-// from the project's directory, on a machine with nothing else to do.
+// delivery to one cluster, the rebuild of a cluster, and the start of the program. It
+// is run by `make bench`, from the project's directory, on a machine with nothing else
+// to do.
 package main
 
 import (
@@ -36,10 +37,11 @@ const (
 	partSystems   = "systems"
 	partDelivery  = "delivery"
 	partRebuild   = "rebuild"
+	partStart     = "start"
 )
 
 func parts() []string {
-	return []string{partClusters, partDriver, partScheduler, partSystems, partDelivery, partRebuild}
+	return []string{partClusters, partDriver, partScheduler, partSystems, partDelivery, partRebuild, partStart}
 }
 
 // options of the command.
@@ -84,6 +86,8 @@ func run(ctx context.Context, args []string, progress *log.Logger) error {
 			m.Delivery, err = measureDeliveries(ctx, o)
 		case partRebuild:
 			m.Rebuild, err = measureRebuilds(ctx, o)
+		case partStart:
+			m.Start, err = measureStart(ctx)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", part, err)

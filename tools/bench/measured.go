@@ -22,6 +22,7 @@ type measured struct {
 	Systems   *systems    `json:"systems,omitempty"`
 	Delivery  *deliveries `json:"delivery,omitempty"`
 	Rebuild   *rebuilds   `json:"rebuild,omitempty"`
+	Start     *start      `json:"start,omitempty"`
 }
 
 // machine that the last part was measured on.
