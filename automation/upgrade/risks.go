@@ -141,10 +141,24 @@ type Terms struct {
 	// RollbackDays are how many days long the service takes a control plane back by one
 	// minor version; 0 for never.
 	RollbackDays int
+	// ManagedAddons says that the service has addons in versions of their own, which a step
+	// of the node groups takes along.
+	ManagedAddons bool
 	// GroupLabel of nodes has the name of their node group.
 	GroupLabel string
 	// Rights is what to do where the service does not say what is in the way.
 	Rights string
+}
+
+// To is a step in words, such as node groups to 1.35.
+func (t Terms) To(s Step) string { return t.What(s) + " to " + s.To }
+
+// What a step changes.
+func (t Terms) What(s Step) string {
+	if s.Phase == NodeGroups && t.ManagedAddons {
+		return "managed addons and " + string(s.Phase)
+	}
+	return string(s.Phase)
 }
 
 // Cloud is what an upgrade asks of a provider of clouds.

@@ -47,13 +47,7 @@ type Step struct {
 }
 
 // String is the step in words.
-func (s Step) String() string {
-	what := string(s.Phase)
-	if s.Phase == NodeGroups {
-		what = "managed addons and node groups"
-	}
-	return what + " to " + s.To
-}
+func (s Step) String() string { return string(s.Phase) + " to " + s.To }
 
 // Steps take a cluster from the versions that it has up to another, one minor after
 // another. With hold, the nodes stay behind the last control plane; karpenter says that

@@ -110,6 +110,22 @@ func TestAPITellsFacts(t *testing.T) {
 	assert.DeepEqual(t, versions, map[string]bool{"1.32": false, "1.33": false, "1.34": true, "1.35": true, "1.36": true})
 }
 
+func TestAPITellsUpgrades(t *testing.T) {
+	w := newWorld(t)
+	a := w.asker()
+	profile := a.get(w.cluster.ID+"/upgradeProfiles/default", "").Sub("properties")
+	plane := profile.Sub("controlPlaneProfile")
+	assert.Equal(t, plane.Str("kubernetesVersion"), "1.34.9")
+	var to []string
+	for _, u := range plane["upgrades"].([]any) {
+		to = append(to, props(u.(map[string]any)).Str("kubernetesVersion"))
+	}
+	assert.DeepEqual(t, to, []string{"1.35.5", "1.35.4"})
+	pools := profile["agentPoolProfiles"].([]any)
+	assert.Check(t, len(pools) > 0 && props(pools[0].(map[string]any)).Str("kubernetesVersion") != "", "%v", pools)
+	a.refused(http.MethodGet, w.cluster.ID+"x/upgradeProfiles/default", http.StatusNotFound, "ResourceNotFound: ")
+}
+
 func TestAPIRegistersProviders(t *testing.T) {
 	a := newWorld(t).asker()
 	path := ofSubscription + "/providers/Microsoft.ContainerService"

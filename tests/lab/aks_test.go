@@ -25,6 +25,7 @@ func TestAKS(t *testing.T) {
 		{"the network's id reaches the ConfigMap", project.aksPublishes},
 		{"neither state nor kubeconfig holds a credential", project.aksHoldsNoSecret},
 		{"a second up changes nothing", func(p project, t *testing.T) { p.unchanged(t, "aks") }},
+		{"an upgrade takes the control plane first, and then each pool", project.aksUpgrades},
 		{"there is no drift", func(p project, t *testing.T) { p.must(t, "drift", "aks") }},
 		{"plain pulumi sees the same stacks", func(p project, t *testing.T) { p.sameByPulumi(t, "aks-core", "aks-bootstrap") }},
 		{"destroy leaves an empty cloud", func(p project, t *testing.T) {
@@ -39,6 +40,23 @@ func (p project) aksExists(t *testing.T) {
 	assert.Check(t, is.Len(p.made(t, "azure-native:containerservice/v20240901:AgentPool"), 1))
 	nodes := p.kubectl(t, "aks", "get", "nodes", "-o", "name")
 	assert.Check(t, is.Equal(strings.Count(nodes, "node/"), 3), nodes)
+}
+
+// aksUpgrades to the next minor version. The inline pool of the cluster and the other one have
+// theirs in different resources; a second upgrade finds both done.
+func (p project) aksUpgrades(t *testing.T) {
+	o := p.run(t, "upgrade", "aks", "--to", "1.36", "--yes")
+	for _, want := range []string{"Azure insights: 2 of 2 pass", "step 1 of 2: control plane to 1.36", "step 2 of 2: node groups to 1.36", "the control plane has 1.36, and the node groups 1.36"} {
+		assert.Check(t, is.Contains(o.stderr, want))
+	}
+	assert.Equal(t, o.code, 0, o.stderr)
+	versions := strings.Fields(p.kubectl(t, "aks", "get", "nodes", "-o", "jsonpath={.items[*].status.nodeInfo.kubeletVersion}"))
+	assert.Check(t, is.Len(versions, 3))
+	for _, version := range versions {
+		assert.Check(t, strings.HasPrefix(version, "v1.36."), version)
+	}
+	o = p.run(t, "upgrade", "aks", "--to", "1.36", "--yes")
+	assert.Check(t, o.code == 0 && strings.Contains(o.stderr, "nothing to upgrade"), "exit code %d\n%s", o.code, o.stderr)
 }
 
 func (p project) aksPublishes(t *testing.T) {

@@ -30,7 +30,7 @@ const (
 // for the label.
 func (Cloud) Terms() upgrade.Terms {
 	return upgrade.Terms{
-		Cloud: "AWS", Service: "EKS", Versions: awsfacts.Calendar.Minors(), RollbackDays: 7, GroupLabel: "eks.amazonaws.com/nodegroup",
+		Cloud: "AWS", Service: "EKS", Versions: awsfacts.Calendar.Minors(), RollbackDays: 7, ManagedAddons: true, GroupLabel: "eks.amazonaws.com/nodegroup",
 		Rights: "allow the operations of EKS's insights to the credentials, use an AWS CLI that has them",
 	}
 }

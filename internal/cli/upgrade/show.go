@@ -44,11 +44,7 @@ func (o *Options) showPlan(p automation.UpgradePlan) error {
 	}
 	var rows [][]string
 	for i, s := range p.Steps {
-		what := string(s.Phase)
-		if s.Phase == upgrade.NodeGroups {
-			what = "managed addons, " + what
-		}
-		rows = append(rows, []string{fmt.Sprint(i + 1), s.From + " -> " + s.To, what, inFile(s.File)})
+		rows = append(rows, []string{fmt.Sprint(i + 1), s.From + " -> " + s.To, p.Terms.What(s), inFile(s.File)})
 	}
 	if err := render.Table(o.Streams.ErrOut, o.Table(), []string{"step", "Kubernetes", "what", "in the file"}, rows); err != nil {
 		return err

@@ -181,12 +181,12 @@ func (o *Options) upgrade(ctx context.Context, driver Driver, progress *render.P
 	say := func(f func()) { progress.Interlude(f) }
 	run.Began = func(i int, s upgrade.Step) {
 		began = o.Now()
-		say(func() { o.Status().Doing("%s: step %d of %d: %s", c.Name, i+1, len(plan.Steps), s) })
+		say(func() { o.Status().Doing("%s: step %d of %d: %s", c.Name, i+1, len(plan.Steps), plan.Terms.To(s)) })
 	}
 	run.Ended = func(i int, s upgrade.Step) {
 		took := o.Now().Sub(began)
 		say(func() {
-			o.Status().Done("%s: step %d of %d: %s, in %s", c.Name, i+1, len(plan.Steps), s, took.Round(time.Second))
+			o.Status().Done("%s: step %d of %d: %s, in %s", c.Name, i+1, len(plan.Steps), plan.Terms.To(s), took.Round(time.Second))
 			if o.JSON() {
 				wErr = render.WriteJSON(o.Streams.Out, stepDocument{Type: "upgrade-step", Cluster: c.Name, Step: s, Seconds: took.Seconds()})
 			}

@@ -50,7 +50,7 @@ func (d *driver) Upgrade(_ context.Context, _ *config.Cluster, p automation.Upgr
 func oneMinor() automation.UpgradePlan {
 	has := upgrade.Versions{ControlPlane: "1.34", Nodes: "1.34"}
 	return automation.UpgradePlan{
-		Terms: upgrade.Terms{Cloud: "AWS", Service: "EKS", RollbackDays: 7},
+		Terms: upgrade.Terms{ManagedAddons: true, Cloud: "AWS", Service: "EKS", RollbackDays: 7},
 		Has:   has, To: "1.35", Steps: upgrade.Steps(has, "1.35", false, false),
 		Insights: []upgrade.Insight{
 			{Name: "addons", Status: upgrade.Warning, Reason: "old", Recommendation: "Update them."}, {Name: "skew", Status: upgrade.Passing},
@@ -86,9 +86,9 @@ func run(t *testing.T, d *driver, format render.Format, answer string, args ...s
 }
 
 const shown = `► demo: asking what Kubernetes it has, and what is in the way
-step   Kubernetes     what                          in the file
-1      1.34 -> 1.35   control plane                 version 1.35, nodeVersion 1.34
-2      1.34 -> 1.35   managed addons, node groups   version 1.35
+step   Kubernetes     what                             in the file
+1      1.34 -> 1.35   control plane                    version 1.35, nodeVersion 1.34
+2      1.34 -> 1.35   managed addons and node groups   version 1.35
 ✗ AWS: addons: WARNING: old
     Update them.
 ✔ AWS insights: 1 of 2 pass

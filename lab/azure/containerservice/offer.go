@@ -76,3 +76,29 @@ func Offers() []Offer {
 	}
 	return list
 }
+
+// Upgrades is the upgrade profile of a cluster: what its control plane and its pools may be
+// upgraded to. Source: https://learn.microsoft.com/en-us/rest/api/aks/managed-clusters/get-upgrade-profile
+func Upgrades(c *standin.Cloud, r *standin.Record) map[string]any {
+	defer c.Lock()()
+	pools := []any{}
+	for p := range PoolsOf(c, r.ID) {
+		profile := upgradeProfile(p.Outputs.Str("currentOrchestratorVersion"))
+		profile["name"], profile["osType"] = p.Outputs.Str("name"), p.Outputs.Str("osType")
+		pools = append(pools, profile)
+	}
+	plane := upgradeProfile(r.Outputs.Str("currentKubernetesVersion"))
+	plane["osType"] = "Linux"
+	return map[string]any{
+		"id": r.ID + "/upgradeprofiles/default", "name": "default", "type": "Microsoft.ContainerService/managedClusters/upgradeprofiles",
+		"properties": map[string]any{"controlPlaneProfile": plane, "agentPoolProfiles": pools},
+	}
+}
+
+func upgradeProfile(version string) map[string]any {
+	list := []any{}
+	for _, to := range upgrades(version) {
+		list = append(list, map[string]any{"kubernetesVersion": to})
+	}
+	return map[string]any{"kubernetesVersion": version, "upgrades": list}
+}

@@ -199,3 +199,16 @@ func (a *api) versions(q *question) (any, error) {
 	}
 	return map[string]any{"values": found}, a.may(q, "Microsoft.ContainerService/locations/kubernetesVersions/read", scope(q))
 }
+
+// upgrades of a cluster: https://learn.microsoft.com/en-us/rest/api/aks/managed-clusters/get-upgrade-profile
+func (a *api) upgrades(q *question) (any, error) {
+	id, _ := q.Context().Value(asked{}).(string)
+	r, err := a.of(id[:len(id)-len("/upgradeProfiles/default")])
+	if err == nil {
+		err = a.may(q, "Microsoft.ContainerService/managedClusters/upgradeProfiles/read", r.ID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return containerservice.Upgrades(a.cloud, r), nil
+}

@@ -127,6 +127,11 @@ func (a *api) get(q *question) (any, error) {
 // https://learn.microsoft.com/en-us/azure/azure-resource-manager/troubleshooting/error-not-found
 func (a *api) known(q *question) (*standin.Record, error) {
 	id, _ := q.Context().Value(asked{}).(string)
+	return a.of(id)
+}
+
+// of is the resource with an id, of any type.
+func (a *api) of(id string) (*standin.Record, error) {
 	if r := a.find(id); r != nil {
 		return r, nil
 	}

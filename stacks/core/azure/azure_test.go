@@ -409,15 +409,17 @@ func TestVersionsOfAKS(t *testing.T) {
 	r.OfType(poolToken)[0].Expect(t, map[string]string{"orchestratorVersion": "1.35"})
 }
 
-// TestRefreshedPools: Azure lists all pools as parts of the cluster, and the state then tells the
-// same file.
+// TestRefreshedPools: Azure lists all pools as parts of the cluster, with the versions that they
+// had then, and the state tells the same file.
 func TestRefreshedPools(t *testing.T) {
 	c, r := load(t, "azure-full"), account()
 	r.Sound(t, build(r, c, nil))
 	state := stateOf(t, r, c)
 	for i := range state {
 		if profiles, ok := state[i].Outputs["agentPoolProfiles"].([]any); ok {
-			state[i].Outputs["agentPoolProfiles"] = append([]any{map[string]any{"name": "batch"}, map[string]any{"name": "work"}}, profiles...)
+			state[i].Outputs["agentPoolProfiles"] = append([]any{
+				map[string]any{"name": "batch", "orchestratorVersion": "1.33"}, map[string]any{"name": "work"},
+			}, profiles...)
 		}
 	}
 	assert.Check(t, is.Len(config.Compare(Live(c, state), c), 0))

@@ -11,26 +11,40 @@ import (
 
 // This file reads node pools from the resources of a live cluster.
 
-// nodePools reads the pool that is a part of the cluster, and then the others. Once the state
-// is refreshed, the cluster lists the others, too.
+// nodePools reads the pool that is a part of the cluster, and then the others.
 func (r *reader) nodePools() {
 	k := &r.out.Cluster.Kubernetes
-	var others []config.NodeGroup
-	apart := map[string]bool{}
-	for _, pool := range r.had.OfType(poolToken) {
-		name := strings.TrimPrefix(pool.Name, r.out.Cluster.Name+"-pool-")
-		apart[name] = true
-		others = append(others, r.nodePool(name, pool.Outputs))
+	pools := r.pools()
+	for _, p := range pools {
+		k.NodeGroups = append(k.NodeGroups, r.nodePool(p.name, p.has))
 	}
-	for _, pool := range r.cluster.Items("agentPoolProfiles") {
-		if name := pool.Text("name"); !apart[name] {
-			k.NodeGroups = append(k.NodeGroups, r.nodePool(name, pool))
-		}
-	}
-	k.NodeGroups = append(k.NodeGroups, others...)
-	r.nodeVersion()
+	r.nodeVersion(pools)
 	r.knows("Kubernetes.NodeGroups", "NodeGroup.Mode", "NodeGroup.VMSize", "NodeGroup.OS", "NodeGroup.Capacity", "NodeGroup.MaxPods", "NodeGroup.DiskGiB",
 		"NodeGroup.Zones", "NodeGroup.Labels", "NodeGroup.Taints", "Size.Min", "Size.Max", "NodeUpdate.MaxSurge")
+}
+
+// pool is what the state has of a node pool.
+type pool struct {
+	name string
+	has  live.Props
+}
+
+// pools are those within the cluster, and then those with a resource of their own. The cluster
+// lists the latter, too, as they were when it was read: before an update of theirs.
+func (r *reader) pools() []pool {
+	var within, apart []pool
+	has := map[string]bool{}
+	for _, p := range r.had.OfType(poolToken) {
+		name := strings.TrimPrefix(p.Name, r.out.Cluster.Name+"-pool-")
+		has[name] = true
+		apart = append(apart, pool{name, p.Outputs})
+	}
+	for _, p := range r.cluster.Items("agentPoolProfiles") {
+		if name := p.Text("name"); !has[name] {
+			within = append(within, pool{name, p})
+		}
+	}
+	return append(within, apart...)
 }
 
 // nodePool is a pool as its resource tells it, without what AKS puts on nodes of spot capacity.
@@ -84,19 +98,14 @@ func taint(text string) config.Taint {
 
 // nodeVersion is the oldest of the pools'. It is left out, as in the file, when the pools have
 // the control plane's version or the one that the file wants for them.
-func (r *reader) nodeVersion() {
+func (r *reader) nodeVersion(pools []pool) {
 	k := &r.out.Cluster.Kubernetes
 	var oldest string
-	see := func(version string) {
-		if version = kubeversion.Minor(version); version != "" && (oldest == "" || config.CompareMinors(version, oldest) < 0) {
+	for _, p := range pools {
+		version := kubeversion.Minor(p.has.Text("orchestratorVersion"))
+		if version != "" && (oldest == "" || config.CompareMinors(version, oldest) < 0) {
 			oldest = version
 		}
-	}
-	for _, pool := range r.cluster.Items("agentPoolProfiles") {
-		see(pool.Text("orchestratorVersion"))
-	}
-	for _, pool := range r.had.OfType(poolToken) {
-		see(pool.Outputs.Text("orchestratorVersion"))
 	}
 	r.out.NodeVersion = oldest
 	if oldest == "" {
