@@ -200,12 +200,7 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 		options.Company = d.egress()
 	}
 	agent := controllers.New(options)
-	manager := cloudmanager.New(cloudmanager.Options{
-		Cloud: func(cluster, region string) cloudmanager.Cloud {
-			return d.accounts.sts().Of(d.clusters.owner(cluster)).Client(region)
-		},
-		Log: d.log,
-	})
+	manager := cloudmanager.New(cloudmanager.Options{Cloud: d.cloudOf, Log: d.log})
 	d.clusters = &clusters{planes: planes, agent: agent, cloud: manager, engines: d.profile != Light, doors: doors{closed: network == ClosedNetwork}}
 	if d.company != nil {
 		d.clusters.kubelet = d.kubelet()

@@ -10,6 +10,7 @@ import (
 
 	"tombolo/lab/azure/arm"
 	"tombolo/lab/azure/authorization"
+	"tombolo/lab/azure/compute"
 	"tombolo/lab/azure/containerservice"
 	"tombolo/lab/azure/managedidentity"
 	"tombolo/lab/azure/network"
@@ -87,7 +88,7 @@ func alike(pattern string, a, b any) bool {
 func allTypes() map[string]*standin.Type {
 	types := map[string]*standin.Type{}
 	for _, provider := range []map[string]*standin.Type{
-		resources.Types(subnetUsed), network.Types(containerservice.Interface), managedidentity.Types(), authorization.Types(), containerservice.Types(),
+		resources.Types(subnetUsed), network.Types(containerservice.Interface), managedidentity.Types(), authorization.Types(), containerservice.Types(), compute.Types(),
 	} {
 		maps.Copy(types, provider)
 	}
