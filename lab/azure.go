@@ -47,9 +47,9 @@ const managerVariable = "TOMBOLO_AZURE_MANAGER"
 func managerURL(port int) string { return "http://" + loopback(port) }
 
 // openAzure loads what the lab's subscription holds.
-func (d *daemon) openAzure() (*standin.Cloud, error) {
+func (d *daemon) openAzure(faults *standin.Faults) (*standin.Cloud, error) {
 	return azure.Open(d.lab.paths().azure(), standin.Options{
-		Clusters: d.clusters, Account: AzureSubscription, Region: AzureRegion, LatencyScale: latencyScale(),
+		Faults: faults, Clusters: d.clusters, Account: AzureSubscription, Region: AzureRegion, LatencyScale: latencyScale(),
 	})
 }
 

@@ -205,13 +205,14 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 	if d.company != nil {
 		d.clusters.kubelet = d.kubelet()
 	}
+	faults := &standin.Faults{}
 	d.accounts, err = openAccounts(p, standin.Options{
-		Clusters: d.clusters, Region: Region, LatencyScale: latencyScale(), RoleBoundary: os.Getenv("TOMBOLO_LAB_ROLE_BOUNDARY"), Tags: tagPolicy(),
+		Faults: faults, Clusters: d.clusters, Region: Region, LatencyScale: latencyScale(), RoleBoundary: os.Getenv("TOMBOLO_LAB_ROLE_BOUNDARY"), Tags: tagPolicy(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	if d.azure, err = d.openAzure(); err != nil {
+	if d.azure, err = d.openAzure(faults); err != nil {
 		return nil, err
 	}
 	d.entra, err = d.openEntra()

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 
 	"tombolo/lab/azure/arm"
@@ -69,9 +70,13 @@ func catalogue() *standin.Catalogue {
 		Native: standin.Native{
 			SameID: arm.Same, Alike: alike, DeletesFirst: true, PlainErrors: true, ImportsOutputs: true,
 			PreviewsInputs: true, Stable: []string{"name", "location"},
+			Plain: func(token string) string { return apiVersion.ReplaceAllString(token, ":") },
 		},
 	}
 }
+
+// apiVersion is the version of an API in a token.
+var apiVersion = regexp.MustCompile(`/v\d{8}(preview)?:`)
 
 // alike compares inputs as azure-native does: the order of lists means something, and
 // the spelling of a location does not. Source:
