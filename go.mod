@@ -26,6 +26,7 @@ require (
 	github.com/prometheus/procfs v0.20.1
 	github.com/pulumi/pulumi-aws/sdk/v6 v6.83.2
 	github.com/pulumi/pulumi-azure-native-sdk/authorization/v2 v2.90.0
+	github.com/pulumi/pulumi-azure-native-sdk/compute/v2 v2.81.0
 	github.com/pulumi/pulumi-azure-native-sdk/containerservice/v2 v2.82.0
 	github.com/pulumi/pulumi-azure-native-sdk/managedidentity/v2 v2.81.0
 	github.com/pulumi/pulumi-azure-native-sdk/network/v2 v2.90.0

@@ -28,7 +28,7 @@ func openAccounts(p paths, o standin.Options) (accounts, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Account, o.Caller = MemberAccount, sts.UserARN(home)
+	o.Account, o.Caller, o.Faults = MemberAccount, sts.UserARN(home), nil // faults happen at home
 	member, err := aws.Open(p.member(), o)
 	if err == nil {
 		err = iam.OwnOrganizationRole(member, Account)

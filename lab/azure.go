@@ -13,7 +13,9 @@ import (
 	"tombolo/internal/file"
 	"tombolo/lab/azure"
 	"tombolo/lab/azure/arm"
+	"tombolo/lab/azure/containerservice"
 	"tombolo/lab/azure/managedidentity"
+	"tombolo/lab/cloudmanager"
 	"tombolo/lab/entra"
 	"tombolo/lab/people"
 	"tombolo/lab/ports"
@@ -45,9 +47,9 @@ const managerVariable = "TOMBOLO_AZURE_MANAGER"
 func managerURL(port int) string { return "http://" + loopback(port) }
 
 // openAzure loads what the lab's subscription holds.
-func (d *daemon) openAzure() (*standin.Cloud, error) {
+func (d *daemon) openAzure(faults *standin.Faults) (*standin.Cloud, error) {
 	return azure.Open(d.lab.paths().azure(), standin.Options{
-		Clusters: d.clusters, Account: AzureSubscription, Region: AzureRegion, LatencyScale: latencyScale(),
+		Faults: faults, Clusters: d.clusters, Account: AzureSubscription, Region: AzureRegion, LatencyScale: latencyScale(),
 	})
 }
 
@@ -156,4 +158,13 @@ func (l *Lab) writeKubelogin() error {
 		return fmt.Errorf("write the lab's kubelogin command: %w", err)
 	}
 	return nil
+}
+
+// cloudOf is the account of a cluster, as the controllers have it that make things for the
+// cluster there.
+func (d *daemon) cloudOf(cluster standin.ClusterSpec) cloudmanager.Cloud {
+	if cluster.Tenant != "" {
+		return containerservice.AsCluster(d.azure, cluster.ID)
+	}
+	return d.accounts.sts().Of(cluster.ID).Client(cluster.Region)
 }

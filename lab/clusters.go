@@ -89,10 +89,8 @@ func (c *clusters) Start(ctx context.Context, spec standin.ClusterSpec) (standin
 	}
 	info.Endpoint = c.doors.endpoint(spec.Name, info.Endpoint, private)
 	kubeconfig := c.planes.AdminKubeconfig(spec.Name)
-	if spec.Tenant == "" { // nobody makes load balancers and disks of Azure in the lab
-		if err := c.cloud.Watch(spec.Name, spec.Region, kubeconfig); err != nil {
-			return info, err
-		}
+	if err := c.cloud.Watch(spec, kubeconfig); err != nil {
+		return info, err
 	}
 	if !c.engines {
 		return info, nil

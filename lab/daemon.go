@@ -200,23 +200,19 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 		options.Company = d.egress()
 	}
 	agent := controllers.New(options)
-	manager := cloudmanager.New(cloudmanager.Options{
-		Cloud: func(cluster, region string) cloudmanager.Cloud {
-			return d.accounts.sts().Of(d.clusters.owner(cluster)).Client(region)
-		},
-		Log: d.log,
-	})
+	manager := cloudmanager.New(cloudmanager.Options{Cloud: d.cloudOf, Log: d.log})
 	d.clusters = &clusters{planes: planes, agent: agent, cloud: manager, engines: d.profile != Light, doors: doors{closed: network == ClosedNetwork}}
 	if d.company != nil {
 		d.clusters.kubelet = d.kubelet()
 	}
+	faults := &standin.Faults{}
 	d.accounts, err = openAccounts(p, standin.Options{
-		Clusters: d.clusters, Region: Region, LatencyScale: latencyScale(), RoleBoundary: os.Getenv("TOMBOLO_LAB_ROLE_BOUNDARY"), Tags: tagPolicy(),
+		Faults: faults, Clusters: d.clusters, Region: Region, LatencyScale: latencyScale(), RoleBoundary: os.Getenv("TOMBOLO_LAB_ROLE_BOUNDARY"), Tags: tagPolicy(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	if d.azure, err = d.openAzure(); err != nil {
+	if d.azure, err = d.openAzure(faults); err != nil {
 		return nil, err
 	}
 	d.entra, err = d.openEntra()

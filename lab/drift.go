@@ -9,7 +9,7 @@ import (
 )
 
 // Change changes properties of a resource in the cloud's stand-in, as a person
-// does with AWS's own tools. A type is Pulumi's token or the end of one, such
+// does with the cloud's own tools. A type is Pulumi's token or the end of one, such
 // as Vpc; a resource is named by its id or its own name; a property by its
 // path, such as tags.Owner, and nil removes it. What the cloud would refuse is
 // refused.
@@ -17,8 +17,8 @@ func (l *Lab) Change(ctx context.Context, typ, name string, changes map[string]a
 	return l.drift(ctx, http.MethodPatch, driftRequest{typ, name, changes})
 }
 
-// Delete deletes a resource in the cloud's stand-in, as a person does with AWS's
-// own tools. Type and name are as for Change.
+// Delete deletes a resource in the cloud's stand-in, as a person does with the
+// cloud's own tools. Type and name are as for Change.
 func (l *Lab) Delete(ctx context.Context, typ, name string) (Item, error) {
 	return l.drift(ctx, http.MethodDelete, driftRequest{Type: typ, Name: name})
 }
@@ -45,10 +45,11 @@ func (d *daemon) serveDrift(mux *http.ServeMux) {
 	})
 }
 
-// having is the cloud that has a resource of a type with an id or a name, and AWS's own account
-// where none has it.
+// having is the cloud that has a resource of a type with an id or a name. Where none has it, it
+// is Azure for types that Azure alone has, and otherwise AWS's own account.
 func (d *daemon) having(typ, name string) *standin.Cloud {
-	if d.azure.Has(typ, name) {
+	onlyAzure := ofAzure(typ) || d.azure.Knows(typ) && !d.accounts.home().Knows(typ)
+	if onlyAzure || d.azure.Has(typ, name) {
 		return d.azure
 	}
 	return d.accounts.having(typ, name)

@@ -6,10 +6,12 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 
 	"tombolo/lab/azure/arm"
 	"tombolo/lab/azure/authorization"
+	"tombolo/lab/azure/compute"
 	"tombolo/lab/azure/containerservice"
 	"tombolo/lab/azure/managedidentity"
 	"tombolo/lab/azure/network"
@@ -68,9 +70,13 @@ func catalogue() *standin.Catalogue {
 		Native: standin.Native{
 			SameID: arm.Same, Alike: alike, DeletesFirst: true, PlainErrors: true, ImportsOutputs: true,
 			PreviewsInputs: true, Stable: []string{"name", "location"},
+			Plain: func(token string) string { return apiVersion.ReplaceAllString(token, ":") },
 		},
 	}
 }
+
+// apiVersion is the version of an API in a token.
+var apiVersion = regexp.MustCompile(`/v\d{8}(preview)?:`)
 
 // alike compares inputs as azure-native does: the order of lists means something, and
 // the spelling of a location does not. Source:
@@ -87,7 +93,7 @@ func alike(pattern string, a, b any) bool {
 func allTypes() map[string]*standin.Type {
 	types := map[string]*standin.Type{}
 	for _, provider := range []map[string]*standin.Type{
-		resources.Types(subnetUsed), network.Types(containerservice.Interface), managedidentity.Types(), authorization.Types(), containerservice.Types(),
+		resources.Types(subnetUsed), network.Types(containerservice.Interface), managedidentity.Types(), authorization.Types(), containerservice.Types(), compute.Types(),
 	} {
 		maps.Copy(types, provider)
 	}

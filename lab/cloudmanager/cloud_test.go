@@ -95,5 +95,5 @@ func (a *account) watching(objects ...runtime.Object) *watch {
 	c := clients{client: fake.NewClientset(objects...), objects: dynamicfake.NewSimpleDynamicClientWithCustomListKinds(
 		runtime.NewScheme(), map[schema.GroupVersionResource]string{nodeClaims: "NodeClaimList", nodePools: "NodePoolList"},
 	)}
-	return newWatch("demo", a.client, c, slog.New(slog.DiscardHandler))
+	return newWatch(standin.ClusterSpec{Name: "demo"}, a.client, c, slog.New(slog.DiscardHandler))
 }

@@ -1,8 +1,9 @@
 // Package cloudmanager makes in the cloud what the objects of a cluster ask
 // for, and takes it away with them. It plays, for the lab, the controllers that
 // do so on AWS: the cloud controller manager, the AWS Load Balancer Controller,
-// the driver of EBS volumes, Karpenter, and EKS Auto Mode. What they make is tagged as theirs,
-// and keeps subnets, security groups and the VPC from being deleted.
+// the driver of EBS volumes, Karpenter, and EKS Auto Mode; and on Azure: the cloud
+// controller manager and the driver of disks. What they make is tagged as theirs,
+// and keeps networks and what is in them from being deleted.
 package cloudmanager
 
 import (
@@ -30,6 +31,8 @@ import (
 type Cloud interface {
 	// Create makes a resource of a type.
 	Create(ctx context.Context, token string, inputs map[string]any) (standin.Resource, error)
+	// Update changes inputs of a resource; others stay as they are.
+	Update(ctx context.Context, token, id string, changes map[string]any) error
 	// Delete deletes a resource; one that does not exist is no error.
 	Delete(ctx context.Context, token, id string) error
 	// Find lists the resources of a type that have all of the tags.
@@ -38,8 +41,8 @@ type Cloud interface {
 
 // Options of a Manager; all are required.
 type Options struct {
-	// Cloud returns the account of a cluster in a region.
-	Cloud func(cluster, region string) Cloud
+	// Cloud returns the account of a cluster, as its controllers have it.
+	Cloud func(cluster standin.ClusterSpec) Cloud
 	// Log says what is made and why something cannot be.
 	Log *slog.Logger
 }
@@ -53,15 +56,15 @@ type Manager struct {
 // New returns a manager that works for no cluster yet.
 func New(o Options) *Manager { return &Manager{o: o} }
 
-// Watch works for a cluster until Forget. region is the cluster's in AWS;
-// kubeconfig is an admin's. A cluster that is watched already stays so.
-func (m *Manager) Watch(cluster, region, kubeconfig string) error {
-	_, _, err := m.watches.Open(cluster, func() (*watch, error) {
+// Watch works for a cluster until Forget; kubeconfig is an admin's. A cluster that is
+// watched already stays so.
+func (m *Manager) Watch(cluster standin.ClusterSpec, kubeconfig string) error {
+	_, _, err := m.watches.Open(cluster.Name, func() (*watch, error) {
 		c, err := newClients(kubeconfig)
 		if err != nil {
-			return nil, fmt.Errorf("watch what %s asks of the cloud: %w", cluster, err)
+			return nil, fmt.Errorf("watch what %s asks of the cloud: %w", cluster.Name, err)
 		}
-		w := newWatch(cluster, m.o.Cloud(cluster, region), c, m.o.Log.With("cluster", cluster))
+		w := newWatch(cluster, m.o.Cloud(cluster), c, m.o.Log.With("cluster", cluster.Name))
 		w.loop.Start()
 		return w, nil
 	})
@@ -101,6 +104,8 @@ const workers = 4
 type watch struct {
 	cluster string
 	cloud   Cloud
+	// maker is the cloud's.
+	maker maker
 	clients
 	log  *slog.Logger
 	loop *reconcile.Loop
@@ -132,26 +137,32 @@ func newClients(kubeconfig string) (c clients, err error) {
 	return c, err
 }
 
-func newWatch(cluster string, cloud Cloud, c clients, log *slog.Logger) *watch {
+func newWatch(cluster standin.ClusterSpec, cloud Cloud, c clients, log *slog.Logger) *watch {
 	factory := informers.NewSharedInformerFactory(c.client, 0)
-	w := &watch{cluster: cluster, cloud: cloud, clients: c, log: log}
-	w.loop = reconcile.New(reconcile.Options{
+	w := &watch{cluster: cluster.Name, cloud: cloud, clients: c, log: log}
+	o := reconcile.Options{
 		Factory: factory,
 		Informers: map[string]cache.SharedIndexInformer{
 			service: factory.Core().V1().Services().Informer(),
-			ingress: factory.Networking().V1().Ingresses().Informer(),
 			claim:   factory.Core().V1().PersistentVolumeClaims().Informer(),
 			volume:  factory.Core().V1().PersistentVolumes().Informer(),
-			pod:     factory.Core().V1().Pods().Informer(),
 		},
 		Workers: workers, Least: 100 * time.Millisecond, Most: 5 * time.Second,
-		Do: w.reconcile, Beside: w.beside, Log: log,
+		Do: w.reconcile, Log: log,
 		Failed: func(o reconcile.Object, err error) {
 			if !apierrors.IsConflict(err) { // then the cache was behind
 				w.log.Warn("the cloud does not have yet what is asked for", o.Kind, o.Key, "error", err)
 			}
 		},
-	})
+	}
+	if cluster.Tenant != "" {
+		w.maker = &azureMaker{watch: w, id: cluster.ID}
+	} else {
+		w.maker, o.Beside = awsMaker{w}, w.beside
+		o.Informers[ingress] = factory.Networking().V1().Ingresses().Informer()
+		o.Informers[pod] = factory.Core().V1().Pods().Informer()
+	}
+	w.loop = reconcile.New(o)
 	return w
 }
 

@@ -19,41 +19,50 @@ const (
 
 // reconcileService gives a Service of the type LoadBalancer its load balancer,
 // and takes it from one that is deleted or of another type now.
-//
-// A Service without a class is the cloud controller manager's, one of the class
-// service.k8s.aws/nlb the AWS Load Balancer Controller's: they differ in
-// finalizers, tags, and in the scheme that they take for granted.
 func (w *watch) reconcileService(ctx context.Context, s *corev1.Service) error {
-	finalizer, b, ours := w.serviceBalancer(s)
-	if !ours {
+	finalizer := w.maker.holder(s)
+	if finalizer == "" {
 		return nil
 	}
 	services := w.client.CoreV1().Services(s.Namespace)
 	if s.DeletionTimestamp != nil || s.Spec.Type != corev1.ServiceTypeLoadBalancer {
-		return release(ctx, services, s, finalizer, func() error { return w.dismantle(ctx, b.tags) })
+		return release(ctx, services, s, finalizer, func() error { return w.maker.unbalance(ctx, s) })
 	}
 	s, err := hold(ctx, services, s, finalizer)
 	if err != nil {
 		return err
 	}
-	host, err := w.ensure(ctx, b)
+	at, err := w.maker.balance(ctx, s)
 	if err != nil {
 		return err
 	}
-	if at := s.Status.LoadBalancer.Ingress; len(at) == 1 && at[0].Hostname == host {
+	if told := s.Status.LoadBalancer.Ingress; len(told) == 1 && told[0].Hostname == at.Hostname && told[0].IP == at.IP {
 		return nil
 	}
-	s.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{Hostname: host}}
+	s.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{at}
 	if _, err := services.UpdateStatus(ctx, s, metav1.UpdateOptions{}); err != nil {
-		return fmt.Errorf("tell the host: %w", err)
+		return fmt.Errorf("tell where the load balancer is: %w", err)
 	}
 	return nil
 }
 
-// serviceBalancer is the load balancer that a Service asks for; false for a
+// ownerOf is a Service as controllers name it in tags.
+func ownerOf(s *corev1.Service) string { return s.Namespace + "/" + s.Name }
+
+// defaultName is the name that Kubernetes itself has for the load balancer of a Service.
+// Source: https://github.com/kubernetes/cloud-provider/blob/master/cloud.go
+func defaultName(s *corev1.Service) string {
+	return shortened("a" + strings.ReplaceAll(string(s.UID), "-", ""))
+}
+
+// serviceBalancer is the load balancer on AWS that a Service asks for; false for a
 // class without a controller in the lab.
+//
+// A Service without a class is the cloud controller manager's, one of the class
+// service.k8s.aws/nlb the AWS Load Balancer Controller's: they differ in
+// finalizers, tags, and in the scheme that they take for granted.
 func (w *watch) serviceBalancer(s *corev1.Service) (finalizer string, b balancer, ours bool) {
-	owner := s.Namespace + "/" + s.Name
+	owner := ownerOf(s)
 	b = balancer{kind: "network"}
 	for _, p := range s.Spec.Ports {
 		protocol := "TCP"
@@ -64,7 +73,7 @@ func (w *watch) serviceBalancer(s *corev1.Service) (finalizer string, b balancer
 	}
 	switch class := s.Spec.LoadBalancerClass; {
 	case class == nil:
-		b.name = shortened("a" + strings.ReplaceAll(string(s.UID), "-", ""))
+		b.name = defaultName(s)
 		b.internal = s.Annotations[internalAnnotation] == "true" || s.Annotations[schemeAnnotation] == "internal"
 		b.tags = map[string]string{"kubernetes.io/cluster/" + w.cluster: "owned", "kubernetes.io/service-name": owner}
 		return cleanupFinalizer, b, true

@@ -11,37 +11,32 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"tombolo/lab/standin"
 )
 
 const (
-	volumeType = "aws:ebs/volume:Volume"
-	ebsDriver  = "ebs.csi.aws.com"
 	// volumeFinalizer has a volume deleted before its object.
 	volumeFinalizer = "external-provisioner.volume.kubernetes.io/finalizer"
 
 	provisionerAnnotation = "volume.kubernetes.io/storage-provisioner"
 	provisionedAnnotation = "pv.kubernetes.io/provisioned-by"
 	nodeAnnotation        = "volume.kubernetes.io/selected-node"
-	zoneLabel             = "topology.kubernetes.io/zone"
 )
 
 // reconcileClaim makes the volume that a claim waits for. The control plane's
 // own controller says when it is this driver's turn, and binds the two.
 func (w *watch) reconcileClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
-	if claim.DeletionTimestamp != nil || claim.Spec.VolumeName != "" || claim.Annotations[provisionerAnnotation] != ebsDriver {
+	if claim.DeletionTimestamp != nil || claim.Spec.VolumeName != "" || claim.Annotations[provisionerAnnotation] != w.maker.driver() {
 		return nil
 	}
 	class, err := w.client.StorageV1().StorageClasses().Get(ctx, *cmp.Or(claim.Spec.StorageClassName, new(string)), metav1.GetOptions{})
 	if err != nil {
 		return fmt.Errorf("look up the storage class: %w", err)
 	}
-	disk, err := w.ensureDisk(ctx, claim, class)
+	made, err := w.maker.ensureDisk(ctx, claim, class)
 	if err != nil {
 		return err
 	}
-	_, err = w.client.CoreV1().PersistentVolumes().Create(ctx, persistentVolume(claim, class, disk), metav1.CreateOptions{})
+	_, err = w.client.CoreV1().PersistentVolumes().Create(ctx, persistentVolume(claim, class, w.maker.driver(), made), metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
 		return nil
 	}
@@ -51,64 +46,16 @@ func (w *watch) reconcileClaim(ctx context.Context, claim *corev1.PersistentVolu
 // volumeName is the name of the volume of a claim.
 func volumeName(claim *corev1.PersistentVolumeClaim) string { return "pvc-" + string(claim.UID) }
 
-// ensureDisk makes a claim's EBS volume, with the tags that the driver gives it.
-// Source: https://github.com/kubernetes-sigs/aws-ebs-csi-driver/blob/master/docs/tagging.md
-func (w *watch) ensureDisk(ctx context.Context, claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass) (standin.Resource, error) {
-	name := volumeName(claim)
-	if found := w.cloud.Find(volumeType, map[string]string{"CSIVolumeName": name}); len(found) > 0 {
-		return found[0], nil
-	}
-	zone, err := w.zoneFor(ctx, claim)
-	if err != nil {
-		return standin.Resource{}, err
-	}
-	asked, err := w.tagsFrom(ctx, "aws-ebs-csi-driver", "controller", "extraVolumeTags")
-	if err != nil {
-		return standin.Resource{}, err
-	}
-	made, err := w.cloud.Create(ctx, volumeType, map[string]any{
-		"availabilityZone": zone, "size": gibibytes(claim), "type": cmp.Or(class.Parameters["type"], "gp3"),
-		"encrypted": class.Parameters["encrypted"] == "true",
-		"tags": withTags(asked, map[string]any{
-			"Name": w.cluster + "-dynamic-" + name, "CSIVolumeName": name, "ebs.csi.aws.com/cluster": "true",
-			"KubernetesCluster": w.cluster, "kubernetes.io/cluster/" + w.cluster: "owned",
-			"kubernetes.io/created-for/pv/name":       name,
-			"kubernetes.io/created-for/pvc/name":      claim.Name,
-			"kubernetes.io/created-for/pvc/namespace": claim.Namespace,
-		}),
-	})
-	if err == nil {
-		w.log.Info("a volume was made", "id", made.ID)
-	}
-	return made, err
-}
-
-// zoneFor is the zone of the node that the claim's pod goes to, or any.
-func (w *watch) zoneFor(ctx context.Context, claim *corev1.PersistentVolumeClaim) (string, error) {
-	if name := claim.Annotations[nodeAnnotation]; name != "" {
-		node, err := w.client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
-		if err != nil {
-			return "", fmt.Errorf("look up the pod's node: %w", err)
-		}
-		return node.Labels[zoneLabel], nil
-	}
-	net, there := w.network()
-	if !there || len(net.subnets) == 0 {
-		return "", fmt.Errorf("the cloud has no cluster %s", w.cluster)
-	}
-	return net.subnets[0].zone, nil
-}
-
-// gibibytes of a claim, rounded up, as EBS has them.
+// gibibytes of a claim, rounded up, as disks have them.
 func gibibytes(claim *corev1.PersistentVolumeClaim) int {
 	size := claim.Spec.Resources.Requests[corev1.ResourceStorage]
 	return int((size.Value() + 1<<30 - 1) >> 30)
 }
 
-func persistentVolume(claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass, disk standin.Resource) *corev1.PersistentVolume {
+func persistentVolume(claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass, driver string, d disk) *corev1.PersistentVolume {
 	return &corev1.PersistentVolume{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: volumeName(claim), Finalizers: []string{volumeFinalizer}, Annotations: map[string]string{provisionedAnnotation: ebsDriver},
+			Name: volumeName(claim), Finalizers: []string{volumeFinalizer}, Annotations: map[string]string{provisionedAnnotation: driver},
 		},
 		Spec: corev1.PersistentVolumeSpec{
 			Capacity:                      corev1.ResourceList{corev1.ResourceStorage: *resource.NewQuantity(int64(gibibytes(claim))<<30, resource.BinarySI)},
@@ -120,11 +67,11 @@ func persistentVolume(claim *corev1.PersistentVolumeClaim, class *storagev1.Stor
 				APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: claim.Namespace, Name: claim.Name, UID: claim.UID,
 			},
 			PersistentVolumeSource: corev1.PersistentVolumeSource{
-				CSI: &corev1.CSIPersistentVolumeSource{Driver: ebsDriver, VolumeHandle: disk.ID, FSType: "ext4"},
+				CSI: &corev1.CSIPersistentVolumeSource{Driver: driver, VolumeHandle: d.id, FSType: "ext4"},
 			},
 			NodeAffinity: &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
 				MatchExpressions: []corev1.NodeSelectorRequirement{{
-					Key: zoneLabel, Operator: corev1.NodeSelectorOpIn, Values: []string{disk.Text("availabilityZone")},
+					Key: d.zoneLabel, Operator: corev1.NodeSelectorOpIn, Values: []string{d.zone},
 				}},
 			}}}},
 		},
@@ -139,10 +86,10 @@ func reclaimPolicy(class *storagev1.StorageClass) corev1.PersistentVolumeReclaim
 	return *class.ReclaimPolicy
 }
 
-// reconcileVolume deletes the EBS volume of a claim that is gone, and then the
-// object, unless the volume is to be retained.
+// reconcileVolume deletes the disk of a claim that is gone, and then the
+// object, unless the disk is to be retained.
 func (w *watch) reconcileVolume(ctx context.Context, v *corev1.PersistentVolume) error {
-	if v.Spec.CSI == nil || v.Annotations[provisionedAnnotation] != ebsDriver || !slices.Contains(v.Finalizers, volumeFinalizer) {
+	if v.Spec.CSI == nil || v.Annotations[provisionedAnnotation] != w.maker.driver() || !slices.Contains(v.Finalizers, volumeFinalizer) {
 		return nil
 	}
 	volumes := w.client.CoreV1().PersistentVolumes()
@@ -160,6 +107,6 @@ func (w *watch) reconcileVolume(ctx context.Context, v *corev1.PersistentVolume)
 		if !deletes {
 			return nil
 		}
-		return w.deleteInCloud(ctx, volumeType, v.Spec.CSI.VolumeHandle)
+		return w.deleteInCloud(ctx, w.maker.diskType(), v.Spec.CSI.VolumeHandle)
 	})
 }

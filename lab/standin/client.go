@@ -28,6 +28,11 @@ func (c *Cloud) Client(region string) *Client {
 	return &Client{cloud: c, session: &session{Region: region}}
 }
 
+// As returns a client that calls as somebody else than the credentials' own caller.
+func (c *Client) As(caller string) *Client {
+	return &Client{cloud: c.cloud, session: &session{Region: c.session.Region, Caller: caller}}
+}
+
 // Create makes a resource of a type, such as aws:ec2/instance:Instance. Inputs
 // are those of the cloud's provider for Pulumi; its defaults stand for what is not
 // given, but for names.
@@ -48,6 +53,21 @@ func (c *Client) Create(ctx context.Context, token string, inputs map[string]any
 		return Resource{}, err
 	}
 	return r.resource(), nil
+}
+
+// Update changes inputs of a resource, by its id; others stay as they are.
+func (c *Client) Update(ctx context.Context, token, id string, changes map[string]any) error {
+	typ := c.cloud.catalogue.Types[token]
+	r := c.cloud.read(typ, c.session, id)
+	if r == nil {
+		return fmt.Errorf("updating %s (%s): it does not exist any more", typ.Noun, id)
+	}
+	in, _ := Normal(map[string]any(Merged(r.Inputs, Props(changes).Clone()))).(map[string]any)
+	if problems := c.cloud.catalogue.check(typ, in); len(problems) > 0 {
+		return fmt.Errorf("updating %s (%s): %s: %s", typ.Noun, id, problems[0].Path, problems[0].Reason)
+	}
+	_, err := c.cloud.update(ctx, c.session, typ, r.ID, r.Inputs, in)
+	return err
 }
 
 // Delete deletes a resource. One that does not exist is no error.

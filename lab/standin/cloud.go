@@ -41,6 +41,9 @@ type Options struct {
 	Now func() time.Time
 	// Tags is the policy of the account's organisation for tags. Default: none.
 	Tags TagPolicy
+	// Faults make requests go wrong; clouds that share them have one list. Default: a list
+	// of its own.
+	Faults *Faults
 }
 
 // Cloud is the stand-in: one account, with its state on disk. It is safe for
@@ -49,6 +52,8 @@ type Cloud struct {
 	Options
 	catalogue *Catalogue
 	secret    []byte
+	// faults are Options.Faults.
+	faults *Faults
 
 	// mu guards store: an operation checks and changes the account in one go,
 	// and is done before anybody can vanish.
@@ -56,9 +61,6 @@ type Cloud struct {
 	store *store
 	// changed is closed, and made anew, when a record changes. mu guards it.
 	changed chan struct{}
-
-	// faults make requests go wrong.
-	faults faults
 
 	// busy makes operations on one resource wait for each other.
 	busy keyedMutex

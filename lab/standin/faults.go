@@ -78,8 +78,8 @@ type Fault struct {
 	Delay time.Duration `json:"delay,omitempty"`
 }
 
-// faults are those that wait for a request.
-type faults struct {
+// Faults are those that wait for a request, of one cloud or of several.
+type Faults struct {
 	mu   sync.Mutex
 	last int
 	list []Fault
@@ -87,7 +87,7 @@ type faults struct {
 
 // take is the oldest fault of some kinds that happens to a request; it has
 // happened then.
-func (l *faults) take(r Request, kinds ...FaultKind) (Fault, bool) {
+func (l *Faults) take(r Request, kinds ...FaultKind) (Fault, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	i := slices.IndexFunc(l.list, func(f Fault) bool {

@@ -21,11 +21,9 @@ func (c *Cloud) AddFault(f Fault) (Fault, error) {
 	if f.Count < 0 || f.Delay < 0 {
 		return f, errors.New("add a fault: count and delay cannot be negative")
 	}
-	if f.Type != anyType {
-		var err error
-		if f.Type, err = c.faultType(f); err != nil {
-			return f, fmt.Errorf("add a fault: %w", err)
-		}
+	var err error
+	if f.Type, err = c.FaultType(f); err != nil {
+		return f, fmt.Errorf("add a fault: %w", err)
 	}
 	f.Count = max(f.Count, 1)
 	if f.Delay = cmp.Or(f.Delay, defaultDelay); f.Kind != FaultSlow {
@@ -48,8 +46,12 @@ func kindNames() []string {
 	return names
 }
 
-// faultType is the token that a fault's type means.
-func (c *Cloud) faultType(f Fault) (string, error) {
+// FaultType is the token that a fault's type means; "*" is any. The error says that the cloud
+// knows none.
+func (c *Cloud) FaultType(f Fault) (string, error) {
+	if f.Type == anyType {
+		return anyType, nil
+	}
 	if f.Operation == OpInvoke {
 		return c.resolved(f.Type, SortedKeys(c.catalogue.Functions), "function")
 	}

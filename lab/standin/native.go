@@ -28,6 +28,17 @@ type Native struct {
 	// objects too. Stable outputs are known in the preview of an update, too.
 	PreviewsInputs bool
 	Stable         []string
+	// Plain is a token without what people leave out of it, such as the version of an API.
+	// Default: all of it.
+	Plain func(token string) string
+}
+
+// plain is a token as Plain has it.
+func (n Native) plain(token string) string {
+	if n.Plain == nil {
+		return token
+	}
+	return n.Plain(token)
 }
 
 // sameID compares ids as the cloud does.

@@ -16,6 +16,7 @@ func Open(dir string, k *Catalogue, o Options) (*Cloud, error) {
 		o.Now = time.Now
 	}
 	o.LeastWait = cmp.Or(o.LeastWait, 5*time.Second)
+	o.Faults = cmp.Or(o.Faults, &Faults{})
 	s, err := openStore(filepath.Join(dir, "resources"))
 	if err != nil {
 		return nil, err
@@ -28,6 +29,6 @@ func Open(dir string, k *Catalogue, o Options) (*Cloud, error) {
 		return nil, err
 	}
 	return &Cloud{
-		Options: o, catalogue: k, store: s, secret: secret, closing: make(chan struct{}), changed: make(chan struct{}),
+		Options: o, catalogue: k, store: s, secret: secret, faults: o.Faults, closing: make(chan struct{}), changed: make(chan struct{}),
 	}, nil
 }

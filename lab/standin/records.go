@@ -79,6 +79,12 @@ func (c *Cloud) typeOf(name string) (*Type, error) {
 	return c.catalogue.Types[token], err
 }
 
+// Knows says that there is a type with a token, or the only one with such an end.
+func (c *Cloud) Knows(name string) bool {
+	_, err := c.typeOf(name)
+	return err == nil
+}
+
 // resolved finds a token by itself, or by its end, such as Vpc, where no other
 // has the same.
 func (c *Cloud) resolved(name string, tokens []string, what string) (string, error) {
@@ -87,7 +93,7 @@ func (c *Cloud) resolved(name string, tokens []string, what string) (string, err
 	}
 	var found []string
 	for _, token := range tokens {
-		if strings.HasSuffix(token, ":"+name) {
+		if strings.HasSuffix(token, ":"+name) || c.catalogue.Native.plain(token) == name {
 			found = append(found, token)
 		}
 	}

@@ -3,9 +3,11 @@
 package lab
 
 import (
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
@@ -28,8 +30,11 @@ func TestAKS(t *testing.T) {
 		{"an upgrade takes the control plane first, and then each pool", project.aksUpgrades},
 		{"there is no drift", func(p project, t *testing.T) { p.must(t, "drift", "aks") }},
 		{"plain pulumi sees the same stacks", func(p project, t *testing.T) { p.sameByPulumi(t, "aks-core", "aks-bootstrap") }},
+		{"faults and changes by hand reach the cloud", project.aksDrifts},
+		{"Services get load balancers, and claims disks", project.aksServes},
+		{"destroy stops at the disk of a claim that was to stay", project.aksStops},
 		{"destroy leaves an empty cloud", func(p project, t *testing.T) {
-			p.must(t, "destroy", "aks", "--yes")
+			p.must(t, "destroy", "aks", "--yes", "--leftovers", "delete")
 			p.nothingExists(t)
 		}},
 	})
@@ -73,4 +78,90 @@ func (p project) aksHoldsNoSecret(t *testing.T) {
 		assert.Check(t, is.Equal(azureCredential.FindString(state), ""), stack)
 	}
 	assert.Check(t, is.Equal(azureCredential.FindString(p.must(t, "kubeconfig", "aks")), ""))
+}
+
+// aksDrifts: a request that is throttled is tried again, and a change by hand is found and put
+// right.
+func (p project) aksDrifts(t *testing.T) {
+	p.must(t, "lab", "fault", "add", "throttled", "read", "azure-native:containerservice:ManagedCluster", "--count", "3")
+	p.must(t, "lab", "drift", "change", "azure-native:resources:ResourceGroup", "aks", "tags.team=others")
+	o := p.run(t, "drift", "aks")
+	assert.Check(t, is.Contains(o.stdout, `tags.team: "others", expected "platform"`), "exit code %d\n%s", o.code, o.stderr)
+	assert.Check(t, is.Equal(p.must(t, "lab", "fault", "list"), ""), "the fault has not happened")
+	p.must(t, "up", "aks", "--yes", "--refresh")
+	p.must(t, "drift", "aks")
+}
+
+// aksWorkload has a public and an internal Service, a claim of AKS's default storage class,
+// and one whose disk is to stay.
+const aksWorkload = `
+apiVersion: v1
+kind: Service
+metadata: {name: front, namespace: default}
+spec: {type: LoadBalancer, selector: {app: shop}, ports: [{port: 80}]}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: inside, namespace: default, annotations: {service.beta.kubernetes.io/azure-load-balancer-internal: "true"}}
+spec: {type: LoadBalancer, selector: {app: shop}, ports: [{port: 80}]}
+---
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: kept}
+provisioner: disk.csi.azure.com
+reclaimPolicy: Retain
+volumeBindingMode: WaitForFirstConsumer
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: orders, namespace: default}
+spec: {storageClassName: kept, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: cache, namespace: default}
+spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: shop, namespace: default, labels: {app: shop}}
+spec:
+  containers: [{name: app, image: registry.example.com/app:1}]
+  volumes:
+    - {name: orders, persistentVolumeClaim: {claimName: orders}}
+    - {name: cache, persistentVolumeClaim: {claimName: cache}}
+`
+
+const aksDisk = "azure-native:compute/v20240302:Disk"
+
+func (p project) aksServes(t *testing.T) {
+	p.write(t, "workload.yaml", aksWorkload)
+	p.kubectl(t, "aks", "apply", "-f", filepath.Join(p.dir, "workload.yaml"))
+	at := func(service string) string {
+		return p.kubectl(t, "aks", "-n", "default", "get", "service", service, "-o", "jsonpath={.status.loadBalancer.ingress[0].ip}")
+	}
+	eventually(t, time.Minute, func() string {
+		front, inside := at("front"), at("inside")
+		if !strings.HasPrefix(front, "203.0.113.") || !strings.HasPrefix(inside, "10.30.") || len(p.made(t, aksDisk)) != 2 {
+			return "the Services are at " + front + " and " + inside + ", and the cloud lacks disks"
+		}
+		return ""
+	})
+	assert.Check(t, is.Len(p.made(t, "azure-native:network/v20190601:LoadBalancer"), 2))
+	p.kubectl(t, "aks", "-n", "default", "wait", "--for=condition=Ready", "pod/shop", "--timeout=60s")
+	p.must(t, "drift", "aks") // AKS and its controllers made them
+}
+
+// aksStops: AKS would take the disk along with the group of its nodes.
+func (p project) aksStops(t *testing.T) {
+	o := p.run(t, "destroy", "aks", "--yes")
+	for _, want := range []string{
+		"controllers have left over disk pvc-", "(default/orders)", "--leftovers delete", "resource group aks-nodes takes what is in it along", "stack aks-core was kept",
+	} {
+		assert.Check(t, o.code == 10 && strings.Contains(o.stderr, want), "exit code %d, and people do not read %q:\n%s", o.code, want, o.stderr)
+	}
+	assert.Check(t, is.Len(p.made(t, aksDisk), 1))
+	assert.Check(t, is.Len(p.made(t, "azure-native:network/v20190601:LoadBalancer"), 0))
+	o = p.run(t, "destroy", "aks", "--yes", "--keep-data")
+	assert.Check(t, o.code == 10 && strings.Contains(o.stderr, "--keep-data cannot keep disk pvc-"), "exit code %d\n%s", o.code, o.stderr)
 }

@@ -20,7 +20,7 @@ func NewCmdDrift(f *factory.Factory) *cobra.Command {
 	cmd := factory.Group("drift <command>", "Change or delete something in the lab's cloud, past Pulumi", `
 Do to the stand-in of the cloud what people do in a console: change or delete a
 resource without Pulumi knowing. "tombolo drift" shows it, and "tombolo up
---refresh" puts it right again. What AWS would refuse is refused.`)
+--refresh" puts it right again. What the cloud would refuse is refused.`)
 	cmd.AddCommand(NewCmdDriftChange(f, nil), NewCmdDriftDelete(f, nil))
 	return cmd
 }
@@ -50,9 +50,9 @@ func NewCmdDriftChange(f *factory.Factory, runF func(context.Context, *DriftOpti
 		Short: "Change properties of a resource in the lab's cloud",
 		Long: strings.TrimSpace(`
 Change properties of a resource in the cloud's stand-in. The type is a Pulumi type,
-such as aws:ec2/vpc:Vpc, or the end of it, such as Vpc. A property is a path, such
-as tags.Owner. A value is JSON, or text if it is not valid JSON; null removes the
-property.`),
+such as aws:ec2/vpc:Vpc or azure-native:network:Subnet, or the end of it, such as Vpc.
+A property is a path, such as tags.Owner. A value is JSON, or text if it is not valid
+JSON; null removes the property.`),
 		Example: `  tombolo lab drift change Vpc demo-vpc tags.Owner=me
   tombolo lab drift change NodeGroup demo-system scalingConfig.desiredSize=3`,
 		Args: cobra.MinimumNArgs(3),

@@ -54,8 +54,9 @@ func NewCmdFaultAdd(f *factory.Factory, runF func(context.Context, *FaultOptions
 		Short: "Make the next requests fail",
 		Long: strings.TrimSpace(`
 Make the next requests fail in one of the ways below. The type is a resource type,
-such as aws:ec2/vpc:Vpc, or the end of it, such as Vpc; with the operation invoke,
-it is a function, such as getAvailabilityZones; "*" is any type. The operation is
+such as aws:ec2/vpc:Vpc or azure-native:network:Subnet, or the end of it, such as Vpc,
+where one cloud alone has it; with the operation invoke, it is a function, such as
+getAvailabilityZones; "*" is any type. The operation is
 create, read, update, delete or invoke. The kinds:
 
   throttled     refused, because there are too many requests

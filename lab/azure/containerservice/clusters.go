@@ -129,13 +129,52 @@ func implyWithCluster(c *standin.Call) error {
 			"type": "Microsoft.Resources/resourceGroups", "properties": map[string]any{"provisioningState": "Succeeded"},
 		},
 	})
+	if err == nil {
+		err = assignNodeGroup(c, id)
+	}
 	if err != nil {
 		return err
 	}
 	return putInlinePools(c)
 }
 
-// nodeGroupOf is the id of the group of a cluster's nodes.
+// assignNodeGroup gives the identity of a control plane its role on the group of the nodes,
+// where it makes load balancers and disks. On other groups it has what others give it. Source:
+// https://learn.microsoft.com/en-us/azure/aks/use-managed-identity
+func assignNodeGroup(c *standin.Call, group string) error {
+	name := arm.UUID()
+	out := standin.Props{
+		"name": name, "type": "Microsoft.Authorization/roleAssignments", "scope": group, "principalId": principalOfControl(c.Record),
+		"principalType": "ServicePrincipal", "roleDefinitionId": rbac.Definition(arm.SubscriptionOf(group), rbac.Contributor),
+	}
+	return c.Cloud.Put(&standin.Record{
+		Type: rbac.AssignmentType, ID: group + "/providers/Microsoft.Authorization/roleAssignments/" + name, Region: standin.Global,
+		Created: c.Record.Created, Implied: true, Inputs: standin.Props{}, Outputs: out,
+	})
+}
+
+// principalOfControl is the object id of the identity of a cluster's control plane.
+func principalOfControl(cluster *standin.Record) string {
+	identity := cluster.Outputs.Sub("identity")
+	for _, assigned := range identity.Sub("userAssignedIdentities") {
+		if of, is := assigned.(map[string]any); is {
+			return standin.Props(of).Str("principalId")
+		}
+	}
+	return identity.Str("principalId")
+}
+
+// AsCluster is the account as the controllers of a cluster have it, which act as the identity
+// of its control plane.
+func AsCluster(c *standin.Cloud, id string) *standin.Client {
+	defer c.Lock()()
+	client := c.Client("")
+	if r := arm.ByID(c, ClusterType, id); r != nil {
+		return client.As(principalOfControl(r))
+	}
+	return client
+}
+
 // nodeGroupTags are the cluster's tags, and those by which AKS marks the group. Source:
 // https://learn.microsoft.com/en-us/azure/aks/use-tags
 func nodeGroupTags(c *standin.Call) map[string]any {
@@ -144,6 +183,7 @@ func nodeGroupTags(c *standin.Call) map[string]any {
 	})
 }
 
+// nodeGroupOf is the id of the group of a cluster's nodes.
 func nodeGroupOf(cluster *standin.Record) string {
 	return arm.GroupID(arm.SubscriptionOf(cluster.ID), cluster.Outputs.Str("nodeResourceGroup"))
 }

@@ -2,6 +2,7 @@
 package network
 
 import (
+	"cmp"
 	"regexp"
 	"time"
 
@@ -18,6 +19,7 @@ const (
 	NatGatewayType = "azure-native:network/v20190601:NatGateway"
 	AddressType    = "azure-native:network/v20190601:PublicIPAddress"
 	RouteTableType = "azure-native:network/v20190601:RouteTable"
+	BalancerType   = "azure-native:network/v20190601:LoadBalancer"
 )
 
 const (
@@ -44,6 +46,7 @@ var (
 	gateways    = kind(NatGatewayType, "natGateways", "natGatewayName")
 	addresses   = kind(AddressType, "publicIPAddresses", "publicIpAddressName")
 	routeTables = kind(RouteTableType, "routeTables", "routeTableName")
+	balancers   = kind(BalancerType, "loadBalancers", "loadBalancerName")
 	subnets     = arm.Kind{
 		Token: SubnetType, ARM: namespace + "/virtualNetworks/subnets", Provider: namespace,
 		Path:   inGroup + "virtualNetworks/{virtualNetworkName}/subnets/{subnetName}",
@@ -53,11 +56,14 @@ var (
 )
 
 // Users finds what has addresses in a subnet: the id of a network interface, empty where
-// there is none. The account is locked.
+// there is none. The account is locked. Load balancers are found without it.
 type Users func(c *standin.Cloud, subnet *standin.Record) string
 
-// Types are networks, and what is in them. users tells who uses a subnet.
-func Types(users Users) map[string]*standin.Type {
+// Types are networks, and what is in them. interfaces tells what of others is in a subnet.
+func Types(interfaces Users) map[string]*standin.Type {
+	users := func(c *standin.Cloud, subnet *standin.Record) string {
+		return cmp.Or(interfaces(c, subnet), frontWith(c, "subnet", subnet.ID))
+	}
 	return map[string]*standin.Type{
 		NetworkType: networks.Type(standin.Type{
 			Constructor: network.NewVirtualNetwork,
@@ -90,6 +96,16 @@ func Types(users Users) map[string]*standin.Type {
 			Create:   func(c *standin.Call) (string, error) { return "", describeAddress(c) },
 			Update:   describeAddress,
 			Remove:   removeAddress,
+			Takes:    standin.Timing{Create: 3 * time.Second, Update: 3 * time.Second, Remove: 11 * time.Second},
+			// https://github.com/MicrosoftDocs/azure-docs/issues/106096
+			LimitExceeded: standin.Refusal{Code: "PublicIPCountLimitReached", Message: "Cannot create more than 1000 public IP addresses for this subscription in this region."},
+		}),
+		BalancerType: balancers.Type(standin.Type{
+			Constructor: network.NewLoadBalancer,
+			// forceNewMap in provider/pkg/gen/replacement.go of azure-native
+			ForceNew: []string{"location", "sku"},
+			Create:   func(c *standin.Call) (string, error) { return "", describeBalancer(c) },
+			Update:   describeBalancer,
 			Takes:    standin.Timing{Create: 3 * time.Second, Update: 3 * time.Second, Remove: 11 * time.Second},
 		}),
 		RouteTableType: routeTables.Type(standin.Type{

@@ -32,13 +32,21 @@ func describeGateway(c *standin.Call) error {
 		if address.Outputs.Sub("sku").Str("name") != "Standard" {
 			return c.Refusef("NatGatewayPublicIPMustHaveStandardSku", "NAT Gateway %s cannot use the public IP address %s: its SKU is not Standard.", c.Record.ID, id)
 		}
-		if user := gatewayOf(c.Cloud, address); user != nil && !arm.Same(user.ID, c.Record.ID) {
-			// https://github.com/hashicorp/terraform-provider-azurerm/issues/20831
-			return c.Refusef("PublicIPAddressInUse", "Resource %s is using public IP address %s.", user.ID, id)
+		if err := checkFree(c, address, c.Record.ID); err != nil {
+			return err
 		}
 	}
 	succeeded(c)
 	out.SetDefault("idleTimeoutInMinutes", 4)
+	return nil
+}
+
+// checkFree refuses a public address that something else has than the one that asks. Source:
+// https://github.com/hashicorp/terraform-provider-azurerm/issues/20831
+func checkFree(c *standin.Call, address *standin.Record, asks string) error {
+	if user := addressUser(c.Cloud, address); user != "" && !arm.Same(user, asks) {
+		return c.Refusef("PublicIPAddressInUse", "Resource %s is using public IP address %s.", user, address.ID)
+	}
 	return nil
 }
 
@@ -105,9 +113,9 @@ func addressOf(id string) string {
 
 // removeAddress is by https://github.com/hashicorp/terraform-provider-azurerm/issues/2566
 func removeAddress(c *standin.Call) error {
-	if user := gatewayOf(c.Cloud, c.Record); user != nil {
+	if user := addressUser(c.Cloud, c.Record); user != "" {
 		return c.Refusef("PublicIPAddressCannotBeDeleted", "Public IP address %s can not be deleted since it is still allocated to resource %s. "+
-			"In order to delete the public IP, disassociate/detach the Public IP address from the resource.  To learn how to do this, see aka.ms/deletepublicip.", c.Record.ID, user.ID)
+			"In order to delete the public IP, disassociate/detach the Public IP address from the resource.  To learn how to do this, see aka.ms/deletepublicip.", c.Record.ID, user)
 	}
 	return nil
 }

@@ -164,7 +164,7 @@ func (a *api) networkUsages(q *question) (any, error) {
 	defer a.cloud.Lock()()
 	found := []any{}
 	for _, counted := range []struct{ name, token string }{
-		{"VirtualNetworks", network.NetworkType}, {"PublicIPAddresses", network.AddressType}, {"NatGateways", network.NatGatewayType},
+		{"VirtualNetworks", network.NetworkType}, {"PublicIPAddresses", network.AddressType}, {"NatGateways", network.NatGatewayType}, {"LoadBalancers", network.BalancerType},
 	} {
 		count := 0
 		for r := range a.cloud.Each(counted.token, standin.Global) {

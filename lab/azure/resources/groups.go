@@ -138,16 +138,19 @@ func deletable(c *standin.Cloud, group string) (*standin.Record, error) {
 	return next, nil
 }
 
-// rank of a resource in the order of deletion: first clusters, then networks with what is in
-// them. NAT gateways go after the subnets that use them.
+// rank of a resource in the order of deletion: first clusters, then load balancers and networks
+// with what is in them. NAT gateways go after the subnets that use them, and public addresses
+// after what has them.
 func rank(r *standin.Record) int {
 	switch kind := strings.ToLower(r.ID); {
 	case strings.Contains(kind, "/managedclusters/"):
 		return 0
-	case strings.Contains(kind, "/virtualnetworks/"):
+	case strings.Contains(kind, "/loadbalancers/"):
 		return 1
-	case strings.Contains(kind, "/natgateways/"):
+	case strings.Contains(kind, "/virtualnetworks/"):
 		return 2
+	case strings.Contains(kind, "/natgateways/"):
+		return 3
 	}
-	return 3
+	return 4
 }
