@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
@@ -27,7 +28,9 @@ import (
 	"tombolo/automation/kube/kubetest"
 	"tombolo/automation/process"
 	"tombolo/config"
+	"tombolo/internal/armid"
 	labazure "tombolo/lab/azure"
+	"tombolo/lab/azure/arm"
 	"tombolo/lab/azure/resourcemanager"
 	"tombolo/lab/standin"
 	"tombolo/lab/standin/standintest"
@@ -45,8 +48,11 @@ type azureBench struct {
 	cluster *config.Cluster
 	// given is what the subscriptions have from the start.
 	given []standin.Item
+	// refuse is how the next creation of a type ends.
+	refuse map[string]error
 	// after, when set, is told of each creation before the engine is.
-	after func(token string)
+	after func(token, id string)
+	mu    sync.Mutex
 }
 
 // azureFile is an example of a cluster file, whose roles are on its own resource group: the
@@ -90,15 +96,30 @@ func newAzureBench(t *testing.T, c *config.Cluster) *azureBench {
 	return b
 }
 
+// intercept sees the requests of the engine to the stand-in.
 func (b *azureBench) intercept(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+	asked, creates := request.(*pulumirpc.CreateRequest)
+	if !creates || asked.GetPreview() {
+		return handle(ctx, request)
+	}
+	token := string(resource.URN(asked.GetUrn()).Type())
+	if err := b.refusal(token); err != nil {
+		return nil, err
+	}
 	answer, err := handle(ctx, request)
-	made, creates := request.(*pulumirpc.CreateRequest)
-	if err == nil && creates && !made.GetPreview() && b.after != nil {
-		urn := made.GetUrn()
-		token := strings.Split(urn, "::")[2]
-		b.after(token[strings.LastIndexByte(token, '$')+1:])
+	if err == nil && b.after != nil {
+		b.after(token, answer.(*pulumirpc.CreateResponse).GetId())
 	}
 	return answer, err
+}
+
+// refusal takes what refuses a creation.
+func (b *azureBench) refusal(token string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	err := b.refuse[token]
+	delete(b.refuse, token)
+	return err
 }
 
 func (b *azureBench) up() (Result, error) { return b.Up(b.t.Context(), b.cluster, UpOptions{}) }
@@ -162,39 +183,66 @@ func killEngine(t *testing.T) {
 	}
 }
 
-// TestKilledAfterEachCreationInAzure kills the engine for each type that core makes, when
-// Azure has the first of it and the state does not. Which types those are, the program says
-// that runs.
+// TestKilledAfterEachCreationInAzure kills the engine for each type that core makes, and again
+// for another subscription, when Azure has the first of it and the state does not. Which types
+// those are, the program says that runs.
 func TestKilledAfterEachCreationInAzure(t *testing.T) {
+	k := &killer{t: t, met: map[string]bool{}}
 	for _, name := range []string{"azure-full", "azure-network"} {
 		t.Run(name, func(t *testing.T) {
 			b := newAzureBench(t, azureFile(t, name))
-			var mu sync.Mutex
-			killed, now := map[string]bool{}, ""
-			b.after = func(token string) {
-				mu.Lock()
-				defer mu.Unlock()
-				if now == "" && !killed[token] {
-					killed[token], now = true, token
-					killEngine(t)
-				}
-			}
-			for {
-				_, err := b.up()
-				if now == "" {
-					assert.NilError(t, err)
-					break
-				}
-				known, pending := b.known()
-				made := b.made()
-				t.Logf("killed after %s: %d of %d known", now, len(known), len(made))
-				if err == nil || pending == 0 || len(made) <= len(known) {
-					t.Fatalf("the kill after %s left %d resources in the state, %d pending, and %d in Azure; error %v", now, len(known), pending, len(made), err)
-				}
-				now = ""
+			b.after = k.made
+			for b.upKilled(k) {
 			}
 			b.converged()
 			b.destroyed()
 		})
 	}
+	assert.Check(t, is.Contains(k.met, "azure-native:containerservice/v20240901:ManagedCluster in "+arm.Subscription))
+	assert.Check(t, is.Contains(k.met, "azure-native:authorization/v20220401:RoleAssignment in "+arm.NetworkSubscription))
+}
+
+// killer kills an engine after the creation of what it has not met.
+type killer struct {
+	t  *testing.T
+	mu sync.Mutex
+	// met are the types and subscriptions of what was made when the engine heard of it no more.
+	met map[string]bool
+	// after is the one of them for which the engine that ran last was killed.
+	after string
+}
+
+func (k *killer) made(token, id string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	what := token + " in " + armid.SubscriptionOf(id)
+	if k.met[what] {
+		return
+	}
+	k.met[what] = true
+	if k.after == "" {
+		k.after = what
+		killEngine(k.t)
+	}
+}
+
+// upKilled runs an up, and says whether the engine was killed. Such an up leaves something that
+// the state does not have.
+func (b *azureBench) upKilled(k *killer) bool {
+	b.t.Helper()
+	_, err := b.up()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.after == "" {
+		assert.NilError(b.t, err)
+		return false
+	}
+	known, pending := b.known()
+	made := b.made()
+	if err == nil || pending == 0 || len(made) <= len(known) {
+		b.t.Fatalf("after the kill at %s the state has %d resources and %d pending, and Azure has %d; error %v", k.after, len(known), pending, len(made), err)
+	}
+	b.t.Logf("killed at %s: %d of %d are known", k.after, len(known), len(made))
+	k.after = ""
+	return true
 }
