@@ -93,7 +93,7 @@ func atStart(s config.Size) int {
 	return 1
 }
 
-// factsTimeout bounds the look at a subscription: seven requests, and the start of a provider.
+// factsTimeout bounds the look at a subscription: some ten requests, and the start of a provider.
 const factsTimeout = 3 * time.Minute
 
 // Facts asks the subscription and the region of the cluster. What cannot be told is told in
@@ -180,26 +180,44 @@ func judgeVersion(f preflight.Facts, w preflight.Wanted) []preflight.Finding {
 	case f.VersionsErr != "":
 		return []preflight.Finding{preflight.Bad(versionCheck, preflight.Warn, "allow Microsoft.ContainerService/locations/kubernetesVersions/read to the credentials in use",
 			"whether AKS has %s in %s cannot be told: %s", w.Version, w.Region, f.VersionsErr)}
-	case !slices.Contains(f.Versions, w.Version):
+	case w.Extended && !slices.Contains(f.ExtendedVersions, w.Version):
+		return []preflight.Finding{preflight.Bad(versionCheck, preflight.Fail, "choose one of "+wording.Or(f.ExtendedVersions)+" in kubernetes.version",
+			"AKS does not offer %s in %s with extended support", w.Version, w.Region)}
+	case !w.Extended && slices.Contains(f.ExtendedVersions, w.Version) && !slices.Contains(f.Versions, w.Version):
+		return []preflight.Finding{preflight.Bad(versionCheck, preflight.Fail, "choose one of "+wording.Or(f.Versions)+" in kubernetes.version, or set kubernetes.support: extended and kubernetes.tier: premium",
+			"AKS offers %s in %s with extended support alone", w.Version, w.Region)}
+	case !w.Extended && !slices.Contains(f.Versions, w.Version):
 		return []preflight.Finding{preflight.Bad(versionCheck, preflight.Fail, "choose one of "+wording.Or(f.Versions)+" in kubernetes.version",
 			"AKS does not offer %s in %s", w.Version, w.Region)}
 	}
 	return []preflight.Finding{preflight.Good(versionCheck, "AKS offers %s in %s", w.Version, w.Region)}
 }
 
-// judgeRights judges what the caller may do in the subscription. Rights on a resource group
-// alone are not seen from there.
+// judgeRights judges what the caller may do in the subscription, and on what others own.
+// Rights on a resource group alone are not seen from the subscription.
 func judgeRights(f preflight.Facts) []preflight.Finding {
 	const remedy = "give the identity Contributor and Role Based Access Control Administrator on the subscription, or a role of your own with these actions"
+	var out []preflight.Finding
 	switch {
 	case f.RightsErr != "":
-		return []preflight.Finding{preflight.Bad(rightsCheck, preflight.Warn, "look at the role assignments of the identity",
-			"what the identity may do in the subscription cannot be told: %s", f.RightsErr)}
+		out = append(out, preflight.Bad(rightsCheck, preflight.Warn, "look at the role assignments of the identity",
+			"what the identity may do in the subscription cannot be told: %s", f.RightsErr))
 	case len(f.MissingRights) > 0:
-		return []preflight.Finding{preflight.Bad(rightsCheck, preflight.Warn, remedy,
-			"no role on the subscription allows %s", wording.And(f.MissingRights))}
+		out = append(out, preflight.Bad(rightsCheck, preflight.Warn, remedy,
+			"no role on the subscription allows %s", wording.And(f.MissingRights)))
+	default:
+		out = append(out, preflight.Good(rightsCheck, "what core makes is allowed to the identity"))
 	}
-	return []preflight.Finding{preflight.Good(rightsCheck, "what core makes is allowed to the identity")}
+	for _, on := range f.OnOthers {
+		if on.Err != "" {
+			out = append(out, preflight.Bad(rightsCheck, preflight.Warn, "look at the role assignments of the identity there, and at whether it exists",
+				"what the identity may do on %s cannot be told: %s", on.ID, on.Err))
+			continue
+		}
+		out = append(out, preflight.Bad(rightsCheck, preflight.Fail, "have its owner give the identity a role there with these actions",
+			"no role on %s allows %s", on.ID, wording.And(on.Missing)))
+	}
+	return out
 }
 
 // demanded are quotas that a cluster, and all together, count against.
@@ -230,8 +248,8 @@ func judgeQuotas(f preflight.Facts, w preflight.Wanted) []preflight.Finding {
 		}
 		known, ok := f.Sizes[strings.ToLower(size)]
 		switch {
-		case one == 0:
-			continue // other clusters' sizes are theirs to judge
+		case one == 0 && (!ok || known.Closed):
+			continue // other clusters' sizes are theirs to judge; their vCPUs count
 		case f.SizesErr != "":
 			out = append(out, preflight.Bad(quotaCheck, preflight.Warn, "allow Microsoft.Compute/skus/read to the credentials in use",
 				"the vCPUs of %s cannot be told: %s", size, f.SizesErr))

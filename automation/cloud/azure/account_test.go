@@ -29,9 +29,12 @@ func TestFacts(t *testing.T) {
 	assert.Check(t, f.Enabled)
 	assert.DeepEqual(t, f.Unregistered, []string{"Microsoft.ManagedIdentity"})
 	assert.DeepEqual(t, f.Versions, []string{"1.34", "1.35"})
+	assert.DeepEqual(t, f.ExtendedVersions, []string{"1.32", "1.34"})
+	assert.Check(t, is.Len(f.OnOthers, 0))
 	assert.DeepEqual(t, f.MissingRights, []string{"Microsoft.Authorization/roleAssignments/write"})
 	assert.DeepEqual(t, f.Sizes, map[string]preflight.Size{
 		"standard_d4s_v5": {Family: "standardDSv5Family", CPUs: 4}, "standard_d4as_v6": {Family: "standardDav6Family", CPUs: 4, Closed: true},
+		"standard_d8s_v5": {Family: "standardDSv5Family", CPUs: 8},
 		"standard_e4s_v5": {Family: "standardESv5Family", CPUs: 4},
 	})
 	assert.DeepEqual(t, f.Quotas[addresses], preflight.Quota{Limit: 20, Used: 20})
@@ -55,6 +58,44 @@ func TestFactsThatCannotBeTold(t *testing.T) {
 	assert.Equal(t, f.Err, "the subscription "+subscription+" is disabled")
 	f = read(t, func(m *manager) { m.Answers[at+"/locations"] = []byte(`{"value": [{"name": "westeurope"}]}`) })
 	assert.Check(t, !f.Enabled && f.RegionErr == "" && f.Versions == nil)
+}
+
+// TestRightsOnOthers: what a role on the subscription allows says nothing of another team's
+// subnet. What is named has to be granted there.
+func TestRightsOnOthers(t *testing.T) {
+	const (
+		group  = "/subscriptions/00000000-0000-4000-8000-000000000002/resourceGroups/network-team/providers/Microsoft.Network/"
+		subnet = group + "virtualNetworks/shared/subnets/aks"
+		zone   = group + "privateDnsZones/privatelink.germanywestcentral.azmk8s.io"
+		table  = "/subscriptions/00000000-0000-4000-8000-000000000002/resourcegroups/network-team/providers/microsoft.network/routetables/to-firewall"
+	)
+	c := demo()
+	c.Network = config.Network{Outbound: config.OutboundRoutes, Existing: &config.ExistingNetwork{NodeSubnet: subnet}}
+	ask := func(change func(*manager)) []preflight.RightsOn {
+		m := managerOf(t, "subscription.json")
+		if change != nil {
+			change(m)
+		}
+		return missingOnOthers(t.Context(), m.client(t), c)
+	}
+	assert.DeepEqual(t, ask(nil), []preflight.RightsOn{{ID: subnet, Missing: []string{subnetJoin}}})
+	c.Network.Existing.GrantAccess, c.Kubernetes.Endpoint.PrivateDNSZone = true, zone
+	got := ask(nil)
+	assert.DeepEqual(t, got[:2], []preflight.RightsOn{
+		{ID: subnet, Missing: []string{subnetJoin, assignRoles}}, {ID: group + "virtualNetworks/shared", Missing: []string{assignRoles}},
+	})
+	assert.Check(t, got[2].ID == zone && strings.Contains(got[2].Err, "ResourceNotFound"), "%+v", got)
+	got = ask(func(m *manager) {
+		m.Answers[table+"/providers/microsoft.authorization/permissions"] = []byte(`{"value": []}`)
+	})
+	assert.DeepEqual(t, got[0], preflight.RightsOn{ID: table, Missing: []string{assignRoles}})
+
+	var said []string
+	for _, f := range judgeRights(preflight.Facts{OnOthers: got}) {
+		said = append(said, strings.Join([]string{string(f.Level), f.Message}, " "))
+	}
+	assert.Equal(t, said[1], "fail no role on "+table+" allows "+assignRoles)
+	assert.Check(t, is.Contains(said[4], "warn what the identity may do on "+zone+" cannot be told: "))
 }
 
 func TestDemand(t *testing.T) {
@@ -107,6 +148,29 @@ func TestJudge(t *testing.T) {
 		}, []string{
 			who, region, "ok resource providers: Microsoft.ContainerService, Microsoft.ManagedIdentity and Microsoft.Network are registered",
 			"fail Kubernetes version: AKS does not offer 1.36 in germanywestcentral", "ok rights: what core makes is allowed to the identity",
+		}},
+		{"extended support alone", func(f *preflight.Facts, w *preflight.Wanted) {
+			w.Version, w.All, w.Demand, f.Unregistered, f.MissingRights = "1.32", nil, nil, nil, nil
+		}, []string{
+			who, region, "ok resource providers: Microsoft.ContainerService, Microsoft.ManagedIdentity and Microsoft.Network are registered",
+			"fail Kubernetes version: AKS offers 1.32 in germanywestcentral with extended support alone", "ok rights: what core makes is allowed to the identity",
+		}},
+		{"extended support", func(f *preflight.Facts, w *preflight.Wanted) {
+			w.Version, w.All, w.Demand, w.Extended, f.Unregistered, f.MissingRights = "1.32", nil, nil, true, nil, nil
+		}, []string{
+			who, region, "ok resource providers: Microsoft.ContainerService, Microsoft.ManagedIdentity and Microsoft.Network are registered",
+			"ok Kubernetes version: AKS offers 1.32 in germanywestcentral", "ok rights: what core makes is allowed to the identity",
+		}},
+		{"no extended support", func(_ *preflight.Facts, w *preflight.Wanted) { w.All, w.Demand, w.Extended = nil, nil, true }, []string{
+			who, region, missing, "fail Kubernetes version: AKS does not offer 1.35 in germanywestcentral with extended support", rights,
+		}},
+		{"another cluster's size of the same family", func(_ *preflight.Facts, w *preflight.Wanted) {
+			w.Version, w.Demand = "", preflight.Demand{"nodes of Standard_D4s_v5": 1}
+			w.All = preflight.Demand{"nodes of Standard_D4s_v5": 1, "nodes of Standard_D8s_v5": 1}
+		}, []string{
+			who, region, missing, rights,
+			"ok quota: 4 more vCPUs in germanywestcentral, 12 with the other clusters: 90 of 110 are used",
+			"fail quota: 4 more vCPUs of standardDSv5Family in germanywestcentral, 12 with the other clusters: 0 of 10 are used",
 		}},
 		{"sizes", func(_ *preflight.Facts, w *preflight.Wanted) {
 			w.Version = ""
