@@ -126,7 +126,9 @@ func routeTable(ctx context.Context, client arm.Client, c *config.Cluster) strin
 	if c.Network.Existing == nil || c.Network.Outbound != config.OutboundRoutes {
 		return ""
 	}
-	var subnet struct{ Properties struct{ RouteTable struct{ ID string } } }
+	var subnet struct {
+		Properties struct{ RouteTable struct{ ID string } }
+	}
 	if err := client.Get(ctx, c.Network.Existing.NodeSubnet, networkVersion, "", &subnet); err != nil {
 		return ""
 	}
