@@ -48,7 +48,7 @@ type azureBench struct {
 	cluster *config.Cluster
 	// given is what the subscriptions have from the start.
 	given []standin.Item
-	// refuse is how the next creation of a type ends.
+	// refuse is how the next creation of a type, or call of a function, ends.
 	refuse map[string]error
 	// after, when set, is told of each creation before the engine is.
 	after func(token, id string)
@@ -99,6 +99,11 @@ func newAzureBench(t *testing.T, c *config.Cluster) *azureBench {
 // intercept sees the requests of the engine to the stand-in.
 func (b *azureBench) intercept(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
 	asked, creates := request.(*pulumirpc.CreateRequest)
+	if call, calls := request.(*pulumirpc.InvokeRequest); calls {
+		if err := b.refusal(call.GetTok()); err != nil {
+			return nil, err
+		}
+	}
 	if !creates || asked.GetPreview() {
 		return handle(ctx, request)
 	}

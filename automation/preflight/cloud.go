@@ -53,6 +53,9 @@ type Facts struct {
 	Quotas map[Kind]Quota
 	// Err says why the caller could not be told; empty when it could.
 	Err string
+	// AccountErr says why the account that the cluster file names cannot be used, though the
+	// caller is known.
+	AccountErr string
 	// RegionErr says why the regions could not be told.
 	RegionErr string
 

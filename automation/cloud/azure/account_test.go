@@ -45,7 +45,9 @@ func TestFacts(t *testing.T) {
 func TestFactsThatCannotBeTold(t *testing.T) {
 	const at = "/subscriptions/" + subscription
 	f := read(t, func(m *manager) { m.Refused = map[string]int{at: 403} })
-	assert.Equal(t, f.Err, "get "+at+": AuthorizationFailed: no")
+	assert.Equal(t, f.AccountErr, "it does not see it: get "+at+": AuthorizationFailed: no")
+	f = read(t, func(m *manager) { m.Refused = map[string]int{at: 401} })
+	assert.Check(t, f.AccountErr == "" && strings.HasPrefix(f.Err, "get "+at+": "), f.Err)
 	f = read(t, func(m *manager) {
 		m.Refused = map[string]int{at + "/locations": 403, at + "/providers/microsoft.network": 403, at + "/providers/microsoft.compute/skus": 403}
 	})
@@ -55,9 +57,24 @@ func TestFactsThatCannotBeTold(t *testing.T) {
 	}
 	assert.Check(t, is.Len(f.Versions, 2))
 	f = read(t, func(m *manager) { m.Answers[at] = []byte(`{"state": "Disabled"}`) })
-	assert.Equal(t, f.Err, "the subscription "+subscription+" is disabled")
+	assert.Equal(t, f.AccountErr, "it is disabled")
 	f = read(t, func(m *manager) { m.Answers[at+"/locations"] = []byte(`{"value": [{"name": "westeurope"}]}`) })
 	assert.Check(t, !f.Enabled && f.RegionErr == "" && f.Versions == nil)
+}
+
+// TestSignInRemedy: what to do depends on why Entra refuses.
+func TestSignInRemedy(t *testing.T) {
+	w := preflight.Wanted{Account: subscription, Tenant: tenant}
+	for said, want := range map[string]string{
+		"AADSTS700024: Client assertion is not within its valid time range.":                                                  "have the token of workload identity in a file",
+		"AADSTS700082: The refresh token has expired due to inactivity.":                                                      "run `az login --tenant " + tenant + "`",
+		"AADSTS7000222: The provided client secret keys for app 'c' are expired":                                              "make another secret",
+		"AADSTS90002: Tenant 'x' not found.":                                                                                  "correct cloud.tenant",
+		"get /subscriptions/s: ExpiredAuthenticationToken: The access token expiry UTC time is earlier than current UTC time": "sign in again",
+		"dial tcp: lookup login.microsoftonline.com":                                                                          "sign in with `az login --tenant " + tenant + "`, or set ARM_ variables",
+	} {
+		assert.Check(t, strings.HasPrefix(signInRemedy(said, w), want), "%s: %s", said, signInRemedy(said, w))
+	}
 }
 
 // TestRightsOnOthers: what a role on the subscription allows says nothing of another team's
@@ -124,7 +141,7 @@ func TestJudge(t *testing.T) {
 	one := preflight.Demand{"nodes of Standard_D4s_v5": 2, networks: 1}
 	wanted := preflight.Wanted{Account: subscription, Tenant: tenant, Region: "germanywestcentral", Version: "1.35", New: true, Demand: one, All: one.Plus(one)}
 	const (
-		who     = "ok account: object ada of tenant " + tenant
+		who     = "ok account: object ada of tenant " + tenant + ", in subscription " + subscription
 		region  = "ok region: germanywestcentral is open to the subscription"
 		missing = "fail resource providers: subscription " + subscription + " has not registered Microsoft.ManagedIdentity"
 		version = "ok Kubernetes version: AKS offers 1.35 in germanywestcentral"
@@ -194,12 +211,17 @@ func TestJudge(t *testing.T) {
 		}},
 		{"a region that is closed", func(f *preflight.Facts, _ *preflight.Wanted) { f.Enabled = false }, []string{who, "fail region: germanywestcentral is not open to subscription " + subscription}},
 		{"another tenant", func(f *preflight.Facts, _ *preflight.Wanted) { f.Tenant = "t2" }, []string{
-			"fail account: the credentials are of tenant t2 (object ada of tenant " + tenant + "), and the cluster is for " + tenant,
+			"fail account: the credentials are of tenant t2 (object ada), and the cluster is for " + tenant,
 		}},
 		{"another subscription", func(f *preflight.Facts, _ *preflight.Wanted) { f.Account = "s2" }, []string{
-			"fail account: the credentials are of subscription s2 (object ada of tenant " + tenant + "), and the cluster is for " + subscription,
+			"fail account: the credentials are of subscription s2 (object ada), and the cluster is for " + subscription,
 		}},
-		{"nobody", func(f *preflight.Facts, _ *preflight.Wanted) { f.Err = "AADSTS700016" }, []string{"fail account: Azure does not accept the credentials: AADSTS700016"}},
+		{"nobody", func(f *preflight.Facts, _ *preflight.Wanted) { f.Err = "AADSTS700016" }, []string{
+			"fail account: Azure does not accept the credentials for subscription " + subscription + " of tenant " + tenant + ": AADSTS700016",
+		}},
+		{"a subscription that is not seen", func(f *preflight.Facts, _ *preflight.Wanted) { f.AccountErr = "it is disabled" }, []string{
+			"fail account: object ada of tenant " + tenant + " cannot use subscription " + subscription + ": it is disabled",
+		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f, w := read(t, nil), wanted

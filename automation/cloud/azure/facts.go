@@ -2,7 +2,6 @@ package azure
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -33,18 +32,22 @@ func providers() []string {
 // error; of another one, nothing else is of interest.
 func readFacts(ctx context.Context, client arm.Client, who caller, c *config.Cluster, f *preflight.Facts) {
 	f.Account, f.Tenant = who.subscription, who.tenant
-	f.Identity = "object " + who.object + " of tenant " + who.tenant
+	f.Identity = "object " + who.object
 	if f.Account != c.Cloud.Account || f.Tenant != c.Cloud.Tenant {
 		return
 	}
 	at := "/subscriptions/" + c.Cloud.Account
 	var subscription struct{ State, TenantID string }
-	if err := client.Get(ctx, at, subscriptionVersion, "", &subscription); err != nil {
+	err := client.Get(ctx, at, subscriptionVersion, "", &subscription)
+	switch {
+	case arm.IsMissing(err) || arm.IsForbidden(err):
+		f.AccountErr = "it does not see it: " + err.Error()
+		return
+	case err != nil:
 		f.Err = err.Error()
 		return
-	}
-	if subscription.State != "" && subscription.State != "Enabled" && subscription.State != "Warned" {
-		f.Err = fmt.Sprintf("the subscription %s is %s", c.Cloud.Account, strings.ToLower(subscription.State))
+	case subscription.State != "" && subscription.State != "Enabled" && subscription.State != "Warned":
+		f.AccountErr = "it is " + strings.ToLower(subscription.State)
 		return
 	}
 	f.Enabled, f.RegionErr = hasRegion(ctx, client, at, c.Cloud.Region)
