@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -69,15 +70,21 @@ func newFaultBenchOf(t *testing.T, account string) *faultBench {
 	cloud, err := aws.Open(t.TempDir(), standin.Options{Clusters: noClusters{}, Account: account})
 	assert.NilError(t, err)
 	t.Cleanup(cloud.Close)
+	d.env["PULUMI_DEBUG_PROVIDERS"] = "aws:" + serveStandIn(t, cloud)
+	d.pauses = []time.Duration{time.Millisecond, time.Millisecond}
+	return &faultBench{Driver: d, t: t, seen: seen, cloud: cloud, given: cloud.Inventory()}
+}
+
+// serveStandIn serves the provider of a stand-in, and returns its port.
+func serveStandIn(t *testing.T, cloud *standin.Cloud, o ...grpc.ServerOption) string {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	assert.NilError(t, err)
-	server := grpc.NewServer()
+	server := grpc.NewServer(o...)
 	pulumirpc.RegisterResourceProviderServer(server, cloud.Provider())
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(server.Stop)
-	d.env["PULUMI_DEBUG_PROVIDERS"] = fmt.Sprintf("aws:%d", listener.Addr().(*net.TCPAddr).Port)
-	d.pauses = []time.Duration{time.Millisecond, time.Millisecond}
-	return &faultBench{Driver: d, t: t, seen: seen, cloud: cloud, given: cloud.Inventory()}
+	return strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
 }
 
 // network is a program of a few resources: some have ids of AWS's choice, one

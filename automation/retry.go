@@ -17,17 +17,19 @@ import (
 // fails, does not answer, does not find yet what it has just made, or works on what is
 // to change. Sources of Azure's codes:
 // https://learn.microsoft.com/azure/azure-resource-manager/management/request-limits-and-throttling
-// (TooManyRequests), https://github.com/pulumi/pulumi-azure-native/issues/903
-// (AnotherOperationInProgress), https://aka.ms/aks-pending-operation (OperationNotAllowed, which
-// is a lasting refusal for other reasons), https://github.com/pulumi/pulumi-azure-native/issues/4343
+// (status 429, whose code may be TooManyRequests, SubscriptionRequestsThrottled or a service's
+// own), https://github.com/pulumi/pulumi-azure-native/issues/903
+// (AnotherOperationInProgress), https://github.com/cilium/cilium/issues/25944 and
+// https://github.com/Azure/azure-cli-extensions/pull/9855 (OperationNotAllowed in AKS's older and
+// newer words; it is a lasting refusal for other reasons), https://github.com/pulumi/pulumi-azure-native/issues/4343
 // (federated credentials), and
 // https://learn.microsoft.com/azure/role-based-access-control/troubleshooting (PrincipalNotFound,
 // of an identity that was made a moment ago).
-var transient = regexp.MustCompile(recovery.NoAnswer.String() + `|StatusCode: 429\b|` +
+var transient = regexp.MustCompile(recovery.NoAnswer.String() + `|StatusCode: 429\b|\b(?:Status=|RESPONSE )429\b|` +
 	`\b(Throttling|ThrottlingException|ThrottledException|RequestLimitExceeded|TooManyRequestsException|RequestThrottled|SlowDown)\b|` +
 	`couldn't find resource \(\d+ retries\)|etcdserver: (request timed out|leader changed)|server is currently unable to handle the request|` +
 	`\b(TooManyRequests|AnotherOperationInProgress|ConcurrentFederatedIdentityCredentialsWritesForSingleManagedIdentity|PrincipalNotFound|RetryableError)\b|` +
-	`(?s:\bOperationNotAllowed\b.{0,600}\b(another|Another)\b.{0,120}\boperation\b.{0,120}\bin progress)`)
+	`(?s:\bOperationNotAllowed\b.{0,600}(?:\b[Aa]nother\b.{0,120}\boperation\b.{0,120}\bin progress|\ban in progress\b.{0,120}\boperation\b))`)
 
 // notReached is how an API is reported that cannot be reached. It goes away by itself only
 // where the API was made a moment ago.

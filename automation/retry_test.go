@@ -36,9 +36,12 @@ func TestRepeatable(t *testing.T) {
 		{"quota", []string{"StatusCode: 400, RequestID: x, api error VpcLimitExceeded: no"}, failed, false, false},
 		{"one of two", []string{throttled, "StatusCode: 403, RequestID: x, api error AccessDenied: no"}, failed, false, false},
 		{"Azure slows down", []string{`Status=429 Code="TooManyRequests" Message="The request is being throttled"`}, failed, false, true},
+		{"a subscription is throttled", []string{`Status=429 Code="SubscriptionRequestsThrottled" Message="Number of 'write' requests exceeded"`}, failed, false, true},
 		{"Azure fails", []string{"RESPONSE 503: 503 Service Unavailable\nERROR CODE: ServiceUnavailable"}, failed, false, true},
 		{"AKS is at work", []string{"RESPONSE 409: 409 Conflict\nERROR CODE: OperationNotAllowed\n" +
 			`{"message": "Operation is not allowed: Another agentpool operation (system - Creating) is in progress, please wait"}`}, failed, false, true},
+		{"AKS is at work, in newer words", []string{`Status=409 Code="OperationNotAllowed" Message="Operation is not allowed because there's an in progress update managed cluster operation ` +
+			`(operation ID: 1) on the managed cluster started on UTC 2026-05-22T07:19:23Z. Please wait for it to finish before starting a new operation."`}, failed, false, true},
 		{"AKS does not allow it", []string{`Status=409 Code="OperationNotAllowed" Message="The system pool cannot be deleted"`}, failed, false, false},
 		{"a network is at work", []string{`Status=429 Code="AnotherOperationInProgress" Message="Another operation on this resource is in progress"`}, failed, false, true},
 		{"credentials at the same time", []string{`Status=409 Code="ConcurrentFederatedIdentityCredentialsWritesForSingleManagedIdentity" Message="Too many"`}, failed, false, true},

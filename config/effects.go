@@ -77,3 +77,6 @@ func EffectsOn(p Provider, field string) []Case {
 // EffectFields are the fields with declared effects in files for AWS, sorted, without those
 // of addons.
 func EffectFields() []string { return slices.Sorted(maps.Keys(effects)) }
+
+// AzureEffectFields are the fields whose effects are declared for files for Azure alone, sorted.
+func AzureEffectFields() []string { return slices.Sorted(maps.Keys(azureEffects)) }

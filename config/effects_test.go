@@ -1,7 +1,6 @@
 package config
 
 import (
-	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -30,7 +29,7 @@ func fieldsToDeclare(p Provider) []string {
 
 // TestEffects: every key says what its change does to a live cluster, on each cloud.
 func TestEffects(t *testing.T) {
-	declared := map[Provider][]string{AWS: append(EffectFields(), addon.EffectFields()...), Azure: slices.Collect(maps.Keys(azureEffects))}
+	declared := map[Provider][]string{AWS: append(EffectFields(), addon.EffectFields()...), Azure: AzureEffectFields()}
 	for _, p := range providers() {
 		t.Run(string(p), func(t *testing.T) { checkEffects(t, p, declared[p]) })
 	}

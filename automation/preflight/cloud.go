@@ -53,6 +53,9 @@ type Facts struct {
 	Quotas map[Kind]Quota
 	// Err says why the caller could not be told; empty when it could.
 	Err string
+	// AccountErr says why the account that the cluster file names cannot be used, though the
+	// caller is known.
+	AccountErr string
 	// RegionErr says why the regions could not be told.
 	RegionErr string
 
@@ -60,15 +63,29 @@ type Facts struct {
 
 	// Unregistered are the cloud's services that the account has not turned on.
 	Unregistered []string
-	// Versions of Kubernetes that the cloud offers in the region, major.minor.
-	Versions []string
-	// MissingRights are actions that the caller may not do.
+	// Versions of Kubernetes that the cloud offers in the region, major.minor, and
+	// ExtendedVersions, those that it offers with its extended support.
+	Versions, ExtendedVersions []string
+	// MissingRights are actions that the caller may not do in the account.
 	MissingRights []string
+	// OnOthers are actions that the caller may not do on resources of others that the
+	// cluster file names.
+	OnOthers []RightsOn
 	// Sizes of virtual machines in the region, by their names in lower case.
 	Sizes map[string]Size
 	// ProvidersErr, VersionsErr, RightsErr, SizesErr and QuotasErr say why these, and the
 	// Quotas, could not be told.
 	ProvidersErr, VersionsErr, RightsErr, SizesErr, QuotasErr string
+}
+
+// RightsOn says what the caller may not do on a resource.
+type RightsOn struct {
+	// ID of the resource.
+	ID string
+	// Missing actions.
+	Missing []string
+	// Err says why they could not be told; empty when they could.
+	Err string
 }
 
 // Size of virtual machines.
@@ -113,6 +130,8 @@ type Wanted struct {
 	Account, Region, Tenant string
 	// Version of Kubernetes that it is to have, major.minor.
 	Version string
+	// Extended says that the cluster is to have the cloud's extended support.
+	Extended bool
 	// New says that core is still to make the cluster.
 	New bool
 	// Demand of the cluster alone, and All of the clusters that are checked

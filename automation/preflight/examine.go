@@ -97,7 +97,8 @@ func (d Doctor) Account(ctx context.Context, c *config.Cluster, core Core, all D
 	facts := d.Accounts.Facts(c, func() Facts { return cloud.Facts(ctx, c) })
 	return append([]Finding{credentials}, cloud.Judge(facts, Wanted{
 		Account: c.Cloud.Account, Region: c.Cloud.Region, Tenant: c.Cloud.Tenant, Version: c.Kubernetes.Version,
-		New: len(core.Resources) == 0 && !c.IsExisting(), Demand: cloud.Demand(c, core), All: all,
+		Extended: c.Kubernetes.Support == config.ExtendedSupport,
+		New:      len(core.Resources) == 0 && !c.IsExisting(), Demand: cloud.Demand(c, core), All: all,
 	})...)
 }
 

@@ -269,7 +269,7 @@ var remedies = []struct {
 		quotaRemedy,
 	},
 	{
-		regexp.MustCompile(`\bTooManyRequests\b`),
+		regexp.MustCompile(`\bTooManyRequests\b|\b(?:Status=|RESPONSE )429\b`),
 		throttledRemedy,
 	},
 	{

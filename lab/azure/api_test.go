@@ -86,6 +86,12 @@ func TestAPITellsFacts(t *testing.T) {
 	assert.Check(t, a.list(ofSubscription+"/locations", "", "name")[arm.Location] != nil)
 	permissions := a.list(ofSubscription+"/providers/Microsoft.Authorization/permissions", "", "")[""]
 	assert.DeepEqual(t, permissions["actions"], []any{"*"})
+	onSubnet := a.get(network.TeamSubnetID+"/providers/Microsoft.Authorization/permissions", "")["value"].([]any)
+	assert.Equal(t, len(onSubnet), 3)
+	assert.DeepEqual(t, onSubnet[1].(map[string]any)["actions"], []any{"Microsoft.Network/virtualNetworks/subnets/read", "Microsoft.Network/virtualNetworks/subnets/join/action"})
+	assigned := a.list(ofSubscription+"/providers/Microsoft.Authorization/roleAssignments", "$filter="+url.QueryEscape("principalId eq '"+a.control.Out.Str("principalId")+"'"), "id")
+	assert.Equal(t, len(assigned), 2)
+	a.refused(http.MethodGet, "/subscriptions/"+arm.NetworkSubscription+"/providers/Microsoft.Authorization/roleAssignments", 403, "AuthorizationFailed")
 
 	sizes := a.list(ofSubscription+"/providers/Microsoft.Compute/skus", "$filter="+url.QueryEscape("location eq '"+arm.Location+"'"), "name")
 	assert.Equal(t, sizes["Standard_D4ads_v5"].Str("family"), "standardDADSv5Family")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -93,7 +94,7 @@ func atStart(s config.Size) int {
 	return 1
 }
 
-// factsTimeout bounds the look at a subscription: seven requests, and the start of a provider.
+// factsTimeout bounds the look at a subscription: some ten requests, and the start of a provider.
 const factsTimeout = 3 * time.Minute
 
 // Facts asks the subscription and the region of the cluster. What cannot be told is told in
@@ -111,12 +112,16 @@ func (a Cloud) Facts(ctx context.Context, c *config.Cluster) preflight.Facts {
 	return f
 }
 
+// asking is what the engine writes before the error of a function.
+var asking = regexp.MustCompile(`^(?:rpc error: code = \w+ desc = )?invocation of \S+ returned an error: `)
+
 // reason is the first reason of an error.
 func reason(err error) string {
+	said := pulumicli.FirstLine(err.Error())
 	if command := new(pulumicli.Error); errors.As(err, &command) && len(command.Reasons) > 0 {
-		return command.Reasons[0]
+		said = command.Reasons[0]
 	}
-	return pulumicli.FirstLine(err.Error())
+	return asking.ReplaceAllString(said, "")
 }
 
 // Judge compares what the subscription has said with what is wanted.
@@ -126,16 +131,18 @@ func (Cloud) Judge(f preflight.Facts, w preflight.Wanted) []preflight.Finding {
 	}
 	switch {
 	case f.Err != "":
-		return fail("sign in with `az login --tenant "+w.Tenant+"`, or set ARM_ variables that work without a question",
-			"Azure does not accept the credentials: %s", f.Err)
+		return fail(signInRemedy(f.Err, w), "Azure does not accept the credentials for subscription %s of tenant %s: %s", w.Account, w.Tenant, f.Err)
 	case f.Tenant != w.Tenant:
 		return fail("use credentials of tenant "+w.Tenant+", or correct cloud.tenant",
 			"the credentials are of tenant %s (%s), and the cluster is for %s", f.Tenant, f.Identity, w.Tenant)
 	case f.Account != w.Account:
 		return fail("use credentials of subscription "+w.Account+", or correct cloud.account",
 			"the credentials are of subscription %s (%s), and the cluster is for %s", f.Account, f.Identity, w.Account)
+	case f.AccountErr != "":
+		return fail("give the identity a role on the subscription, use credentials that have one, or correct cloud.account",
+			"%s of tenant %s cannot use subscription %s: %s", f.Identity, f.Tenant, w.Account, f.AccountErr)
 	}
-	out := []preflight.Finding{preflight.Good(identityCheck, "%s", f.Identity)}
+	out := []preflight.Finding{preflight.Good(identityCheck, "%s of tenant %s, in subscription %s", f.Identity, f.Tenant, f.Account)}
 	switch {
 	case f.RegionErr != "":
 		out = append(out, preflight.Bad(regionCheck, preflight.Warn, "allow Microsoft.Resources/subscriptions/locations/read to the credentials in use",
@@ -153,6 +160,38 @@ func (Cloud) Judge(f preflight.Facts, w preflight.Wanted) []preflight.Finding {
 	out = append(out, judgeVersion(f, w)...)
 	out = append(out, judgeRights(f)...)
 	return append(out, judgeQuotas(f, w)...)
+}
+
+// refusedSignIns are what people do about refusals by Entra. Sources:
+// https://learn.microsoft.com/entra/identity-platform/reference-error-codes and
+// https://learn.microsoft.com/azure/azure-resource-manager/troubleshooting/common-deployment-errors
+func refusedSignIns(w preflight.Wanted) map[string]string {
+	const login = "run `az login --tenant "
+	return map[string]string{
+		"AADSTS700024":               "have the token of workload identity in a file that is renewed, by ARM_OIDC_TOKEN_FILE_PATH, or get a new one: it ends within minutes",
+		"AADSTS7000222":              "make another secret for the application, and set ARM_CLIENT_SECRET to it",
+		"AADSTS7000215":              "correct ARM_CLIENT_SECRET: it is the secret's value, not its id",
+		"AADSTS700082":               login + w.Tenant + "`: the last sign-on has ended",
+		"AADSTS70043":                login + w.Tenant + "`: the last sign-on has ended",
+		"AADSTS50173":                login + w.Tenant + "`: the last sign-on has ended",
+		"AADSTS90002":                "correct cloud.tenant, and ARM_TENANT_ID where it is set",
+		"AADSTS700016":               "correct ARM_CLIENT_ID, or use an application of tenant " + w.Tenant,
+		"AADSTS70021":                "give the application a federated credential for the issuer and the subject that the message names",
+		"AADSTS700213":               "give the application a federated credential for the subject that the message names",
+		"ExpiredAuthenticationToken": "sign in again with `az login --tenant " + w.Tenant + "`, or renew the token that ARM_ variables name",
+	}
+}
+
+// entraCode is an error code of Entra's, or the one by which the Resource Manager calls a token
+// too old.
+var entraCode = regexp.MustCompile(`AADSTS\d+|ExpiredAuthenticationToken`)
+
+// signInRemedy is what to do about credentials that were refused.
+func signInRemedy(refusal string, w preflight.Wanted) string {
+	if remedy := refusedSignIns(w)[entraCode.FindString(refusal)]; remedy != "" {
+		return remedy
+	}
+	return "sign in with `az login --tenant " + w.Tenant + "`, or set ARM_ variables that work without a question"
 }
 
 // judgeProviders judges the resource providers, which a subscription registers once each.
@@ -180,26 +219,44 @@ func judgeVersion(f preflight.Facts, w preflight.Wanted) []preflight.Finding {
 	case f.VersionsErr != "":
 		return []preflight.Finding{preflight.Bad(versionCheck, preflight.Warn, "allow Microsoft.ContainerService/locations/kubernetesVersions/read to the credentials in use",
 			"whether AKS has %s in %s cannot be told: %s", w.Version, w.Region, f.VersionsErr)}
-	case !slices.Contains(f.Versions, w.Version):
+	case w.Extended && !slices.Contains(f.ExtendedVersions, w.Version):
+		return []preflight.Finding{preflight.Bad(versionCheck, preflight.Fail, "choose one of "+wording.Or(f.ExtendedVersions)+" in kubernetes.version",
+			"AKS does not offer %s in %s with extended support", w.Version, w.Region)}
+	case !w.Extended && slices.Contains(f.ExtendedVersions, w.Version) && !slices.Contains(f.Versions, w.Version):
+		return []preflight.Finding{preflight.Bad(versionCheck, preflight.Fail, "choose one of "+wording.Or(f.Versions)+" in kubernetes.version, or set kubernetes.support: extended and kubernetes.tier: premium",
+			"AKS offers %s in %s with extended support alone", w.Version, w.Region)}
+	case !w.Extended && !slices.Contains(f.Versions, w.Version):
 		return []preflight.Finding{preflight.Bad(versionCheck, preflight.Fail, "choose one of "+wording.Or(f.Versions)+" in kubernetes.version",
 			"AKS does not offer %s in %s", w.Version, w.Region)}
 	}
 	return []preflight.Finding{preflight.Good(versionCheck, "AKS offers %s in %s", w.Version, w.Region)}
 }
 
-// judgeRights judges what the caller may do in the subscription. Rights on a resource group
-// alone are not seen from there.
+// judgeRights judges what the caller may do in the subscription, and on what others own.
+// Rights on a resource group alone are not seen from the subscription.
 func judgeRights(f preflight.Facts) []preflight.Finding {
 	const remedy = "give the identity Contributor and Role Based Access Control Administrator on the subscription, or a role of your own with these actions"
+	var out []preflight.Finding
 	switch {
 	case f.RightsErr != "":
-		return []preflight.Finding{preflight.Bad(rightsCheck, preflight.Warn, "look at the role assignments of the identity",
-			"what the identity may do in the subscription cannot be told: %s", f.RightsErr)}
+		out = append(out, preflight.Bad(rightsCheck, preflight.Warn, "look at the role assignments of the identity",
+			"what the identity may do in the subscription cannot be told: %s", f.RightsErr))
 	case len(f.MissingRights) > 0:
-		return []preflight.Finding{preflight.Bad(rightsCheck, preflight.Warn, remedy,
-			"no role on the subscription allows %s", wording.And(f.MissingRights))}
+		out = append(out, preflight.Bad(rightsCheck, preflight.Warn, remedy,
+			"no role on the subscription allows %s", wording.And(f.MissingRights)))
+	default:
+		out = append(out, preflight.Good(rightsCheck, "what core makes is allowed to the identity"))
 	}
-	return []preflight.Finding{preflight.Good(rightsCheck, "what core makes is allowed to the identity")}
+	for _, on := range f.OnOthers {
+		if on.Err != "" {
+			out = append(out, preflight.Bad(rightsCheck, preflight.Warn, "look at the role assignments of the identity there, and at whether it exists",
+				"what the identity may do on %s cannot be told: %s", on.ID, on.Err))
+			continue
+		}
+		out = append(out, preflight.Bad(rightsCheck, preflight.Fail, "have its owner give the identity a role there with these actions",
+			"no role on %s allows %s", on.ID, wording.And(on.Missing)))
+	}
+	return out
 }
 
 // demanded are quotas that a cluster, and all together, count against.
@@ -230,8 +287,8 @@ func judgeQuotas(f preflight.Facts, w preflight.Wanted) []preflight.Finding {
 		}
 		known, ok := f.Sizes[strings.ToLower(size)]
 		switch {
-		case one == 0:
-			continue // other clusters' sizes are theirs to judge
+		case one == 0 && (!ok || known.Closed):
+			continue // other clusters' sizes are theirs to judge; their vCPUs count
 		case f.SizesErr != "":
 			out = append(out, preflight.Bad(quotaCheck, preflight.Warn, "allow Microsoft.Compute/skus/read to the credentials in use",
 				"the vCPUs of %s cannot be told: %s", size, f.SizesErr))

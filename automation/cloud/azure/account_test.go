@@ -29,9 +29,12 @@ func TestFacts(t *testing.T) {
 	assert.Check(t, f.Enabled)
 	assert.DeepEqual(t, f.Unregistered, []string{"Microsoft.ManagedIdentity"})
 	assert.DeepEqual(t, f.Versions, []string{"1.34", "1.35"})
+	assert.DeepEqual(t, f.ExtendedVersions, []string{"1.32", "1.34"})
+	assert.Check(t, is.Len(f.OnOthers, 0))
 	assert.DeepEqual(t, f.MissingRights, []string{"Microsoft.Authorization/roleAssignments/write"})
 	assert.DeepEqual(t, f.Sizes, map[string]preflight.Size{
 		"standard_d4s_v5": {Family: "standardDSv5Family", CPUs: 4}, "standard_d4as_v6": {Family: "standardDav6Family", CPUs: 4, Closed: true},
+		"standard_d8s_v5": {Family: "standardDSv5Family", CPUs: 8},
 		"standard_e4s_v5": {Family: "standardESv5Family", CPUs: 4},
 	})
 	assert.DeepEqual(t, f.Quotas[addresses], preflight.Quota{Limit: 20, Used: 20})
@@ -42,7 +45,9 @@ func TestFacts(t *testing.T) {
 func TestFactsThatCannotBeTold(t *testing.T) {
 	const at = "/subscriptions/" + subscription
 	f := read(t, func(m *manager) { m.Refused = map[string]int{at: 403} })
-	assert.Equal(t, f.Err, "get "+at+": AuthorizationFailed: no")
+	assert.Equal(t, f.AccountErr, "it does not see it: get "+at+": AuthorizationFailed: no")
+	f = read(t, func(m *manager) { m.Refused = map[string]int{at: 401} })
+	assert.Check(t, f.AccountErr == "" && strings.HasPrefix(f.Err, "get "+at+": "), f.Err)
 	f = read(t, func(m *manager) {
 		m.Refused = map[string]int{at + "/locations": 403, at + "/providers/microsoft.network": 403, at + "/providers/microsoft.compute/skus": 403}
 	})
@@ -52,9 +57,62 @@ func TestFactsThatCannotBeTold(t *testing.T) {
 	}
 	assert.Check(t, is.Len(f.Versions, 2))
 	f = read(t, func(m *manager) { m.Answers[at] = []byte(`{"state": "Disabled"}`) })
-	assert.Equal(t, f.Err, "the subscription "+subscription+" is disabled")
+	assert.Equal(t, f.AccountErr, "it is disabled")
 	f = read(t, func(m *manager) { m.Answers[at+"/locations"] = []byte(`{"value": [{"name": "westeurope"}]}`) })
 	assert.Check(t, !f.Enabled && f.RegionErr == "" && f.Versions == nil)
+}
+
+// TestSignInRemedy: what to do depends on why Entra refuses.
+func TestSignInRemedy(t *testing.T) {
+	w := preflight.Wanted{Account: subscription, Tenant: tenant}
+	for said, want := range map[string]string{
+		"AADSTS700024: Client assertion is not within its valid time range.":                                                  "have the token of workload identity in a file",
+		"AADSTS700082: The refresh token has expired due to inactivity.":                                                      "run `az login --tenant " + tenant + "`",
+		"AADSTS7000222: The provided client secret keys for app 'c' are expired":                                              "make another secret",
+		"AADSTS90002: Tenant 'x' not found.":                                                                                  "correct cloud.tenant",
+		"get /subscriptions/s: ExpiredAuthenticationToken: The access token expiry UTC time is earlier than current UTC time": "sign in again",
+		"dial tcp: lookup login.microsoftonline.com":                                                                          "sign in with `az login --tenant " + tenant + "`, or set ARM_ variables",
+	} {
+		assert.Check(t, strings.HasPrefix(signInRemedy(said, w), want), "%s: %s", said, signInRemedy(said, w))
+	}
+}
+
+// TestRightsOnOthers: what a role on the subscription allows says nothing of another team's
+// subnet. What is named has to be granted there.
+func TestRightsOnOthers(t *testing.T) {
+	const (
+		group  = "/subscriptions/00000000-0000-4000-8000-000000000002/resourceGroups/network-team/providers/Microsoft.Network/"
+		subnet = group + "virtualNetworks/shared/subnets/aks"
+		zone   = group + "privateDnsZones/privatelink.germanywestcentral.azmk8s.io"
+		table  = "/subscriptions/00000000-0000-4000-8000-000000000002/resourcegroups/network-team/providers/microsoft.network/routetables/to-firewall"
+	)
+	c := demo()
+	c.Network = config.Network{Outbound: config.OutboundRoutes, Existing: &config.ExistingNetwork{NodeSubnet: subnet}}
+	ask := func(change func(*manager)) []preflight.RightsOn {
+		m := managerOf(t, "subscription.json")
+		if change != nil {
+			change(m)
+		}
+		return missingOnOthers(t.Context(), m.client(t), c)
+	}
+	assert.DeepEqual(t, ask(nil), []preflight.RightsOn{{ID: subnet, Missing: []string{subnetJoin}}})
+	c.Network.Existing.GrantAccess, c.Kubernetes.Endpoint.PrivateDNSZone = true, zone
+	got := ask(nil)
+	assert.DeepEqual(t, got[:2], []preflight.RightsOn{
+		{ID: subnet, Missing: []string{subnetJoin, assignRoles}}, {ID: group + "virtualNetworks/shared", Missing: []string{assignRoles}},
+	})
+	assert.Check(t, got[2].ID == zone && strings.Contains(got[2].Err, "ResourceNotFound"), "%+v", got)
+	got = ask(func(m *manager) {
+		m.Answers[table+"/providers/microsoft.authorization/permissions"] = []byte(`{"value": []}`)
+	})
+	assert.DeepEqual(t, got[0], preflight.RightsOn{ID: table, Missing: []string{assignRoles}})
+
+	var said []string
+	for _, f := range judgeRights(preflight.Facts{OnOthers: got}) {
+		said = append(said, strings.Join([]string{string(f.Level), f.Message}, " "))
+	}
+	assert.Equal(t, said[1], "fail no role on "+table+" allows "+assignRoles)
+	assert.Check(t, is.Contains(said[4], "warn what the identity may do on "+zone+" cannot be told: "))
 }
 
 func TestDemand(t *testing.T) {
@@ -83,7 +141,7 @@ func TestJudge(t *testing.T) {
 	one := preflight.Demand{"nodes of Standard_D4s_v5": 2, networks: 1}
 	wanted := preflight.Wanted{Account: subscription, Tenant: tenant, Region: "germanywestcentral", Version: "1.35", New: true, Demand: one, All: one.Plus(one)}
 	const (
-		who     = "ok account: object ada of tenant " + tenant
+		who     = "ok account: object ada of tenant " + tenant + ", in subscription " + subscription
 		region  = "ok region: germanywestcentral is open to the subscription"
 		missing = "fail resource providers: subscription " + subscription + " has not registered Microsoft.ManagedIdentity"
 		version = "ok Kubernetes version: AKS offers 1.35 in germanywestcentral"
@@ -108,6 +166,29 @@ func TestJudge(t *testing.T) {
 			who, region, "ok resource providers: Microsoft.ContainerService, Microsoft.ManagedIdentity and Microsoft.Network are registered",
 			"fail Kubernetes version: AKS does not offer 1.36 in germanywestcentral", "ok rights: what core makes is allowed to the identity",
 		}},
+		{"extended support alone", func(f *preflight.Facts, w *preflight.Wanted) {
+			w.Version, w.All, w.Demand, f.Unregistered, f.MissingRights = "1.32", nil, nil, nil, nil
+		}, []string{
+			who, region, "ok resource providers: Microsoft.ContainerService, Microsoft.ManagedIdentity and Microsoft.Network are registered",
+			"fail Kubernetes version: AKS offers 1.32 in germanywestcentral with extended support alone", "ok rights: what core makes is allowed to the identity",
+		}},
+		{"extended support", func(f *preflight.Facts, w *preflight.Wanted) {
+			w.Version, w.All, w.Demand, w.Extended, f.Unregistered, f.MissingRights = "1.32", nil, nil, true, nil, nil
+		}, []string{
+			who, region, "ok resource providers: Microsoft.ContainerService, Microsoft.ManagedIdentity and Microsoft.Network are registered",
+			"ok Kubernetes version: AKS offers 1.32 in germanywestcentral", "ok rights: what core makes is allowed to the identity",
+		}},
+		{"no extended support", func(_ *preflight.Facts, w *preflight.Wanted) { w.All, w.Demand, w.Extended = nil, nil, true }, []string{
+			who, region, missing, "fail Kubernetes version: AKS does not offer 1.35 in germanywestcentral with extended support", rights,
+		}},
+		{"another cluster's size of the same family", func(_ *preflight.Facts, w *preflight.Wanted) {
+			w.Version, w.Demand = "", preflight.Demand{"nodes of Standard_D4s_v5": 1}
+			w.All = preflight.Demand{"nodes of Standard_D4s_v5": 1, "nodes of Standard_D8s_v5": 1}
+		}, []string{
+			who, region, missing, rights,
+			"ok quota: 4 more vCPUs in germanywestcentral, 12 with the other clusters: 90 of 110 are used",
+			"fail quota: 4 more vCPUs of standardDSv5Family in germanywestcentral, 12 with the other clusters: 0 of 10 are used",
+		}},
 		{"sizes", func(_ *preflight.Facts, w *preflight.Wanted) {
 			w.Version = ""
 			w.Demand = preflight.Demand{"nodes of Standard_D4as_v6": 1, "nodes of Standard_X1": 1, "spot nodes of Standard_D4s_v5": 1, "nodes of Standard_E4s_v5": 1, addresses: 1}
@@ -130,12 +211,17 @@ func TestJudge(t *testing.T) {
 		}},
 		{"a region that is closed", func(f *preflight.Facts, _ *preflight.Wanted) { f.Enabled = false }, []string{who, "fail region: germanywestcentral is not open to subscription " + subscription}},
 		{"another tenant", func(f *preflight.Facts, _ *preflight.Wanted) { f.Tenant = "t2" }, []string{
-			"fail account: the credentials are of tenant t2 (object ada of tenant " + tenant + "), and the cluster is for " + tenant,
+			"fail account: the credentials are of tenant t2 (object ada), and the cluster is for " + tenant,
 		}},
 		{"another subscription", func(f *preflight.Facts, _ *preflight.Wanted) { f.Account = "s2" }, []string{
-			"fail account: the credentials are of subscription s2 (object ada of tenant " + tenant + "), and the cluster is for " + subscription,
+			"fail account: the credentials are of subscription s2 (object ada), and the cluster is for " + subscription,
 		}},
-		{"nobody", func(f *preflight.Facts, _ *preflight.Wanted) { f.Err = "AADSTS700016" }, []string{"fail account: Azure does not accept the credentials: AADSTS700016"}},
+		{"nobody", func(f *preflight.Facts, _ *preflight.Wanted) { f.Err = "AADSTS700016" }, []string{
+			"fail account: Azure does not accept the credentials for subscription " + subscription + " of tenant " + tenant + ": AADSTS700016",
+		}},
+		{"a subscription that is not seen", func(f *preflight.Facts, _ *preflight.Wanted) { f.AccountErr = "it is disabled" }, []string{
+			"fail account: object ada of tenant " + tenant + " cannot use subscription " + subscription + ": it is disabled",
+		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f, w := read(t, nil), wanted

@@ -27,12 +27,42 @@ func SignIn(env func(string) string) string {
 	switch {
 	case env("ARM_CLIENT_SECRET")+env("ARM_CLIENT_CERTIFICATE_PATH") != "":
 		return "spn"
+	case isTrue(env("ARM_USE_OIDC")) && env(tokenFile) == "" && inAzurePipelines(env):
+		return "azurepipelines"
 	case isTrue(env("ARM_USE_OIDC")):
 		return "workloadidentity"
 	case isTrue(env("ARM_USE_MSI")):
 		return "msi"
 	}
 	return "azurecli"
+}
+
+// Where a token of somebody else comes from that Entra takes. The provider takes one of the
+// environment first, then one in a file, and then asks an address in the way of GitHub; Azure
+// DevOps answers another one. Sources:
+// https://github.com/pulumi/pulumi-azure-native/blob/015fcf2279888470bbfe63ead852bacf47ca38d4/provider/pkg/provider/auth_azidentity.go
+// and https://github.com/hashicorp/packer-plugin-azure/pull/421
+const (
+	tokenFile    = "ARM_OIDC_TOKEN_FILE_PATH"
+	requestURL   = "ARM_OIDC_REQUEST_URL"
+	requestToken = "ARM_OIDC_REQUEST_TOKEN"
+	// Those that GitHub sets, which the provider and kubelogin read by themselves.
+	gitHubURL   = "ACTIONS_ID_TOKEN_REQUEST_URL"
+	gitHubToken = "ACTIONS_ID_TOKEN_REQUEST_TOKEN"
+	// The address of a pipeline of Azure DevOps.
+	pipelineURL = "SYSTEM_OIDCREQUESTURI"
+)
+
+// inAzurePipelines says that kubelogin can ask Azure DevOps itself, with what the task
+// AzureCLI@2 and the pipeline set:
+// https://azure.github.io/kubelogin/concepts/login-modes/azurepipelines.html
+func inAzurePipelines(env func(string) string) bool {
+	return env(pipelineURL) != "" && env("SYSTEM_ACCESSTOKEN") != "" && env("AZURESUBSCRIPTION_SERVICE_CONNECTION_ID") != ""
+}
+
+// asksGitHub says that the provider and kubelogin can ask for tokens in GitHub's way.
+func asksGitHub(env func(string) string) bool {
+	return env(gitHubURL) != "" && env(gitHubToken) != "" || env(pipelineURL) == "" && env(requestURL) != "" && env(requestToken) != ""
 }
 
 func isTrue(value string) bool { return value == "true" || value == "1" }
@@ -52,7 +82,7 @@ func (Cloud) Credentials(c *config.Cluster, env func(string) string, _ time.Time
 	switch SignIn(env) {
 	case "spn":
 		return servicePrincipal(env)
-	case "workloadidentity":
+	case "workloadidentity", "azurepipelines":
 		return workloadIdentity(env)
 	case "msi":
 		return preflight.Good(credentialsCheck, "the managed identity of this machine, which renews itself")
@@ -82,20 +112,29 @@ func workloadIdentity(env func(string) string) preflight.Finding {
 			return preflight.Bad(credentialsCheck, preflight.Fail, "set "+name, "workload identity by ARM_USE_OIDC, without %s", name)
 		}
 	}
-	file := env("ARM_OIDC_TOKEN_FILE_PATH")
+	file, given := env(tokenFile), env("ARM_OIDC_TOKEN") != ""
+	const short = "workload identity, by a token of the environment, which ends within minutes"
 	switch {
 	case file != "":
 		if _, err := os.Stat(file); err != nil {
-			return preflight.Bad(credentialsCheck, preflight.Fail, "correct ARM_OIDC_TOKEN_FILE_PATH", "workload identity, whose token cannot be read: %v", err)
+			return preflight.Bad(credentialsCheck, preflight.Fail, "correct "+tokenFile, "workload identity, whose token cannot be read: %v", err)
+		}
+		if given {
+			return preflight.Bad(credentialsCheck, preflight.Warn, "unset ARM_OIDC_TOKEN: the token in the file is renewed", short)
 		}
 		return preflight.Good(credentialsCheck, "workload identity, by the token in a file")
-	case env("ARM_OIDC_TOKEN") != "":
-		return preflight.Bad(credentialsCheck, preflight.Warn, "have the token in a file that is renewed, by ARM_OIDC_TOKEN_FILE_PATH",
-			"workload identity, by a token of the environment, which ends within minutes")
-	case env("ARM_OIDC_REQUEST_URL")+env("ACTIONS_ID_TOKEN_REQUEST_URL") != "":
+	case given && (inAzurePipelines(env) || asksGitHub(env) || env(loginMethod) != ""):
+		return preflight.Bad(credentialsCheck, preflight.Warn, "have the token in a file that is renewed, by "+tokenFile+", and unset ARM_OIDC_TOKEN", short)
+	case given:
+		return preflight.Bad(credentialsCheck, preflight.Fail, "write the token into a file that only you can read, name it in "+tokenFile+", and unset ARM_OIDC_TOKEN",
+			short+": kubelogin does not read it, and gets no token for the Kubernetes API")
+	case asksGitHub(env):
 		return preflight.Good(credentialsCheck, "workload identity, by the tokens of the pipeline")
+	case env(pipelineURL) != "":
+		return preflight.Bad(credentialsCheck, preflight.Fail, "write idToken of the task AzureCLI@2 with addSpnToEnvironment into a file, and name it in "+tokenFile,
+			"workload identity in a pipeline of Azure DevOps: the provider of Azure cannot ask it for a token")
 	}
-	return preflight.Bad(credentialsCheck, preflight.Fail, "set ARM_OIDC_TOKEN_FILE_PATH", "workload identity by ARM_USE_OIDC, without a token")
+	return preflight.Bad(credentialsCheck, preflight.Fail, "set "+tokenFile, "workload identity by ARM_USE_OIDC, without a token")
 }
 
 // cliCredentials reads which subscriptions `az login` has left. How long its sign-on lasts,
@@ -146,7 +185,11 @@ func LoginEnv(env func(string) string) map[string]string {
 		wanted["AAD_SERVICE_PRINCIPAL_CLIENT_CERTIFICATE_PASSWORD"] = env("ARM_CLIENT_CERTIFICATE_PASSWORD")
 	case "workloadidentity":
 		wanted["AZURE_CLIENT_ID"], wanted["AZURE_TENANT_ID"] = env("ARM_CLIENT_ID"), env("ARM_TENANT_ID")
-		wanted["AZURE_FEDERATED_TOKEN_FILE"] = env("ARM_OIDC_TOKEN_FILE_PATH")
+		if wanted["AZURE_FEDERATED_TOKEN_FILE"] = env(tokenFile); env(tokenFile) == "" && asksGitHub(env) {
+			wanted[gitHubURL], wanted[gitHubToken] = env(requestURL), env(requestToken)
+		}
+	case "azurepipelines":
+		wanted["AZURE_CLIENT_ID"], wanted["AZURE_TENANT_ID"] = env("ARM_CLIENT_ID"), env("ARM_TENANT_ID")
 	case "msi":
 		wanted["AZURE_CLIENT_ID"] = env("ARM_CLIENT_ID")
 	}

@@ -29,6 +29,21 @@ func TestSignIn(t *testing.T) {
 			map[string]string{"ARM_USE_OIDC": "true", "ARM_CLIENT_ID": "c", "ARM_TENANT_ID": "t", "ARM_OIDC_TOKEN_FILE_PATH": "f", "AZURE_TENANT_ID": "other"},
 			map[string]string{"AAD_LOGIN_METHOD": "workloadidentity", "AZURE_CLIENT_ID": "c", "AZURE_FEDERATED_TOKEN_FILE": "f"},
 		},
+		"an address like GitHub's": {
+			map[string]string{"ARM_USE_OIDC": "true", "ARM_CLIENT_ID": "c", "ARM_TENANT_ID": "t", "ARM_OIDC_REQUEST_URL": "u", "ARM_OIDC_REQUEST_TOKEN": "r"},
+			map[string]string{"AAD_LOGIN_METHOD": "workloadidentity", "AZURE_CLIENT_ID": "c", "AZURE_TENANT_ID": "t", "ACTIONS_ID_TOKEN_REQUEST_URL": "u", "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "r"},
+		},
+		"GitHub itself": {
+			map[string]string{"ARM_USE_OIDC": "true", "ARM_CLIENT_ID": "c", "ARM_TENANT_ID": "t", "ACTIONS_ID_TOKEN_REQUEST_URL": "u", "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "r"},
+			map[string]string{"AAD_LOGIN_METHOD": "workloadidentity", "AZURE_CLIENT_ID": "c", "AZURE_TENANT_ID": "t"},
+		},
+		"Azure DevOps": {
+			map[string]string{
+				"ARM_USE_OIDC": "true", "ARM_CLIENT_ID": "c", "ARM_TENANT_ID": "t", "ARM_OIDC_TOKEN": "x", "SYSTEM_OIDCREQUESTURI": "u", "SYSTEM_ACCESSTOKEN": "a",
+				"AZURESUBSCRIPTION_SERVICE_CONNECTION_ID": "s",
+			},
+			map[string]string{"AAD_LOGIN_METHOD": "azurepipelines", "AZURE_CLIENT_ID": "c", "AZURE_TENANT_ID": "t"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			assert.DeepEqual(t, LoginEnv(func(key string) string { return test.env[key] }), test.want)
@@ -73,6 +88,7 @@ func TestCredentials(t *testing.T) {
 		return map[string]string{"AZURE_CONFIG_DIR": filepath.Join(dir, name)}
 	}
 	oidc := map[string]string{"ARM_USE_OIDC": "true", "ARM_CLIENT_ID": "c", "ARM_TENANT_ID": tenant}
+	devops := map[string]string{"SYSTEM_OIDCREQUESTURI": "x", "SYSTEM_ACCESSTOKEN": "x", "AZURESUBSCRIPTION_SERVICE_CONNECTION_ID": "x"}
 	secret := map[string]string{"ARM_CLIENT_ID": "c", "ARM_CLIENT_SECRET": "s", "ARM_TENANT_ID": tenant}
 	for _, test := range []struct {
 		name    string
@@ -87,8 +103,12 @@ func TestCredentials(t *testing.T) {
 		{"nobody is signed in", with(cli("none")), preflight.Fail, "the environment has none, and nobody is signed in with the Azure CLI"},
 		{"a token in a file", with(oidc, map[string]string{"ARM_OIDC_TOKEN_FILE_PATH": token}), preflight.OK, "workload identity, by the token in a file"},
 		{"a file that is not there", with(oidc, map[string]string{"ARM_OIDC_TOKEN_FILE_PATH": token + "x"}), preflight.Fail, "workload identity, whose token cannot be read: stat " + token + "x: no such file or directory"},
-		{"a token of the environment", with(oidc, map[string]string{"ARM_OIDC_TOKEN": "x"}), preflight.Warn, "workload identity, by a token of the environment, which ends within minutes"},
-		{"the tokens of a pipeline", with(oidc, map[string]string{"ACTIONS_ID_TOKEN_REQUEST_URL": "x"}), preflight.OK, "workload identity, by the tokens of the pipeline"},
+		{"a token of the environment", with(oidc, map[string]string{"ARM_OIDC_TOKEN": "x"}), preflight.Fail, "workload identity, by a token of the environment, which ends within minutes: kubelogin does not read it, and gets no token for the Kubernetes API"},
+		{"a token of the environment, and a login of kubelogin's", with(oidc, map[string]string{"ARM_OIDC_TOKEN": "x", "AAD_LOGIN_METHOD": "azurecli"}), preflight.Warn, "workload identity, by a token of the environment, which ends within minutes"},
+		{"a token of the environment, and a file", with(oidc, map[string]string{"ARM_OIDC_TOKEN": "x", "ARM_OIDC_TOKEN_FILE_PATH": token}), preflight.Warn, "workload identity, by a token of the environment, which ends within minutes"},
+		{"a token in Azure DevOps", with(oidc, devops, map[string]string{"ARM_OIDC_TOKEN": "x"}), preflight.Warn, "workload identity, by a token of the environment, which ends within minutes"},
+		{"no token in Azure DevOps", with(oidc, devops, map[string]string{"ARM_OIDC_REQUEST_URL": "x", "ARM_OIDC_REQUEST_TOKEN": "x"}), preflight.Fail, "workload identity in a pipeline of Azure DevOps: the provider of Azure cannot ask it for a token"},
+		{"the tokens of a pipeline", with(oidc, map[string]string{"ACTIONS_ID_TOKEN_REQUEST_URL": "x", "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "x"}), preflight.OK, "workload identity, by the tokens of the pipeline"},
 		{"workload identity, no token", with(oidc), preflight.Fail, "workload identity by ARM_USE_OIDC, without a token"},
 		{"workload identity, no client", map[string]string{"ARM_USE_OIDC": "true"}, preflight.Fail, "workload identity by ARM_USE_OIDC, without ARM_CLIENT_ID"},
 		{"a secret", with(secret), preflight.OK, "the service principal c of the environment"},

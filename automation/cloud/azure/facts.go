@@ -2,9 +2,7 @@ package azure
 
 import (
 	"context"
-	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,33 +28,26 @@ func providers() []string {
 	return []string{"Microsoft.ContainerService", "Microsoft.ManagedIdentity", "Microsoft.Network"}
 }
 
-// rights that core needs: https://learn.microsoft.com/azure/role-based-access-control/resource-provider-operations
-func rights() []string {
-	return []string{
-		"Microsoft.Authorization/roleAssignments/write",
-		"Microsoft.ContainerService/managedClusters/write",
-		"Microsoft.ManagedIdentity/userAssignedIdentities/write",
-		"Microsoft.ManagedIdentity/userAssignedIdentities/federatedIdentityCredentials/write",
-		"Microsoft.Resources/subscriptions/resourceGroups/write",
-	}
-}
-
 // readFacts fills in what a subscription says. Only a subscription that is not seen is an
 // error; of another one, nothing else is of interest.
 func readFacts(ctx context.Context, client arm.Client, who caller, c *config.Cluster, f *preflight.Facts) {
 	f.Account, f.Tenant = who.subscription, who.tenant
-	f.Identity = "object " + who.object + " of tenant " + who.tenant
+	f.Identity = "object " + who.object
 	if f.Account != c.Cloud.Account || f.Tenant != c.Cloud.Tenant {
 		return
 	}
 	at := "/subscriptions/" + c.Cloud.Account
 	var subscription struct{ State, TenantID string }
-	if err := client.Get(ctx, at, subscriptionVersion, "", &subscription); err != nil {
+	err := client.Get(ctx, at, subscriptionVersion, "", &subscription)
+	switch {
+	case arm.IsMissing(err) || arm.IsForbidden(err):
+		f.AccountErr = "it does not see it: " + err.Error()
+		return
+	case err != nil:
 		f.Err = err.Error()
 		return
-	}
-	if subscription.State != "" && subscription.State != "Enabled" && subscription.State != "Warned" {
-		f.Err = fmt.Sprintf("the subscription %s is %s", c.Cloud.Account, strings.ToLower(subscription.State))
+	case subscription.State != "" && subscription.State != "Enabled" && subscription.State != "Warned":
+		f.AccountErr = "it is " + strings.ToLower(subscription.State)
 		return
 	}
 	f.Enabled, f.RegionErr = hasRegion(ctx, client, at, c.Cloud.Region)
@@ -64,8 +55,9 @@ func readFacts(ctx context.Context, client arm.Client, who caller, c *config.Clu
 		return
 	}
 	f.Unregistered, f.ProvidersErr = unregistered(ctx, client, at)
-	f.Versions, f.VersionsErr = versions(ctx, client, at, c.Cloud.Region)
-	f.MissingRights, f.RightsErr = missingRights(ctx, client, at)
+	f.VersionsErr = readVersions(ctx, client, at, c.Cloud.Region, f)
+	f.MissingRights, f.RightsErr = lacking(ctx, client, at, rights(c))
+	f.OnOthers = missingOnOthers(ctx, client, c)
 	f.Sizes, f.SizesErr = sizes(ctx, client, at, c.Cloud.Region)
 	f.QuotasErr = readQuotas(ctx, client, at, c.Cloud.Region, f.Quotas)
 }
@@ -92,53 +84,41 @@ func unregistered(ctx context.Context, client arm.Client, at string) (missing []
 	return missing, ""
 }
 
-// versions of Kubernetes that AKS offers in a region, the oldest first, without previews.
-func versions(ctx context.Context, client arm.Client, at, region string) ([]string, string) {
+// Support plans that AKS has a version in:
+// https://learn.microsoft.com/azure/aks/long-term-support
+const (
+	communityPlan = "KubernetesOfficial"
+	longTermPlan  = "AKSLongTermSupport"
+)
+
+// readVersions reads the versions of Kubernetes that AKS offers in a region, the oldest first,
+// without previews. Some are there with long-term support alone.
+func readVersions(ctx context.Context, client arm.Client, at, region string, f *preflight.Facts) string {
 	var found struct {
 		Values []struct {
-			Version   string
-			IsPreview bool
+			Version      string
+			IsPreview    bool
+			Capabilities struct{ SupportPlan []string }
 		}
 	}
 	err := client.Get(ctx, at+"/providers/Microsoft.ContainerService/locations/"+region+"/kubernetesVersions", clusterVersion, "", &found)
 	if err != nil {
-		return nil, err.Error()
+		return err.Error()
 	}
-	var out []string
 	for _, v := range found.Values {
-		if !v.IsPreview {
-			out = append(out, v.Version)
+		if v.IsPreview {
+			continue
+		}
+		if slices.Contains(v.Capabilities.SupportPlan, communityPlan) {
+			f.Versions = append(f.Versions, v.Version)
+		}
+		if slices.Contains(v.Capabilities.SupportPlan, longTermPlan) {
+			f.ExtendedVersions = append(f.ExtendedVersions, v.Version)
 		}
 	}
-	slices.SortFunc(out, config.CompareMinors)
-	return out, ""
-}
-
-// permission is one of those that the caller's roles add up to.
-type permission struct {
-	Actions, NotActions []string
-}
-
-func missingRights(ctx context.Context, client arm.Client, at string) ([]string, string) {
-	all, err := arm.List[permission](ctx, client, at+"/providers/Microsoft.Authorization/permissions", permissionVersion, "")
-	if err != nil {
-		return nil, err.Error()
-	}
-	return slices.DeleteFunc(rights(), func(action string) bool {
-		return slices.ContainsFunc(all, func(p permission) bool {
-			return matches(p.Actions, action) && !matches(p.NotActions, action)
-		})
-	}), ""
-}
-
-// matches says that one of the patterns, in which an asterisk stands for any text, is the
-// action's.
-func matches(patterns []string, action string) bool {
-	return slices.ContainsFunc(patterns, func(pattern string) bool {
-		expression := "(?i)^" + strings.ReplaceAll(regexp.QuoteMeta(pattern), `\*`, ".*") + "$"
-		found, err := regexp.MatchString(expression, action)
-		return err == nil && found
-	})
+	slices.SortFunc(f.Versions, config.CompareMinors)
+	slices.SortFunc(f.ExtendedVersions, config.CompareMinors)
+	return ""
 }
 
 // sku is a VM size, among others.

@@ -191,9 +191,9 @@ func (s *searching) group(name string) (*listed, error) {
 	return &group, err
 }
 
-// roles finds the role assignments of the cluster's identities in its subscription. They
-// outlive the identities, and nothing tells afterwards whose they were:
-// https://learn.microsoft.com/azure/role-based-access-control/troubleshooting. Those within
+// roles finds the role assignments of the cluster's identities, in its subscription and in
+// those of what others own. They outlive the identities, and nothing tells afterwards whose they
+// were: https://learn.microsoft.com/azure/role-based-access-control/troubleshooting. Those within
 // the cluster's groups go with them.
 func (s *searching) roles() error {
 	for _, identity := range s.identities {
@@ -205,9 +205,8 @@ func (s *searching) roles() error {
 		if err != nil {
 			return err
 		}
-		at := "/subscriptions/" + s.cluster.Cloud.Account + "/providers/Microsoft.Authorization/roleAssignments"
-		all, err := arm.List[listed](s.ctx, s.client, at, permissionVersion, arm.Filter("principalId eq '"+is.Properties.PrincipalID+"'"))
-		if err != nil && !arm.IsMissing(err) {
+		all, err := s.rolesOf(is.Properties.PrincipalID)
+		if err != nil {
 			return err
 		}
 		of, _ := arm.ParseID(identity)
@@ -219,6 +218,66 @@ func (s *searching) roles() error {
 		}
 	}
 	return nil
+}
+
+// rolesOf lists the role assignments of a principal. Where the caller may not list those of
+// another subscription, it is asked for those on the groups and resources that the file names.
+func (s *searching) rolesOf(principal string) ([]listed, error) {
+	at := func(scope string) ([]listed, error) {
+		all, err := arm.List[listed](s.ctx, s.client, scope+"/providers/Microsoft.Authorization/roleAssignments", permissionVersion,
+			arm.Filter("principalId eq '"+principal+"'"))
+		if arm.IsMissing(err) {
+			return nil, nil
+		}
+		return all, err
+	}
+	out, err := at(armid.Subscription(s.cluster.Cloud.Account))
+	if err != nil {
+		return nil, err
+	}
+	for subscription, scopes := range scopesOfOthers(s.cluster) {
+		all, err := at(armid.Subscription(subscription))
+		if err == nil {
+			scopes = nil
+		} else if !arm.IsForbidden(err) {
+			return nil, err
+		}
+		out = append(out, all...)
+		for _, scope := range scopes {
+			all, err := at(scope)
+			if err != nil && !arm.IsForbidden(err) {
+				return nil, err
+			}
+			out = append(out, all...)
+		}
+	}
+	return out, nil
+}
+
+// scopesOfOthers are what others own and core assigns roles on, by their subscriptions, without
+// the cluster's own. The group of a subnet has its network and, as a rule, its route table.
+func scopesOfOthers(c *config.Cluster) map[string][]string {
+	out := map[string][]string{}
+	add := func(scope string) {
+		if of := armid.SubscriptionOf(scope); of != "" && !strings.EqualFold(of, c.Cloud.Account) && !slices.Contains(out[of], scope) {
+			out[of] = append(out[of], scope)
+		}
+	}
+	if existing := c.Network.Existing; existing != nil {
+		if subnet, err := armid.ParseSubnet(existing.NodeSubnet); err == nil {
+			add(armid.Group(subnet.Subscription, subnet.Group))
+		}
+	}
+	add(ownZone(c))
+	for _, service := range c.Services {
+		if service.Identity == nil {
+			continue
+		}
+		for _, role := range service.Identity.Roles {
+			add(role.Scope)
+		}
+	}
+	return out
 }
 
 // exists reads a resource. One of which no version of the API is known counts as there.

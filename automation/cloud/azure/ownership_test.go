@@ -3,6 +3,7 @@ package azure
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
@@ -76,6 +77,54 @@ func TestFind(t *testing.T) {
 			assert.DeepEqual(t, got, test.want)
 		})
 	}
+}
+
+// TestRolesInOtherSubscriptions: a role on another team's network is found, also by a caller
+// who may not list those of its whole subscription.
+func TestRolesInOtherSubscriptions(t *testing.T) {
+	const (
+		other = "/subscriptions/00000000-0000-4000-8000-000000000002"
+		group = other + "/resourceGroups/network-team"
+		vault = "/subscriptions/00000000-0000-4000-8000-000000000003/resourceGroups/shop/providers/Microsoft.KeyVault/vaults/shop"
+		roles = "/providers/microsoft.authorization/roleassignments"
+		role  = "/providers/Microsoft.Authorization/roleAssignments/"
+	)
+	c := demo()
+	c.Network = config.Network{Existing: &config.ExistingNetwork{NodeSubnet: group + "/providers/Microsoft.Network/virtualNetworks/shared/subnets/aks"}}
+	c.Services = []config.Service{{Name: "shop", Identity: &config.Identity{Roles: []config.RoleGrant{{Scope: vault}}}}, {Name: "plain"}}
+	look := func(change func(*manager)) ([]string, error) {
+		m := managerOf(t, "leftovers.json")
+		onSubnet := c.Network.Existing.NodeSubnet + role + "r-subnet"
+		inGroup := []byte(`{"value": [{"id": "` + onSubnet + `"}]}`)
+		m.Answers[other+roles], m.Answers[strings.ToLower(group)+roles] = inGroup, inGroup
+		m.Answers["/subscriptions/00000000-0000-4000-8000-000000000003"+roles] = []byte(`{"value": [{"id": "` + vault + role + `r-vault"}]}`)
+		m.Resources = append(m.Resources, map[string]any{"id": onSubnet}, map[string]any{"id": vault + role + "r-vault"})
+		change(m)
+		found, err := find(t.Context(), m.client(t), c, teardown.Search{Owner: "ours", Known: everything})
+		var out []string
+		for _, l := range found {
+			if l.Kind == "role assignment" {
+				assert.Check(t, !l.GoesWithCore && l.Proof == "a role of the managed identity demo-kubelet of this state", "%+v", l)
+				out = append(out, l.ID)
+			}
+		}
+		slices.Sort(out)
+		return out, err
+	}
+	for name, test := range map[string]struct {
+		refused map[string]int
+		want    []string
+	}{
+		"all may be listed":      {nil, []string{"r-pull", "r-subnet", "r-vault"}},
+		"those of a group alone": {map[string]int{other + roles: 403}, []string{"r-pull", "r-subnet", "r-vault"}},
+		"none there":             {map[string]int{other + roles: 403, strings.ToLower(group) + roles: 403}, []string{"r-pull", "r-vault"}},
+	} {
+		got, err := look(func(m *manager) { m.Refused = test.refused })
+		assert.NilError(t, err, name)
+		assert.DeepEqual(t, got, test.want)
+	}
+	_, err := look(func(m *manager) { m.Refused = map[string]int{other + roles: 409} })
+	assert.ErrorContains(t, err, "list "+other+"/providers/Microsoft.Authorization/roleAssignments: AuthorizationFailed")
 }
 
 // without is a map without some keys.

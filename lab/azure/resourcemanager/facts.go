@@ -92,12 +92,15 @@ func (a *api) register(q *question) (any, error) {
 	return a.describeProvider(q, name), nil
 }
 
-// permissions of the caller, which everybody may ask for:
+// permissions of the caller in a subscription.
+func (a *api) permissions(q *question) (any, error) { return a.permissionsOn(q, scope(q)) }
+
+// permissionsOn are those on a scope, which everybody may ask for:
 // https://learn.microsoft.com/en-us/rest/api/authorization/permissions
-func (a *api) permissions(q *question) (any, error) {
+func (a *api) permissionsOn(q *question, scope string) (any, error) {
 	defer a.cloud.Lock()()
 	found := []any{}
-	for _, role := range arm.RolesOf(a.cloud, q.caller, scope(q)) {
+	for _, role := range arm.RolesOf(a.cloud, q.caller, scope) {
 		actions, not := role.Actions()
 		found = append(found, map[string]any{"actions": texts(actions), "notActions": texts(not), "dataActions": texts(nil), "notDataActions": texts(nil)})
 	}

@@ -116,11 +116,35 @@ func (a *api) find(id string) *standin.Record {
 
 // get a resource: https://learn.microsoft.com/en-us/rest/api/resources/resources/get-by-id
 func (a *api) get(q *question) (any, error) {
+	path, _ := q.Context().Value(asked{}).(string)
+	for kind, answer := range map[string]func(*question, string) (any, error){"permissions": a.permissionsOn, "roleassignments": a.assignments} {
+		suffix := "/providers/microsoft.authorization/" + kind
+		if strings.HasSuffix(q.URL.Path, suffix) {
+			return answer(q, path[:len(path)-len(suffix)])
+		}
+	}
 	r, err := a.known(q)
 	if err != nil {
 		return nil, err
 	}
 	return describe(r), a.may(q, a.cloud.TypeOf(r.Type).Noun+"/read", r.ID)
+}
+
+// assignments of roles at a scope, above it and below, of one principal where the filter names
+// one: https://learn.microsoft.com/en-us/rest/api/authorization/role-assignments/list-for-scope
+func (a *api) assignments(q *question, scope string) (any, error) {
+	if err := a.may(q, "Microsoft.Authorization/roleAssignments/read", scope); err != nil {
+		return nil, err
+	}
+	defer a.cloud.Lock()()
+	of, found := equals(q, "principalId"), []any{}
+	for r := range a.cloud.Each(rbac.AssignmentType, standin.Global) {
+		on := r.Outputs.Str("scope")
+		if (rbac.Covers(on, scope) || rbac.Covers(scope, on)) && (of == "" || arm.Same(of, r.Outputs.Str("principalId"))) {
+			found = append(found, describe(r))
+		}
+	}
+	return list(found), nil
 }
 
 // known is the resource that a question names by its id. Source of the refusals:

@@ -84,6 +84,12 @@ func IsMissing(err error) bool {
 	return errors.As(err, &refused) && refused.Status == http.StatusNotFound
 }
 
+// IsForbidden says that an error is of what the caller may not do.
+func IsForbidden(err error) bool {
+	refused := new(Error)
+	return errors.As(err, &refused) && refused.Status == http.StatusForbidden
+}
+
 // Get reads what is at a path, such as a resource's id, into the value. query has
 // parameters besides the version, with their values escaped; it may be "".
 func (c Client) Get(ctx context.Context, path, version, query string, into any) error {
