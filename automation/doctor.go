@@ -184,3 +184,5 @@ func (h host) API(ctx context.Context, c *config.Cluster) (silence, err error) {
 	p, err := h.driver.probe(ctx, c)
 	return p.silence, err
 }
+
+func (h host) HubOf(c *config.Cluster) (*config.Cluster, error) { return h.driver.hub(c) }

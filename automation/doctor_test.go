@@ -184,3 +184,19 @@ func TestUpLooksAtTheAccount(t *testing.T) {
 		t.Errorf("up of a cluster that exists: %v", err)
 	}
 }
+
+// TestDoctorAsksTheHub: a spoke is registered at its hub, so that its hub has to know this
+// identity, too. One that does not exist yet is made before.
+func TestDoctorAsksTheHub(t *testing.T) {
+	f := newFleet(t)
+	hub := func() []string {
+		reports, err := f.Doctor(t.Context(), []*config.Cluster{argoCluster("spoke", "mgmt")})
+		assert.NilError(t, err)
+		return slices.DeleteFunc(said(reports[0].Findings), func(text string) bool { return !strings.Contains(text, " hub: ") })
+	}
+	assert.DeepEqual(t, hub(), []string{"ok hub: the Kubernetes API of mgmt takes this identity"})
+	silent(f.clusters["mgmt"])
+	assert.DeepEqual(t, hub(), []string{"fail hub: the Kubernetes API of mgmt does not answer: connection refused"})
+	delete(f.cli.states, "mgmt-core")
+	assert.Check(t, is.Len(hub(), 0))
+}

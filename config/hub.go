@@ -189,6 +189,7 @@ func checkHub(doc *strict.Document, c, hub *Cluster) {
 			fmt.Sprintf("use %d or a later one, or remove it", hub.Wave))
 	default:
 		checkReach(problem, c, hub)
+		checkAcross(problem, c, hub)
 		warnOfNoWay(doc, c, hub)
 	}
 }

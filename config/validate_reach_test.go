@@ -56,3 +56,73 @@ func TestSpokeWithoutAWay(t *testing.T) {
 		})
 	}
 }
+
+// TestSpokeAcrossClouds: a hub reaches a spoke of another cloud by the token of a service
+// account, where the network lets it.
+func TestSpokeAcrossClouds(t *testing.T) {
+	const (
+		token   = spokeGitOps + "  argocd: {credentials: service-account}\n"
+		noName  = `kubernetes.endpoint: is private, with a name that this cluster's network alone knows: the Argo CD of the hub "mgmt" in another cloud does not find it; set privateDnsZone: none`
+		noBlock = `kubernetes.endpoint: is private, and lets in no address of the hub "mgmt" in another cloud, whose Argo CD works with this cluster by its Kubernetes API; add the hub's network, `
+		noRole  = `gitops.hub: "mgmt" is in Azure, where its Argo CD has no IAM role that could assume this cluster's; add gitops.argocd.credentials: service-account`
+	)
+	public := "public: true, allowedCidrs: [203.0.113.0/24]"
+	for _, test := range []struct{ name, spoke, endpoint, gitops, refusal, warning string }{
+		{"Azure, public", "azure", public, spokeGitOps, "", ""},
+		{"Azure, private", "azure", "private: true", spokeGitOps, noName, ""},
+		{"Azure, private with a public name", "azure", "privateDnsZone: none", spokeGitOps, "", "see that the name of the API leads to its private address there"},
+		{"AWS, public", "aws", "private: false, " + public, token, "", ""},
+		{"AWS, both", "aws", public, token, "", ""},
+		{"AWS, private", "aws", "", token, noBlock, ""},
+		{"AWS, private with a group", "aws", "securityGroups: [sg-0a1b2c3d]", token, noBlock, ""},
+		{"AWS, private with the hub's network", "aws", "privateCidrs: [10.0.0.0/8]", token, "", ""},
+		{"AWS, by a role", "aws", public, spokeGitOps, noRole, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			aws, azure := readGood(t, "spoke.yaml"), readGood(t, "azure-spoke.yaml")
+			hub, spoke := readGood(t, "mgmt.yaml"), azure
+			if test.spoke == "aws" {
+				hub, spoke = asHub(t, azure, hub), aws
+			}
+			write(t, dir, "mgmt.yaml", hub)
+			write(t, dir, "spoke.yaml", across(t, spoke, test.endpoint, test.gitops))
+			c, err := Load(filepath.Join(dir, "spoke.yaml"))
+			if test.refusal != "" {
+				assert.ErrorContains(t, err, test.refusal)
+				return
+			}
+			assert.NilError(t, err)
+			var said []string
+			for _, w := range c.Warnings {
+				if w.Path == string(endpointPath) {
+					said = append(said, w.Warning())
+				}
+			}
+			assert.Check(t, is.Equal(len(said) > 0, test.warning != ""), "%v", said)
+			assert.Check(t, is.Contains(strings.Join(said, ""), test.warning))
+		})
+	}
+}
+
+const spokeGitOps = "gitops:\n  engine: argocd\n  hub: mgmt\n"
+
+// asHub is a spoke's file as that of a hub in Azure, with the gitops section of the hub mgmt.
+func asHub(t *testing.T, spoke, hub string) string {
+	t.Helper()
+	_, gitops, ok := strings.Cut(hub, "gitops:\n")
+	assert.Assert(t, ok && strings.HasSuffix(spoke, spokeGitOps))
+	gitops = strings.Replace(gitops, "    accounts: [\"222233334444\"]\n", "", 1)
+	spoke = strings.NewReplacer("name: azure-spoke", "name: mgmt", "10.32.0.0/16", "10.0.0.0/16").Replace(spoke)
+	return strings.TrimSuffix(spoke, spokeGitOps) + "gitops:\n" + gitops
+}
+
+// across is a spoke's file with this endpoint and gitops section; its network is not the hub's.
+func across(t *testing.T, spoke, endpoint, gitops string) string {
+	t.Helper()
+	assert.Assert(t, strings.HasSuffix(spoke, spokeGitOps))
+	spoke = strings.NewReplacer("name: azure-spoke", "name: spoke", "10.0.0.0/16", "10.32.0.0/16",
+		"  endpoint: {public: true, allowedCidrs: [203.0.113.0/24]}\n", "").Replace(spoke)
+	spoke = strings.Replace(spoke, "kubernetes:\n", "kubernetes:\n  endpoint: {"+endpoint+"}\n", 1)
+	return strings.TrimSuffix(spoke, spokeGitOps) + gitops
+}

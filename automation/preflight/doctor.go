@@ -54,6 +54,8 @@ type Surroundings interface {
 	API(ctx context.Context, c *config.Cluster) (silence, err error)
 	// Hub says why a hub that others run does not let the cluster register.
 	Hub(ctx context.Context, c *config.Cluster) error
+	// HubOf reads the file of the cluster's hub.
+	HubOf(c *config.Cluster) (*config.Cluster, error)
 }
 
 // Doctor examines clusters. It changes nothing in the cloud, in a cluster or in

@@ -29,6 +29,7 @@ func (d Doctor) Examine(ctx context.Context, clusters []*config.Cluster) ([]Repo
 		found = append(found, d.checkNeeds(ctx, x.cluster))
 		found = append(found, d.checkReach(ctx, x.cluster, x.core)...)
 		found = append(found, d.checkExternalHub(ctx, x.cluster)...)
+		found = append(found, d.checkHub(ctx, x.cluster)...)
 		return append(found, d.checkAccess(ctx, x.cluster, x.core)...)
 	})
 }
@@ -205,6 +206,27 @@ func (d Doctor) checkExternalHub(ctx context.Context, c *config.Cluster) []Findi
 		return []Finding{because(err, check, "check gitops.externalHub, and the rights of its token")}
 	}
 	return []Finding{Good(check, "hub %s may be asked for the registration of %s", c.Hub(), c.Name)}
+}
+
+// checkHub asks the hub of a spoke, if it exists, whether it knows this identity: bootstrap
+// registers the spoke there, with the program and the credentials of the hub's cloud.
+func (d Doctor) checkHub(ctx context.Context, c *config.Cluster) []Finding {
+	const check = "hub"
+	if !c.HasHubFile() {
+		return nil
+	}
+	hub, err := d.HubOf(c)
+	if err != nil {
+		return []Finding{because(err, check, "correct the file of the hub")}
+	}
+	found := d.checkAccess(ctx, hub, d.Core(ctx, hub))
+	for i := range found {
+		found[i].Check = check
+		if found[i].Level == OK {
+			found[i].Message = "the Kubernetes API of " + hub.Name + " takes this identity"
+		}
+	}
+	return found
 }
 
 // checkAccess asks a cluster that exists whether it knows this identity.

@@ -67,7 +67,7 @@ func TestWrongInputsAreFound(t *testing.T) {
 func clusterFiles(t *testing.T) []string {
 	t.Helper()
 	var files []string
-	for _, dir := range []string{"clusters", "config/testdata/good", "stacks/testdata/clusters", "tests/lab/testdata", "tests/lab/testdata/argocd"} {
+	for _, dir := range []string{"clusters", "config/testdata/good", "stacks/testdata/clusters", "tests/lab/testdata", "tests/lab/testdata/argocd", "tests/lab/testdata/clouds"} {
 		found, err := filepath.Glob(filepath.Join("..", "..", dir, "*.yaml"))
 		assert.NilError(t, err)
 		assert.Assert(t, len(found) > 0, "no cluster files in %s", dir)
@@ -91,7 +91,7 @@ func isForAWS(t *testing.T, file string) bool {
 // isClusterFile excludes what is beside cluster files: manifests, the settings of
 // stacks, and templates of them.
 func isClusterFile(base string) bool {
-	return !slices.Contains([]string{"install.yaml", "argocd-install.yaml", "fleet.yaml", "guest.yaml", "adopted.yaml", "theirs.yaml", "theirs-flux.yaml"}, base) && !strings.HasPrefix(base, "Pulumi.")
+	return !slices.Contains([]string{"install.yaml", "argocd-install.yaml", "guest.yaml", "adopted.yaml", "theirs.yaml", "theirs-flux.yaml"}, base) && !strings.HasPrefix(base, "Pulumi.")
 }
 
 // longest writes testdata/longest.yaml with the longest name that a cluster of it

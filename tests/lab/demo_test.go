@@ -118,7 +118,7 @@ func (p project) valuesReachGit(t *testing.T) {
 	vpc := vpcs[0].ID
 	for what, args := range map[string][]string{
 		"the general ConfigMap":           {"-n", "flux-system", "get", "configmap", "infra-config", "-o", "jsonpath={.data.vpc_id}"},
-		"the object that Flux reconciled": {"-n", "hello", "get", "configmap", "settings", "-o", "jsonpath={.data.vpcId}"},
+		"the object that Flux reconciled": {"-n", "hello", "get", "configmap", "settings", "-o", "jsonpath={.data.network}"},
 	} {
 		if got := p.kubectl(t, "demo", args...); got != vpc {
 			t.Errorf("%s says %q, want %s", what, got, vpc)

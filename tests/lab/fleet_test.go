@@ -46,7 +46,11 @@ type gateEnd struct {
 	Wave                int
 }
 
-// TestFleet brings up eight clusters of three waves. One of them fails: its
+// inAzure are the clusters of the fleet that are in Azure; the others are in AWS. Of the last
+// two waves, three are in each cloud.
+var inAzure = []string{"canary-b", "well-b", "last-b", "last-c"}
+
+// TestFleet brings up eight clusters of three waves, in two clouds. One of them fails: its
 // neighbours finish, the next wave waits, the summary tells, and --resume
 // completes it. Between the waves are gates: one stays shut until Git
 // has what its cluster is for. Each wave follows a branch of its own, and at the end a
@@ -121,7 +125,7 @@ type promotion struct {
 func (p project) promoted(t *testing.T) {
 	clone := filepath.Join(t.TempDir(), "platform")
 	p.git(t, p.dir, "clone", "--quiet", "--branch", environments[0], p.platform(), clone)
-	followers := []string{"canary-a", "well-a", "last-a"}
+	followers := []string{"canary-a", "well-b", "last-a"}
 	for _, name := range followers {
 		file := filepath.Join(clone, "clusters", name, "greeting.yaml")
 		text, err := os.ReadFile(file)
@@ -200,8 +204,8 @@ func fleetFails(t *testing.T, p project, waves map[string]int) {
 			t.Errorf("%s was skipped for %q", c.Cluster, c.Cause)
 		}
 	}
-	if names := p.vpcs(t); !slices.Contains(names, sick+"-vpc") || slices.Contains(names, "last-a-vpc") || len(names) != 5 {
-		t.Errorf("the stand-in has the networks of %v", names)
+	if got, want := p.networks(t), []string{"canary-a", "canary-b", sick, "well-a", "well-b"}; !slices.Equal(got, want) {
+		t.Errorf("the clouds have the networks of %v, want those of %v", got, want)
 	}
 }
 
@@ -266,10 +270,10 @@ func writeTree(t *testing.T, p project, name string) {
 	t.Helper()
 	dir := filepath.Join("platform", "flux", "clusters", name)
 	p.write(t, filepath.Join(dir, "greeting.yaml"),
-		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: greeting, namespace: default}\ndata: {vpc: \"${vpc_id}\"}\n")
+		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: greeting, namespace: default}\ndata: {network: \"${network_id}\"}\n")
 }
 
-// writeFleet replaces the project's clusters by eight of three waves. All but one
+// writeFleet replaces the project's clusters by eight of three waves, in two clouds. All but one
 // have something in Git.
 func writeFleet(t *testing.T, p project) map[string]int {
 	t.Helper()
@@ -278,8 +282,6 @@ func writeFleet(t *testing.T, p project) map[string]int {
 	for _, file := range old {
 		assert.NilError(t, os.Remove(file))
 	}
-	template, err := os.ReadFile(filepath.Join("testdata", "fleet.yaml"))
-	assert.NilError(t, err)
 	waves := map[string]int{
 		"canary-a": 0, "canary-b": 0, sick: 1, "well-a": 1, "well-b": 1, "last-a": 2, "last-b": 2, "last-c": 2,
 	}
@@ -290,12 +292,14 @@ func writeFleet(t *testing.T, p project) map[string]int {
 		} else {
 			writeTree(t, p, name)
 		}
-		region := "eu-central-1" // AWS allows five networks in a region
-		if strings.HasSuffix(name, "-b") || name == sick {
-			region = "eu-west-1"
+		cloud := "aws"
+		if slices.Contains(inAzure, name) {
+			cloud = "azure"
 		}
+		template, err := os.ReadFile(filepath.Join("testdata", "fleet", cloud+".yaml"))
+		assert.NilError(t, err)
 		p.write(t, "clusters/"+name+".yaml", strings.NewReplacer(
-			"NAME", name, "WAVE", fmt.Sprint(wave), "BLOCK", fmt.Sprint(60+len(name)), "TOKEN", token, "REGION", region,
+			"NAME", name, "WAVE", fmt.Sprint(wave), "BLOCK", fmt.Sprint(60+len(name)), "TOKEN", token,
 			"BRANCH", environments[wave],
 		).Replace(string(template))+addons)
 	}
@@ -330,12 +334,15 @@ func wantResults(t *testing.T, s summary, want func(name string, wave int) strin
 	}
 }
 
-// vpcs are the clusters that have a network in the stand-in.
-func (p project) vpcs(t *testing.T) []string {
+// networks are the clusters that have a network in either cloud.
+func (p project) networks(t *testing.T) []string {
 	t.Helper()
 	var names []string
-	for _, i := range p.made(t, "aws:ec2/vpc:Vpc") {
-		names = append(names, i.Name)
+	for _, i := range p.inventory(t) {
+		if networkOf.MatchString(i.Type) {
+			names = append(names, strings.TrimSuffix(i.Name, "-vpc"))
+		}
 	}
+	slices.Sort(names)
 	return names
 }

@@ -39,10 +39,22 @@ type Command = func(*testscript.TestScript, bool, []string)
 //
 //	exits <code> <command>...   runs a command that must end with the exit code
 func Run(t *testing.T, setup func(*testscript.Env) error, commands map[string]Command) {
+	p := params(setup, commands)
+	p.Dir = "testdata/script"
+	testscript.Run(t, p)
+}
+
+// RunFile runs one scenario, which may run several times with another setup.
+func RunFile(t *testing.T, file string, setup func(*testscript.Env) error, commands map[string]Command) {
+	p := params(setup, commands)
+	p.Files = []string{file}
+	testscript.Run(t, p)
+}
+
+func params(setup func(*testscript.Env) error, commands map[string]Command) testscript.Params {
 	all := map[string]Command{"exits": exits}
 	maps.Copy(all, commands)
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+	return testscript.Params{
 		UpdateScripts:       golden.FlagUpdate(),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
@@ -52,7 +64,7 @@ func Run(t *testing.T, setup func(*testscript.Env) error, commands map[string]Co
 			env.Setenv("TZ", "UTC")
 			return setup(env)
 		},
-	})
+	}
 }
 
 func exits(ts *testscript.TestScript, neg bool, args []string) {

@@ -25,7 +25,7 @@ func TestStacksAreAdmitted(t *testing.T) {
 	assert.NilError(t, err)
 	assert.Assert(t, ok)
 	engines := map[config.Engine]bool{}
-	for _, dir := range []string{"clusters", "config/testdata/good", "tests/lab/testdata/argocd"} {
+	for _, dir := range []string{"clusters", "config/testdata/good", "tests/lab/testdata/argocd", "tests/lab/testdata/clouds"} {
 		clusters, err := config.LoadDir("../../../" + dir)
 		assert.NilError(t, err)
 		for _, c := range clusters {

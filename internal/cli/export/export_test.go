@@ -30,6 +30,8 @@ import (
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/names"
 	"tombolo/internal/render"
+	"tombolo/tests/definition"
+	"tombolo/tools/upstream/facts"
 )
 
 func cluster(name string, wave int, hub string) *config.Cluster {
@@ -293,5 +295,45 @@ func TestPlaceProgram(t *testing.T) {
 	found, err := os.ReadFile(filepath.Join(project, got.Main, got.Runtime.Options["binary"]))
 	if err != nil || string(found) != "the program" {
 		t.Errorf("the engine runs %q, %v, by %+v", found, err, got)
+	}
+}
+
+// TestOperatorInAzure: the stacks of a cluster in Azure, and those of a cluster in AWS whose hub
+// is there, sign in by the service account's identity. Those of other clusters do not.
+func TestOperatorInAzure(t *testing.T) {
+	const client, tenant = "00000000-0000-4000-8000-0000000000c1", "00000000-0000-4000-8000-00000000000a"
+	aks := func(c *config.Cluster) *config.Cluster {
+		c.Cloud = config.Cloud{Provider: config.Azure, Region: "germanywestcentral", Account: "00000000-0000-4000-8000-000000000001", Tenant: tenant}
+		return c
+	}
+	mixed := []*config.Cluster{aks(cluster("hub", 0, "hub")), cluster("spoke", 0, "hub"), cluster("alone", 0, "")}
+	out, err := run(t, mixed, render.Plain, "", operatorArgs("--client-id", client, "--role-arn", "arn:aws:iam::111122223333:role/tombolo-apply")...)
+	assert.NilError(t, err)
+	assert.Check(t, is.Contains(out, "azure.workload.identity/client-id: "+client))
+	assert.Check(t, is.Contains(out, "eks.amazonaws.com/role-arn: arn:aws"))
+	upstream, _, err := facts.Definition("Stack.pulumi.com/v1")
+	assert.NilError(t, err)
+	for _, s := range stacksOf(t, out) {
+		refusals, err := definition.Refusals(upstream, s.Object)
+		assert.NilError(t, err)
+		assert.Check(t, is.Len(refusals, 0), s.GetName())
+		text, err := yaml.Marshal(s.Object)
+		assert.NilError(t, err)
+		inAzure := s.GetLabels()[names.ClusterLabel] != "alone"
+		for _, want := range []string{`azure.workload.identity/use: "true"`, "value: " + tenant, "value: " + client, "value: workloadidentity"} {
+			assert.Check(t, is.Equal(strings.Contains(string(text), want), inAzure), "%s: %s", s.GetName(), want)
+		}
+	}
+
+	for name, tt := range map[string]struct {
+		clusters []*config.Cluster
+		flag     []string
+		want     string
+	}{
+		"a role, and no cluster in AWS":        {mixed[:1], []string{"--role-arn", "arn:aws:iam::111122223333:role/tombolo-apply"}, "--role-arn is about AWS, and all clusters are in Azure"},
+		"an identity, and no cluster in Azure": {mixed[2:], []string{"--client-id", client}, "--client-id is about Azure, and no cluster is there"},
+	} {
+		_, err := run(t, tt.clusters, render.Plain, "", operatorArgs(tt.flag...)...)
+		assert.Check(t, is.ErrorContains(err, tt.want), name)
 	}
 }

@@ -19,7 +19,6 @@ const stackLabel = "tombolo/stack"
 
 // objects are all that is written, in the order in which they can be applied.
 func (o *OperatorOptions) objects(stages [][]*config.Cluster) ([]any, error) {
-	out := []any{o.account(), o.delegation(), deletionPolicy()}
 	all := map[string]*config.Cluster{}
 	for _, stage := range stages {
 		for _, c := range stage {
@@ -32,13 +31,20 @@ func (o *OperatorOptions) objects(stages [][]*config.Cluster) ([]any, error) {
 			}
 		}
 	}
+	if err := o.checkIdentities(all); err != nil {
+		return nil, err
+	}
+	out := []any{o.account(), o.delegation(), deletionPolicy()}
 	var wave, before []*config.Cluster
 	for _, stage := range stages {
 		if len(wave) > 0 && stage[0].Wave != wave[0].Wave {
 			before, wave = wave, nil
 		}
 		for _, c := range stage {
-			out = append(out, o.core(c, before), o.bootstrap(c, all))
+			core, bootstrap := o.core(c, before), o.bootstrap(c, all)
+			o.signInToAzure(core, tenantOf(c, all))
+			o.signInToAzure(bootstrap, tenantOf(c, all))
+			out = append(out, core, bootstrap)
 			out = append(out, o.deletionBindings(c, all)...)
 		}
 		wave = append(wave, stage...)
@@ -52,9 +58,7 @@ func (o *OperatorOptions) account() *corev1.ServiceAccount {
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ServiceAccount"},
 		ObjectMeta: metav1.ObjectMeta{Name: o.ServiceAccount, Namespace: o.Namespace},
 	}
-	if o.RoleARN != "" {
-		account.Annotations = map[string]string{"eks.amazonaws.com/role-arn": o.RoleARN}
-	}
+	account.Annotations = o.identities()
 	return account
 }
 
@@ -118,10 +122,7 @@ func (o *OperatorOptions) stack(c *config.Cluster, kind stacks.Kind) *stack {
 	if o.ImageDir != "" {
 		workspace.Local = &localSource{Dir: o.ImageDir}
 	} else {
-		workspace.PodTemplate = &podTemplate{Spec: podSpec{
-			Containers:     []namedContainer{{Name: pulumiContainer}},
-			InitContainers: []corev1.Container{o.placeProgram()},
-		}}
+		workspace.pod().Spec.InitContainers = []corev1.Container{o.placeProgram()}
 	}
 	return s
 }

@@ -27,7 +27,10 @@ type OperatorOptions struct {
 	// ServiceAccount that the stacks' pods run as; RoleARN is the IAM role it
 	// assumes, if it has one by annotation.
 	ServiceAccount, RoleARN string
-	// Image has the Pulumi CLI with the plugins, the AWS CLI, kubectl and the program.
+	// ClientID is that of the identity of Entra that it is, if it is one.
+	ClientID string
+	// Image has the Pulumi CLI with the plugins, the AWS CLI or kubelogin, kubectl and the
+	// program.
 	Image string
 	// Repo, Branch or Commit, and Dir are where the project is in Git; Dir is
 	// from the repository's root.
@@ -87,7 +90,8 @@ func (o *OperatorOptions) addFlags(cmd *cobra.Command) {
 	flags.StringVarP(&o.Namespace, "namespace", "n", "tombolo", "`namespace` of the objects")
 	flags.StringVar(&o.ServiceAccount, "service-account", "tombolo", "`name` of the service account that the stacks' pods run as")
 	flags.StringVar(&o.RoleARN, "role-arn", "", "`ARN` of the IAM role for the service account (default: its Pod Identity, or none)")
-	flags.StringVar(&o.Image, "image", "", "`image` with the Pulumi CLI, its Go language host and plugins, the AWS CLI, kubectl and the program")
+	flags.StringVar(&o.ClientID, "client-id", "", "client `id` of the identity of Entra for the service account (default: the variables of --env-secret)")
+	flags.StringVar(&o.Image, "image", "", "`image` with the Pulumi CLI, its Go language host and plugins, the AWS CLI or kubelogin, kubectl and the program")
 	flags.StringVar(&o.Repo, "repo", "", "`URL` of the Git repository with the project")
 	flags.StringVar(&o.Branch, "branch", "", "`branch` of the repository to follow")
 	flags.StringVar(&o.Commit, "commit", "", "`commit` of the repository to stay at")
@@ -114,7 +118,7 @@ func (o *OperatorOptions) check(cmd *cobra.Command) error {
 	case o.Repo != "" && (o.Branch == "") == (o.Commit == ""):
 		return usage("the repository is followed by its branch, or stays at a commit", "give either --branch or --commit")
 	case strings.HasPrefix(o.Backend(), "file:"):
-		return usage(fmt.Sprintf("--backend is %s, a directory of this machine", o.Backend()), "give a backend that pods reach, such as s3://<bucket>")
+		return usage(fmt.Sprintf("--backend is %s, a directory of this machine", o.Backend()), "give a backend that pods reach, such as s3://<bucket> or azblob://<container>")
 	}
 	return nil
 }

@@ -90,12 +90,25 @@ type workspaceSpec struct {
 	PodTemplate *podTemplate `json:"podTemplate,omitempty"`
 }
 
+// pod is the template of the pod, to add to.
+func (w *workspaceSpec) pod() *podTemplate {
+	if w.PodTemplate == nil {
+		w.PodTemplate = &podTemplate{Spec: podSpec{Containers: []namedContainer{{Name: pulumiContainer}}}}
+	}
+	return w.PodTemplate
+}
+
 type localSource struct {
 	Dir string `json:"dir"`
 }
 
 type podTemplate struct {
-	Spec podSpec `json:"spec"`
+	Metadata *podMetadata `json:"metadata,omitempty"`
+	Spec     podSpec      `json:"spec"`
+}
+
+type podMetadata struct {
+	Labels map[string]string `json:"labels"`
 }
 
 // podSpec has containers because the definition requires them (operator 2.0 to
@@ -103,7 +116,7 @@ type podTemplate struct {
 // name, to which nothing is added.
 type podSpec struct {
 	Containers     []namedContainer   `json:"containers"`
-	InitContainers []corev1.Container `json:"initContainers"`
+	InitContainers []corev1.Container `json:"initContainers,omitempty"`
 }
 
 // namedContainer is one of the operator's own containers.
