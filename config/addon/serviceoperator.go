@@ -9,6 +9,7 @@ import (
 
 	"tombolo/config/azurefacts"
 	"tombolo/config/strict"
+	"tombolo/internal/armid"
 )
 
 // ServiceOperator is the name of the addon by which systems have resources in Azure.
@@ -60,6 +61,8 @@ type SystemIdentity struct {
 	ClientID       string `json:"clientId"`
 	SubscriptionID string `json:"subscriptionId"`
 	TenantID       string `json:"tenantId"`
+	// Scope that its role is on, by its id.
+	Scope string `json:"scope"`
 }
 
 var _ = register(Addon{
@@ -98,7 +101,7 @@ var _ = register(Addon{
 	},
 	Keys: []key[OperatorOptions]{{
 		"system_identities", "Identities in Azure of systems, as JSON by system.",
-		`{"shop":{"clientId":"00000000-0000-4000-8000-0000000000d1","subscriptionId":"00000000-0000-4000-8000-000000000001","tenantId":"00000000-0000-4000-8000-00000000000a"}}`,
+		`{"shop":{"clientId":"00000000-0000-4000-8000-0000000000d1","subscriptionId":"00000000-0000-4000-8000-000000000001","tenantId":"00000000-0000-4000-8000-00000000000a","scope":"/subscriptions/00000000-0000-4000-8000-000000000001/resourceGroups/demo-shop"}}`,
 		func(in Input[OperatorOptions], out Outputs) string {
 			return in.systemIdentities(in.Options.Systems, out)
 		},
@@ -112,18 +115,19 @@ var _ = register(Addon{
 func (f Facts) systemIdentities(systems []OperatorSystem, out Outputs) string {
 	all := map[string]SystemIdentity{}
 	for _, s := range systems {
-		all[s.Name] = SystemIdentity{ClientID: out.Made[ClientOutput(s.Name)], SubscriptionID: s.subscription(f.Account), TenantID: f.Tenant}
+		scope := s.scope(f.Account)
+		all[s.Name] = SystemIdentity{ClientID: out.Made[ClientOutput(s.Name)], SubscriptionID: armid.SubscriptionOf(scope), TenantID: f.Tenant, Scope: scope}
 	}
 	text, _ := json.Marshal(all) //nolint:errchkjson // strings
 	return string(text)
 }
 
-// subscription that the system's resources are in: that of its scope, or the cluster's.
-func (s OperatorSystem) subscription(own string) string {
-	if parts := strings.Split(s.Scope, "/"); len(parts) > 2 {
-		return parts[2]
+// scope of the system's role: that of the file, or the group that core makes.
+func (s OperatorSystem) scope(account string) string {
+	if s.ResourceGroup != "" {
+		return armid.Group(account, s.ResourceGroup)
 	}
-	return own
+	return s.Scope
 }
 
 func (o OperatorOptions) checkPatterns() []Problem {

@@ -188,6 +188,7 @@ func (s systems) attacked(t *testing.T) {
 	assert.NilError(t, err)
 	s.defined(t, "gateway.networking.k8s.io/v1", "HTTPRoute")
 	s.defined(t, "keda.sh/v1alpha1", "ScaledObject")
+	s.defined(t, "storage.azure.com/v1", "StorageAccount")
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, farRights)
 	}))
