@@ -13,7 +13,7 @@ import (
 func (c *Cluster) AddonFacts() addon.Facts {
 	facts := addon.Facts{
 		Cluster: c.Name, Environment: c.Environment,
-		Provider: string(c.Cloud.Provider), Region: c.Cloud.Region, Account: c.Cloud.Account,
+		Provider: string(c.Cloud.Provider), Region: c.Cloud.Region, Account: c.Cloud.Account, Tenant: c.Cloud.Tenant,
 		RolePath: c.Cloud.Roles.Path, OwnNetwork: c.OwnsNetwork(), InCloud: c.NameInCloud(), Enabled: c.Addons.Names(), Tags: c.AllTags(), Egress: c.NodeEgress(),
 	}
 	if !c.onAzure() {
@@ -37,6 +37,15 @@ func AddonRole(name, identity string) string {
 	}
 	return name + "-" + identity
 }
+
+// AddonIdentityName is the name of the identity in Azure of an addon; identity is "" for an
+// addon's only one.
+func AddonIdentityName(cluster, name, identity string) string {
+	return cluster + "-" + addonIdentities + AddonRole(name, identity)
+}
+
+// addonIdentities begin the names of addons' identities in Azure after the cluster's.
+const addonIdentities = "addon-"
 
 // NodeIdentity is the identity of nodes that an addon makes, among the names of its roles.
 const NodeIdentity = "node"

@@ -26,6 +26,8 @@ var (
 	nodeSubnet    = regexp.MustCompile(`^` + groupForm + `/providers/Microsoft\.Network/virtualNetworks/([A-Za-z0-9_.-]+)/subnets/([A-Za-z0-9_.-]+)$`)
 	dnsZone       = regexp.MustCompile(`^(system|none|` + groupForm + `/providers/Microsoft\.Network/privateDnsZones/([A-Za-z0-9_.-]+))$`)
 	roleScope     = regexp.MustCompile(`^/subscriptions/(` + uuidForm + `)(/resourceGroups/[^/\s]+(/providers/[^/\s]+(/[^/\s]+/[^/\s]+)+)?)?$`)
+	operatorScope = regexp.MustCompile(`^(/subscriptions/` + uuidForm + `|` + groupForm + `)$`)
+	roleText      = regexp.MustCompile(`^\S(.*\S)?$`)
 	roleID        = regexp.MustCompile(`^(/subscriptions/` + uuidForm + `)?/providers/Microsoft\.Authorization/roleDefinitions/(` + uuidForm + `)$`)
 	vmSize        = regexp.MustCompile(`^Standard_[A-Z][A-Za-z0-9-]*(_[A-Za-z0-9]+)*$`)
 	poolName      = regexp.MustCompile(`^[a-z][a-z0-9]*$`)
@@ -89,8 +91,12 @@ var azureRules = map[string]strict.Rule{
 	"NodeUpdate.MaxSurge": {What: "a number, or percent, of nodes", Example: "33%", Pattern: maxSurge},
 
 	"Identity.Mode":   {What: "an identity mode of Azure", Allowed: texts(WorkloadIdentity), Default: WorkloadIdentity},
-	"RoleGrant.Role":  {What: "a role", Example: azurefacts.KeyVaultSecretsUser, Pattern: regexp.MustCompile(`^\S(.*\S)?$`)},
+	"RoleGrant.Role":  {What: "a role", Example: azurefacts.KeyVaultSecretsUser, Pattern: roleText},
 	"RoleGrant.Scope": {What: "the id of a resource or a resource group", Example: exampleGroup, Pattern: roleScope, Advice: idAdvice(roleScope)},
+
+	"OperatorSystem.ResourceGroup": groupRule("demo-shop"),
+	"OperatorSystem.Role":          {What: "a role", Example: azurefacts.Contributor, Pattern: roleText},
+	"OperatorSystem.Scope":         {What: "the id of a resource group", Example: exampleGroup, Pattern: operatorScope, Advice: idAdvice(operatorScope)},
 
 	"ArgoCDOptions.Credentials": {
 		What: "a kind of credentials on Azure", Allowed: texts(CredentialsServiceAccount),

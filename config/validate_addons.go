@@ -40,6 +40,7 @@ func (v *validator) addons() {
 		}
 		v.ownKey(at.Field("kmsKeyArn"), addon.KeyOf(a.Options), "use a key of the cluster's region, or leave it out for AWS's own")
 		v.addonNames(at, a)
+		v.operator(at, a)
 		v.addonService(at, a)
 		v.addonTwice(at, a)
 		v.addonEnded(at, a)

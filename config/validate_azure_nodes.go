@@ -106,7 +106,7 @@ func (v *validator) nodeTaints(list strict.Path, taints []Taint) {
 func (v *validator) azureIdentity(service strict.Path, s Service) {
 	at := service.Field("identity").Field("roles")
 	v.fits(service.Field("name"), growth{"the service's identity", ServiceIdentityName(v.c.Name, s.Name), azurefacts.MaxIdentityName})
-	if slices.Contains([]string{"control-plane", "kubelet"}, s.Name) || strings.HasPrefix(s.Name, "addon-") {
+	if slices.Contains([]string{"control-plane", "kubelet"}, s.Name) || strings.HasPrefix(s.Name, addonIdentities) {
 		v.problem(service.Field("name"), "use another name", "%s would be an identity of the cluster's own", wording.Quote(ServiceIdentityName(v.c.Name, s.Name)))
 	}
 	grant := func(g RoleGrant) string { return g.Role + " on " + g.Scope }

@@ -35,8 +35,8 @@ type Options struct {
 	Waiting, Note func(string)
 }
 
-// Drain deletes what controllers have made cloud resources for: Gateways,
-// Ingresses and Services with load balancers, claims with their volumes and
+// Drain deletes what controllers have made cloud resources for: objects of Azure Service
+// Operator, Gateways, Ingresses and Services with load balancers, claims with their volumes and
 // the pods that use them, Karpenter's node pools with their nodes. It waits until
 // the controllers have released each.
 //

@@ -47,6 +47,17 @@ func TestDrain(t *testing.T) {
 	assert.DeepEqual(t, w.waits, want)
 }
 
+// TestDrainOfAzure: what Azure Service Operator has made goes first, while the operator is there
+// to give it back.
+func TestDrainOfAzure(t *testing.T) {
+	const account = "apiVersion: storage.azure.com/v1\nkind: StorageAccount\nmetadata: {namespace: shop, name: files, finalizers: [serviceoperator.azure.com/finalizer]}"
+	w := newWorld(t, front, account)
+	w.alive = append(controllersLive(), "serviceoperator.azure.com/finalizer")
+	assert.NilError(t, w.Drain(t.Context(), w.options()))
+	assert.DeepEqual(t, w.deleted, []string{"StorageAccount shop/files", "Service shop/front"})
+	assert.Equal(t, w.waits[0], "resources in Azure to be given back: StorageAccount shop/files")
+}
+
 func TestDrainOfNothing(t *testing.T) {
 	w := newWorld(t, back)
 	assert.NilError(t, w.Drain(t.Context(), w.options()))

@@ -3,6 +3,8 @@ package teardown
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -35,6 +37,7 @@ type target struct {
 // cluster: nodes go last, and volumes are detached while their nodes live.
 func stages() []stage {
 	return []stage{
+		{name: "resources in Azure", targets: azureTargets()},
 		{name: "load balancers", targets: []target{
 			// Gateways have Services, which their controller would make again.
 			{kind: schema.GroupKind{Group: "gateway.networking.k8s.io", Kind: "Gateway"}},
@@ -52,6 +55,28 @@ func stages() []stage {
 			{kind: schema.GroupKind{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass"}},
 		}},
 	}
+}
+
+// azureKinds are what systems may have Azure Service Operator make, by group: those of the
+// role tombolo-system in the reference tree. A finalizer of the operator's holds each
+// (serviceoperator.azure.com/finalizer), so they go before it does.
+var azureKinds = map[string][]string{
+	"dbforpostgresql.azure.com": {"FlexibleServersDatabase", "FlexibleServersFirewallRule", "FlexibleServer"},
+	"keyvault.azure.com":        {"Vault"},
+	"managedidentity.azure.com": {"FederatedIdentityCredential", "UserAssignedIdentity"},
+	"resources.azure.com":       {"ResourceGroup"},
+	"servicebus.azure.com":      {"NamespacesQueue", "NamespacesTopic", "Namespace"},
+	"storage.azure.com":         {"StorageAccountsBlobServicesContainer", "StorageAccountsBlobService", "StorageAccount"},
+}
+
+func azureTargets() []target {
+	var out []target
+	for _, group := range slices.Sorted(maps.Keys(azureKinds)) {
+		for _, kind := range azureKinds[group] {
+			out = append(out, target{kind: schema.GroupKind{Group: group, Kind: kind}})
+		}
+	}
+	return out
 }
 
 // balanced says that a Service has a load balancer.

@@ -31,6 +31,9 @@ type Group struct {
 	Name pulumi.StringOutput
 }
 
+// Resource is the name of the resource that is the group, in the component of a name.
+func Resource(component string) string { return component + "-group" }
+
 // NewGroup makes a resource group. Azure takes a group that is there for the same; the
 // provider refuses it.
 func NewGroup(ctx *pulumi.Context, name string, args *GroupArgs, opts ...pulumi.ResourceOption) (*Group, error) {
@@ -41,7 +44,7 @@ func NewGroup(ctx *pulumi.Context, name string, args *GroupArgs, opts ...pulumi.
 	if err := ctx.RegisterComponentResourceV2(groupType, name, pulumi.Map{"name": pulumi.String(args.Name)}, c, opts...); err != nil {
 		return nil, fmt.Errorf("register resource group %s: %w", name, err)
 	}
-	made, err := resources.NewResourceGroup(ctx, name+"-group", &resources.ResourceGroupArgs{
+	made, err := resources.NewResourceGroup(ctx, Resource(name), &resources.ResourceGroupArgs{
 		ResourceGroupName: pulumi.String(args.Name), Location: pulumi.String(args.Location), Tags: pulumi.ToStringMap(args.Tags),
 	}, pulumi.Parent(c), pulumi.Protect(args.Protect))
 	if err != nil {

@@ -74,8 +74,11 @@ type Instead struct {
 	Remedy string
 }
 
-// Azure is the name of the cloud in NotOn and Facts.
-const Azure = "azure"
+// Azure and AWS are the names of the clouds in NotOn and Facts.
+const (
+	Azure = "azure"
+	AWS   = "aws"
+)
 
 // notOnAzure is NotOn of an addon for all clouds but Azure.
 func notOnAzure(reason, remedy string) map[string]Instead {

@@ -17,7 +17,7 @@ var (
 
 func facts() Facts {
 	return Facts{
-		Cluster: "demo", Environment: "dev", Region: "eu-central-1", Account: "111122223333",
+		Cluster: "demo", Environment: "dev", Region: "eu-central-1", Account: "111122223333", Tenant: "00000000-0000-4000-8000-00000000000a",
 		Partition: "aws", OwnNetwork: true, Enabled: []string{"istio"}, IssuerURL: "https://id.demo.example.com/application/o/kubernetes/", ClientID: "kubernetes",
 		Egress: userdata.Egress{Proxy: "http://proxy.corp.example:3128", NoProxy: []string{".svc", "172.20.0.0/16"}},
 		Tags:   map[string]string{"team": "platform", "cost center": "a=b", "a=b": "c", "karpenter.sh/team": "x", "tombolo:cluster": "demo", "tombolo:environment": "dev"},

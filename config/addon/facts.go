@@ -19,6 +19,8 @@ type Facts struct {
 	Provider string
 	// Region, Account and Partition it is in; only AWS has partitions.
 	Region, Account, Partition string
+	// Tenant of Entra that the account is of; only Azure has some.
+	Tenant string
 	// NetworkAccount is the account that owns the VPC; "" is Account.
 	NetworkAccount string
 	// OwnNetwork says that core makes the network; an existing one is not
@@ -137,6 +139,15 @@ func RoleOutput(identity string) string {
 		return RoleARN
 	}
 	return strings.ReplaceAll(identity, "-", "_") + "_" + RoleARN
+}
+
+// ClientOutput is the name of the output with the client id of an identity in Azure.
+func ClientOutput(identity string) string {
+	const output = "client_id"
+	if identity == "" {
+		return output
+	}
+	return strings.ReplaceAll(identity, "-", "_") + "_" + output
 }
 
 // serviceAccount is the values of a service account that the chart makes, with

@@ -94,6 +94,9 @@ func sampleOutputs(needs Needs) Outputs {
 	for _, i := range needs.Identities {
 		made[RoleOutput(i.Name)] = facts().AccountARN("iam", "role/"+RoleOutput(i.Name))
 	}
+	for _, i := range needs.AzureIdentities {
+		made[ClientOutput(i.Name)] = "00000000-0000-4000-8000-0000000000d1"
+	}
 	if n := needs.NodeRole; n != nil {
 		made[InstanceProfile] = n.ProfileName
 	}

@@ -5,6 +5,8 @@ package addon
 type Needs struct {
 	// Identities that the addon's service accounts assume.
 	Identities []Identity
+	// AzureIdentities that the addon's service accounts get, on Azure.
+	AzureIdentities []AzureIdentity
 	// NodeRole for nodes that the addon makes itself.
 	NodeRole *NodeRole
 	// Queue of events.
@@ -30,6 +32,22 @@ type Identity struct {
 	ServiceAccount string
 	// Statements of the role's policy.
 	Statements []Statement
+}
+
+// AzureIdentity is a user-assigned identity of Azure, with a role, for one service account of
+// the addon's namespace.
+type AzureIdentity struct {
+	// Name distinguishes several identities of an addon; "" for its only one.
+	Name string
+	// ServiceAccount that gets tokens of the identity, and no other.
+	ServiceAccount string
+	// Role by its name or by the id of a role definition.
+	Role string
+	// Scope of the role, by its id; "" for MakeGroup.
+	Scope string
+	// MakeGroup is the name of a resource group to make, which is the scope of the role; ""
+	// for none.
+	MakeGroup string
 }
 
 // Statement allows actions on resources under conditions.

@@ -8,6 +8,7 @@ import (
 
 // The built-in roles that Tombolo gives itself, by name.
 const (
+	Contributor               = "Contributor"
 	NetworkContributor        = "Network Contributor"
 	ManagedIdentityOperator   = "Managed Identity Operator"
 	DNSZoneContributor        = "DNS Zone Contributor"
@@ -26,7 +27,7 @@ var roles = map[string]string{
 	"AcrPush":                         "8311e382-0749-4cb8-b61a-304f252e45ec",
 	"Azure Service Bus Data Receiver": "4f6d3b9b-027b-4f4c-9142-0e5a2a2247e0",
 	"Azure Service Bus Data Sender":   "69a216fc-b8fb-44d8-bc22-1f3c2cd27a39",
-	"Contributor":                     "b24988ac-6180-42a0-ab88-20f7382dd24c",
+	Contributor:                       "b24988ac-6180-42a0-ab88-20f7382dd24c",
 	DNSZoneContributor:                "befefa01-2a29-4197-83a8-272ff33ce314",
 	"Key Vault Administrator":         "00482a5a-887f-4fb3-b363-3b7fe8e74483",
 	"Key Vault Certificate User":      "db79e9a7-68ee-4b58-9aeb-b90e7c24fcba",

@@ -67,6 +67,8 @@ const (
 	// OwnerKey is the key with the identity in the general ConfigMap, and the annotation
 	// with it on a registration.
 	OwnerKey = "cluster_owner"
+	// SystemTag is the tag with a system's name on a resource group that core makes for it.
+	SystemTag = "tombolo:system"
 	// PipelinesTag is the tag with the account's name on what its pipelines have.
 	PipelinesTag = "tombolo:pipelines"
 	// ClusterLabel is the label with the cluster's name on what is made for it in

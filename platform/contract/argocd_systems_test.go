@@ -227,8 +227,11 @@ func TestProjectsAllowTheKindsOfTheRole(t *testing.T) {
 	got := map[string]bool{}
 	for _, kind := range projectOf(t).Spec.NamespaceResourceWhitelist {
 		plural := strings.ToLower(kind.Kind) + "s"
-		if strings.HasSuffix(kind.Kind, "ss") {
+		switch {
+		case strings.HasSuffix(kind.Kind, "ss"):
 			plural = strings.ToLower(kind.Kind) + "es"
+		case strings.HasSuffix(kind.Kind, "y"):
+			plural = strings.TrimSuffix(strings.ToLower(kind.Kind), "y") + "ies"
 		}
 		got[kind.Group+"/"+plural] = true
 	}

@@ -3,6 +3,7 @@
 package lab
 
 import (
+	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/config/addon"
 	"tombolo/lab/azure/network"
 )
 
@@ -30,6 +32,7 @@ func TestAKSInANetworkOfOthers(t *testing.T) {
 		{"core gives the grant", aksGuest.granted},
 		{"a second up changes nothing", func(g aksGuest, t *testing.T) { g.unchanged(t, "guest") }},
 		{"the service's account, and no other, gets tokens of its identity", aksGuest.federated},
+		{"Azure Service Operator's account gets tokens of a system's identity", aksGuest.operated},
 		{"destroy leaves the network team's as it was", aksGuest.destroyed},
 	})
 }
@@ -56,6 +59,13 @@ services:
       roles:
         - role: Storage Blob Data Reader
           scope: /subscriptions/00000000-0000-4000-8000-000000000001/resourceGroups/guest
+addons:
+  cert-manager: {}
+  azure-service-operator:
+    crdPatterns: [storage.azure.com/*]
+    systems:
+      - name: shop
+        resourceGroup: guest-shop
 `
 }
 
@@ -94,23 +104,51 @@ func (g aksGuest) granted(t *testing.T) {
 // federated: the real kubelogin gets a token for the service with a token of its service
 // account, and is refused with another account's.
 func (g aksGuest) federated(t *testing.T) {
-	const exchange = `set -eu
-token=$(kubectl create token "$1" -n orders --audience api://AzureADTokenExchange)
-umask 077; printf %s "$token" > .lab/service-token
-AZURE_CLIENT_ID=$2 AZURE_FEDERATED_TOKEN_FILE=.lab/service-token kubelogin get-token --tenant-id "$AZURE_TENANT_ID" \
-  --environment AzurePublicCloud --server-id 6dae42f8-4368-4678-94ff-3960e28e3630`
 	for _, account := range []string{"orders", "other"} {
 		g.kubectl(t, "guest", "-n", "orders", "create", "serviceaccount", account)
 	}
 	values := g.kubectl(t, "guest", "-n", "orders", "get", "configmap", "orders-values", "-o", `jsonpath={.data.values\.yaml}`)
 	found := regexp.MustCompile(`azure.workload.identity/client-id: (\S+)`).FindStringSubmatch(values)
 	assert.Assert(t, is.Len(found, 2), values)
-	client := found[1]
+	g.exchanges(t, found[1], "orders", "orders", "other")
+}
+
+// operated: core has made the identity of a system, with its role on the group that it has made,
+// and infra-config has what the tree makes the credential of.
+func (g aksGuest) operated(t *testing.T) {
+	const namespace, account = "azureserviceoperator-system", "azureserviceoperator-default"
+	text := g.kubectl(t, "guest", "-n", "flux-system", "get", "configmap", "infra-config", "-o", "jsonpath={.data.system_identities}")
+	var identities map[string]addon.SystemIdentity
+	assert.NilError(t, json.Unmarshal([]byte(text), &identities), text)
+	shop := identities["shop"]
+	assert.Check(t, is.Equal(shop.Scope, "/subscriptions/00000000-0000-4000-8000-000000000001/resourceGroups/guest-shop"))
+	assert.Check(t, is.Contains(text, `"tenantId":"00000000-0000-4000-8000-00000000000a"`))
+	for _, name := range []string{account, "other"} {
+		g.kubectl(t, "guest", "-n", namespace, "create", "serviceaccount", name)
+	}
+	g.exchanges(t, shop.ClientID, namespace, account, "other")
+	var given bool
+	for _, record := range g.azureRecords(t) {
+		given = given || strings.Contains(record, "roleAssignments") && strings.Contains(record, "resourceGroups/guest-shop") &&
+			strings.Contains(record, "b24988ac-6180-42a0-ab88-20f7382dd24c")
+	}
+	assert.Check(t, given, "the identity has no role on the group")
+}
+
+// exchanges holds that a service account gets tokens of an identity, and another one of its
+// namespace does not.
+func (g aksGuest) exchanges(t *testing.T, client, namespace, account, other string) {
+	t.Helper()
+	const exchange = `set -eu
+token=$(kubectl create token "$1" -n "$3" --audience api://AzureADTokenExchange)
+umask 077; printf %s "$token" > .lab/service-token
+AZURE_CLIENT_ID=$2 AZURE_FEDERATED_TOKEN_FILE=.lab/service-token kubelogin get-token --tenant-id "$AZURE_TENANT_ID" \
+  --environment AzurePublicCloud --server-id 6dae42f8-4368-4678-94ff-3960e28e3630`
 	g.env = append(g.env, "KUBECONFIG="+filepath.Join(g.dir, ".lab", "guest.kubeconfig"))
 	// The other account first: kubelogin keeps a token of an identity, whoever has got it.
-	o := g.tool(t, "/bin/sh", "-c", exchange, "sh", "other", client)
+	o := g.tool(t, "/bin/sh", "-c", exchange, "sh", other, client, namespace)
 	assert.Check(t, o.code != 0 && strings.Contains(o.stderr, "AADSTS"), "%s\n%s", o.stdout, o.stderr)
-	o = g.tool(t, "/bin/sh", "-c", exchange, "sh", "orders", client)
+	o = g.tool(t, "/bin/sh", "-c", exchange, "sh", account, client, namespace)
 	assert.Check(t, o.code == 0 && strings.Contains(o.stdout, `"kind":"ExecCredential"`), o.stderr)
 }
 

@@ -33,6 +33,7 @@ func TestSystems(t *testing.T) {
 		{"its team is told, and no other", systems.refusalIsTold},
 		{"the platform's channel hears of the platform", systems.platformIsTold},
 		{"what it may not do is refused and told", systems.attacked},
+		{"nobody but the platform says whose identity it has in Azure", systems.identityIsThePlatforms},
 		{"what it may do works", systems.allowed},
 		{"a system is added in Git, with a sealed secret", systems.added},
 		{"it is suspended", systems.suspended},
@@ -188,6 +189,7 @@ func (s systems) attacked(t *testing.T) {
 	assert.NilError(t, err)
 	s.defined(t, "gateway.networking.k8s.io/v1", "HTTPRoute")
 	s.defined(t, "keda.sh/v1alpha1", "ScaledObject")
+	s.defined(t, "storage.azure.com/v1", "StorageAccount")
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, farRights)
 	}))
@@ -229,6 +231,25 @@ func (s systems) attacked(t *testing.T) {
 	assert.Equal(t, s.clusterWide(t), before)
 	left := s.kubectl(t, teams, "-n", "hostile", "get", "services,pods,deployments,daemonsets,jobs,cronjobs,roles,ocirepositories,providers,receivers", "-o", "jsonpath={.items[?(@.kind!=\"Provider\")].metadata.name}")
 	assert.Equal(t, left, "", "the hostile system has made something")
+}
+
+// identityIsThePlatforms: what writes Secrets for a team by rights of its own, and a person who
+// may do all, write no credential of Azure Service Operator.
+func (s systems) identityIsThePlatforms(t *testing.T) {
+	file := filepath.Join(s.dir, ".lab", teams+".kubeconfig")
+	write := func(user string) outcome {
+		return s.tool(t, "kubectl", "--kubeconfig", file, "-n", "shop", "--as", user, "--as-group", "system:masters", "create", "secret", "generic",
+			"aso-credential", "--from-literal", "AZURE_CLIENT_ID=another", "--dry-run=server")
+	}
+	for _, user := range []string{
+		"system:serviceaccount:shop:system", "system:serviceaccount:kube-system:sealed-secrets", "system:serviceaccount:external-secrets:external-secrets",
+		"system:serviceaccount:azureserviceoperator-system:azureserviceoperator-default", "somebody",
+	} {
+		o := write(user)
+		assert.Check(t, o.code != 0 && strings.Contains(o.stderr, "the Secret aso-credential is the platform's"), "%s: %s%s", user, o.stdout, o.stderr)
+	}
+	o := write("system:serviceaccount:flux-system:helm-controller")
+	assert.Check(t, is.Equal(o.code, 0), o.stderr)
 }
 
 // defined gives the cluster a kind without the addon that it comes with: the API server holds

@@ -44,7 +44,7 @@ func (a Cloud) Find(ctx context.Context, c *config.Cluster, q teardown.Search) (
 
 func find(ctx context.Context, client arm.Client, c *config.Cluster, q teardown.Search) ([]teardown.Leftover, error) {
 	s := &searching{Search: q, ctx: ctx, client: client, cluster: c, found: map[string]teardown.Leftover{}}
-	for _, look := range []func() error{s.controlPlane, s.owned, s.inGroup, s.inNodeGroup, s.roles} {
+	for _, look := range []func() error{s.controlPlane, s.owned, s.inGroup, s.inSystems, s.inNodeGroup, s.roles} {
 		if err := look(); err != nil {
 			return nil, err
 		}
@@ -74,8 +74,8 @@ type searching struct {
 	cluster *config.Cluster
 	// ours says that the AKS cluster of the name is the cluster's, or that the last one was.
 	ours bool
-	// identities of the cluster, by their ids.
-	identities []string
+	// identities of the cluster, by their ids, and its resource groups, by their names.
+	identities, groups []string
 	found      map[string]teardown.Leftover
 }
 
@@ -120,6 +120,9 @@ func (s *searching) owned() error {
 		if id.Is(identityKind) {
 			s.identities = append(s.identities, r.ID)
 		}
+		if id.Is(arm.GroupType) {
+			s.groups = append(s.groups, id.Name)
+		}
 		if s.inNodes(id) {
 			if l.Data {
 				continue // inNodeGroup tells those of claims from those of nodes
@@ -142,11 +145,36 @@ func (s *searching) inGroup() error {
 	if err != nil || group == nil || s.cluster.IsExisting() || s.Owner == "" || group.Tags[names.OwnerTag] != s.Owner {
 		return err
 	}
-	all, err := contents(s.ctx, s.client, s.cluster, groupOf(s.cluster))
-	of := leftoverOf(*group, "tag "+names.OwnerTag+" of this state")
+	return s.contentsOf(*group, groupOf(s.cluster), func(l teardown.Leftover) bool { return l.Data })
+}
+
+// inSystems finds what is in the resource groups that core has made for systems: what Azure
+// Service Operator has made there, and has left because it was told to
+// (serviceoperator.azure.com/reconcile-policy). All of it is the system's data.
+func (s *searching) inSystems() error {
+	for _, name := range s.groups {
+		group, err := s.group(name) // lists by tag have no tags
+		if err != nil {
+			return err
+		}
+		if group == nil || group.Tags[names.SystemTag] == "" {
+			continue
+		}
+		if err := s.contentsOf(*group, name, func(teardown.Leftover) bool { return true }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// contentsOf finds what is in a resource group of core's.
+func (s *searching) contentsOf(group listed, name string, data func(teardown.Leftover) bool) error {
+	all, err := contents(s.ctx, s.client, s.cluster, name)
+	of := leftoverOf(group, "tag "+names.OwnerTag+" of this state")
 	of.Data = false
 	for _, r := range all {
-		l := leftoverOf(r, "it is in resource group "+groupOf(s.cluster)+" of this state, and goes with it")
+		l := leftoverOf(r, "it is in resource group "+name+" of this state, and goes with it")
+		l.Data = data(l)
 		of.Data = of.Data || l.Data
 		s.add(l)
 	}

@@ -160,6 +160,36 @@ func TestFindTellsWhatGoes(t *testing.T) {
 }
 
 // TestRemove: what has another owner's tag is left, and what is gone is no error.
+// TestFindTellsWhatSystemsHave: whatever is in the group of a system holds data, of a cluster of
+// others, too, and the empty group of another one does not.
+func TestFindTellsWhatSystemsHave(t *testing.T) {
+	for _, existing := range []bool{false, true} {
+		m, c := managerOf(t, "leftovers.json"), demo()
+		if existing {
+			c.Kubernetes.Existing = &config.ExistingCluster{Name: "demo", ResourceGroup: "demo"}
+		}
+		group := "/subscriptions/" + subscription + "/resourceGroups/"
+		m.Resources = append(m.Resources,
+			map[string]any{"id": group + "demo-shop", "tags": map[string]any{"tombolo:owner": "ours", "tombolo:system": "shop"}},
+			map[string]any{"id": group + "demo-shop/providers/Microsoft.DBforPostgreSQL/flexibleServers/shop"},
+			map[string]any{"id": group + "demo-blog", "tags": map[string]any{"tombolo:owner": "ours", "tombolo:system": "blog"}},
+			map[string]any{"id": group + "demo-other", "tags": map[string]any{"tombolo:owner": "theirs", "tombolo:system": "other"}},
+			map[string]any{"id": group + "demo-other/providers/Microsoft.Web/sites/other"},
+		)
+		found, err := find(t.Context(), m.client(t), c, teardown.Search{Owner: "ours", Known: everything})
+		assert.NilError(t, err)
+		got := map[string]bool{}
+		for _, l := range found {
+			got[l.ID] = l.Data
+		}
+		assert.Check(t, got["shop"] && got["demo-shop"] && !got["demo-blog"], "%v", got)
+		for id, want := range map[string]bool{"shop": true, "demo-blog": true, "other": false, "demo-other": false} {
+			_, there := got[id]
+			assert.Check(t, is.Equal(there, want), id)
+		}
+	}
+}
+
 func TestRemove(t *testing.T) {
 	m := managerOf(t, "leftovers.json")
 	q := teardown.Search{Owner: "ours", Known: func(l teardown.Leftover) bool {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"tombolo/config/addon"
 	"tombolo/internal/names"
 	"tombolo/internal/wording"
 	"tombolo/platform/contract/finding"
@@ -77,7 +78,7 @@ func (w *Walk) missingVariable(s *sync, name string, h substitution.How) {
 	case substitution.Changed:
 		f.Message = fmt.Sprintf("${%s} is not published: what is made of it becomes empty, and Flux does not say so", name)
 	case substitution.Defaulted:
-		if w.publisherOf(name) != "" {
+		if w.publisherOf(name) != "" || ofAnAddon(name) {
 			return
 		}
 		f.Severity = finding.Warning
@@ -114,6 +115,13 @@ func (w *Walk) publisherOf(name string) string {
 		}
 	}
 	return ""
+}
+
+// ofAnAddon says that some addon publishes a variable: a tree may be for clusters without it.
+func ofAnAddon(name string) bool {
+	return slices.ContainsFunc(addon.All(), func(a *addon.Addon) bool {
+		return slices.ContainsFunc(a.Keys(), func(k addon.Key) bool { return k.Name == name })
+	})
 }
 
 // literalVariable warns of a variable that looks like a published one, where

@@ -50,7 +50,11 @@ func Build(ctx *pulumi.Context, c, _ *config.Cluster, own owner.Owner, had live.
 	if err != nil {
 		return none, err
 	}
-	return p.handOff().WithMaps(clients, pulumi.StringMap{}), nil
+	outputs, err := p.makeAddons()
+	if err != nil {
+		return none, err
+	}
+	return p.handOff().WithMaps(clients, outputs), nil
 }
 
 // program is one run.

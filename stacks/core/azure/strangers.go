@@ -7,6 +7,7 @@ import (
 
 	"github.com/pulumi/pulumi-azure-native-sdk/resources/v2"
 
+	"tombolo/components/azuregroup"
 	"tombolo/internal/names"
 	"tombolo/stacks/owner"
 )
@@ -18,8 +19,15 @@ import (
 // when it is about to make it, and AKS after minutes.
 func (p *program) refuseStrangers(own owner.Owner) error {
 	if p.makesGroup() {
-		_, ours := p.had.First(groupToken)
-		if err := p.refuseGroup(p.c.Cloud.ResourceGroup, "cloud.resourceGroup", ours, own); err != nil {
+		if err := p.refuseGroup(p.c.Cloud.ResourceGroup, "cloud.resourceGroup", p.hadGroup(p.c.Name), own); err != nil {
+			return err
+		}
+	}
+	for _, i := range addonIdentities(p.c) {
+		if i.MakeGroup == "" {
+			continue
+		}
+		if err := p.refuseGroup(i.MakeGroup, "addons."+i.addon.Name, p.hadGroup(i.resource(p.c)), own); err != nil {
 			return err
 		}
 	}
@@ -27,6 +35,11 @@ func (p *program) refuseStrangers(own owner.Owner) error {
 		return nil
 	}
 	return p.refuseGroup(p.c.Kubernetes.NodeResourceGroup, "kubernetes.nodeResourceGroup", false, own)
+}
+
+// hadGroup says that the state has the resource group of a component.
+func (p *program) hadGroup(component string) bool {
+	return p.had.Named(groupToken, azuregroup.Resource(component)).Type != ""
 }
 
 // refuseGroup looks at a group of a name that the key in the cluster file gives. ours says that

@@ -157,7 +157,15 @@ func nodePool(g config.NodeGroup) aks.NodePool {
 }
 
 func hasIdentities(c *config.Cluster) bool {
-	return slices.ContainsFunc(c.Services, func(s config.Service) bool { return s.Identity != nil })
+	return slices.ContainsFunc(c.Services, func(s config.Service) bool { return s.Identity != nil }) || len(addonIdentities(c)) > 0
+}
+
+// roleOf is the UUID of a role by its name, or the id of a definition as it is.
+func roleOf(nameOrID string) string {
+	if id, known := azurefacts.RoleID(nameOrID); known {
+		return id
+	}
+	return nameOrID
 }
 
 // makeIdentities makes an identity for each service that asks for one, and returns their
@@ -174,11 +182,7 @@ func (p *program) makeIdentities() (pulumi.StringMap, error) {
 			Accounts: []azureidentity.ServiceAccount{{Namespace: s.Namespace, Name: s.Identity.ServiceAccount}},
 		}
 		for _, g := range s.Identity.Roles {
-			role, known := azurefacts.RoleID(g.Role)
-			if !known { // the id of a definition
-				role = g.Role
-			}
-			args.Grants = append(args.Grants, azureidentity.Grant{Role: role, Scope: g.Scope})
+			args.Grants = append(args.Grants, azureidentity.Grant{Role: roleOf(g.Role), Scope: g.Scope})
 		}
 		made, err := azureidentity.NewIdentity(p.ctx, p.c.Name+"-service-"+s.Name, args, p.provider)
 		if err != nil {
