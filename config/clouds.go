@@ -197,10 +197,13 @@ var elsewhere = map[string]counterpart{
 	"Identity.Statements": {"roles", "use roles, each with a scope"},
 	"Identity.Roles":      {"statements", "use policyArns or statements"},
 
-	"Value.FromSSM":          {"fromStack", "use fromStack with output, or a secret of Key Vault by the platform tree"},
-	"Egress.Images":          {"", "remove it: AKS takes no mirrors for nodes; name the mirror in the images of the platform tree, and in a manifest of the engine that gitops.distribution names"},
-	"ArgoCDOptions.Accounts": {"", "remove it: a hub in Azure has no IAM role; spokes in AWS use credentials: service-account"},
-	"ExternalHub.RoleARN":    {"", "remove it: the hub reaches the cluster by the token of a service account"},
+	"Value.FromSSM":                   {"fromStack", "use fromStack with output, or a secret of Key Vault by the platform tree"},
+	"Egress.Images":                   {"", "remove it: AKS takes no mirrors for nodes; name the mirror in the images of the platform tree, and in a manifest of the engine that gitops.distribution names"},
+	"ArgoCDOptions.Accounts":          {"", "remove it: a hub in Azure has no IAM role; spokes in AWS use credentials: service-account"},
+	"ExternalHub.RoleARN":             {"", "remove it: the hub reaches the cluster by the token of a service account"},
+	"DNSOptions.AssumeRoleARN":        {"", "remove it: zones may be in another subscription, and core gives the role on them"},
+	"DNSOptions.AssumeRoleExternalID": {"", "remove it: zones may be in another subscription, and core gives the role on them"},
+
 	"KEDAOptions.Queues":     {"", "remove it: the scalers of Azure take the identity that a TriggerAuthentication names"},
 	"KEDAOptions.CloudWatch": {"", "remove it: CloudWatch is AWS's"},
 }

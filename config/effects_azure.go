@@ -141,6 +141,8 @@ var azureEffects = map[string][]Case{
 	"Taint.Value":         inPlace("AKS changes the taints of the nodes that run, too"),
 	"Taint.Effect":        inPlace("AKS changes the taints of the nodes that run, too; NoExecute evicts pods"),
 
+	"DNSOptions.Zones": inPlace("the roles of the identity change, and the engine follows the values"),
+
 	"Service.Name":      inPlace("the identity and the ConfigMap of the new name are made, and those of the old one deleted"),
 	"Service.Namespace": inPlace("the ConfigMap is made in the new namespace, and the identity trusts the service account there"),
 	"Service.Identity": {

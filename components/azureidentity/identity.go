@@ -41,6 +41,8 @@ type Grant struct {
 	Role string
 	// Scope is the id of a resource, a resource group or a subscription.
 	Scope string
+	// ScopeReady is Scope once it is there; nil for one that is not made by the program.
+	ScopeReady pulumi.StringInput
 }
 
 // IdentityArgs are the arguments of an Identity.
@@ -99,7 +101,7 @@ func NewIdentity(ctx *pulumi.Context, name string, args *IdentityArgs, opts ...p
 	for _, g := range args.Grants {
 		role := RoleDefinitionID(g.Scope, g.Role)
 		assigned, err := NewAssignment(ctx, name+"-role-"+AssignmentName(g.Scope, c.ID, role)[:8], &AssignmentArgs{
-			Scope: g.Scope, RoleDefinitionID: role, IdentityID: c.ID, PrincipalID: identity.PrincipalId,
+			Scope: g.Scope, ScopeReady: g.ScopeReady, RoleDefinitionID: role, IdentityID: c.ID, PrincipalID: identity.PrincipalId,
 		}, parent)
 		if err != nil {
 			return nil, fmt.Errorf("identity %s: %w", name, err)
@@ -131,15 +133,15 @@ func (a *IdentityArgs) validate() error {
 		}
 		given[account] = true
 	}
-	granted := map[Grant]bool{}
+	granted := map[[2]string]bool{}
 	for _, g := range a.Grants {
 		if g.Role == "" || armid.SubscriptionOf(g.Scope) == "" {
 			problems = append(problems, fmt.Errorf("role %q on scope %q: a role, and the id of a resource, a resource group or a subscription are required", g.Role, g.Scope))
 		}
-		if granted[g] {
+		if granted[[2]string{g.Role, g.Scope}] {
 			problems = append(problems, fmt.Errorf("role %s on %s is given twice", g.Role, g.Scope))
 		}
-		granted[g] = true
+		granted[[2]string{g.Role, g.Scope}] = true
 	}
 	return errors.Join(problems...)
 }

@@ -93,7 +93,7 @@ func TestIdentityRefuses(t *testing.T) {
 		"21 service accounts are given; an identity takes 1 to 20":             func(a *IdentityArgs) { a.Accounts = many },
 		"a service account needs namespace and name":                           func(a *IdentityArgs) { a.Accounts[0].Name = "" },
 		"service account shop/web is given twice":                              func(a *IdentityArgs) { a.Accounts[1] = a.Accounts[0] },
-		`role "Reader" on scope "rg": a role, and the id of a resource`:        func(a *IdentityArgs) { a.Grants[0] = Grant{"Reader", "rg"} },
+		`role "Reader" on scope "rg": a role, and the id of a resource`:        func(a *IdentityArgs) { a.Grants[0] = Grant{Role: "Reader", Scope: "rg"} },
 		"role " + secretsUser + " on " + vault + " is given twice":             func(a *IdentityArgs) { a.Grants[1] = a.Grants[0] },
 	} {
 		args := identityArgs()

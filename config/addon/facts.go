@@ -19,6 +19,8 @@ type Facts struct {
 	Provider string
 	// Region, Account and Partition it is in; only AWS has partitions.
 	Region, Account, Partition string
+	// Tenant of the subscription, and ResourceGroup of what core makes, on Azure.
+	Tenant, ResourceGroup string
 	// NetworkAccount is the account that owns the VPC; "" is Account.
 	NetworkAccount string
 	// OwnNetwork says that core makes the network; an existing one is not
@@ -121,9 +123,11 @@ type Outputs struct {
 	Made map[string]string
 }
 
-// The outputs of needs. A second identity's is <identity>_role_arn.
+// The outputs of needs. A second identity's is <identity>_role_arn, or on Azure
+// <identity>_client_id.
 const (
 	RoleARN         = "role_arn"
+	ClientID        = "client_id"
 	InstanceProfile = "instance_profile"
 	QueueName       = "queue_name"
 	CertificateARN  = "certificate_arn"
@@ -132,11 +136,16 @@ const (
 )
 
 // RoleOutput is the name of the output with an identity's role.
-func RoleOutput(identity string) string {
+func RoleOutput(identity string) string { return outputOf(identity, RoleARN) }
+
+// ClientOutput is the name of the output with an identity's client id.
+func ClientOutput(identity string) string { return outputOf(identity, ClientID) }
+
+func outputOf(identity, output string) string {
 	if identity == "" {
-		return RoleARN
+		return output
 	}
-	return strings.ReplaceAll(identity, "-", "_") + "_" + RoleARN
+	return strings.ReplaceAll(identity, "-", "_") + "_" + output
 }
 
 // serviceAccount is the values of a service account that the chart makes, with

@@ -15,21 +15,32 @@ type Needs struct {
 	Bucket *Bucket
 	// FileSystem for volumes that many nodes share.
 	FileSystem *FileSystem
-	// Zones are hosted zones that must exist under these names.
+	// Zones are DNS zones that must exist under these names.
 	Zones []Zone
 	// DiscoveryTags are put on the private subnets, where the network is the
 	// cluster's own, and on the cluster's security group.
 	DiscoveryTags map[string]string
 }
 
-// Identity is an IAM role for one service account of the addon's namespace.
+// Identity is what one service account of the addon's namespace is in the cloud: an IAM role
+// on AWS, a user-assigned identity on Azure.
 type Identity struct {
 	// Name distinguishes several identities of an addon; "" for its only one.
 	Name string
-	// ServiceAccount that may assume the role, and no other.
+	// ServiceAccount that may assume the role or gets the identity, and no other.
 	ServiceAccount string
-	// Statements of the role's policy.
+	// Statements of the role's policy, on AWS.
 	Statements []Statement
+	// Roles that the identity has, on Azure.
+	Roles []Role
+}
+
+// Role is a role of Azure on a scope.
+type Role struct {
+	// Name of a role that Azure has built in, such as Reader.
+	Name string
+	// Scope is the id of a resource or of a resource group.
+	Scope string
 }
 
 // Statement allows actions on resources under conditions.
@@ -83,9 +94,10 @@ type Certificate struct {
 	Zone Zone
 }
 
-// Zone is a hosted zone of Route 53.
+// Zone is a hosted zone of Route 53, or a DNS zone of Azure.
 type Zone struct {
-	// ID of the zone, such as Z0123456789ABCDEFGHIJ.
+	// ID of the zone, such as Z0123456789ABCDEFGHIJ; on Azure its id in the Resource
+	// Manager, of a public or a private zone.
 	ID string `yaml:"id"`
 	// Name of the zone's domain, such as example.com.
 	Name string `yaml:"name"`

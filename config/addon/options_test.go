@@ -295,3 +295,24 @@ func TestGrafanaByIngress(t *testing.T) {
 	assert.DeepEqual(t, Find("ingress-nginx").Values(f, &IngressOptions{}, Outputs{}), map[string]any{})
 	assert.DeepEqual(t, Find("external-dns").Values(f, &DNSOptions{}, Outputs{})["sources"], []string{"service", "ingress"})
 }
+
+func TestAzureZones(t *testing.T) {
+	const group = "/subscriptions/s/resourceGroups/dns/providers/Microsoft.Network/"
+	public := Zone{ID: group + "dnsZones/example.com", Name: "example.com"}
+	for name, c := range map[string]struct {
+		zone Zone
+		want []string
+	}{
+		"of the same group":  {Zone{ID: strings.ToUpper(group) + "dnsZones/example.org", Name: "example.org"}, nil},
+		"of another name":    {Zone{ID: group + "dnsZones/example.org", Name: "example.net"}, []string{"zones[1].name"}},
+		"private":            {Zone{ID: group + "privateDnsZones/corp.example", Name: "corp.example"}, []string{"zones[1].id"}},
+		"of another group":   {Zone{ID: strings.Replace(group, "dns/", "other/", 1) + "dnsZones/example.org", Name: "example.org"}, []string{"zones[1].id"}},
+		"twice, in capitals": {Zone{ID: strings.ToUpper(public.ID), Name: "example.com"}, []string{"zones[1].id"}},
+	} {
+		var got []string
+		for _, p := range Find("external-dns").Check(&DNSOptions{Zones: []Zone{public, c.zone}}, nil) {
+			got = append(got, p.Path)
+		}
+		assert.Check(t, slices.Equal(got, c.want), "%s: %v", name, got)
+	}
+}

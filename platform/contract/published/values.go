@@ -50,7 +50,7 @@ func valuesOf(c *config.Cluster, a addon.Enabled) *Values {
 	}
 	v := &Values{}
 	for _, i := range needs.Identities {
-		out.Made[addon.RoleOutput(i.Name)] = fromCore
+		out.Made[addon.RoleOutput(i.Name)], out.Made[addon.ClientOutput(i.Name)] = fromCore, fromCore
 		v.accounts = append(v.accounts, i.ServiceAccount)
 	}
 	v.all = plain(a.Values(c.AddonFacts(), a.Options, out))

@@ -30,6 +30,7 @@ const (
 
 	clientConfig = "azure-native:authorization:getClientConfig"
 	getGroup     = "azure-native:resources:getResourceGroup"
+	getZone      = "azure-native:network/v20240601:getPrivateZone"
 	getSubnet    = "azure-native:network/v20190601:getSubnet"
 	getVNet      = "azure-native:network/v20190601:getVirtualNetwork"
 	getCluster   = "azure-native:containerservice/v20240901:getManagedCluster"
@@ -72,6 +73,7 @@ func account() *recorder.Recorder {
 		Invokes: map[string]func(resource.PropertyMap) (resource.PropertyMap, error){
 			clientConfig: answering(map[string]any{"tenantId": tenant, "subscriptionId": subscription, "clientId": "x", "objectId": "y"}),
 			getGroup:     refusing("Status=404 Code=\"ResourceGroupNotFound\""),
+			getZone:      answering(map[string]any{"name": "corp.example"}),
 			getSubnet: answering(map[string]any{"name": "aks", "purpose": "", "routeTable": map[string]any{
 				"id": "/subscriptions/00000000-0000-4000-8000-000000000002/resourceGroups/network-team/providers/Microsoft.Network/routeTables/egress", "name": "egress", "type": "x",
 			}}),

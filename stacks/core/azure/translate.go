@@ -156,8 +156,9 @@ func nodePool(g config.NodeGroup) aks.NodePool {
 	return out
 }
 
+// hasIdentities says that a service or an addon gets an identity.
 func hasIdentities(c *config.Cluster) bool {
-	return slices.ContainsFunc(c.Services, func(s config.Service) bool { return s.Identity != nil })
+	return slices.ContainsFunc(c.Services, func(s config.Service) bool { return s.Identity != nil }) || len(c.AddonRoles()) > 0
 }
 
 // makeIdentities makes an identity for each service that asks for one, and returns their
@@ -168,11 +169,7 @@ func (p *program) makeIdentities() (pulumi.StringMap, error) {
 		if s.Identity == nil {
 			continue
 		}
-		args := &azureidentity.IdentityArgs{
-			Name: p.c.Name + "-" + s.Name, Subscription: p.c.Cloud.Account, Location: p.c.Cloud.Region,
-			GroupName: p.c.Cloud.ResourceGroup, ResourceGroup: p.group, Issuer: p.cluster.OIDCIssuer, Tags: p.tags,
-			Accounts: []azureidentity.ServiceAccount{{Namespace: s.Namespace, Name: s.Identity.ServiceAccount}},
-		}
+		args := p.identityArgs(p.c.Name+"-"+s.Name, s.Namespace, s.Identity.ServiceAccount)
 		for _, g := range s.Identity.Roles {
 			role, known := azurefacts.RoleID(g.Role)
 			if !known { // the id of a definition

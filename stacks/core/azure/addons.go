@@ -1,0 +1,107 @@
+package azure
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/azureidentity"
+	"tombolo/components/azurezones"
+	"tombolo/config"
+	"tombolo/config/addon"
+	"tombolo/config/azurefacts"
+	"tombolo/internal/armid"
+)
+
+// makeAddons makes what the addons need, and returns their outputs by <addon>/<output>.
+func (p *program) makeAddons() (pulumi.StringMap, error) {
+	outputs := pulumi.StringMap{}
+	for _, a := range p.c.Addons.Enabled() {
+		m := &addonMaker{program: p, addon: a, outputs: outputs, ready: map[string]pulumi.StringInput{}}
+		if err := m.make(a.Needs(p.c.AddonFacts(), a.Options)); err != nil {
+			return nil, fmt.Errorf("addon %s: %w", a.Name, err)
+		}
+	}
+	return outputs, nil
+}
+
+// addonMaker makes what one addon needs.
+type addonMaker struct {
+	*program
+	addon   addon.Enabled
+	outputs pulumi.StringMap
+	// ready are ids of what was made for the addon, once it is there, by the id.
+	ready map[string]pulumi.StringInput
+}
+
+func (m *addonMaker) make(needs addon.Needs) error {
+	if err := m.checkZones(needs.Zones); err != nil {
+		return err
+	}
+	for _, i := range needs.Identities {
+		if err := m.makeIdentity(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *addonMaker) put(output string, value pulumi.StringInput) {
+	m.outputs[m.addon.Name+"/"+output] = value
+}
+
+// checkZones looks at the zones, which are of one resource group.
+func (m *addonMaker) checkZones(zones []addon.Zone) error {
+	if len(zones) == 0 {
+		return nil
+	}
+	var ids []string
+	for _, z := range zones {
+		ids = append(ids, z.ID)
+	}
+	provider, err := m.providerOf(ids[0], "azure-"+m.addon.Name)
+	if err != nil {
+		return err
+	}
+	return azurezones.Check(m.ctx, ids, provider)
+}
+
+func (m *addonMaker) makeIdentity(i addon.Identity) error {
+	args := m.identityArgs(config.AddonRoleName(m.c.Name, m.addon.Name, i.Name), m.addon.Namespace, i.ServiceAccount)
+	for _, r := range i.Roles {
+		id, known := azurefacts.RoleID(r.Name)
+		if !known {
+			return fmt.Errorf("the role %q is none that Azure has built in", r.Name)
+		}
+		args.Grants = append(args.Grants, azureidentity.Grant{Role: id, Scope: r.Scope, ScopeReady: m.ready[r.Scope]})
+	}
+	made, err := azureidentity.NewIdentity(m.ctx, m.c.Name+"-addon-"+config.AddonRole(m.addon.Name, i.Name), args, m.provider)
+	if err != nil {
+		return err
+	}
+	m.put(addon.ClientOutput(i.Name), made.ClientID)
+	return nil
+}
+
+// identityArgs are those of an identity for one service account, without roles.
+func (p *program) identityArgs(name, namespace, account string) *azureidentity.IdentityArgs {
+	return &azureidentity.IdentityArgs{
+		Name: name, Subscription: p.c.Cloud.Account, Location: p.c.Cloud.Region,
+		GroupName: p.c.Cloud.ResourceGroup, ResourceGroup: p.group, Issuer: p.cluster.OIDCIssuer, Tags: p.tags,
+		Accounts: []azureidentity.ServiceAccount{{Namespace: namespace, Name: account}},
+	}
+}
+
+// providerOf is the provider of an id's subscription: core's own, or another one of a name.
+func (p *program) providerOf(id, name string) (pulumi.ResourceOrInvokeOption, error) {
+	of := armid.SubscriptionOf(id)
+	if of == "" || strings.EqualFold(of, p.c.Cloud.Account) {
+		return p.provider, nil
+	}
+	other, err := NewProvider(p.ctx, name, of, p.own)
+	if err != nil {
+		return nil, err
+	}
+	return pulumi.Provider(other), nil
+}
