@@ -204,6 +204,13 @@ var elsewhere = map[string]counterpart{
 	"DNSOptions.AssumeRoleARN":        {"", "remove it: zones may be in another subscription, and core gives the role on them"},
 	"DNSOptions.AssumeRoleExternalID": {"", "remove it: zones may be in another subscription, and core gives the role on them"},
 
+	"SecretsOptions.Prefixes":          {"", "remove it: External Secrets reads all of the vault, so give each cluster its own"},
+	"SecretsOptions.ParameterPrefixes": {"", "remove it: Azure has no Parameter Store"},
+	"SecretsOptions.KMSKeyARNs":        {"", "remove it: Key Vault has its own keys"},
+	"SecretsOptions.Vault":             {"prefixes", "use prefixes of names in Secrets Manager"},
+	"SecretsOptions.AllowedCIDRs":      {"", "remove it: IAM alone opens Secrets Manager"},
+	"SecretsOptions.RecoverVault":      {"", "remove it: secrets in Secrets Manager stay when the cluster goes"},
+
 	"KEDAOptions.Queues":     {"", "remove it: the scalers of Azure take the identity that a TriggerAuthentication names"},
 	"KEDAOptions.CloudWatch": {"", "remove it: CloudWatch is AWS's"},
 }

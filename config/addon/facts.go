@@ -133,6 +133,7 @@ const (
 	CertificateARN  = "certificate_arn"
 	BucketName      = "bucket_name"
 	FileSystemID    = "file_system_id"
+	VaultURL        = "vault_url"
 )
 
 // RoleOutput is the name of the output with an identity's role.

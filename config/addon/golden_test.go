@@ -138,6 +138,9 @@ func sampleOutputs(needs Needs) Outputs {
 	if n := needs.NodeRole; n != nil {
 		made[InstanceProfile] = n.ProfileName
 	}
+	if v := needs.Vault; v != nil {
+		made[VaultURL] = "https://kv-demo.vault.azure.net/"
+	}
 	if needs.Queue != nil {
 		made[QueueName] = needs.Queue.Name
 	}

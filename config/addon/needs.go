@@ -13,6 +13,8 @@ type Needs struct {
 	Certificate *Certificate
 	// Bucket for data.
 	Bucket *Bucket
+	// Vault of secrets, on Azure.
+	Vault *Vault
 	// FileSystem for volumes that many nodes share.
 	FileSystem *FileSystem
 	// Zones are DNS zones that must exist under these names.
@@ -111,6 +113,18 @@ type Bucket struct {
 	ExpireDays int
 	// KMSKeyARN encrypts the objects; "" takes S3's own keys.
 	KMSKeyARN string
+}
+
+// Vault is a key vault of Azure.
+type Vault struct {
+	// ID of one that others made; "" for one that core makes.
+	ID string
+	// Name of core's, unique in the world, 3 to 24 characters.
+	Name string
+	// AllowedCIDRs are public blocks that reach core's, beside the cluster's own subnet.
+	AllowedCIDRs []string
+	// Recover core's from the one that was deleted.
+	Recover bool
 }
 
 // FileSystem is an EFS file system with a mount target in each private subnet.

@@ -316,3 +316,19 @@ func TestAzureZones(t *testing.T) {
 		assert.Check(t, slices.Equal(got, c.want), "%s: %v", name, got)
 	}
 }
+
+func TestVaultOptions(t *testing.T) {
+	const vault = "/subscriptions/s/resourceGroups/secrets/providers/Microsoft.KeyVault/vaults/shop"
+	problems := Find("external-secrets").Check(&SecretsOptions{Vault: vault, AllowedCIDRs: []string{"203.0.113.0/24"}, RecoverVault: true}, nil)
+	assert.Check(t, len(problems) == 2 && problems[0].Path == "allowedCidrs" && problems[1].Path == "recoverVault", "%v", problems)
+	needs := Find("external-secrets").Needs(azureFacts(), &SecretsOptions{Vault: vault})
+	assert.DeepEqual(t, needs.Identities[0].Roles, []Role{{Name: "Key Vault Secrets User", Scope: vault}})
+	for cluster, want := range map[string]string{"demo": "kv-demo-", "a-cluster-of-a-long-name": "kv-aclusterofal-"} {
+		f := azureFacts()
+		f.Cluster = cluster
+		name := vaultName(f)
+		assert.Check(t, strings.HasPrefix(name, want) && len(name) <= 24, name)
+		f.Account = "00000000-0000-4000-8000-000000000009"
+		assert.Check(t, vaultName(f) != name, name)
+	}
+}

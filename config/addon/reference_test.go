@@ -89,6 +89,7 @@ func inTheCloud(n Needs) []string {
 		{n.Queue != nil, "queue of events"},
 		{n.Certificate != nil, "certificate"},
 		{n.Bucket != nil, "bucket"},
+		{n.Vault != nil, "key vault"},
 		{n.FileSystem != nil, "file system"},
 		{len(n.DiscoveryTags) > 0, "discovery tags"},
 	} {

@@ -13,6 +13,7 @@ import (
 	"tombolo/lab/azure/authorization"
 	"tombolo/lab/azure/containerservice"
 	"tombolo/lab/azure/dns"
+	"tombolo/lab/azure/keyvault"
 	"tombolo/lab/azure/managedidentity"
 	"tombolo/lab/azure/network"
 	"tombolo/lab/azure/rbac"
@@ -89,7 +90,7 @@ func alike(pattern string, a, b any) bool {
 func allTypes() map[string]*standin.Type {
 	types := map[string]*standin.Type{}
 	for _, provider := range []map[string]*standin.Type{
-		resources.Types(subnetUsed), network.Types(containerservice.Interface), managedidentity.Types(), authorization.Types(), containerservice.Types(), dns.Types(),
+		resources.Types(subnetUsed), network.Types(containerservice.Interface), managedidentity.Types(), authorization.Types(), containerservice.Types(), dns.Types(), keyvault.Types(),
 	} {
 		maps.Copy(types, provider)
 	}
@@ -114,7 +115,7 @@ func subnetUsed(c *standin.Cloud, used *standin.Record, group string) string {
 func allFunctions() map[string]*standin.Function {
 	functions := map[string]*standin.Function{}
 	for _, provider := range []map[string]*standin.Function{
-		resources.Functions(), network.Functions(), managedidentity.Functions(), authorization.Functions(), containerservice.Functions(), dns.Functions(),
+		resources.Functions(), network.Functions(), managedidentity.Functions(), authorization.Functions(), containerservice.Functions(), dns.Functions(), keyvault.Functions(),
 	} {
 		maps.Copy(functions, provider)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/components/azureidentity"
+	"tombolo/components/azurevault"
 	"tombolo/components/azurezones"
 	"tombolo/config"
 	"tombolo/config/addon"
@@ -39,6 +40,9 @@ func (m *addonMaker) make(needs addon.Needs) error {
 	if err := m.checkZones(needs.Zones); err != nil {
 		return err
 	}
+	if err := m.makeVault(needs.Vault); err != nil {
+		return err
+	}
 	for _, i := range needs.Identities {
 		if err := m.makeIdentity(i); err != nil {
 			return err
@@ -67,8 +71,39 @@ func (m *addonMaker) checkZones(zones []addon.Zone) error {
 	return azurezones.Check(m.ctx, ids, provider)
 }
 
+// makeVault makes the vault, or looks at the one of others.
+func (m *addonMaker) makeVault(needed *addon.Vault) error {
+	if needed == nil {
+		return nil
+	}
+	if needed.ID != "" {
+		provider, err := m.providerOf(needed.ID, "azure-"+m.addon.Name)
+		if err != nil {
+			return err
+		}
+		url, err := azurevault.LookUp(m.ctx, needed.ID, provider)
+		m.put(addon.VaultURL, pulumi.String(url))
+		return err
+	}
+	args := &azurevault.VaultArgs{
+		Name: needed.Name, Subscription: m.c.Cloud.Account, Tenant: m.c.Cloud.Tenant, Location: m.c.Cloud.Region,
+		GroupName: m.c.Cloud.ResourceGroup, ResourceGroup: m.group, AllowedCIDRs: needed.AllowedCIDRs, Recover: needed.Recover,
+		Tags: m.tags, Protect: m.c.Protect,
+	}
+	if m.c.OwnsNetwork() { // a subnet of others may have no endpoint for it
+		args.SubnetID = m.network.SubnetID
+	}
+	made, err := azurevault.NewVault(m.ctx, m.c.Name+"-addon-"+m.addon.Name, args, m.provider)
+	if err != nil {
+		return err
+	}
+	m.ready[made.ID] = made.Ready
+	m.put(addon.VaultURL, made.URL)
+	return nil
+}
+
 func (m *addonMaker) makeIdentity(i addon.Identity) error {
-	args := m.identityArgs(config.AddonRoleName(m.c.Name, m.addon.Name, i.Name), m.addon.Namespace, i.ServiceAccount)
+	args := m.identityArgs(config.AddonIdentityName(m.c.Name, m.addon.Name, i.Name), m.addon.Namespace, i.ServiceAccount)
 	for _, r := range i.Roles {
 		id, known := azurefacts.RoleID(r.Name)
 		if !known {

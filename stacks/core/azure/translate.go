@@ -24,9 +24,20 @@ func vnetArgs(c *config.Cluster) (*azurenetwork.VNetArgs, error) {
 	}
 	return &azurenetwork.VNetArgs{
 		Name: c.Name, Subscription: c.Cloud.Account, Location: c.Cloud.Region, GroupName: c.Cloud.ResourceGroup,
-		CIDR: c.Network.CIDR, NodeCIDR: nodes, NATGateway: c.Network.Outbound == config.OutboundNATGateway,
+		ServiceEndpoints: serviceEndpoints(c),
+		CIDR:             c.Network.CIDR, NodeCIDR: nodes, NATGateway: c.Network.Outbound == config.OutboundNATGateway,
 		Protect: c.Protect,
 	}, nil
+}
+
+// serviceEndpoints are those of the services that let the nodes' subnet in.
+func serviceEndpoints(c *config.Cluster) []string {
+	for _, a := range c.Addons.Enabled() {
+		if vault := a.Needs(c.AddonFacts(), a.Options).Vault; vault != nil && vault.ID == "" {
+			return []string{"Microsoft.KeyVault"}
+		}
+	}
+	return nil
 }
 
 // tiers, channels and ways out as AKS spells them.
