@@ -16,7 +16,9 @@ func (c *Cluster) AddonFacts() addon.Facts {
 		Provider: string(c.Cloud.Provider), Region: c.Cloud.Region, Account: c.Cloud.Account, Tenant: c.Cloud.Tenant,
 		RolePath: c.Cloud.Roles.Path, OwnNetwork: c.OwnsNetwork(), InCloud: c.NameInCloud(), Enabled: c.Addons.Names(), Tags: c.AllTags(), Egress: c.NodeEgress(),
 	}
-	if !c.onAzure() {
+	if c.onAzure() {
+		facts.Tenant, facts.ResourceGroup = c.Cloud.Tenant, c.Cloud.ResourceGroup
+	} else {
 		facts.Partition = awsfacts.Partition(c.Cloud.Region)
 	}
 	facts.Channel = c.ChannelType()
@@ -50,8 +52,8 @@ const addonIdentities = "addon-"
 // NodeIdentity is the identity of nodes that an addon makes, among the names of its roles.
 const NodeIdentity = "node"
 
-// AddonRoles are the names of the roles that core makes for the addons of the file, sorted,
-// as cloud.roles.given.addons has them.
+// AddonRoles are the names of the roles, or identities on Azure, that core makes for the addons
+// of the file, sorted, as cloud.roles.given.addons has them.
 func (c *Cluster) AddonRoles() []string {
 	var out []string
 	for _, a := range c.Addons.Enabled() {

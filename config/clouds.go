@@ -197,10 +197,20 @@ var elsewhere = map[string]counterpart{
 	"Identity.Statements": {"roles", "use roles, each with a scope"},
 	"Identity.Roles":      {"statements", "use policyArns or statements"},
 
-	"Value.FromSSM":          {"fromStack", "use fromStack with output, or a secret of Key Vault by the platform tree"},
-	"Egress.Images":          {"", "remove it: AKS takes no mirrors for nodes; name the mirror in the images of the platform tree, and in a manifest of the engine that gitops.distribution names"},
-	"ArgoCDOptions.Accounts": {"", "remove it: a hub in Azure has no IAM role; spokes in AWS use credentials: service-account"},
-	"ExternalHub.RoleARN":    {"", "remove it: the hub reaches the cluster by the token of a service account"},
+	"Value.FromSSM":                   {"fromStack", "use fromStack with output, or a secret of Key Vault by the platform tree"},
+	"Egress.Images":                   {"", "remove it: AKS takes no mirrors for nodes; name the mirror in the images of the platform tree, and in a manifest of the engine that gitops.distribution names"},
+	"ArgoCDOptions.Accounts":          {"", "remove it: a hub in Azure has no IAM role; spokes in AWS use credentials: service-account"},
+	"ExternalHub.RoleARN":             {"", "remove it: the hub reaches the cluster by the token of a service account"},
+	"DNSOptions.AssumeRoleARN":        {"", "remove it: zones may be in another subscription, and core gives the role on them"},
+	"DNSOptions.AssumeRoleExternalID": {"", "remove it: zones may be in another subscription, and core gives the role on them"},
+
+	"SecretsOptions.Prefixes":          {"", "remove it: External Secrets reads all of the vault, so give each cluster its own"},
+	"SecretsOptions.ParameterPrefixes": {"", "remove it: Azure has no Parameter Store"},
+	"SecretsOptions.KMSKeyARNs":        {"", "remove it: Key Vault has its own keys"},
+	"SecretsOptions.Vault":             {"prefixes", "use prefixes of names in Secrets Manager"},
+	"SecretsOptions.AllowedCIDRs":      {"", "remove it: IAM alone opens Secrets Manager"},
+	"SecretsOptions.RecoverVault":      {"", "remove it: secrets in Secrets Manager stay when the cluster goes"},
+
 	"KEDAOptions.Queues":     {"", "remove it: the scalers of Azure take the identity that a TriggerAuthentication names"},
 	"KEDAOptions.CloudWatch": {"", "remove it: CloudWatch is AWS's"},
 }

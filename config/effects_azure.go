@@ -141,6 +141,12 @@ var azureEffects = map[string][]Case{
 	"Taint.Value":         inPlace("AKS changes the taints of the nodes that run, too"),
 	"Taint.Effect":        inPlace("AKS changes the taints of the nodes that run, too; NoExecute evicts pods"),
 
+	"SecretsOptions.Vault":        inPlace("the identity reads the other vault, and no longer the one before; a vault of core's is deleted, and can be brought back for 90 days"),
+	"SecretsOptions.AllowedCIDRs": inPlace("the network rules of the vault change"),
+	"SecretsOptions.RecoverVault": inPlace("it counts when the vault is made"),
+
+	"DNSOptions.Zones": inPlace("the roles of the identity change, and the engine follows the values"),
+
 	"Service.Name":      inPlace("the identity and the ConfigMap of the new name are made, and those of the old one deleted"),
 	"Service.Namespace": inPlace("the ConfigMap is made in the new namespace, and the identity trusts the service account there"),
 	"Service.Identity": {

@@ -25,6 +25,8 @@ var (
 	resourceGroup = regexp.MustCompile(`^[A-Za-z0-9_().-]*[A-Za-z0-9_()-]$`)
 	nodeSubnet    = regexp.MustCompile(`^` + groupForm + `/providers/Microsoft\.Network/virtualNetworks/([A-Za-z0-9_.-]+)/subnets/([A-Za-z0-9_.-]+)$`)
 	dnsZone       = regexp.MustCompile(`^(system|none|` + groupForm + `/providers/Microsoft\.Network/privateDnsZones/([A-Za-z0-9_.-]+))$`)
+	zoneID        = regexp.MustCompile(`^` + groupForm + `/providers/Microsoft\.Network/(dnsZones|dnszones|privateDnsZones)/([a-z0-9_.-]+)$`)
+	vaultID       = regexp.MustCompile(`^` + groupForm + `/providers/Microsoft\.KeyVault/vaults/([A-Za-z][A-Za-z0-9-]{1,22}[A-Za-z0-9])$`)
 	roleScope     = regexp.MustCompile(`^/subscriptions/(` + uuidForm + `)(/resourceGroups/[^/\s]+(/providers/[^/\s]+(/[^/\s]+/[^/\s]+)+)?)?$`)
 	operatorScope = regexp.MustCompile(`^(/subscriptions/` + uuidForm + `|` + groupForm + `)$`)
 	roleText      = regexp.MustCompile(`^\S(.*\S)?$`)
@@ -90,6 +92,14 @@ var azureRules = map[string]strict.Rule{
 	"NodeGroup.Zones":     {What: "an availability zone", Noun: "zone", Allowed: azurefacts.Zones()},
 	"NodeUpdate.MaxSurge": {What: "a number, or percent, of nodes", Example: "33%", Pattern: maxSurge},
 
+	"Zone.ID": {
+		What: "the id of a public or private DNS zone", Pattern: zoneID, Advice: idAdvice(zoneID),
+		Example: "/subscriptions/00000000-0000-4000-8000-000000000002/resourceGroups/dns/providers/Microsoft.Network/dnsZones/example.com",
+	},
+	"SecretsOptions.Vault": {
+		What: "the id of a key vault", Pattern: vaultID, Advice: idAdvice(vaultID),
+		Example: "/subscriptions/00000000-0000-4000-8000-000000000002/resourceGroups/secrets/providers/Microsoft.KeyVault/vaults/shop",
+	},
 	"Identity.Mode":   {What: "an identity mode of Azure", Allowed: texts(WorkloadIdentity), Default: WorkloadIdentity},
 	"RoleGrant.Role":  {What: "a role", Example: azurefacts.KeyVaultSecretsUser, Pattern: roleText},
 	"RoleGrant.Scope": {What: "the id of a resource or a resource group", Example: exampleGroup, Pattern: roleScope, Advice: idAdvice(roleScope)},

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"tombolo/config/addon"
+	"tombolo/config/azurefacts"
 	"tombolo/config/strict"
 	"tombolo/internal/wording"
 )
@@ -41,6 +42,7 @@ func (v *validator) addons() {
 		v.ownKey(at.Field("kmsKeyArn"), addon.KeyOf(a.Options), "use a key of the cluster's region, or leave it out for AWS's own")
 		v.addonNames(at, a)
 		v.operator(at, a)
+		v.vaultReach(at, a)
 		v.addonService(at, a)
 		v.addonTwice(at, a)
 		v.addonEnded(at, a)
@@ -60,10 +62,16 @@ func (v *validator) addonProblem(at strict.Path, p addon.Problem) {
 
 // addonNames checks the names of the addon's needs.
 func (v *validator) addonNames(at strict.Path, a addon.Enabled) {
-	if v.c.onAzure() || !v.doc.Sound("name", "cloud") {
+	if !v.doc.Sound("name", "cloud") {
 		return
 	}
 	needs := a.Needs(v.c.AddonFacts(), a.Options)
+	if v.c.onAzure() {
+		for _, i := range needs.Identities {
+			v.fits(at, growth{"the addon's identity", AddonIdentityName(v.c.Name, a.Name, i.Name), azurefacts.MaxIdentityName})
+		}
+		return
+	}
 	for _, i := range needs.Identities {
 		if v.c.GivenAddonRole(a.Name, i.Name) == "" {
 			v.fits(at, growth{"the addon's IAM role", AddonRoleName(v.c.Name, a.Name, i.Name), maxRoleName})
@@ -77,6 +85,18 @@ func (v *validator) addonNames(at strict.Path, a addon.Enabled) {
 	}
 	if needs.Bucket != nil {
 		v.fits(at, growth{"the addon's bucket", needs.Bucket.Name, maxBucketName})
+	}
+}
+
+// vaultReach finds a vault that nothing reaches. Core makes a way to it in a network of its own
+// alone: a subnet of others may have no service endpoint for it.
+func (v *validator) vaultReach(at strict.Path, a addon.Enabled) {
+	if !v.c.onAzure() || v.c.OwnsNetwork() {
+		return
+	}
+	if vault := a.Needs(v.c.AddonFacts(), a.Options).Vault; vault != nil && vault.ID == "" && len(vault.AllowedCIDRs) == 0 {
+		v.problem(at, "name the public addresses by which the cluster leaves the network in allowedCidrs, or a vault of yours in vault",
+			"makes a vault that nothing reaches, as the network is of others")
 	}
 }
 

@@ -269,6 +269,14 @@ var remedies = []struct {
 		quotaRemedy,
 	},
 	{
+		regexp.MustCompile(`exists in deleted state`),
+		"bring the vault back with what is in it by addons.external-secrets.recoverVault: true in the cluster file, and run the same command again",
+	},
+	{
+		regexp.MustCompile(`\bSoftDeletedVaultDoesNotExist\b`),
+		"take recoverVault out of the cluster file, and run the same command again: there is no deleted vault to bring back",
+	},
+	{
 		regexp.MustCompile(`\bTooManyRequests\b|\b(?:Status=|RESPONSE )429\b`),
 		throttledRemedy,
 	},

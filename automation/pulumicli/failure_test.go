@@ -69,20 +69,22 @@ func TestInterruptedNamesWhatWasUnderWay(t *testing.T) {
 
 func TestRemedies(t *testing.T) {
 	for reason, want := range map[string]string{
-		"api error ExpiredToken: x":                                                        "renew the cloud credentials",
-		"AccessDenied: not you":                                                            "allow the action",
-		"DependencyViolation: vpc-1 has a user":                                            "remove what still uses the resource",
-		"no resource plugin 'aws' found":                                                   "build the plugins",
-		"MountTargetConflict: one exists":                                                  "a run that was killed may have left",
-		"something else":                                                                   "resolve the cause",
-		`Status=403 Code="LinkedAuthorizationFailed" Message="no"`:                         "give the identity in use a role",
-		"AzureCLICredential: ERROR: Please run 'az login' to setup account.":               "sign in with `az login`",
-		`Code="MissingSubscriptionRegistration" Message="not registered"`:                  "register the resource provider",
-		`Code="QuotaExceeded" Message="exceeding approved standardDSv5Family Cores quota"`: "ask the cloud for a higher quota",
-		`Code="InUseSubnetCannotBeDeleted" Message="Subnet is in use"`:                     "remove what still uses",
-		`Code="UpgradeBlockedOnDeprecatedAPIUsage" Message="Detected recent usage"`:        "have what uses the deprecated APIs",
-		"S3: ListObjectsV2, NoSuchBucket: none":                                            "make the bucket",
-		"unable to open bucket s3://b?endpoin=":                                            "make the bucket",
+		"api error ExpiredToken: x":                                          "renew the cloud credentials",
+		"AccessDenied: not you":                                              "allow the action",
+		"DependencyViolation: vpc-1 has a user":                              "remove what still uses the resource",
+		"no resource plugin 'aws' found":                                     "build the plugins",
+		"MountTargetConflict: one exists":                                    "a run that was killed may have left",
+		"something else":                                                     "resolve the cause",
+		`Status=403 Code="LinkedAuthorizationFailed" Message="no"`:           "give the identity in use a role",
+		"AzureCLICredential: ERROR: Please run 'az login' to setup account.": "sign in with `az login`",
+		`Code="MissingSubscriptionRegistration" Message="not registered"`:    "register the resource provider",
+		`Code="ConflictError" Message="A vault with the same name already exists in deleted state."`: "bring the vault back",
+		`Code="SoftDeletedVaultDoesNotExist" Message="none"`:                                         "take recoverVault out",
+		`Code="QuotaExceeded" Message="exceeding approved standardDSv5Family Cores quota"`:           "ask the cloud for a higher quota",
+		`Code="InUseSubnetCannotBeDeleted" Message="Subnet is in use"`:                               "remove what still uses",
+		`Code="UpgradeBlockedOnDeprecatedAPIUsage" Message="Detected recent usage"`:                  "have what uses the deprecated APIs",
+		"S3: ListObjectsV2, NoSuchBucket: none":                                                      "make the bucket",
+		"unable to open bucket s3://b?endpoin=":                                                      "make the bucket",
 	} {
 		if got := remedyFor(reason); !strings.HasPrefix(got, want) {
 			t.Errorf("remedy for %q is %q, want %s…", reason, got, want)

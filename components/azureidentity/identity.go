@@ -133,15 +133,15 @@ func (a *IdentityArgs) validate() error {
 		}
 		given[account] = true
 	}
-	granted := map[Grant]bool{}
+	granted := map[[2]string]bool{}
 	for _, g := range a.Grants {
 		if g.Role == "" || armid.SubscriptionOf(g.Scope) == "" {
 			problems = append(problems, fmt.Errorf("role %q on scope %q: a role, and the id of a resource, a resource group or a subscription are required", g.Role, g.Scope))
 		}
-		if granted[Grant{Role: g.Role, Scope: g.Scope}] {
+		if granted[[2]string{g.Role, g.Scope}] {
 			problems = append(problems, fmt.Errorf("role %s on %s is given twice", g.Role, g.Scope))
 		}
-		granted[Grant{Role: g.Role, Scope: g.Scope}] = true
+		granted[[2]string{g.Role, g.Scope}] = true
 	}
 	return errors.Join(problems...)
 }

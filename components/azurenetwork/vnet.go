@@ -32,6 +32,9 @@ type VNetArgs struct {
 	Tags       map[string]string
 	// Protect has Pulumi refuse to delete the network.
 	Protect bool
+	// ServiceEndpoints are services that know the nodes' subnet as the source of requests,
+	// such as Microsoft.KeyVault.
+	ServiceEndpoints []string
 }
 
 // NewVNet makes a network with a subnet for nodes. The subnet is usable when the component's
@@ -144,6 +147,13 @@ func (b *vnetBuilder) makeSubnet() (err error) {
 		ResourceGroupName:  b.args.ResourceGroup,
 		VirtualNetworkName: ready.After(pulumi.String(b.args.Name).ToStringOutput(), b.vnet),
 		AddressPrefix:      pulumi.String(b.args.NodeCIDR),
+	}
+	var endpoints network.ServiceEndpointPropertiesFormatArray
+	for _, service := range b.args.ServiceEndpoints {
+		endpoints = append(endpoints, network.ServiceEndpointPropertiesFormatArgs{Service: pulumi.String(service)})
+	}
+	if len(endpoints) > 0 {
+		args.ServiceEndpoints = endpoints
 	}
 	if b.gateway != nil {
 		args.NatGateway = network.SubResourceArgs{Id: b.known(armid.NatGateways, b.args.Name, b.gateway)}

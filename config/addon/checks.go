@@ -1,13 +1,16 @@
 package addon
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // uniqueZones finds zones that a list of options has twice.
 func uniqueZones(list string, zones []Zone) []Problem {
-	first := map[string]int{}
+	first := map[string]int{} // in small letters: Azure does not tell them from capitals
 	var problems []Problem
 	for i, z := range zones {
-		if j, ok := first[z.ID]; ok {
+		if j, ok := first[strings.ToLower(z.ID)]; ok {
 			problems = append(problems, Problem{
 				Path:    at(list, i, "id"),
 				Message: fmt.Sprintf("%q is already item %d of the list", z.ID, j+1),
@@ -15,7 +18,7 @@ func uniqueZones(list string, zones []Zone) []Problem {
 			})
 			continue
 		}
-		first[z.ID] = i
+		first[strings.ToLower(z.ID)] = i
 	}
 	return problems
 }

@@ -17,19 +17,18 @@ func TestNotOn(t *testing.T) {
 	}
 }
 
-// TestNeedsOfAWSAreNotOnAzure: an addon whose needs are AWS's, or which requires one that is
-// not on Azure, is not there either.
-func TestNeedsOfAWSAreNotOnAzure(t *testing.T) {
-	f := facts()
+// TestNeedsOnAzure: an addon that is on Azure has no needs there that are AWS's, and who requires
+// one that is not there is not there either.
+func TestNeedsOnAzure(t *testing.T) {
 	for _, a := range All() {
-		options := a.NewOptions()
-		Selection{a.Name: options}.SetDefaults()
-		needs := a.Needs(f, options)
-		needs.Zones = nil // they have to exist, and are nobody's need
-		needs.AzureIdentities = nil
 		_, not := a.NotOn[Azure]
-		if !reflect.ValueOf(needs).IsZero() {
-			assert.Check(t, not, "%s has needs on AWS: say in NotOn what to do on Azure", a.Name)
+		if !not {
+			needs := a.Needs(azureFacts(), optionsOn(t, Azure, a))
+			for _, i := range needs.Identities {
+				assert.Check(t, len(i.Statements) == 0 && len(i.Roles) > 0, "%s: the identity of %s needs roles of Azure", a.Name, i.ServiceAccount)
+			}
+			needs.Identities, needs.Zones, needs.Vault = nil, nil, nil
+			assert.Check(t, reflect.ValueOf(needs).IsZero(), "%s has needs of AWS on Azure: %+v", a.Name, needs)
 		}
 		if slices.ContainsFunc(a.Requires, func(other string) bool { _, refused := Find(other).NotOn[Azure]; return refused }) {
 			assert.Check(t, not, "%s requires an addon that is not on Azure", a.Name)

@@ -1,6 +1,7 @@
 package addon
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 
@@ -9,7 +10,8 @@ import (
 
 // DNSOptions are the options of external-dns.
 type DNSOptions struct {
-	// Zones that it may change.
+	// Zones that it may change. On Azure all are public or all are private, and of one
+	// resource group.
 	Zones []Zone `yaml:"zones"`
 	// Policy is upsert-only, which never deletes a record, or sync, which deletes
 	// records whose source is gone. Default upsert-only.
@@ -17,21 +19,19 @@ type DNSOptions struct {
 	// AssumeRoleARN is the role that it assumes for Route 53, when the zones are in another
 	// account: core then cannot look whether they are there. The role's trust policy lets in
 	// the addon's own role, and its policies say what may be changed. Default: none.
-	AssumeRoleARN string `yaml:"assumeRoleArn,omitempty"`
+	AssumeRoleARN string `yaml:"assumeRoleArn,omitempty" cloud:"aws"`
 	// AssumeRoleExternalID that the trust policy of AssumeRoleARN asks for. Default: none.
-	AssumeRoleExternalID string `yaml:"assumeRoleExternalId,omitempty"`
+	AssumeRoleExternalID string `yaml:"assumeRoleExternalId,omitempty" cloud:"aws"`
 }
 
-// The permissions follow "Setting up ExternalDNS for Services on AWS" in the
-// project's documentation, with the zones named and only records that carry an
-// address or ExternalDNS's own TXT mark.
+// dnsAccount is the service account of ExternalDNS.
+const dnsAccount = "external-dns"
+
 var _ = register(Addon{
 	Name:      "external-dns",
 	Summary:   "Manages DNS records of Services, Ingresses and Gateways.",
 	Namespace: "external-dns",
 	Stage:     Others,
-	NotOn: notOnAzure("changes zones of Route 53, and this catalogue has it for AWS alone",
-		"remove it, and bring it by the platform tree with a service whose identity has the role DNS Zone Contributor"),
 }, definition[DNSOptions]{
 	Rules: map[string]strict.Rule{
 		"DNSOptions.Zones":  {Noun: "zone", MinItems: 1},
@@ -45,63 +45,26 @@ var _ = register(Addon{
 		},
 	},
 	Needs: func(in Input[DNSOptions]) Needs {
-		if role := in.Options.AssumeRoleARN; role != "" {
-			return Needs{Identities: []Identity{{ServiceAccount: "external-dns", Statements: []Statement{
-				{Sid: "ReachZones", Actions: []string{"sts:AssumeRole"}, Resources: []string{role}},
-			}}}}
+		if in.onAzure() {
+			return azureDNSNeeds(in.Options)
 		}
-		var zones []string
-		for _, z := range in.Options.Zones {
-			zones = append(zones, in.GlobalARN("route53", "hostedzone/"+z.ID))
-		}
-		return Needs{
-			Zones: in.Options.Zones,
-			Identities: []Identity{{
-				ServiceAccount: "external-dns",
-				Statements: []Statement{
-					{
-						Sid:       "ChangeRecords",
-						Actions:   []string{"route53:ChangeResourceRecordSets"},
-						Resources: zones,
-						Conditions: conditions{"ForAllValues:StringEquals": {
-							"route53:ChangeResourceRecordSetsRecordTypes": {"A", "AAAA", "CNAME", "TXT"},
-						}},
-					},
-					{Sid: "ReadRecords", Actions: []string{"route53:ListResourceRecordSets", "route53:ListTagsForResources"}, Resources: zones},
-					{
-						Sid:       "FindZones",
-						Actions:   []string{"route53:ListHostedZones"},
-						Resources: []string{"*"},
-						Reason:    "Route 53 lists hosted zones for the whole account only; the list holds names and ids.",
-					},
-				},
-			}},
-		}
+		return route53Needs(in)
 	},
 	Values: func(in Input[DNSOptions], out Outputs) map[string]any {
-		var names, args []string
-		for _, z := range in.Options.Zones {
-			names, args = append(names, z.Name), append(args, "--zone-id-filter="+z.ID)
+		values := map[string]any{
+			"policy":     in.Options.Policy,
+			"sources":    in.dnsSources(),
+			"txtOwnerId": in.Cluster,
 		}
-		// https://github.com/kubernetes-sigs/external-dns/blob/master/docs/flags.md
-		if in.Options.AssumeRoleARN != "" {
-			args = append(args, "--aws-assume-role="+in.Options.AssumeRoleARN)
+		if in.onAzure() {
+			maps.Copy(values, azureDNSValues(in, out))
+		} else {
+			maps.Copy(values, route53Values(in, out))
 		}
-		if in.Options.AssumeRoleExternalID != "" {
-			args = append(args, "--aws-assume-role-external-id="+in.Options.AssumeRoleExternalID)
-		}
-		return map[string]any{
-			"serviceAccount": serviceAccount("external-dns", out.Made[RoleARN]),
-			"domainFilters":  names,
-			"extraArgs":      args,
-			"policy":         in.Options.Policy,
-			"sources":        in.dnsSources(),
-			"txtOwnerId":     in.Cluster,
-			"env":            append([]any{map[string]any{"name": "AWS_DEFAULT_REGION", "value": in.Region}}, in.proxyEnv()...),
-		}
+		return values
 	},
 	Check: func(o DNSOptions, _ Selection) []Problem {
-		problems := uniqueZones("zones", o.Zones)
+		problems := slices.Concat(uniqueZones("zones", o.Zones), azureZones("zones", o.Zones))
 		if o.AssumeRoleARN == "" && o.AssumeRoleExternalID != "" {
 			problems = append(problems, Problem{
 				Path: "assumeRoleExternalId", Message: "has no effect: no role is assumed", Remedy: "add assumeRoleArn, or remove it",
@@ -110,6 +73,65 @@ var _ = register(Addon{
 		return problems
 	},
 })
+
+// route53Needs follow "Setting up ExternalDNS for Services on AWS" in the project's
+// documentation, with the zones named and only records that carry an address or ExternalDNS's
+// own TXT mark.
+func route53Needs(in Input[DNSOptions]) Needs {
+	if role := in.Options.AssumeRoleARN; role != "" {
+		return Needs{Identities: []Identity{{ServiceAccount: dnsAccount, Statements: []Statement{
+			{Sid: "ReachZones", Actions: []string{"sts:AssumeRole"}, Resources: []string{role}},
+		}}}}
+	}
+	var zones []string
+	for _, z := range in.Options.Zones {
+		zones = append(zones, in.GlobalARN("route53", "hostedzone/"+z.ID))
+	}
+	return Needs{
+		Zones: in.Options.Zones,
+		Identities: []Identity{{
+			ServiceAccount: dnsAccount,
+			Statements: []Statement{
+				{
+					Sid:       "ChangeRecords",
+					Actions:   []string{"route53:ChangeResourceRecordSets"},
+					Resources: zones,
+					Conditions: conditions{"ForAllValues:StringEquals": {
+						"route53:ChangeResourceRecordSetsRecordTypes": {"A", "AAAA", "CNAME", "TXT"},
+					}},
+				},
+				{Sid: "ReadRecords", Actions: []string{"route53:ListResourceRecordSets", "route53:ListTagsForResources"}, Resources: zones},
+				{
+					Sid:       "FindZones",
+					Actions:   []string{"route53:ListHostedZones"},
+					Resources: []string{"*"},
+					Reason:    "Route 53 lists hosted zones for the whole account only; the list holds names and ids.",
+				},
+			},
+		}},
+	}
+}
+
+func route53Values(in Input[DNSOptions], out Outputs) map[string]any {
+	var names, args []string
+	for _, z := range in.Options.Zones {
+		names, args = append(names, z.Name), append(args, "--zone-id-filter="+z.ID)
+	}
+	// https://github.com/kubernetes-sigs/external-dns/blob/master/docs/flags.md
+	if in.Options.AssumeRoleARN != "" {
+		args = append(args, "--aws-assume-role="+in.Options.AssumeRoleARN)
+	}
+	if in.Options.AssumeRoleExternalID != "" {
+		args = append(args, "--aws-assume-role-external-id="+in.Options.AssumeRoleExternalID)
+	}
+	return map[string]any{
+		"provider":       map[string]any{"name": "aws"},
+		"serviceAccount": serviceAccount(dnsAccount, out.Made[RoleARN]),
+		"domainFilters":  names,
+		"extraArgs":      args,
+		"env":            append([]any{map[string]any{"name": "AWS_DEFAULT_REGION", "value": in.Region}}, in.proxyEnv()...),
+	}
+}
 
 // dnsSources are the kinds that name hosts. Without its definitions, ExternalDNS does not
 // start with a kind:

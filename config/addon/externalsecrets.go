@@ -11,13 +11,24 @@ import (
 type SecretsOptions struct {
 	// Prefixes of the names in Secrets Manager that it may read, such as
 	// demo/. The cluster cannot read others.
-	Prefixes []string `yaml:"prefixes"`
+	Prefixes []string `yaml:"prefixes" cloud:"aws"`
 	// ParameterPrefixes of the names in Parameter Store that it may read, such
 	// as /demo/. Without any, it cannot read Parameter Store.
-	ParameterPrefixes []string `yaml:"parameterPrefixes,omitempty"`
+	ParameterPrefixes []string `yaml:"parameterPrefixes,omitempty" cloud:"aws"`
 	// KMSKeyARNs are your own keys that encrypt the secrets; AWS's own keys need no
 	// entry.
-	KMSKeyARNs []string `yaml:"kmsKeyArns,omitempty"`
+	KMSKeyARNs []string `yaml:"kmsKeyArns,omitempty" cloud:"aws"`
+	// Vault is the id of a key vault of others that it reads: all secrets that are in it.
+	// Default: one that core makes, which goes with the cluster, and can be brought back for
+	// 90 days.
+	Vault string `yaml:"vault,omitempty" cloud:"azure"`
+	// AllowedCIDRs are public IPv4 blocks that reach core's vault, beside the cluster's own
+	// subnet, such as those of the people who write secrets. Default: none.
+	AllowedCIDRs []string `yaml:"allowedCidrs,omitempty" cloud:"azure"`
+	// RecoverVault makes core's vault from the one that an earlier destruction of the cluster
+	// has deleted, with the secrets in it. Azure refuses a new one in its place for 90 days.
+	// Default false.
+	RecoverVault bool `yaml:"recoverVault,omitempty" cloud:"azure"`
 }
 
 // The patterns hold the characters that the services take in names. A prefix
@@ -25,15 +36,17 @@ type SecretsOptions struct {
 var (
 	secretPrefix    = regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]*[A-Za-z0-9][/_.-]$`)
 	parameterPrefix = regexp.MustCompile(`^/([A-Za-z0-9_.-]+/)+$`)
+	ipv4Block       = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+/[0-9]+$`)
 )
+
+// secretsAccount is the service account of the controller.
+const secretsAccount = "external-secrets"
 
 var _ = register(Addon{
 	Name:      "external-secrets",
-	Summary:   "Copies secrets from Secrets Manager into the cluster.",
+	Summary:   "Copies secrets from Secrets Manager, or from a key vault on Azure, into the cluster.",
 	Namespace: "external-secrets",
 	Stage:     Others,
-	NotOn: notOnAzure("reads Secrets Manager, and this catalogue has it for AWS alone",
-		"remove it, and bring it by the platform tree with a service whose identity has the role Key Vault Secrets User"),
 }, definition[SecretsOptions]{
 	Rules: map[string]strict.Rule{
 		"SecretsOptions.Prefixes": {
@@ -43,16 +56,36 @@ var _ = register(Addon{
 		"SecretsOptions.ParameterPrefixes": {
 			What: "a path of parameters that begins and ends with /", Noun: "prefix", Example: "/demo/", Pattern: parameterPrefix, MaxLength: 512,
 		},
-		"SecretsOptions.KMSKeyARNs": kmsKeys,
+		"SecretsOptions.KMSKeyARNs":   kmsKeys,
+		"SecretsOptions.AllowedCIDRs": {What: "a public IPv4 block", Noun: "block", Example: "203.0.113.0/24", Pattern: ipv4Block},
+		"SecretsOptions.RecoverVault": {Default: false},
 	},
 	Needs: func(in Input[SecretsOptions]) Needs {
+		if in.onAzure() {
+			return vaultNeeds(in.Facts, in.Options)
+		}
 		return Needs{Identities: []Identity{{
-			ServiceAccount: "external-secrets", Statements: secretsStatements(in.Facts, in.Options),
+			ServiceAccount: secretsAccount, Statements: secretsStatements(in.Facts, in.Options),
 		}}}
 	},
-	Values: func(in Input[SecretsOptions], out Outputs) map[string]any {
-		return with(map[string]any{"serviceAccount": serviceAccount("external-secrets", out.Made[RoleARN])}, "extraEnv", in.proxyEnv())
+	Keys: []key[SecretsOptions]{
+		{
+			"secret_store", "Name of the ClusterSecretStore that ExternalSecrets name: secrets-manager, or key-vault on Azure.", "secrets-manager",
+			func(in Input[SecretsOptions], out Outputs) string { return storeOf(in.Facts, out).name },
+		},
+		{
+			"secret_store_provider", "The store's spec.provider, as JSON.", `{"aws":{"region":"eu-central-1","service":"SecretsManager"}}`,
+			func(in Input[SecretsOptions], out Outputs) string { return storeOf(in.Facts, out).json() },
+		},
 	},
+	Values: func(in Input[SecretsOptions], out Outputs) map[string]any {
+		values := map[string]any{"serviceAccount": serviceAccount(secretsAccount, out.Made[RoleARN])}
+		if in.onAzure() {
+			values = map[string]any{"serviceAccount": federatedAccount(secretsAccount, out.Made[ClientID]), "podLabels": federatedPods()}
+		}
+		return with(values, "extraEnv", in.proxyEnv())
+	},
+	Check: func(o SecretsOptions, _ Selection) []Problem { return vaultProblems(o) },
 })
 
 // secretsStatements follow "AWS Secrets Manager" and "AWS Parameter Store" in

@@ -19,8 +19,8 @@ type Facts struct {
 	Provider string
 	// Region, Account and Partition it is in; only AWS has partitions.
 	Region, Account, Partition string
-	// Tenant of Entra that the account is of; only Azure has some.
-	Tenant string
+	// Tenant of the subscription, and ResourceGroup of what core makes, on Azure.
+	Tenant, ResourceGroup string
 	// NetworkAccount is the account that owns the VPC; "" is Account.
 	NetworkAccount string
 	// OwnNetwork says that core makes the network; an existing one is not
@@ -123,27 +123,26 @@ type Outputs struct {
 	Made map[string]string
 }
 
-// The outputs of needs. A second identity's is <identity>_role_arn.
+// The outputs of needs. A second identity's is <identity>_role_arn, or on Azure
+// <identity>_client_id.
 const (
 	RoleARN         = "role_arn"
+	ClientID        = "client_id"
 	InstanceProfile = "instance_profile"
 	QueueName       = "queue_name"
 	CertificateARN  = "certificate_arn"
 	BucketName      = "bucket_name"
 	FileSystemID    = "file_system_id"
+	VaultURL        = "vault_url"
 )
 
 // RoleOutput is the name of the output with an identity's role.
-func RoleOutput(identity string) string {
-	if identity == "" {
-		return RoleARN
-	}
-	return strings.ReplaceAll(identity, "-", "_") + "_" + RoleARN
-}
+func RoleOutput(identity string) string { return outputOf(identity, RoleARN) }
 
-// ClientOutput is the name of the output with the client id of an identity in Azure.
-func ClientOutput(identity string) string {
-	const output = "client_id"
+// ClientOutput is the name of the output with an identity's client id.
+func ClientOutput(identity string) string { return outputOf(identity, ClientID) }
+
+func outputOf(identity, output string) string {
 	if identity == "" {
 		return output
 	}

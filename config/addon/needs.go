@@ -5,8 +5,6 @@ package addon
 type Needs struct {
 	// Identities that the addon's service accounts assume.
 	Identities []Identity
-	// AzureIdentities that the addon's service accounts get, on Azure.
-	AzureIdentities []AzureIdentity
 	// NodeRole for nodes that the addon makes itself.
 	NodeRole *NodeRole
 	// Queue of events.
@@ -15,38 +13,37 @@ type Needs struct {
 	Certificate *Certificate
 	// Bucket for data.
 	Bucket *Bucket
+	// Vault of secrets, on Azure.
+	Vault *Vault
 	// FileSystem for volumes that many nodes share.
 	FileSystem *FileSystem
-	// Zones are hosted zones that must exist under these names.
+	// Zones are DNS zones that must exist under these names.
 	Zones []Zone
 	// DiscoveryTags are put on the private subnets, where the network is the
 	// cluster's own, and on the cluster's security group.
 	DiscoveryTags map[string]string
 }
 
-// Identity is an IAM role for one service account of the addon's namespace.
+// Identity is what one service account of the addon's namespace is in the cloud: an IAM role
+// on AWS, a user-assigned identity on Azure.
 type Identity struct {
 	// Name distinguishes several identities of an addon; "" for its only one.
 	Name string
-	// ServiceAccount that may assume the role, and no other.
+	// ServiceAccount that may assume the role or gets the identity, and no other.
 	ServiceAccount string
-	// Statements of the role's policy.
+	// Statements of the role's policy, on AWS.
 	Statements []Statement
+	// Roles that the identity has, on Azure.
+	Roles []Role
 }
 
-// AzureIdentity is a user-assigned identity of Azure, with a role, for one service account of
-// the addon's namespace.
-type AzureIdentity struct {
-	// Name distinguishes several identities of an addon; "" for its only one.
+// Role is a role of Azure on a scope.
+type Role struct {
+	// Name of a role that Azure has built in, such as Reader, or the id of a definition.
 	Name string
-	// ServiceAccount that gets tokens of the identity, and no other.
-	ServiceAccount string
-	// Role by its name or by the id of a role definition.
-	Role string
-	// Scope of the role, by its id; "" for MakeGroup.
+	// Scope is the id of a resource, a resource group or a subscription; "" for MakeGroup.
 	Scope string
-	// MakeGroup is the name of a resource group to make, which is the scope of the role; ""
-	// for none.
+	// MakeGroup is the name of a resource group to make, which is the scope; "" for none.
 	MakeGroup string
 }
 
@@ -101,9 +98,10 @@ type Certificate struct {
 	Zone Zone
 }
 
-// Zone is a hosted zone of Route 53.
+// Zone is a hosted zone of Route 53, or a DNS zone of Azure.
 type Zone struct {
-	// ID of the zone, such as Z0123456789ABCDEFGHIJ.
+	// ID of the zone, such as Z0123456789ABCDEFGHIJ; on Azure its id in the Resource
+	// Manager, of a public or a private zone.
 	ID string `yaml:"id"`
 	// Name of the zone's domain, such as example.com.
 	Name string `yaml:"name"`
@@ -117,6 +115,18 @@ type Bucket struct {
 	ExpireDays int
 	// KMSKeyARN encrypts the objects; "" takes S3's own keys.
 	KMSKeyARN string
+}
+
+// Vault is a key vault of Azure.
+type Vault struct {
+	// ID of one that others made; "" for one that core makes.
+	ID string
+	// Name of core's, unique in the world, 3 to 24 characters.
+	Name string
+	// AllowedCIDRs are public blocks that reach core's, beside the cluster's own subnet.
+	AllowedCIDRs []string
+	// Recover core's from the one that was deleted.
+	Recover bool
 }
 
 // FileSystem is an EFS file system with a mount target in each private subnet.

@@ -295,3 +295,40 @@ func TestGrafanaByIngress(t *testing.T) {
 	assert.DeepEqual(t, Find("ingress-nginx").Values(f, &IngressOptions{}, Outputs{}), map[string]any{})
 	assert.DeepEqual(t, Find("external-dns").Values(f, &DNSOptions{}, Outputs{})["sources"], []string{"service", "ingress"})
 }
+
+func TestAzureZones(t *testing.T) {
+	const group = "/subscriptions/s/resourceGroups/dns/providers/Microsoft.Network/"
+	public := Zone{ID: group + "dnsZones/example.com", Name: "example.com"}
+	for name, c := range map[string]struct {
+		zone Zone
+		want []string
+	}{
+		"of the same group":  {Zone{ID: strings.ToUpper(group) + "dnsZones/example.org", Name: "example.org"}, nil},
+		"of another name":    {Zone{ID: group + "dnsZones/example.org", Name: "example.net"}, []string{"zones[1].name"}},
+		"private":            {Zone{ID: group + "privateDnsZones/corp.example", Name: "corp.example"}, []string{"zones[1].id"}},
+		"of another group":   {Zone{ID: strings.Replace(group, "dns/", "other/", 1) + "dnsZones/example.org", Name: "example.org"}, []string{"zones[1].id"}},
+		"twice, in capitals": {Zone{ID: strings.ToUpper(public.ID), Name: "example.com"}, []string{"zones[1].id"}},
+	} {
+		var got []string
+		for _, p := range Find("external-dns").Check(&DNSOptions{Zones: []Zone{public, c.zone}}, nil) {
+			got = append(got, p.Path)
+		}
+		assert.Check(t, slices.Equal(got, c.want), "%s: %v", name, got)
+	}
+}
+
+func TestVaultOptions(t *testing.T) {
+	const vault = "/subscriptions/s/resourceGroups/secrets/providers/Microsoft.KeyVault/vaults/shop"
+	problems := Find("external-secrets").Check(&SecretsOptions{Vault: vault, AllowedCIDRs: []string{"203.0.113.0/24"}, RecoverVault: true}, nil)
+	assert.Check(t, len(problems) == 2 && problems[0].Path == "allowedCidrs" && problems[1].Path == "recoverVault", "%v", problems)
+	needs := Find("external-secrets").Needs(azureFacts(), &SecretsOptions{Vault: vault})
+	assert.DeepEqual(t, needs.Identities[0].Roles, []Role{{Name: "Key Vault Secrets User", Scope: vault}})
+	for cluster, want := range map[string]string{"demo": "kv-demo-", "a-cluster-of-a-long-name": "kv-aclusterofal-"} {
+		f := azureFacts()
+		f.Cluster = cluster
+		name := vaultName(f)
+		assert.Check(t, strings.HasPrefix(name, want) && len(name) <= 24, name)
+		f.Account = "00000000-0000-4000-8000-000000000009"
+		assert.Check(t, vaultName(f) != name, name)
+	}
+}

@@ -32,6 +32,14 @@ func TestReference(t *testing.T) {
 		fmt.Fprintf(&b, "| `%s` | `%s` | `%s` | %s | %s |\n", a.Name, a.Stage, a.Namespace,
 			code(a.Requires), strings.Join(inTheCloud(a.Needs(f, sampleOptions(t, a))), ", "))
 	}
+	b.WriteString("\n## On Azure\n\nOn Azure, the same addons need other things in the cloud, and have other values.\n\n| addon | in the cloud | values |\n|---|---|---|\n")
+	for _, a := range on(Azure) {
+		f, options := azureFacts(), optionsOn(t, Azure, a)
+		needs := a.Needs(f, options)
+		if cloud := inTheCloud(needs); len(cloud) > 0 {
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", a.Name, strings.Join(cloud, ", "), code(leaves(a.Values(f, options, sampleOutputs(needs)), "")))
+		}
+	}
 	b.WriteString("\n## Not on Azure\n\nA cluster file for Azure with one of these addons is refused.\n\n| addon | why | what to do |\n|---|---|---|\n")
 	for _, a := range All() {
 		if instead, not := a.NotOn[Azure]; not {
@@ -67,7 +75,11 @@ func code(words []string) string {
 func inTheCloud(n Needs) []string {
 	var out []string
 	for _, i := range n.Identities {
-		out = append(out, "role of `"+i.ServiceAccount+"`")
+		what := "role"
+		if len(i.Roles) > 0 {
+			what = "identity"
+		}
+		out = append(out, what+" of `"+i.ServiceAccount+"`")
 	}
 	for _, need := range []struct {
 		there bool
@@ -77,6 +89,7 @@ func inTheCloud(n Needs) []string {
 		{n.Queue != nil, "queue of events"},
 		{n.Certificate != nil, "certificate"},
 		{n.Bucket != nil, "bucket"},
+		{n.Vault != nil, "key vault"},
 		{n.FileSystem != nil, "file system"},
 		{len(n.DiscoveryTags) > 0, "discovery tags"},
 	} {

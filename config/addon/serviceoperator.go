@@ -93,8 +93,9 @@ var _ = register(Addon{
 	Needs: func(in Input[OperatorOptions]) Needs {
 		var needs Needs
 		for _, s := range in.Options.Systems {
-			needs.AzureIdentities = append(needs.AzureIdentities, AzureIdentity{
-				Name: s.Name, ServiceAccount: operatorAccount, MakeGroup: s.ResourceGroup, Role: s.RoleName(), Scope: s.Scope,
+			needs.Identities = append(needs.Identities, Identity{
+				Name: s.Name, ServiceAccount: operatorAccount,
+				Roles: []Role{{Name: s.RoleName(), Scope: s.Scope, MakeGroup: s.ResourceGroup}},
 			})
 		}
 		return needs

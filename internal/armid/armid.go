@@ -14,6 +14,10 @@ const (
 	PublicAddresses = "Microsoft.Network/publicIPAddresses"
 	Identities      = "Microsoft.ManagedIdentity/userAssignedIdentities"
 	ManagedClusters = "Microsoft.ContainerService/managedClusters"
+	Zones           = "Microsoft.Network/dnsZones"
+	PrivateZones    = "Microsoft.Network/privateDnsZones"
+	Vaults          = "Microsoft.KeyVault/vaults"
+	StorageAccounts = "Microsoft.Storage/storageAccounts"
 )
 
 // subnets is the type of subnets below that of networks.
@@ -44,6 +48,20 @@ func SubscriptionOf(id string) string {
 		return ""
 	}
 	return parts[2]
+}
+
+// GroupOf is the id of the resource group in an id, "" when there is none.
+func GroupOf(id string) string {
+	parts := strings.Split(id, "/")
+	if SubscriptionOf(id) == "" || len(parts) < 5 || !strings.EqualFold(parts[3], "resourceGroups") {
+		return ""
+	}
+	return strings.Join(parts[:5], "/")
+}
+
+// Is says that an id is of a resource of a type. Azure tells no capitals from small letters.
+func Is(id, resourceType string) bool {
+	return strings.Contains(strings.ToLower(id), "/providers/"+strings.ToLower(resourceType)+"/")
 }
 
 // NameOf is the last part of an id, the name of what it is of.

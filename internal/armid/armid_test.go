@@ -15,6 +15,9 @@ func TestIDs(t *testing.T) {
 	assert.Check(t, is.Equal(SubscriptionOf(id), "s"))
 	assert.Check(t, is.Equal(SubscriptionOf("subnet-1"), ""))
 	assert.Check(t, is.Equal(NameOf(id), "n"))
+	assert.Check(t, Is(strings.ToLower(id), VirtualNetworks) && !Is(id, Identities))
+	assert.Check(t, is.Equal(GroupOf(id), "/subscriptions/s/resourceGroups/g"))
+	assert.Check(t, is.Equal(GroupOf("/subscriptions/s"), ""))
 }
 
 func TestParseSubnet(t *testing.T) {

@@ -90,7 +90,7 @@ func TestAPITellsFacts(t *testing.T) {
 	assert.Equal(t, len(onSubnet), 3)
 	assert.DeepEqual(t, onSubnet[1].(map[string]any)["actions"], []any{"Microsoft.Network/virtualNetworks/subnets/read", "Microsoft.Network/virtualNetworks/subnets/join/action"})
 	assigned := a.list(ofSubscription+"/providers/Microsoft.Authorization/roleAssignments", "$filter="+url.QueryEscape("principalId eq '"+a.control.Out.Str("principalId")+"'"), "id")
-	assert.Equal(t, len(assigned), 2)
+	assert.Equal(t, len(assigned), 3) // on the subnet and the kubelet's identity, and by AKS on the group of the nodes
 	a.refused(http.MethodGet, "/subscriptions/"+arm.NetworkSubscription+"/providers/Microsoft.Authorization/roleAssignments", 403, "AuthorizationFailed")
 
 	sizes := a.list(ofSubscription+"/providers/Microsoft.Compute/skus", "$filter="+url.QueryEscape("location eq '"+arm.Location+"'"), "name")

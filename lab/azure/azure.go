@@ -4,6 +4,7 @@ package azure
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -13,6 +14,8 @@ import (
 	"tombolo/lab/azure/authorization"
 	"tombolo/lab/azure/compute"
 	"tombolo/lab/azure/containerservice"
+	"tombolo/lab/azure/dns"
+	"tombolo/lab/azure/keyvault"
 	"tombolo/lab/azure/managedidentity"
 	"tombolo/lab/azure/network"
 	"tombolo/lab/azure/rbac"
@@ -34,7 +37,7 @@ func Open(dir string, o standin.Options) (*standin.Cloud, error) {
 	}
 	c, err := standin.Open(dir, catalogue(), o)
 	if err == nil {
-		err = network.OwnNetwork(c, o.Region)
+		err = errors.Join(network.OwnNetwork(c, o.Region), dns.OwnZone(c))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the Azure stand-in: %w", err)
@@ -94,6 +97,7 @@ func allTypes() map[string]*standin.Type {
 	types := map[string]*standin.Type{}
 	for _, provider := range []map[string]*standin.Type{
 		resources.Types(subnetUsed), network.Types(containerservice.Interface), managedidentity.Types(), authorization.Types(), containerservice.Types(), compute.Types(),
+		dns.Types(), keyvault.Types(),
 	} {
 		maps.Copy(types, provider)
 	}
@@ -118,7 +122,7 @@ func subnetUsed(c *standin.Cloud, used *standin.Record, group string) string {
 func allFunctions() map[string]*standin.Function {
 	functions := map[string]*standin.Function{}
 	for _, provider := range []map[string]*standin.Function{
-		resources.Functions(), network.Functions(), managedidentity.Functions(), authorization.Functions(), containerservice.Functions(),
+		resources.Functions(), network.Functions(), managedidentity.Functions(), authorization.Functions(), containerservice.Functions(), dns.Functions(), keyvault.Functions(),
 	} {
 		maps.Copy(functions, provider)
 	}

@@ -118,6 +118,18 @@ func requiredArguments(constructor reflect.Value, args reflect.Type) (map[string
 	return nil, fmt.Errorf("%s asks for more arguments than %s has", constructor.Type(), args)
 }
 
+// someOutput is some value of a type of outputs. It is a resolved one where the SDK knows the
+// type: a constructor with defaults, as of azure-native's vaults, applies them to it.
+func someOutput(t reflect.Type) reflect.Value {
+	none := reflect.Zero(t)
+	if output, ok := none.Interface().(pulumi.Output); ok && output.ElementType().Kind() == reflect.Struct {
+		if resolved := reflect.ValueOf(pulumi.ToOutput(reflect.Zero(output.ElementType()).Interface())); resolved.Type() == t {
+			return resolved
+		}
+	}
+	return none
+}
+
 // anyValue makes some value of an input type such as pulumi.StringInput. Each
 // has a method ToXOutput, and the output type that it returns is an input too.
 func anyValue(t reflect.Type) (reflect.Value, error) {
@@ -126,7 +138,7 @@ func anyValue(t reflect.Type) (reflect.Value, error) {
 	}
 	for m := range t.Methods() {
 		if m.Type.NumIn() == 0 && m.Type.NumOut() == 1 && m.Type.Out(0).AssignableTo(t) {
-			return reflect.Zero(m.Type.Out(0)), nil
+			return someOutput(m.Type.Out(0)), nil
 		}
 	}
 	return reflect.Value{}, fmt.Errorf("no value of %s is known", t)

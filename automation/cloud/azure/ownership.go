@@ -76,7 +76,7 @@ type searching struct {
 	ours bool
 	// identities of the cluster, by their ids, and its resource groups, by their names.
 	identities, groups []string
-	found      map[string]teardown.Leftover
+	found              map[string]teardown.Leftover
 }
 
 // add adds a resource; the first proof stays.

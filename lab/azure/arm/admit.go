@@ -203,7 +203,7 @@ func (k Kind) checkLocation(c *standin.Call) error {
 		location = defaultLocation(c)
 		c.In()["location"], c.Out()["location"] = location, location
 	}
-	if knownLocation(location) {
+	if k.offeredIn(location) {
 		return nil
 	}
 	if k.ARM == "Microsoft.Resources/resourceGroups" {
@@ -211,8 +211,27 @@ func (k Kind) checkLocation(c *standin.Call) error {
 			"The provided location '%s' is not available for resource group. List of available regions is '%s'.", location, offered())})
 	}
 	return c.Refuse(standin.Refusal{Code: "LocationNotAvailableForResourceType", Message: fmt.Sprintf(
-		"The provided location '%s' is not available for resource type '%s'. List of available regions for the resource type is '%s'.", location, k.ARM, offered())})
+		"The provided location '%s' is not available for resource type '%s'. List of available regions for the resource type is '%s'.", location, k.ARM, k.locations())})
 }
+
+// offeredIn says that resources of the kind can be in a location.
+func (k Kind) offeredIn(location string) bool {
+	if k.Worldwide {
+		return Normal(location) == global
+	}
+	return knownLocation(location)
+}
+
+// locations that resources of the kind can be in, as refusals list them.
+func (k Kind) locations() string {
+	if k.Worldwide {
+		return global
+	}
+	return offered()
+}
+
+// global is the location of what is in no region.
+const global = "global"
 
 // defaultLocation is what azure-native takes without one: the provider's, or the group's.
 func defaultLocation(c *standin.Call) string {

@@ -32,6 +32,8 @@ type Kind struct {
 	Provider string
 	// Free resources are in no group of their own: their scope is another resource.
 	Free bool
+	// Worldwide resources are in no region: their location is global.
+	Worldwide bool
 	// Copied names are the program's own, where none is given; others get random digits.
 	Copied bool
 	// Made names a resource that is given none. Default: its name in the program and random

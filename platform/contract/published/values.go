@@ -44,13 +44,13 @@ func valuesOf(c *config.Cluster, a addon.Enabled) *Values {
 		Made: map[string]string{},
 	}
 	for _, name := range []string{
-		addon.InstanceProfile, addon.QueueName, addon.CertificateARN, addon.BucketName, addon.FileSystemID,
+		addon.InstanceProfile, addon.QueueName, addon.CertificateARN, addon.BucketName, addon.FileSystemID, addon.VaultURL,
 	} {
 		out.Made[name] = fromCore
 	}
 	v := &Values{}
 	for _, i := range needs.Identities {
-		out.Made[addon.RoleOutput(i.Name)] = fromCore
+		out.Made[addon.RoleOutput(i.Name)], out.Made[addon.ClientOutput(i.Name)] = fromCore, fromCore
 		v.accounts = append(v.accounts, i.ServiceAccount)
 	}
 	v.all = plain(a.Values(c.AddonFacts(), a.Options, out))

@@ -3,78 +3,183 @@ package azure
 import (
 	"fmt"
 	"maps"
+	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/components/azuregroup"
 	"tombolo/components/azureidentity"
+	"tombolo/components/azurevault"
+	"tombolo/components/azurezones"
 	"tombolo/config"
 	"tombolo/config/addon"
 	"tombolo/internal/armid"
 	"tombolo/internal/names"
 )
 
-// This file makes the identities that addons need, and the resource groups that these have
-// their roles on.
-
-// addonIdentity is an identity that an addon needs.
-type addonIdentity struct {
-	addon addon.Enabled
-	addon.AzureIdentity
+// makeAddons makes what the addons need, and returns their outputs by <addon>/<output>.
+func (p *program) makeAddons() (pulumi.StringMap, error) {
+	outputs := pulumi.StringMap{}
+	for _, a := range p.c.Addons.Enabled() {
+		m := &addonMaker{program: p, addon: a, outputs: outputs, ready: map[string]pulumi.StringInput{}}
+		if err := m.make(a.Needs(p.c.AddonFacts(), a.Options)); err != nil {
+			return nil, fmt.Errorf("addon %s: %w", a.Name, err)
+		}
+	}
+	return outputs, nil
 }
 
-func addonIdentities(c *config.Cluster) []addonIdentity {
-	var all []addonIdentity
+// addonMaker makes what one addon needs.
+type addonMaker struct {
+	*program
+	addon   addon.Enabled
+	outputs pulumi.StringMap
+	// ready are ids of what was made for the addon, once it is there, by the id.
+	ready map[string]pulumi.StringInput
+}
+
+func (m *addonMaker) make(needs addon.Needs) error {
+	if err := m.checkZones(needs.Zones); err != nil {
+		return err
+	}
+	if err := m.makeVault(needs.Vault); err != nil {
+		return err
+	}
+	for _, i := range needs.Identities {
+		if err := m.makeIdentity(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *addonMaker) put(output string, value pulumi.StringInput) {
+	m.outputs[m.addon.Name+"/"+output] = value
+}
+
+// checkZones looks at the zones, which are of one resource group.
+func (m *addonMaker) checkZones(zones []addon.Zone) error {
+	if len(zones) == 0 {
+		return nil
+	}
+	var ids []string
+	for _, z := range zones {
+		ids = append(ids, z.ID)
+	}
+	provider, err := m.providerOf(ids[0], "azure-"+m.addon.Name)
+	if err != nil {
+		return err
+	}
+	return azurezones.Check(m.ctx, ids, provider)
+}
+
+// makeVault makes the vault, or looks at the one of others.
+func (m *addonMaker) makeVault(needed *addon.Vault) error {
+	if needed == nil {
+		return nil
+	}
+	if needed.ID != "" {
+		provider, err := m.providerOf(needed.ID, "azure-"+m.addon.Name)
+		if err != nil {
+			return err
+		}
+		url, err := azurevault.LookUp(m.ctx, needed.ID, provider)
+		m.put(addon.VaultURL, pulumi.String(url))
+		return err
+	}
+	args := &azurevault.VaultArgs{
+		Name: needed.Name, Subscription: m.c.Cloud.Account, Tenant: m.c.Cloud.Tenant, Location: m.c.Cloud.Region,
+		GroupName: m.c.Cloud.ResourceGroup, ResourceGroup: m.group, AllowedCIDRs: needed.AllowedCIDRs, Recover: needed.Recover,
+		Tags: m.tags, Protect: m.c.Protect,
+	}
+	if m.c.OwnsNetwork() { // a subnet of others may have no endpoint for it
+		args.SubnetID = m.network.SubnetID
+	}
+	made, err := azurevault.NewVault(m.ctx, m.c.Name+"-addon-"+m.addon.Name, args, m.provider)
+	if err != nil {
+		return err
+	}
+	m.ready[made.ID] = made.Ready
+	m.put(addon.VaultURL, made.URL)
+	return nil
+}
+
+func (m *addonMaker) makeIdentity(i addon.Identity) error {
+	args := m.identityArgs(config.AddonIdentityName(m.c.Name, m.addon.Name, i.Name), m.addon.Namespace, i.ServiceAccount)
+	for _, r := range i.Roles {
+		grant, err := m.grant(i, r)
+		if err != nil {
+			return err
+		}
+		args.Grants = append(args.Grants, grant)
+	}
+	made, err := azureidentity.NewIdentity(m.ctx, config.AddonIdentityName(m.c.Name, m.addon.Name, i.Name), args, m.provider)
+	if err != nil {
+		return err
+	}
+	m.put(addon.ClientOutput(i.Name), made.ClientID)
+	return nil
+}
+
+// grant is a role of an identity, on a resource group that it makes where the addon asks for
+// one. The tag says whose the group is: what it holds is that system's.
+func (m *addonMaker) grant(i addon.Identity, r addon.Role) (azureidentity.Grant, error) {
+	role := roleOf(r.Name)
+	if r.MakeGroup == "" {
+		return azureidentity.Grant{Role: role, Scope: r.Scope, ScopeReady: m.ready[r.Scope]}, nil
+	}
+	tags := maps.Clone(m.tags)
+	tags[names.SystemTag] = i.Name
+	group, err := azuregroup.NewGroup(m.ctx, config.AddonIdentityName(m.c.Name, m.addon.Name, i.Name), &azuregroup.GroupArgs{
+		Name: r.MakeGroup, Location: m.c.Cloud.Region, Tags: tags, Protect: m.c.Protect,
+	}, m.provider)
+	if err != nil {
+		return azureidentity.Grant{}, err
+	}
+	scope := func(name string) string { return armid.Group(m.c.Cloud.Account, name) }
+	return azureidentity.Grant{Role: role, Scope: scope(r.MakeGroup), ScopeReady: group.Name.ApplyT(scope).(pulumi.StringOutput)}, nil
+}
+
+// addonGroup is a resource group that core makes for an addon.
+type addonGroup struct {
+	// component of the group, and name of the group itself.
+	component, name string
+	// addon that asks for it.
+	addon string
+}
+
+func addonGroups(c *config.Cluster) []addonGroup {
+	var all []addonGroup
 	for _, a := range c.Addons.Enabled() {
-		for _, i := range a.Needs(c.AddonFacts(), a.Options).AzureIdentities {
-			all = append(all, addonIdentity{a, i})
+		for _, i := range a.Needs(c.AddonFacts(), a.Options).Identities {
+			for _, r := range i.Roles {
+				if r.MakeGroup != "" {
+					all = append(all, addonGroup{config.AddonIdentityName(c.Name, a.Name, i.Name), r.MakeGroup, a.Name})
+				}
+			}
 		}
 	}
 	return all
 }
 
-// resource is the name of the identity's component, and of its group's.
-func (i addonIdentity) resource(c *config.Cluster) string {
-	return config.AddonIdentityName(c.Name, i.addon.Name, i.Name)
+// identityArgs are those of an identity for one service account, without roles.
+func (p *program) identityArgs(name, namespace, account string) *azureidentity.IdentityArgs {
+	return &azureidentity.IdentityArgs{
+		Name: name, Subscription: p.c.Cloud.Account, Location: p.c.Cloud.Region,
+		GroupName: p.c.Cloud.ResourceGroup, ResourceGroup: p.group, Issuer: p.cluster.OIDCIssuer, Tags: p.tags,
+		Accounts: []azureidentity.ServiceAccount{{Namespace: namespace, Name: account}},
+	}
 }
 
-// makeAddons makes what the addons need, and returns their outputs by <addon>/<output>.
-func (p *program) makeAddons() (pulumi.StringMap, error) {
-	outputs := pulumi.StringMap{}
-	for _, i := range addonIdentities(p.c) {
-		grant, err := p.addonGrant(i)
-		if err != nil {
-			return nil, fmt.Errorf("addon %s: %w", i.addon.Name, err)
-		}
-		made, err := azureidentity.NewIdentity(p.ctx, i.resource(p.c), &azureidentity.IdentityArgs{
-			Name: config.AddonIdentityName(p.c.Name, i.addon.Name, i.Name), Subscription: p.c.Cloud.Account, Location: p.c.Cloud.Region,
-			GroupName: p.c.Cloud.ResourceGroup, ResourceGroup: p.group, Issuer: p.cluster.OIDCIssuer, Tags: p.tags,
-			Accounts: []azureidentity.ServiceAccount{{Namespace: i.addon.Namespace, Name: i.ServiceAccount}},
-			Grants:   []azureidentity.Grant{grant},
-		}, p.provider)
-		if err != nil {
-			return nil, fmt.Errorf("addon %s: %w", i.addon.Name, err)
-		}
-		outputs[i.addon.Name+"/"+addon.ClientOutput(i.Name)] = made.ClientID
+// providerOf is the provider of an id's subscription: core's own, or another one of a name.
+func (p *program) providerOf(id, name string) (pulumi.ResourceOrInvokeOption, error) {
+	of := armid.SubscriptionOf(id)
+	if of == "" || strings.EqualFold(of, p.c.Cloud.Account) {
+		return p.provider, nil
 	}
-	return outputs, nil
-}
-
-// addonGrant is the role of an identity, on a resource group that it makes where the addon
-// asks for one. The tag says whose the group is: what it holds is that system's.
-func (p *program) addonGrant(i addonIdentity) (azureidentity.Grant, error) {
-	role := roleOf(i.Role)
-	if i.MakeGroup == "" {
-		return azureidentity.Grant{Role: role, Scope: i.Scope}, nil
-	}
-	tags := maps.Clone(p.tags)
-	tags[names.SystemTag] = i.Name
-	group, err := azuregroup.NewGroup(p.ctx, i.resource(p.c), &azuregroup.GroupArgs{
-		Name: i.MakeGroup, Location: p.c.Cloud.Region, Tags: tags, Protect: p.c.Protect,
-	}, p.provider)
+	other, err := NewProvider(p.ctx, name, of, p.own)
 	if err != nil {
-		return azureidentity.Grant{}, err
+		return nil, err
 	}
-	scope := func(name string) string { return armid.Group(p.c.Cloud.Account, name) }
-	return azureidentity.Grant{Role: role, Scope: scope(i.MakeGroup), ScopeReady: group.Name.ApplyT(scope).(pulumi.StringOutput)}, nil
+	return pulumi.Provider(other), nil
 }

@@ -123,7 +123,8 @@ func (p *program) makeGroup() error {
 	return err
 }
 
-// makesGroup says that core makes something: for an existing cluster, identities alone.
+// makesGroup says that core makes something: for an existing cluster, identities of services
+// and addons alone.
 func (p *program) makesGroup() bool {
 	return !p.c.IsExisting() || hasIdentities(p.c)
 }
@@ -166,13 +167,9 @@ func (p *program) newNetwork() (*azurenetwork.Network, error) {
 
 // lookUpSubnet reads a subnet of others, in another subscription by a provider of its own.
 func (p *program) lookUpSubnet(id string, outbound azurenetwork.Outbound) (*azurenetwork.Network, error) {
-	provider := p.provider
-	if of := armid.SubscriptionOf(id); of != "" && !strings.EqualFold(of, p.c.Cloud.Account) {
-		other, err := NewProvider(p.ctx, "azure-network", of, p.own)
-		if err != nil {
-			return nil, err
-		}
-		provider = pulumi.Provider(other)
+	provider, err := p.providerOf(id, "azure-network")
+	if err != nil {
+		return nil, err
 	}
 	return azurenetwork.NewExisting(p.ctx, p.c.Name, &azurenetwork.ExistingArgs{SubnetID: id, Outbound: outbound}, provider)
 }

@@ -30,6 +30,8 @@ const (
 
 	clientConfig = "azure-native:authorization:getClientConfig"
 	getGroup     = "azure-native:resources:getResourceGroup"
+	getZone      = "azure-native:network/v20240601:getPrivateZone"
+	getVault     = "azure-native:keyvault/v20230701:getVault"
 	getSubnet    = "azure-native:network/v20190601:getSubnet"
 	getVNet      = "azure-native:network/v20190601:getVirtualNetwork"
 	getCluster   = "azure-native:containerservice/v20240901:getManagedCluster"
@@ -72,6 +74,10 @@ func account() *recorder.Recorder {
 		Invokes: map[string]func(resource.PropertyMap) (resource.PropertyMap, error){
 			clientConfig: answering(map[string]any{"tenantId": tenant, "subscriptionId": subscription, "clientId": "x", "objectId": "y"}),
 			getGroup:     refusing("Status=404 Code=\"ResourceGroupNotFound\""),
+			getZone:      answering(map[string]any{"name": "corp.example"}),
+			getVault: answering(map[string]any{"name": "shop", "properties": map[string]any{
+				"vaultUri": "https://shop.vault.azure.net/", "enableRbacAuthorization": true,
+			}}),
 			getSubnet: answering(map[string]any{"name": "aks", "purpose": "", "routeTable": map[string]any{
 				"id": "/subscriptions/00000000-0000-4000-8000-000000000002/resourceGroups/network-team/providers/Microsoft.Network/routeTables/egress", "name": "egress", "type": "x",
 			}}),
@@ -138,7 +144,7 @@ func TestProviders(t *testing.T) {
 			assert.Check(t, !given, "the provider has %s", key)
 		}
 	}
-	assert.DeepEqual(t, got, map[string]string{"azure": subscription, "azure-network": "00000000-0000-4000-8000-000000000002"})
+	assert.DeepEqual(t, got, map[string]string{"azure": subscription, "azure-network": "00000000-0000-4000-8000-000000000002", "azure-external-secrets": "00000000-0000-4000-8000-000000000002"})
 }
 
 func TestHandOff(t *testing.T) {

@@ -23,11 +23,8 @@ func (p *program) refuseStrangers(own owner.Owner) error {
 			return err
 		}
 	}
-	for _, i := range addonIdentities(p.c) {
-		if i.MakeGroup == "" {
-			continue
-		}
-		if err := p.refuseGroup(i.MakeGroup, "addons."+i.addon.Name, p.hadGroup(i.resource(p.c)), own); err != nil {
+	for _, g := range addonGroups(p.c) {
+		if err := p.refuseGroup(g.name, "addons."+g.addon, p.hadGroup(g.component), own); err != nil {
 			return err
 		}
 	}

@@ -24,9 +24,20 @@ func vnetArgs(c *config.Cluster) (*azurenetwork.VNetArgs, error) {
 	}
 	return &azurenetwork.VNetArgs{
 		Name: c.Name, Subscription: c.Cloud.Account, Location: c.Cloud.Region, GroupName: c.Cloud.ResourceGroup,
-		CIDR: c.Network.CIDR, NodeCIDR: nodes, NATGateway: c.Network.Outbound == config.OutboundNATGateway,
+		ServiceEndpoints: serviceEndpoints(c),
+		CIDR:             c.Network.CIDR, NodeCIDR: nodes, NATGateway: c.Network.Outbound == config.OutboundNATGateway,
 		Protect: c.Protect,
 	}, nil
+}
+
+// serviceEndpoints are those of the services that let the nodes' subnet in.
+func serviceEndpoints(c *config.Cluster) []string {
+	for _, a := range c.Addons.Enabled() {
+		if vault := a.Needs(c.AddonFacts(), a.Options).Vault; vault != nil && vault.ID == "" {
+			return []string{"Microsoft.KeyVault"}
+		}
+	}
+	return nil
 }
 
 // tiers, channels and ways out as AKS spells them.
@@ -156,8 +167,9 @@ func nodePool(g config.NodeGroup) aks.NodePool {
 	return out
 }
 
+// hasIdentities says that a service or an addon gets an identity.
 func hasIdentities(c *config.Cluster) bool {
-	return slices.ContainsFunc(c.Services, func(s config.Service) bool { return s.Identity != nil }) || len(addonIdentities(c)) > 0
+	return slices.ContainsFunc(c.Services, func(s config.Service) bool { return s.Identity != nil }) || len(c.AddonRoles()) > 0
 }
 
 // roleOf is the UUID of a role by its name, or the id of a definition as it is.
@@ -176,11 +188,7 @@ func (p *program) makeIdentities() (pulumi.StringMap, error) {
 		if s.Identity == nil {
 			continue
 		}
-		args := &azureidentity.IdentityArgs{
-			Name: p.c.Name + "-" + s.Name, Subscription: p.c.Cloud.Account, Location: p.c.Cloud.Region,
-			GroupName: p.c.Cloud.ResourceGroup, ResourceGroup: p.group, Issuer: p.cluster.OIDCIssuer, Tags: p.tags,
-			Accounts: []azureidentity.ServiceAccount{{Namespace: s.Namespace, Name: s.Identity.ServiceAccount}},
-		}
+		args := p.identityArgs(p.c.Name+"-"+s.Name, s.Namespace, s.Identity.ServiceAccount)
 		for _, g := range s.Identity.Roles {
 			args.Grants = append(args.Grants, azureidentity.Grant{Role: roleOf(g.Role), Scope: g.Scope})
 		}

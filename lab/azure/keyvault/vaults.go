@@ -1,0 +1,161 @@
+// Package keyvault is Azure's key vaults in the stand-in, without what is in them.
+package keyvault
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	keyvault "github.com/pulumi/pulumi-azure-native-sdk/keyvault/v2/v20230701"
+
+	"tombolo/lab/azure/arm"
+	"tombolo/lab/azure/network"
+	"tombolo/lab/standin"
+)
+
+// VaultType is the type of vaults. deletedType records one that was deleted and keeps its name;
+// no program can make one.
+const (
+	VaultType   = "azure-native:keyvault/v20230701:Vault"
+	deletedType = "lab:azure:DeletedVault"
+)
+
+const namespace = "Microsoft.KeyVault"
+
+// vaults are named by
+// https://learn.microsoft.com/en-us/azure/azure-resource-manager/management/resource-name-rules
+var vaults = arm.Kind{
+	Token: VaultType, ARM: namespace + "/vaults", Provider: namespace,
+	Path:     "/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Microsoft.KeyVault/vaults/{vaultName}",
+	Name:     regexp.MustCompile(`^[A-Za-z](-?[A-Za-z0-9]){2,23}$`),
+	NameRule: "The name must be 3 to 24 letters, digits and hyphens, begin with a letter, end with a letter or digit, and have no two hyphens in a row.",
+}
+
+// Types are vaults.
+func Types() map[string]*standin.Type {
+	return map[string]*standin.Type{
+		VaultType: vaults.Type(standin.Type{
+			Constructor: keyvault.NewVault,
+			// forceNewMap in provider/pkg/gen/replacement.go of azure-native
+			ForceNew: []string{"location"},
+			Create:   func(c *standin.Call) (string, error) { return "", create(c) },
+			Update:   update,
+			Remove:   remove,
+			Takes:    standin.Timing{Create: 30 * time.Second, Update: 5 * time.Second, Remove: 5 * time.Second},
+		}),
+	}
+}
+
+// Functions look vaults up.
+func Functions() map[string]*standin.Function {
+	return map[string]*standin.Function{
+		"azure-native:keyvault/v20230701:getVault": {SDK: keyvault.LookupVault, Run: arm.Lookup(vaults, nil)},
+	}
+}
+
+// nameOf is a vault's name, which is unique in the world, as the lab compares it.
+func nameOf(id string) string { return strings.ToLower(arm.NameOf(id)) }
+
+// create refuses a name that another vault has, or that one had which was deleted. Sources:
+// https://learn.microsoft.com/en-us/azure/key-vault/general/key-vault-recovery,
+// https://github.com/hashicorp/terraform-provider-azurerm/issues/12972 and
+// https://azure.github.io/azure-service-operator/guide/keyvaults/
+func create(c *standin.Call) error {
+	name := arm.NameOf(c.Record.ID)
+	for r := range c.Others() {
+		if r != c.Record && nameOf(r.ID) == nameOf(c.Record.ID) {
+			return c.Refuse(standin.Refusal{Code: "VaultAlreadyExists", Status: 409, Message: fmt.Sprintf(
+				"The vault name '%s' is already in use. Vault names are globally unique so it is possible that the name is already taken. "+
+					"If you are sure that the vault name was not taken then it is possible that a vault with the same name was recently deleted but not purged after being placed in a recoverable state. "+
+					"If the vault is in a recoverable state then the vault will need to be purged before reusing the name.", name)})
+		}
+	}
+	deleted := c.Cloud.Get(deletedType, standin.Global, nameOf(c.Record.ID))
+	recover := c.In().Sub("properties").Str("createMode") == "recover"
+	switch {
+	case deleted != nil && !recover:
+		return c.Refuse(standin.Refusal{Code: "ConflictError", Status: 409, Message: "A vault with the same name already exists in deleted state. You need to either recover or purge existing key vault. " +
+			"Follow this link https://go.microsoft.com/fwlink/?linkid=2149745 for more information on soft delete."})
+	case deleted == nil && recover:
+		return c.Refusef("SoftDeletedVaultDoesNotExist", "A soft deleted vault with the given name does not exist. Ensure that the name for the vault that is being attempted to recover is in a recoverable state.")
+	}
+	if err := check(c); err != nil {
+		return err
+	}
+	describe(c)
+	if deleted != nil {
+		return c.Cloud.Forget(deleted)
+	}
+	return nil
+}
+
+// update refuses to take back what Azure never takes back. Source:
+// https://learn.microsoft.com/en-us/azure/key-vault/general/soft-delete-overview
+func update(c *standin.Call) error {
+	in, old := c.In().Sub("properties"), c.Old.Outputs.Sub("properties")
+	if days := in["softDeleteRetentionInDays"]; days != nil && !standin.Equal(days, old["softDeleteRetentionInDays"]) {
+		return c.Refusef("BadRequest", `The property "softDeleteRetentionInDays" has been set already and it can't be modified.`)
+	}
+	if err := check(c); err != nil {
+		return err
+	}
+	describe(c)
+	return nil
+}
+
+// check refuses what no vault can have. Sources:
+// https://learn.microsoft.com/en-us/azure/key-vault/general/soft-delete-overview and, for the
+// subnet's words, https://github.com/Azure/avdaccelerator/issues/818
+func check(c *standin.Call) error {
+	in := c.In().Sub("properties")
+	if in["enablePurgeProtection"] == false {
+		return c.Refusef("BadRequest", `The property "enablePurgeProtection" cannot be set to false. Enabling the purge protection for a vault is an irreversible action.`)
+	}
+	if in["enableSoftDelete"] == false {
+		return c.Refusef("BadRequest", `The property "enableSoftDelete" can be set to false only for creating new vault. Enabling the "soft delete" functionality is an irreversible action.`)
+	}
+	if days, given := in["softDeleteRetentionInDays"].(float64); given && (days < 7 || days > 90) {
+		return c.Refusef("BadRequest", `The property "softDeleteRetentionInDays" must be in the range of 7 to 90.`)
+	}
+	if !arm.Same(in.Str("tenantId"), arm.Tenant) {
+		return c.Refusef("BadRequest", "An invalid value was provided for 'tenantId'.")
+	}
+	for _, rule := range in.Sub("networkAcls").Objects("virtualNetworkRules") {
+		if err := checkSubnet(c, rule.Str("id")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkSubnet(c *standin.Call, id string) error {
+	if subnet := arm.ByID(c.Cloud, network.SubnetType, id); subnet != nil {
+		for _, endpoint := range subnet.Outputs.Objects("serviceEndpoints") {
+			if strings.EqualFold(endpoint.Str("service"), namespace) {
+				return nil
+			}
+		}
+	}
+	before, _, _ := strings.Cut(id, "/subnets/")
+	return c.Refusef("VirtualNetworkNotValid", "Operation on Virtual Network could not be performed. StatusCode: 400 (BadRequest). Error Code: SubnetsHaveNoServiceEndpointsConfigured. "+
+		"Error Message: Subnets %s of virtual network %s do not have ServiceEndpoints for Microsoft.KeyVault resources configured. "+
+		"Add Microsoft.KeyVault to subnet's ServiceEndpoints collection before trying to ACL Microsoft.KeyVault resources to these subnets..", arm.NameOf(id), before)
+}
+
+// describe fills in what Azure answers. How a vault came to be is not told.
+func describe(c *standin.Call) {
+	properties := c.Out().Sub("properties").Clone()
+	delete(properties, "createMode")
+	properties.SetDefault("enableSoftDelete", true)
+	properties.SetDefault("softDeleteRetentionInDays", 90)
+	properties["provisioningState"], properties["vaultUri"] = "Succeeded", "https://"+nameOf(c.Record.ID)+".vault.azure.net/"
+	c.Out()["properties"] = map[string]any(properties)
+}
+
+// remove keeps the name: every vault of the lab is deleted softly.
+func remove(c *standin.Call) error {
+	return c.Cloud.Put(&standin.Record{
+		Type: deletedType, ID: nameOf(c.Record.ID), Region: standin.Global, Created: c.Cloud.Now(), Implied: true, Inputs: standin.Props{}, Outputs: standin.Props{},
+	})
+}
