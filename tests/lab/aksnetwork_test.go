@@ -49,6 +49,7 @@ func aksGuestFile(aks string) string {
 		"\nname: aks\n", "\nname: guest\n",
 		"  cidr: 10.30.0.0/16\n  outbound: nat-gateway\n", "  outbound: user-defined-routing\n  existing:\n    nodeSubnet: "+network.TeamSubnetID+"\n",
 		"    private: false\n    public: true\n    allowedCidrs: [203.0.113.0/24]\n", "    privateDnsZone: "+network.TeamZone("germanywestcentral")+"\n",
+		"\naddons:\n", "\naddons:\n"+aksGuestAddons,
 	).Replace(aks) + `
 namespaces:
   - name: orders
@@ -59,15 +60,19 @@ services:
       roles:
         - role: Storage Blob Data Reader
           scope: /subscriptions/00000000-0000-4000-8000-000000000001/resourceGroups/guest
-addons:
-  cert-manager: {}
+`
+}
+
+// aksGuestAddons are beside those of aks. Of external-secrets core makes a key vault, which no
+// pod of the lab can open.
+const aksGuestAddons = `  cert-manager: {}
+  external-secrets: {}
   azure-service-operator:
     crdPatterns: [storage.azure.com/*]
     systems:
       - name: shop
         resourceGroup: guest-shop
 `
-}
 
 // azureRecords are the records of the stand-in for Azure, by their file's name: also of what
 // is in no inventory, as the network team's.

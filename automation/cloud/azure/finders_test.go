@@ -142,6 +142,8 @@ func (m *made) Call(call pulumi.MockCallArgs) (resource.PropertyMap, error) {
 		}}), nil
 	case "azure-native:network/v20190601:getVirtualNetwork":
 		return resource.NewPropertyMapFromMap(map[string]any{"name": "shared", "type": "x", "addressSpace": map[string]any{"addressPrefixes": []any{"10.8.0.0/14"}}}), nil
+	case "azure-native:network/v20240601:getPrivateZone":
+		return resource.NewPropertyMapFromMap(map[string]any{"name": "corp.example"}), nil
 	case "azure-native:containerservice/v20240901:listManagedClusterUserCredentials":
 		kubeconfig := base64.StdEncoding.EncodeToString([]byte(`clusters: [{cluster: {server: "https://demo.example:443", certificate-authority-data: Q0E=}}]`))
 		return resource.NewPropertyMapFromMap(map[string]any{"kubeconfigs": []any{map[string]any{"name": "clusterUser", "value": kubeconfig}}}), nil

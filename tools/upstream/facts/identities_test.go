@@ -66,6 +66,9 @@ func TestIdentities(t *testing.T) {
 			trusted := text(identity, "ServiceAccount")
 			assert.Check(t, slices.Contains(chart.ServiceAccounts, trusted),
 				"%s: the role trusts %s; the chart %s makes %v", name, trusted, chart.Name, chart.ServiceAccounts)
+			if name == "azure-service-operator" {
+				continue // its chart has one name for it, and the identities are in Secrets of systems
+			}
 			named := accounts(given, "")
 			i := slices.IndexFunc(named, func(a account) bool { return a.name == trusted })
 			if i < 0 {
