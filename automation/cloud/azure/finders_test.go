@@ -144,6 +144,10 @@ func (m *made) Call(call pulumi.MockCallArgs) (resource.PropertyMap, error) {
 		return resource.NewPropertyMapFromMap(map[string]any{"name": "shared", "type": "x", "addressSpace": map[string]any{"addressPrefixes": []any{"10.8.0.0/14"}}}), nil
 	case "azure-native:network/v20240601:getPrivateZone":
 		return resource.NewPropertyMapFromMap(map[string]any{"name": "corp.example"}), nil
+	case "azure-native:keyvault/v20230701:getVault":
+		return resource.NewPropertyMapFromMap(map[string]any{
+			"name": "shop", "properties": map[string]any{"vaultUri": "https://shop.vault.azure.net/", "enableRbacAuthorization": true, "tenantId": tenant, "sku": map[string]any{"family": "A", "name": "standard"}},
+		}), nil
 	case "azure-native:containerservice/v20240901:listManagedClusterUserCredentials":
 		kubeconfig := base64.StdEncoding.EncodeToString([]byte(`clusters: [{cluster: {server: "https://demo.example:443", certificate-authority-data: Q0E=}}]`))
 		return resource.NewPropertyMapFromMap(map[string]any{"kubeconfigs": []any{map[string]any{"name": "clusterUser", "value": kubeconfig}}}), nil
