@@ -15,6 +15,9 @@ import (
 	"tombolo/config"
 )
 
+// expired is what Entra says of a token that has ended.
+const expired = "AADSTS700024: Client assertion is not within its valid time range."
+
 // TestDoctorInAzure: who the credentials are and what they lead to is told with tenant and
 // subscription, and what is wrong with what to do about it. Nobody is asked for anything.
 func TestDoctorInAzure(t *testing.T) {
@@ -36,8 +39,8 @@ func TestDoctorInAzure(t *testing.T) {
 		{"another subscription", func(c *config.Cluster) { c.Cloud.Account = other }, nil, "fail: " + object + " of tenant " + tenant + " cannot use subscription " + other +
 			": it does not see it: get /subscriptions/" + other + ": SubscriptionNotFound: The subscription '" + other + "' could not be found." +
 			" -> give the identity a role on the subscription, use credentials that have one, or correct cloud.account"},
-		{"an expired token", nil, errors.New("AADSTS700024: Client assertion is not within its valid time range."), "fail: Azure does not accept the credentials for subscription " +
-			subscription + " of tenant " + tenant + ": AADSTS700024: Client assertion is not within its valid time range." +
+		{"an expired token", nil, errors.New(expired), "fail: Azure does not accept the credentials for subscription " +
+			subscription + " of tenant " + tenant + ": " + expired +
 			" -> have the token of workload identity in a file that is renewed, by ARM_OIDC_TOKEN_FILE_PATH, or get a new one: it ends within minutes"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

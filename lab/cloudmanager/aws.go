@@ -22,18 +22,18 @@ const (
 type awsMaker struct{ *watch }
 
 func (w awsMaker) holder(s *corev1.Service) string {
-	finalizer, _, _ := w.serviceBalancer(s)
+	finalizer, _ := w.serviceBalancer(s)
 	return finalizer
 }
 
 func (w awsMaker) balance(ctx context.Context, s *corev1.Service) (corev1.LoadBalancerIngress, error) {
-	_, b, _ := w.serviceBalancer(s)
+	_, b := w.serviceBalancer(s)
 	host, err := w.ensure(ctx, b)
 	return corev1.LoadBalancerIngress{Hostname: host}, err
 }
 
 func (w awsMaker) unbalance(ctx context.Context, s *corev1.Service) error {
-	_, b, _ := w.serviceBalancer(s)
+	_, b := w.serviceBalancer(s)
 	return w.dismantle(ctx, b.tags)
 }
 

@@ -55,13 +55,13 @@ func defaultName(s *corev1.Service) string {
 	return shortened("a" + strings.ReplaceAll(string(s.UID), "-", ""))
 }
 
-// serviceBalancer is the load balancer on AWS that a Service asks for; false for a
-// class without a controller in the lab.
+// serviceBalancer is the load balancer on AWS that a Service asks for, and the finalizer of
+// its controller; "" for a class without a controller in the lab.
 //
 // A Service without a class is the cloud controller manager's, one of the class
 // service.k8s.aws/nlb the AWS Load Balancer Controller's: they differ in
 // finalizers, tags, and in the scheme that they take for granted.
-func (w *watch) serviceBalancer(s *corev1.Service) (finalizer string, b balancer, ours bool) {
+func (w *watch) serviceBalancer(s *corev1.Service) (finalizer string, b balancer) {
 	owner := ownerOf(s)
 	b = balancer{kind: "network"}
 	for _, p := range s.Spec.Ports {
@@ -76,15 +76,15 @@ func (w *watch) serviceBalancer(s *corev1.Service) (finalizer string, b balancer
 		b.name = defaultName(s)
 		b.internal = s.Annotations[internalAnnotation] == "true" || s.Annotations[schemeAnnotation] == "internal"
 		b.tags = map[string]string{"kubernetes.io/cluster/" + w.cluster: "owned", "kubernetes.io/service-name": owner}
-		return cleanupFinalizer, b, true
+		return cleanupFinalizer, b
 	case *class == controllerClass:
 		b.name = controllerName(w.cluster, s.Namespace, s.Name)
 		b.internal = s.Annotations[schemeAnnotation] != "internet-facing"
 		b.tags = map[string]string{"elbv2.k8s.aws/cluster": w.cluster, "service.k8s.aws/stack": owner}
 		b.role = "service.k8s.aws/resource"
-		return serviceFinalizer, b, true
+		return serviceFinalizer, b
 	}
-	return "", b, false
+	return "", b
 }
 
 // controllerName is a name as the AWS Load Balancer Controller makes them up.

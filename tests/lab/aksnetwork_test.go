@@ -66,7 +66,7 @@ services:
 // aksGuestAddons are beside those of aks. Of external-secrets core makes a key vault, which no
 // pod of the lab can open.
 const aksGuestAddons = `  cert-manager: {}
-  external-secrets: {}
+  external-secrets: {allowedCidrs: [203.0.113.0/24]}
   azure-service-operator:
     crdPatterns: [storage.azure.com/*]
     systems:
