@@ -28,9 +28,11 @@ import (
 	"tombolo/automation/kube/kubetest"
 	"tombolo/automation/process"
 	"tombolo/config"
+	"tombolo/config/addon"
 	"tombolo/internal/armid"
 	labazure "tombolo/lab/azure"
 	"tombolo/lab/azure/arm"
+	"tombolo/lab/azure/dns"
 	"tombolo/lab/azure/resourcemanager"
 	"tombolo/lab/standin"
 	"tombolo/lab/standin/standintest"
@@ -68,7 +70,23 @@ func azureFile(t *testing.T, name string) *config.Cluster {
 		}
 		s.Identity.Roles = s.Identity.Roles[:1]
 	}
+	keepToTheStandIn(c)
 	return c
+}
+
+// keepToTheStandIn takes from the addons' options what nobody has in the stand-in: scopes and
+// vaults of others, and a vault that was deleted before. The zone is the network team's.
+func keepToTheStandIn(c *config.Cluster) {
+	for _, options := range c.Addons {
+		switch o := options.(type) {
+		case *addon.OperatorOptions:
+			o.Systems = slices.DeleteFunc(o.Systems, func(s addon.OperatorSystem) bool { return s.Scope != "" })
+		case *addon.DNSOptions:
+			o.Zones = []addon.Zone{{ID: dns.TeamZoneID, Name: dns.TeamZoneName}}
+		case *addon.SecretsOptions:
+			o.Vault, o.RecoverVault = "", false
+		}
+	}
 }
 
 func newAzureBench(t *testing.T, c *config.Cluster) *azureBench {
