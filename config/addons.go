@@ -78,6 +78,30 @@ func (c *Cluster) GivenAddonRole(name, identity string) string {
 // GivenNodeRole is the role that others made for the nodes of an addon, "" for core's.
 func (c *Cluster) GivenNodeRole(name string) string { return c.GivenAddonRole(name, NodeIdentity) }
 
+// RoleScopes are the ids of what core assigns roles on in Azure, for services and for addons, in
+// the order of the file. What core makes itself is among them, resource groups left out.
+func (c *Cluster) RoleScopes() []string {
+	var out []string
+	for _, s := range c.Services {
+		if s.Identity == nil {
+			continue
+		}
+		for _, r := range s.Identity.Roles {
+			out = append(out, r.Scope)
+		}
+	}
+	for _, a := range c.Addons.Enabled() {
+		for _, i := range a.Needs(c.AddonFacts(), a.Options).Identities {
+			for _, r := range i.Roles {
+				if r.MakeGroup == "" {
+					out = append(out, r.Scope)
+				}
+			}
+		}
+	}
+	return out
+}
+
 // AllTags are those of every resource of the cluster: the file's, and those that Tombolo
 // sets itself, without the owner's.
 func (c *Cluster) AllTags() map[string]string {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
@@ -106,6 +107,7 @@ func TestRightsOnOthers(t *testing.T) {
 		m.Answers[table+"/providers/microsoft.authorization/permissions"] = []byte(`{"value": []}`)
 	})
 	assert.DeepEqual(t, got[0], preflight.RightsOn{ID: table, Missing: []string{assignRoles}})
+	assert.DeepEqual(t, rightsOfRoles(rolesInOthers(c)), []scoped{{vaultOfOthers, []string{assignRoles}}, {groupOfOthers, []string{assignRoles}}}, cmp.AllowUnexported(scoped{}))
 
 	var said []string
 	for _, f := range judgeRights(preflight.Facts{OnOthers: got}) {

@@ -297,13 +297,8 @@ func scopesOfOthers(c *config.Cluster) map[string][]string {
 		}
 	}
 	add(ownZone(c))
-	for _, service := range c.Services {
-		if service.Identity == nil {
-			continue
-		}
-		for _, role := range service.Identity.Roles {
-			add(role.Scope)
-		}
+	for _, scope := range c.RoleScopes() {
+		add(scope)
 	}
 	return out
 }

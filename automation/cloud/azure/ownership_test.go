@@ -11,6 +11,8 @@ import (
 
 	"tombolo/automation/teardown"
 	"tombolo/config"
+	"tombolo/config/addon"
+	"tombolo/internal/armid"
 	"tombolo/stacks/owner"
 )
 
@@ -79,26 +81,53 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestRolesInOtherSubscriptions: a role on another team's network is found, also by a caller
-// who may not list those of its whole subscription.
+const (
+	vaultOfOthers = "/subscriptions/00000000-0000-4000-8000-000000000003/resourceGroups/shop/providers/Microsoft.KeyVault/vaults/shop"
+	groupOfOthers = "/subscriptions/00000000-0000-4000-8000-000000000004/resourceGroups/blog"
+)
+
+// rolesInOthers is the cluster with a service and an addon whose roles are in other
+// subscriptions, and a service whose role is in its own.
+func rolesInOthers(c *config.Cluster) *config.Cluster {
+	out := *c
+	on := func(scope string) *config.Identity {
+		return &config.Identity{Roles: []config.RoleGrant{{Scope: scope}}}
+	}
+	out.Services = []config.Service{
+		{Name: "shop", Identity: on(vaultOfOthers)},
+		{Name: "again", Identity: on(vaultOfOthers)},
+		{Name: "own", Identity: on(armid.Group(c.Cloud.Account, "own"))},
+		{Name: "plain"},
+	}
+	out.Addons = addon.Selection{addon.ServiceOperator: &addon.OperatorOptions{Systems: []addon.OperatorSystem{
+		{Name: "blog", Scope: groupOfOthers}, {Name: "shop", ResourceGroup: "shop"},
+	}}}
+	return &out
+}
+
+// TestRolesInOtherSubscriptions: the roles on another team's network, a service's vault and an
+// addon's group are found, also by a caller who may not list those of a whole subscription.
 func TestRolesInOtherSubscriptions(t *testing.T) {
 	const (
-		other = "/subscriptions/00000000-0000-4000-8000-000000000002"
-		group = other + "/resourceGroups/network-team"
-		vault = "/subscriptions/00000000-0000-4000-8000-000000000003/resourceGroups/shop/providers/Microsoft.KeyVault/vaults/shop"
-		roles = "/providers/microsoft.authorization/roleassignments"
-		role  = "/providers/Microsoft.Authorization/roleAssignments/"
+		other  = "/subscriptions/00000000-0000-4000-8000-000000000002"
+		group  = other + "/resourceGroups/network-team"
+		vault  = vaultOfOthers
+		addons = "/subscriptions/00000000-0000-4000-8000-000000000004"
+		roles  = "/providers/microsoft.authorization/roleassignments"
+		role   = "/providers/Microsoft.Authorization/roleAssignments/"
 	)
 	c := demo()
 	c.Network = config.Network{Existing: &config.ExistingNetwork{NodeSubnet: group + "/providers/Microsoft.Network/virtualNetworks/shared/subnets/aks"}}
-	c.Services = []config.Service{{Name: "shop", Identity: &config.Identity{Roles: []config.RoleGrant{{Scope: vault}}}}, {Name: "plain"}}
+	c = rolesInOthers(c)
 	look := func(change func(*manager)) ([]string, error) {
 		m := managerOf(t, "leftovers.json")
 		onSubnet := c.Network.Existing.NodeSubnet + role + "r-subnet"
 		inGroup := []byte(`{"value": [{"id": "` + onSubnet + `"}]}`)
 		m.Answers[other+roles], m.Answers[strings.ToLower(group)+roles] = inGroup, inGroup
 		m.Answers["/subscriptions/00000000-0000-4000-8000-000000000003"+roles] = []byte(`{"value": [{"id": "` + vault + role + `r-vault"}]}`)
-		m.Resources = append(m.Resources, map[string]any{"id": onSubnet}, map[string]any{"id": vault + role + "r-vault"})
+		m.Answers[addons+roles] = []byte(`{"value": []}`)
+		m.Answers[strings.ToLower(groupOfOthers)+roles] = []byte(`{"value": [{"id": "` + groupOfOthers + role + `r-blog"}]}`)
+		m.Resources = append(m.Resources, map[string]any{"id": onSubnet}, map[string]any{"id": vault + role + "r-vault"}, map[string]any{"id": groupOfOthers + role + "r-blog"})
 		change(m)
 		found, err := find(t.Context(), m.client(t), c, teardown.Search{Owner: "ours", Known: everything})
 		var out []string
@@ -118,6 +147,7 @@ func TestRolesInOtherSubscriptions(t *testing.T) {
 		"all may be listed":      {nil, []string{"r-pull", "r-subnet", "r-vault"}},
 		"those of a group alone": {map[string]int{other + roles: 403}, []string{"r-pull", "r-subnet", "r-vault"}},
 		"none there":             {map[string]int{other + roles: 403, strings.ToLower(group) + roles: 403}, []string{"r-pull", "r-vault"}},
+		"an addon's group":       {map[string]int{addons + roles: 403}, []string{"r-blog", "r-pull", "r-subnet", "r-vault"}},
 	} {
 		got, err := look(func(m *manager) { m.Refused = test.refused })
 		assert.NilError(t, err, name)

@@ -77,6 +77,19 @@ func rightsOnOthers(c *config.Cluster, table string) []scoped {
 	if zone := ownZone(c); zone != "" {
 		out = append(out, scoped{zone, []string{assignRoles}})
 	}
+	return append(out, rightsOfRoles(c)...)
+}
+
+// rightsOfRoles are those to assign the roles of services and addons in other subscriptions:
+// the cluster's own is asked for as a whole.
+func rightsOfRoles(c *config.Cluster) []scoped {
+	var out []scoped
+	for _, scope := range c.RoleScopes() {
+		known := slices.ContainsFunc(out, func(s scoped) bool { return strings.EqualFold(s.id, scope) })
+		if !known && !strings.EqualFold(armid.SubscriptionOf(scope), c.Cloud.Account) {
+			out = append(out, scoped{scope, []string{assignRoles}})
+		}
+	}
 	return out
 }
 
