@@ -87,7 +87,7 @@ func checkEntrance(byIngress bool, all Selection) []Problem {
 		return []Problem{{Path: "host", Message: "nothing leads requests to it", Remedy: "turn on istio or ingress-nginx, or remove it"}}
 	case !ingress.Certificate:
 		return []Problem{{
-			Path: "host", Message: "people would send their passwords in clear", Remedy: "set addons.ingress-nginx.certificate, or turn istio on",
+			Path: "host", Message: "people would send their passwords in clear", Remedy: "turn istio on, or on AWS set addons.ingress-nginx.certificate",
 		}}
 	}
 	return nil
