@@ -142,7 +142,9 @@ func Find(name string) *Addon { return catalogue[name] }
 func (a *Addon) ValuesName() string { return names.Values(a.Name) }
 
 // Required are the addons that must be turned on with it on a cloud.
-func (a *Addon) Required(cloud string) []string { return slices.Concat(a.Requires, a.RequiresOn[cloud]) }
+func (a *Addon) Required(cloud string) []string {
+	return slices.Concat(a.Requires, a.RequiresOn[cloud])
+}
 
 // HasValues says whether the addon has Helm values to publish. An addon without
 // values exists only in the cloud, or needs nothing from it.

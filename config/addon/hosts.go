@@ -13,7 +13,7 @@ import (
 var hosts = strict.Rule{What: "a host name", Example: "grafana.example.com", Pattern: domainName, MaxLength: 253}
 
 // gatewayRefs attach an HTTPRoute to the Gateway that the trees make with istio, at the
-// listener behind the load balancer's TLS.
+// listener behind the load balancer's TLS, or with TLS of its own on Azure.
 func gatewayRefs() []any {
 	return []any{map[string]any{"name": "public", "namespace": "istio-system", "sectionName": "https"}}
 }
