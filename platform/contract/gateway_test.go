@@ -19,10 +19,10 @@ func TestGatewayByCloud(t *testing.T) {
 		tls            any
 		probe          any
 	}{
-		{"../../clusters/full.yaml", "HTTP", nil, nil},
+		{file: "../../clusters/full.yaml", protocol: "HTTP"},
 		{
-			"../../config/testdata/good/azure-full.yaml", "HTTPS",
-			map[string]any{"mode": "Terminate", "certificateRefs": []any{map[string]any{"name": "public-tls"}}}, "15021",
+			file: "../../config/testdata/good/azure-full.yaml", protocol: "HTTPS", probe: "15021",
+			tls: map[string]any{"mode": "Terminate", "certificateRefs": []any{map[string]any{"name": "public-tls"}}},
 		},
 	} {
 		cluster, err := config.Load(c.file)
