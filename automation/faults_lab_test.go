@@ -130,10 +130,13 @@ func (b *faultBench) fault(f standin.Fault) {
 }
 
 // made are the ids in the account but those it was given, sorted.
-func (b *faultBench) made() []string {
+func (b *faultBench) made() []string { return besides(b.cloud, b.given) }
+
+// besides are what a cloud has but what it was given, as types and ids, sorted.
+func besides(cloud *standin.Cloud, given []standin.Item) []string {
 	var ids []string
-	for _, item := range b.cloud.Inventory() {
-		if !slices.Contains(b.given, item) {
+	for _, item := range cloud.Inventory() {
+		if !slices.Contains(given, item) {
 			ids = append(ids, item.Type+" "+item.ID)
 		}
 	}

@@ -148,16 +148,7 @@ func (b *azureBench) refusal(token string) error {
 func (b *azureBench) up() (Result, error) { return b.Up(b.t.Context(), b.cluster, UpOptions{}) }
 
 // made is what the subscriptions have but what they were given, as type and id.
-func (b *azureBench) made() []string {
-	var out []string
-	for _, item := range b.cloud.Inventory() {
-		if !slices.Contains(b.given, item) {
-			out = append(out, item.Type+" "+item.ID)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
+func (b *azureBench) made() []string { return besides(b.cloud, b.given) }
 
 // known is what core's state has in Azure, and how many operations are pending in it.
 func (b *azureBench) known() (all []string, pending int) {

@@ -299,12 +299,13 @@ func (d *Driver) awaitNodes(ctx context.Context, c *config.Cluster, s upgrade.St
 	if err != nil {
 		return err
 	}
+	terms := d.cloud(c).Terms()
 	var left []string
 	var nodes []upgrade.Node
 	defer d.opts.Observer.Waiting(c.Name, "")
 	err = wait.PollUntilContextTimeout(ctx, nodePoll, timeout, true, func(ctx context.Context) (bool, error) {
 		var err error
-		if nodes, err = nodesOf(ctx, k, d.cloud(c).Terms()); err != nil {
+		if nodes, err = nodesOf(ctx, k, terms); err != nil {
 			left = []string{err.Error()}
 		} else {
 			left = upgrade.Awaited(nodes, s.Phase, s.To)
@@ -318,7 +319,7 @@ func (d *Driver) awaitNodes(ctx context.Context, c *config.Cluster, s upgrade.St
 		return ctx.Err()
 	}
 	if err != nil {
-		return &upgrade.GateError{Cluster: c.Name, Step: s, Left: left, Waited: timeout}
+		return &upgrade.GateError{Cluster: c.Name, Terms: terms, Step: s, Left: left, Waited: timeout}
 	}
 	for _, n := range upgrade.Strays(nodes, s.To) {
 		d.opts.Observer.Note(c.Name, fmt.Sprintf("node %s has %s: it is of no node group and no node pool, and is yours to upgrade", n.Name, n.Version))

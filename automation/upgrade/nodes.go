@@ -97,7 +97,9 @@ func Strays(nodes []Node, version string) []Node {
 // GateError says that a step was made, and that its nodes have not followed in time.
 type GateError struct {
 	Cluster string
-	Step    Step
+	// Terms are those of the cluster's cloud.
+	Terms Terms
+	Step  Step
 	// Left is what is still to come, one line for each node.
 	Left []string
 	// Waited is how long.
@@ -110,5 +112,5 @@ func (e *GateError) Error() string {
 		remedy = "look at the disruption budgets of the NodePools, at PodDisruptionBudgets, and at pods with the annotation karpenter.sh/do-not-disrupt"
 	}
 	return fmt.Sprintf("%s: %s: after %s, %s; %s; then run the same command again, which goes on from here",
-		e.Cluster, e.Step, e.Waited, strings.Join(e.Left, "; "), remedy)
+		e.Cluster, e.Terms.To(e.Step), e.Waited, strings.Join(e.Left, "; "), remedy)
 }

@@ -1,6 +1,7 @@
 package upgrade
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -112,6 +113,11 @@ func (i Insight) String() string {
 	}
 	return text
 }
+
+// ByGravity compares insights: the gravest comes first.
+func ByGravity(a, b Insight) int { return cmp.Compare(gravity(b.Status), gravity(a.Status)) }
+
+func gravity(s Status) int { return slices.Index([]Status{Passing, Unknown, Warning, Bad}, s) }
 
 // Errors are the insights that stand in the way.
 func Errors(all []Insight) []Insight {

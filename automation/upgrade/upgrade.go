@@ -46,9 +46,6 @@ type Step struct {
 	File Versions `json:"file"`
 }
 
-// String is the step in words.
-func (s Step) String() string { return string(s.Phase) + " to " + s.To }
-
 // Steps take a cluster from the versions that it has up to another, one minor after
 // another. With hold, the nodes stay behind the last control plane; karpenter says that
 // Karpenter makes nodes.

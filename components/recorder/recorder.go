@@ -28,6 +28,16 @@ type Resource struct {
 	Custom        bool
 }
 
+// Answer answers an invoke by its arguments.
+type Answer = func(args resource.PropertyMap) (resource.PropertyMap, error)
+
+// Answering is the same answer to all arguments.
+func Answering(found map[string]any) Answer {
+	return func(resource.PropertyMap) (resource.PropertyMap, error) {
+		return resource.NewPropertyMapFromMap(found), nil
+	}
+}
+
 // Recorder implements pulumi.MockResourceMonitor. The zero value answers
 // registrations with their inputs, and refuses every invoke but the one that reads the
 // stack's state, which has nothing.
@@ -35,7 +45,7 @@ type Recorder struct {
 	// Outputs adds properties to a registered resource's state, by type token.
 	Outputs map[string]resource.PropertyMap
 	// Invokes answers invokes, by token.
-	Invokes map[string]func(resource.PropertyMap) (resource.PropertyMap, error)
+	Invokes map[string]Answer
 	// Unborn says that no resource exists: none has an id, as in a preview of a new stack.
 	Unborn bool
 

@@ -79,7 +79,7 @@ func (Cloud) Insights(ctx context.Context, run upgrade.Runner, c *config.Cluster
 		out = append(out, found)
 	}
 	slices.SortStableFunc(out, func(a, b upgrade.Insight) int {
-		return cmp.Or(cmp.Compare(gravity(b.Status), gravity(a.Status)), strings.Compare(a.Name, b.Name))
+		return cmp.Or(upgrade.ByGravity(a, b), strings.Compare(a.Name, b.Name))
 	})
 	return out, nil
 }
@@ -112,10 +112,6 @@ func refreshInsights(ctx context.Context, run upgrade.Runner, c *config.Cluster)
 		return fmt.Errorf("the refresh of the insights was not over after %s", refreshTimeout)
 	}
 	return err
-}
-
-func gravity(s upgrade.Status) int {
-	return slices.Index([]upgrade.Status{upgrade.Passing, upgrade.Unknown, upgrade.Warning, upgrade.Bad}, s)
 }
 
 // ask starts the AWS CLI, and reads its answer into to.

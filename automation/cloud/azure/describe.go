@@ -148,10 +148,6 @@ func insights(ctx context.Context, client arm.Client, c *config.Cluster, version
 		}
 	}
 	all := []upgrade.Insight{offer, state}
-	slices.SortStableFunc(all, func(a, b upgrade.Insight) int { return cmp.Compare(gravity(b), gravity(a)) })
+	slices.SortStableFunc(all, upgrade.ByGravity)
 	return all, nil
-}
-
-func gravity(i upgrade.Insight) int {
-	return slices.Index([]upgrade.Status{upgrade.Passing, upgrade.Unknown, upgrade.Warning, upgrade.Bad}, i.Status)
 }

@@ -94,6 +94,12 @@ type question struct {
 	caller string
 }
 
+// path of the request as it was sent.
+func (q *question) path() string {
+	path, _ := q.Context().Value(asked{}).(string)
+	return path
+}
+
 // answer answers a request by a function.
 func (a *api) answer(w http.ResponseWriter, r *http.Request, answer func(q *question) (any, error)) {
 	q, err := a.admit(r)

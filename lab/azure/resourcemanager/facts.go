@@ -205,8 +205,7 @@ func (a *api) versions(q *question) (any, error) {
 
 // upgrades of a cluster: https://learn.microsoft.com/en-us/rest/api/aks/managed-clusters/get-upgrade-profile
 func (a *api) upgrades(q *question) (any, error) {
-	id, _ := q.Context().Value(asked{}).(string)
-	r, err := a.of(id[:len(id)-len("/upgradeProfiles/default")])
+	r, err := a.of(q.path()[:len(q.path())-len("/upgradeProfiles/default")])
 	if err == nil {
 		err = a.may(q, "Microsoft.ContainerService/managedClusters/upgradeProfiles/read", r.ID)
 	}

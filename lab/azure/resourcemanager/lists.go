@@ -116,11 +116,10 @@ func (a *api) find(id string) *standin.Record {
 
 // get a resource: https://learn.microsoft.com/en-us/rest/api/resources/resources/get-by-id
 func (a *api) get(q *question) (any, error) {
-	path, _ := q.Context().Value(asked{}).(string)
 	for kind, answer := range map[string]func(*question, string) (any, error){"permissions": a.permissionsOn, "roleassignments": a.assignments} {
 		suffix := "/providers/microsoft.authorization/" + kind
 		if strings.HasSuffix(q.URL.Path, suffix) {
-			return answer(q, path[:len(path)-len(suffix)])
+			return answer(q, q.path()[:len(q.path())-len(suffix)])
 		}
 	}
 	r, err := a.known(q)
@@ -149,10 +148,7 @@ func (a *api) assignments(q *question, scope string) (any, error) {
 
 // known is the resource that a question names by its id. Source of the refusals:
 // https://learn.microsoft.com/en-us/azure/azure-resource-manager/troubleshooting/error-not-found
-func (a *api) known(q *question) (*standin.Record, error) {
-	id, _ := q.Context().Value(asked{}).(string)
-	return a.of(id)
-}
+func (a *api) known(q *question) (*standin.Record, error) { return a.of(q.path()) }
 
 // of is the resource with an id, of any type.
 func (a *api) of(id string) (*standin.Record, error) {

@@ -36,17 +36,17 @@ func adoptedFile(t *testing.T) *config.Cluster {
 // subnet-b gives public addresses, subnet-c and subnet-d are private, d without a tag.
 func theirAccount(subnets ...any) *recorder.Recorder {
 	return &recorder.Recorder{Invokes: map[string]func(resource.PropertyMap) (resource.PropertyMap, error){
-		"aws:eks/getCluster:getCluster": answering(map[string]any{
+		"aws:eks/getCluster:getCluster": recorder.Answering(map[string]any{
 			"name": "main", "arn": eksARN, "endpoint": "https://k8s.example", "version": "1.34", "status": "ACTIVE", "tags": map[string]any{},
 			"certificateAuthorities": []any{map[string]any{"data": "Q0E="}},
 			"identities":             []any{map[string]any{"oidcs": []any{map[string]any{"issuer": "https://oidc.example/id/ABC"}}}},
 			"accessConfigs":          []any{map[string]any{"authenticationMode": "API"}},
 			"vpcConfig":              map[string]any{"clusterSecurityGroupId": "sg-1", "vpcId": "vpc-1", "subnetIds": subnets},
 		}),
-		"aws:iam/getOpenIdConnectProvider:getOpenIdConnectProvider": answering(map[string]any{"arn": "arn:provider"}),
-		"aws:eks/getAddon:getAddon":                                 answering(map[string]any{}),
-		"aws:eks/getNodeGroups:getNodeGroups":                       answering(map[string]any{"names": []any{}}),
-		"aws:ec2/getVpc:getVpc":                                     answering(map[string]any{"cidrBlock": "10.1.0.0/16", "ownerId": "111122223333"}),
+		"aws:iam/getOpenIdConnectProvider:getOpenIdConnectProvider": recorder.Answering(map[string]any{"arn": "arn:provider"}),
+		"aws:eks/getAddon:getAddon":                                 recorder.Answering(map[string]any{}),
+		"aws:eks/getNodeGroups:getNodeGroups":                       recorder.Answering(map[string]any{"names": []any{}}),
+		"aws:ec2/getVpc:getVpc":                                     recorder.Answering(map[string]any{"cidrBlock": "10.1.0.0/16", "ownerId": "111122223333"}),
 		"aws:ec2/getSubnet:getSubnet": func(args resource.PropertyMap) (resource.PropertyMap, error) {
 			id := args["id"].StringValue()
 			tags := map[string]any{"subnet-a": map[string]any{publicRoleTag: "1"}, "subnet-c": map[string]any{privateRoleTag: "1"}}[id]
@@ -113,7 +113,7 @@ func TestAdoptRefuses(t *testing.T) {
 func TestSharedNetwork(t *testing.T) {
 	shared := func() *recorder.Recorder {
 		r := theirAccount("subnet-a", "subnet-b")
-		r.Invokes["aws:ec2/getVpc:getVpc"] = answering(map[string]any{"cidrBlock": "10.1.0.0/16", "ownerId": "999988887777"})
+		r.Invokes["aws:ec2/getVpc:getVpc"] = recorder.Answering(map[string]any{"cidrBlock": "10.1.0.0/16", "ownerId": "999988887777"})
 		return r
 	}
 	c := adoptedFile(t)

@@ -55,7 +55,7 @@ func stateOf() map[string]any {
 func reading(t *testing.T, state map[string]any, invokes map[string]func(resource.PropertyMap) (resource.PropertyMap, error), do func(*pulumi.Context, made) error) error {
 	t.Helper()
 	r := &recorder.Recorder{Invokes: map[string]func(resource.PropertyMap) (resource.PropertyMap, error){
-		recorder.ReadResources: answering(map[string]any{"outputs": state}),
+		recorder.ReadResources: recorder.Answering(map[string]any{"outputs": state}),
 	}}
 	maps.Copy(r.Invokes, invokes)
 	return r.Run("demo-core", func(ctx *pulumi.Context) error {
@@ -153,7 +153,7 @@ func TestControlPlaneKeepsItsZones(t *testing.T) {
 			got := make(chan []string, 1)
 			err := reading(t, test.state, map[string]func(resource.PropertyMap) (resource.PropertyMap, error){
 				// subnet-2 is in the state only.
-				"aws:ec2/getSubnet:getSubnet": answering(map[string]any{"availabilityZone": b}),
+				"aws:ec2/getSubnet:getSubnet": recorder.Answering(map[string]any{"availabilityZone": b}),
 			}, func(ctx *pulumi.Context, have made) error {
 				cluster, net := test.made()
 				ids, err := controlPlaneSubnets(ctx, cluster, net, have, pulumi.Parent(nil))
@@ -181,14 +181,14 @@ func inOthersNetwork() map[string]any {
 
 func TestFindGroups(t *testing.T) {
 	live := map[string]func(resource.PropertyMap) (resource.PropertyMap, error){
-		"aws:eks/getClusters:getClusters":     answering(map[string]any{"names": []any{"demo"}}),
-		"aws:eks/getNodeGroups:getNodeGroups": answering(map[string]any{"names": []any{"default-1234abcd"}}),
-		"aws:eks/getNodeGroup:getNodeGroup": answering(map[string]any{
+		"aws:eks/getClusters:getClusters":     recorder.Answering(map[string]any{"names": []any{"demo"}}),
+		"aws:eks/getNodeGroups:getNodeGroups": recorder.Answering(map[string]any{"names": []any{"default-1234abcd"}}),
+		"aws:eks/getNodeGroup:getNodeGroup": recorder.Answering(map[string]any{
 			"scalingConfigs": []any{map[string]any{"minSize": 1, "maxSize": 4, "desiredSize": 3}},
 		}),
 	}
 	without := maps.Clone(live)
-	without["aws:eks/getClusters:getClusters"] = answering(map[string]any{"names": []any{}})
+	without["aws:eks/getClusters:getClusters"] = recorder.Answering(map[string]any{"names": []any{}})
 	a, b := "eu-central-1a", "eu-central-1b"
 	for _, test := range []struct {
 		name    string

@@ -18,13 +18,6 @@ const (
 	eksARN = "arn:aws:eks:eu-central-1:111122223333:cluster/demo"
 )
 
-// answering answers an invoke with a document.
-func answering(m map[string]any) func(resource.PropertyMap) (resource.PropertyMap, error) {
-	return func(resource.PropertyMap) (resource.PropertyMap, error) {
-		return resource.NewPropertyMapFromMap(m), nil
-	}
-}
-
 func tagged(arn string, tags map[string]any) map[string]any {
 	return map[string]any{"resourceArn": arn, "tags": tags, "complianceDetails": []any{}}
 }
@@ -70,12 +63,12 @@ func TestRefuseStrangers(t *testing.T) {
 				state["urn:pulumi:s::p::vpc::v"] = map[string]any{"type": "aws:ec2/vpc:Vpc", "outputs": map[string]any{"secret": resource.MakeSecret(resource.NewProperty("s"))}}
 			}
 			r := &recorder.Recorder{Invokes: map[string]func(resource.PropertyMap) (resource.PropertyMap, error){
-				"aws:eks/getClusters:getClusters": answering(map[string]any{"id": "e", "names": test.clusters}),
-				"aws:eks/getCluster:getCluster": answering(map[string]any{
+				"aws:eks/getClusters:getClusters": recorder.Answering(map[string]any{"id": "e", "names": test.clusters}),
+				"aws:eks/getCluster:getCluster": recorder.Answering(map[string]any{
 					"id": "demo", "name": "demo", "arn": eksARN, "createdAt": "2026-01-02T03:04:05Z", "tags": test.tags,
 				}),
-				"aws:resourcegroupstaggingapi/getResources:getResources": answering(map[string]any{"id": "t", "resourceTagMappingLists": test.tagged}),
-				recorder.ReadResources: answering(map[string]any{"outputs": state}),
+				"aws:resourcegroupstaggingapi/getResources:getResources": recorder.Answering(map[string]any{"id": "t", "resourceTagMappingLists": test.tagged}),
+				recorder.ReadResources: recorder.Answering(map[string]any{"outputs": state}),
 			}}
 			c := &config.Cluster{Name: "demo", Cloud: config.Cloud{Account: "111122223333"}}
 			err := r.Run("demo-core", func(ctx *pulumi.Context) error {

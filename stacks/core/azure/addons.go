@@ -105,15 +105,16 @@ func (m *addonMaker) makeVault(needed *addon.Vault) error {
 }
 
 func (m *addonMaker) makeIdentity(i addon.Identity) error {
-	args := m.identityArgs(config.AddonIdentityName(m.c.Name, m.addon.Name, i.Name), m.addon.Namespace, i.ServiceAccount)
+	name := config.AddonIdentityName(m.c.Name, m.addon.Name, i.Name)
+	args := m.identityArgs(name, m.addon.Namespace, i.ServiceAccount)
 	for _, r := range i.Roles {
-		grant, err := m.grant(i, r)
+		grant, err := m.grant(name, i.Name, r)
 		if err != nil {
 			return err
 		}
 		args.Grants = append(args.Grants, grant)
 	}
-	made, err := azureidentity.NewIdentity(m.ctx, config.AddonIdentityName(m.c.Name, m.addon.Name, i.Name), args, m.provider)
+	made, err := azureidentity.NewIdentity(m.ctx, name, args, m.provider)
 	if err != nil {
 		return err
 	}
@@ -121,16 +122,16 @@ func (m *addonMaker) makeIdentity(i addon.Identity) error {
 	return nil
 }
 
-// grant is a role of an identity, on a resource group that it makes where the addon asks for
-// one. The tag says whose the group is: what it holds is that system's.
-func (m *addonMaker) grant(i addon.Identity, r addon.Role) (azureidentity.Grant, error) {
+// grant is a role of the identity of a name, on a resource group that it makes where the addon
+// asks for one. The tag says whose the group is: what it holds is that system's.
+func (m *addonMaker) grant(name, system string, r addon.Role) (azureidentity.Grant, error) {
 	role := roleOf(r.Name)
 	if r.MakeGroup == "" {
 		return azureidentity.Grant{Role: role, Scope: r.Scope, ScopeReady: m.ready[r.Scope]}, nil
 	}
 	tags := maps.Clone(m.tags)
-	tags[names.SystemTag] = i.Name
-	group, err := azuregroup.NewGroup(m.ctx, config.AddonIdentityName(m.c.Name, m.addon.Name, i.Name), &azuregroup.GroupArgs{
+	tags[names.SystemTag] = system
+	group, err := azuregroup.NewGroup(m.ctx, name, &azuregroup.GroupArgs{
 		Name: r.MakeGroup, Location: m.c.Cloud.Region, Tags: tags, Protect: m.c.Protect,
 	}, m.provider)
 	if err != nil {

@@ -46,15 +46,7 @@ func load(t *testing.T, name string) *config.Cluster {
 	return c
 }
 
-type answer = func(resource.PropertyMap) (resource.PropertyMap, error)
-
-func answering(with map[string]any) answer {
-	return func(resource.PropertyMap) (resource.PropertyMap, error) {
-		return resource.NewPropertyMapFromMap(with), nil
-	}
-}
-
-func refusing(text string) answer {
+func refusing(text string) recorder.Answer {
 	return func(resource.PropertyMap) (resource.PropertyMap, error) { return nil, errors.New(text) }
 }
 
@@ -72,19 +64,19 @@ func account() *recorder.Recorder {
 			}),
 		},
 		Invokes: map[string]func(resource.PropertyMap) (resource.PropertyMap, error){
-			clientConfig: answering(map[string]any{"tenantId": tenant, "subscriptionId": subscription, "clientId": "x", "objectId": "y"}),
+			clientConfig: recorder.Answering(map[string]any{"tenantId": tenant, "subscriptionId": subscription, "clientId": "x", "objectId": "y"}),
 			getGroup:     refusing("Status=404 Code=\"ResourceGroupNotFound\""),
-			getZone:      answering(map[string]any{"name": "corp.example"}),
-			getVault: answering(map[string]any{"name": "shop", "properties": map[string]any{
+			getZone:      recorder.Answering(map[string]any{"name": "corp.example"}),
+			getVault: recorder.Answering(map[string]any{"name": "shop", "properties": map[string]any{
 				"vaultUri": "https://shop.vault.azure.net/", "enableRbacAuthorization": true,
 			}}),
-			getSubnet: answering(map[string]any{"name": "aks", "purpose": "", "routeTable": map[string]any{
+			getSubnet: recorder.Answering(map[string]any{"name": "aks", "purpose": "", "routeTable": map[string]any{
 				"id": "/subscriptions/00000000-0000-4000-8000-000000000002/resourceGroups/network-team/providers/Microsoft.Network/routeTables/egress", "name": "egress", "type": "x",
 			}}),
-			getVNet: answering(map[string]any{"name": "shared", "type": "x", "addressSpace": map[string]any{"addressPrefixes": []any{"10.8.0.0/14"}}}),
-			getUser: answering(map[string]any{"kubeconfigs": []any{map[string]any{"name": "clusterUser", "value": base64.StdEncoding.EncodeToString(
+			getVNet: recorder.Answering(map[string]any{"name": "shared", "type": "x", "addressSpace": map[string]any{"addressPrefixes": []any{"10.8.0.0/14"}}}),
+			getUser: recorder.Answering(map[string]any{"kubeconfigs": []any{map[string]any{"name": "clusterUser", "value": base64.StdEncoding.EncodeToString(
 				[]byte(`clusters: [{cluster: {server: "https://demo.example:443", certificate-authority-data: Q0E=}}]`))}}}),
-			getCluster: answering(map[string]any{
+			getCluster: recorder.Answering(map[string]any{
 				"name": "platform", "id": "/subscriptions/" + subscription + "/resourceGroups/platform/providers/Microsoft.ContainerService/managedClusters/platform",
 				"kubernetesVersion": "1.34", "nodeResourceGroup": "MC_platform", "powerState": map[string]any{"code": "Running"}, "aadProfile": map[string]any{"managed": true},
 				"oidcIssuerProfile": map[string]any{"issuerURL": "https://oidc.example/platform/"},
@@ -172,15 +164,15 @@ func TestExistingClusterWithIdentities(t *testing.T) {
 
 func TestGuard(t *testing.T) {
 	for _, test := range []struct {
-		answer answer
+		answer recorder.Answer
 		want   string
 	}{
 		{
-			answering(map[string]any{"tenantId": "t", "subscriptionId": subscription}),
+			recorder.Answering(map[string]any{"tenantId": "t", "subscriptionId": subscription}),
 			"the Azure credentials are of tenant t, but the cluster file allows " + tenant + " only; use credentials of that tenant, by az login or",
 		},
 		{
-			answering(map[string]any{"tenantId": tenant, "subscriptionId": "s"}),
+			recorder.Answering(map[string]any{"tenantId": tenant, "subscriptionId": "s"}),
 			"the Azure credentials are of subscription s, but the cluster file allows " + subscription + " only; use credentials of " + subscription + " or correct cloud.account",
 		},
 		{refusing("no token"), "find out the tenant of the Azure credentials (the cluster file allows subscription " + subscription + " of tenant " + tenant + " only): "},
@@ -198,7 +190,7 @@ func TestGuard(t *testing.T) {
 }
 
 // group of a name with tags, where there is one.
-func group(name string, tags map[string]any) answer {
+func group(name string, tags map[string]any) recorder.Answer {
 	return func(args resource.PropertyMap) (resource.PropertyMap, error) {
 		if args["resourceGroupName"].StringValue() != name {
 			return nil, errors.New("ResourceGroupNotFound")
@@ -214,7 +206,7 @@ func TestStrangers(t *testing.T) {
 	others := map[string]any{names.OwnerTag: "other", names.BackendTag: "b0b0b0b0"}
 	begun := live.Resources{{Type: groupToken, Name: "azure-minimal-group"}}
 	for name, test := range map[string]struct {
-		answer answer
+		answer recorder.Answer
 		had    live.Resources
 		want   string
 	}{
@@ -248,7 +240,7 @@ func TestOverlap(t *testing.T) {
 		"10.240.0.0/12": "overlaps 10.244.0.0/16 of kubernetes.podCidr", "fd00::/48": "",
 	} {
 		r := account()
-		r.Invokes[getVNet] = answering(map[string]any{"name": "shared", "type": "x", "addressSpace": map[string]any{"addressPrefixes": []any{block}}})
+		r.Invokes[getVNet] = recorder.Answering(map[string]any{"name": "shared", "type": "x", "addressSpace": map[string]any{"addressPrefixes": []any{block}}})
 		err := build(r, load(t, "azure-network"), nil)
 		if want == "" {
 			assert.NilError(t, err)
@@ -359,7 +351,7 @@ func TestNumbersOfNodesStay(t *testing.T) {
 	c.Tags["team"] = "other"
 	r = account()
 	r.Invokes[getGroup] = group("platform-azure-full", map[string]any{})
-	r.Invokes[getCluster] = answering(map[string]any{"name": c.Name, "agentPoolProfiles": []any{
+	r.Invokes[getCluster] = recorder.Answering(map[string]any{"name": c.Name, "agentPoolProfiles": []any{
 		map[string]any{"name": "system", "count": 4}, map[string]any{"name": "work", "count": 50}, map[string]any{"name": "batch", "count": 7},
 	}})
 	r.Sound(t, build(r, c, state))
@@ -394,7 +386,7 @@ func TestVersionsOfAKS(t *testing.T) {
 			}
 		}
 	}
-	again := func(answer answer) *recorder.Recorder {
+	again := func(answer recorder.Answer) *recorder.Recorder {
 		r := account()
 		r.Invokes[getGroup] = group("platform-azure-full", map[string]any{})
 		r.Invokes[getCluster] = answer
@@ -408,7 +400,7 @@ func TestVersionsOfAKS(t *testing.T) {
 	// Without a refresh only Azure knows.
 	upgrade("1.34", "1.34")
 	c.Tags["team"] = "other"
-	r = again(answering(map[string]any{"name": c.Name, "currentKubernetesVersion": "1.35.4", "agentPoolProfiles": []any{
+	r = again(recorder.Answering(map[string]any{"name": c.Name, "currentKubernetesVersion": "1.35.4", "agentPoolProfiles": []any{
 		map[string]any{"name": "system", "count": 2, "currentOrchestratorVersion": "1.35.4"},
 	}}))
 	r.OfType(clusterToken)[0].Expect(t, map[string]string{"kubernetesVersion": "1.35", "agentPoolProfiles[0].orchestratorVersion": "1.35"})
