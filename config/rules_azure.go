@@ -81,6 +81,11 @@ var azureRules = map[string]strict.Rule{
 	},
 	"Principal.Group": uuidRule("the object id of a group of Entra"),
 
+	// https://learn.microsoft.com/azure/azure-resource-manager/management/resource-name-rules#microsoftkeyvault
+	"AuthentikOptions.SecretPath": {
+		What: "the name of a secret in a key vault", Example: "authentik", Pattern: regexp.MustCompile(`^[0-9A-Za-z-]+$`), MaxLength: 127,
+	},
+
 	"NodeGroup.Name": {
 		What: "the name of a node pool", Example: "system", Pattern: poolName, MaxLength: azurefacts.MaxPoolName, Advice: poolAdvice,
 	},

@@ -28,7 +28,7 @@ func AddonRoleName(cluster, name, identity string) string {
 func (v *validator) addons() {
 	for _, a := range v.c.Addons.Enabled() {
 		at := strict.Path("addons").Field(a.Name)
-		for _, other := range a.Requires {
+		for _, other := range a.Required(string(v.c.Cloud.Provider)) {
 			if _, ok := v.c.Addons[other]; !ok {
 				v.problem(at, fmt.Sprintf("add %s to addons, or turn %s off", other, a.Name), "needs the addon %s", other)
 			}

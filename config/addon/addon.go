@@ -50,8 +50,10 @@ type Addon struct {
 	NamespaceLabels map[string]string
 	// Stage of its release.
 	Stage Stage
-	// Requires names the addons that must be turned on with it.
-	Requires []string
+	// Requires names the addons that must be turned on with it on every cloud, RequiresOn
+	// those of one cloud, such as azure, alone.
+	Requires   []string
+	RequiresOn map[string][]string
 	// NotOn are the clouds that the addon is not for, such as azure, each with what to do
 	// there; none for an addon that is for all.
 	NotOn map[string]Instead
@@ -74,7 +76,7 @@ type Instead struct {
 	Remedy string
 }
 
-// Azure and AWS are the names of the clouds in NotOn and Facts.
+// Azure and AWS are the names of the clouds in NotOn, RequiresOn and Facts.
 const (
 	Azure = "azure"
 	AWS   = "aws"
@@ -138,6 +140,11 @@ func Find(name string) *Addon { return catalogue[name] }
 
 // ValuesName is the name of the addon's ConfigMap of Helm values.
 func (a *Addon) ValuesName() string { return names.Values(a.Name) }
+
+// Required are the addons that must be turned on with it on a cloud.
+func (a *Addon) Required(cloud string) []string {
+	return slices.Concat(a.Requires, a.RequiresOn[cloud])
+}
 
 // HasValues says whether the addon has Helm values to publish. An addon without
 // values exists only in the cloud, or needs nothing from it.

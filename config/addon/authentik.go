@@ -11,10 +11,10 @@ import (
 
 // AuthentikOptions are the options of authentik.
 type AuthentikOptions struct {
-	// SecretPath is the name of the secret in Secrets Manager with the keys
-	// secret_key, host, dbname, username and password: authentik's own key and
-	// its PostgreSQL database. The name must begin with a prefix that
-	// external-secrets may read.
+	// SecretPath is the name of the secret in Secrets Manager, or in the key vault on Azure,
+	// with the keys secret_key, host, dbname, username and password: authentik's own key
+	// and its PostgreSQL database. In Secrets Manager the name must begin with a prefix
+	// that external-secrets may read.
 	SecretPath string `yaml:"secretPath"`
 	// Host under which people sign in, by istio's Gateway. Default: none; then only
 	// kubectl port-forward reaches it.
@@ -27,9 +27,7 @@ var _ = register(Addon{
 	Namespace:       "authentik",
 	NamespaceLabels: podSecurity("baseline"),
 	Stage:           Others,
-	NotOn: notOnAzure("has its secrets from Secrets Manager",
-		"remove it, and bring it by the platform tree"),
-	Requires: []string{"external-secrets"},
+	Requires:        []string{"external-secrets"},
 }, definition[AuthentikOptions]{
 	Rules: map[string]strict.Rule{
 		"AuthentikOptions.SecretPath": {
@@ -39,7 +37,7 @@ var _ = register(Addon{
 		"AuthentikOptions.Host": hosts,
 	},
 	Keys: []key[AuthentikOptions]{{
-		"authentik_secret_path", "Name of authentik's secret in Secrets Manager.", "demo/authentik",
+		"authentik_secret_path", "Name of authentik's secret in Secrets Manager, or in the key vault on Azure.", "demo/authentik",
 		func(in Input[AuthentikOptions], _ Outputs) string { return in.Options.SecretPath },
 	}},
 	Values: func(in Input[AuthentikOptions], _ Outputs) map[string]any {

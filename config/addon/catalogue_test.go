@@ -3,6 +3,7 @@ package addon
 import (
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,7 +34,7 @@ func TestEveryAddonIsComplete(t *testing.T) {
 		if !sentence.MatchString(a.Summary) {
 			t.Errorf("%s: the summary %q is no sentence", a.Name, a.Summary)
 		}
-		for _, other := range a.Requires {
+		for _, other := range slices.Concat(a.Required(AWS), a.Required(Azure)) {
 			if Find(other) == nil {
 				t.Errorf("%s requires %s, which the catalogue does not have", a.Name, other)
 			}

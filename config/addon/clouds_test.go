@@ -30,7 +30,7 @@ func TestNeedsOnAzure(t *testing.T) {
 			needs.Identities, needs.Zones, needs.Vault = nil, nil, nil
 			assert.Check(t, reflect.ValueOf(needs).IsZero(), "%s has needs of AWS on Azure: %+v", a.Name, needs)
 		}
-		if slices.ContainsFunc(a.Requires, func(other string) bool { _, refused := Find(other).NotOn[Azure]; return refused }) {
+		if slices.ContainsFunc(a.Required(Azure), func(other string) bool { _, refused := Find(other).NotOn[Azure]; return refused }) {
 			assert.Check(t, not, "%s requires an addon that is not on Azure", a.Name)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 var hosts = strict.Rule{What: "a host name", Example: "grafana.example.com", Pattern: domainName, MaxLength: 253}
 
 // gatewayRefs attach an HTTPRoute to the Gateway that the trees make with istio, at the
-// listener behind the load balancer's TLS.
+// listener behind the load balancer's TLS, or with TLS of its own on Azure.
 func gatewayRefs() []any {
 	return []any{map[string]any{"name": "public", "namespace": "istio-system", "sectionName": "https"}}
 }
@@ -87,7 +87,7 @@ func checkEntrance(byIngress bool, all Selection) []Problem {
 		return []Problem{{Path: "host", Message: "nothing leads requests to it", Remedy: "turn on istio or ingress-nginx, or remove it"}}
 	case !ingress.Certificate:
 		return []Problem{{
-			Path: "host", Message: "people would send their passwords in clear", Remedy: "set addons.ingress-nginx.certificate, or turn istio on",
+			Path: "host", Message: "people would send their passwords in clear", Remedy: "turn istio on, or on AWS set addons.ingress-nginx.certificate",
 		}}
 	}
 	return nil

@@ -5,10 +5,10 @@ type IngressOptions struct {
 	// Certificate has the load balancer end TLS with the certificate of the addon
 	// certificate. Then it takes nothing without TLS. Default false: Ingresses bring their
 	// own certificates.
-	Certificate bool `yaml:"certificate,omitempty"`
+	Certificate bool `yaml:"certificate,omitempty" cloud:"aws"`
 }
 
-// ingress-nginx gets its network load balancer from the controller.
+// ingress-nginx gets its network load balancer from the controller, on Azure from AKS.
 //
 // Kubernetes retired the project in March 2026: it is here for what uses
 // Ingress still.
@@ -18,22 +18,20 @@ var _ = register(Addon{
 	Namespace:       "ingress-nginx",
 	NamespaceLabels: podSecurity("baseline"),
 	Stage:           Others,
-	NotOn: notOnAzure("needs the addon aws-load-balancer-controller, which is for AWS",
-		"remove it, and bring an ingress controller by the platform tree: AKS makes its load balancer"),
-	Requires: []string{"aws-load-balancer-controller"},
+	RequiresOn:      map[string][]string{AWS: {"aws-load-balancer-controller"}, Azure: {"cert-manager"}},
 }, definition[IngressOptions]{
 	Values: func(in Input[IngressOptions], out Outputs) map[string]any {
-		if !in.Options.Certificate {
-			return map[string]any{}
+		service := map[string]any{"annotations": in.publicBalancer("/healthz")}
+		switch {
+		case in.onAzure():
+			// A request keeps its sender's address, and goes to nodes with a pod alone.
+			service["externalTrafficPolicy"] = "Local"
+		case in.Options.Certificate:
+			service["enableHttp"] = false
+			service["targetPorts"] = map[string]any{"https": "http"} // what is left of HTTPS behind the load balancer
+			service["annotations"] = in.endingTLS(out.Certificate)
 		}
-		return map[string]any{"controller": map[string]any{"service": map[string]any{
-			"enableHttp":  false,
-			"targetPorts": map[string]any{"https": "http"}, // what is left of HTTPS behind the load balancer
-			"annotations": map[string]any{
-				"service.beta.kubernetes.io/aws-load-balancer-ssl-ports": "443",
-				"service.beta.kubernetes.io/aws-load-balancer-ssl-cert":  out.Certificate,
-			},
-		}}}
+		return map[string]any{"controller": map[string]any{"service": service}}
 	},
 	Check: func(o IngressOptions, all Selection) []Problem {
 		if !o.Certificate || all["certificate"] != nil {

@@ -251,7 +251,7 @@ func TestHosts(t *testing.T) {
 		},
 		"in clear": {
 			Selection{"ingress-nginx": &IngressOptions{}, "kube-prometheus-stack": &PrometheusOptions{Host: "grafana.example.com"}},
-			[]string{"people would send their passwords in clear; set addons.ingress-nginx.certificate, or turn istio on"},
+			[]string{"people would send their passwords in clear; turn istio on, or on AWS set addons.ingress-nginx.certificate"},
 		},
 		"two levels below": {
 			gateway("grafana.demo.example.com"),
@@ -292,7 +292,9 @@ func TestGrafanaByIngress(t *testing.T) {
 		"grafana.ini": map[string]any{"server": map[string]any{"root_url": "https://grafana.example.com"}},
 		"ingress":     map[string]any{"enabled": true, "ingressClassName": "nginx", "hosts": []any{"grafana.example.com"}},
 	})
-	assert.DeepEqual(t, Find("ingress-nginx").Values(f, &IngressOptions{}, Outputs{}), map[string]any{})
+	assert.DeepEqual(t, Find("ingress-nginx").Values(f, &IngressOptions{}, Outputs{}), map[string]any{
+		"controller": map[string]any{"service": map[string]any{"annotations": f.publicBalancer("")}},
+	})
 	assert.DeepEqual(t, Find("external-dns").Values(f, &DNSOptions{}, Outputs{})["sources"], []string{"service", "ingress"})
 }
 

@@ -30,14 +30,14 @@ func TestReference(t *testing.T) {
 	b.WriteString("\n| addon | stage | namespace | requires | in the cloud |\n|---|---|---|---|---|\n")
 	for _, a := range All() {
 		fmt.Fprintf(&b, "| `%s` | `%s` | `%s` | %s | %s |\n", a.Name, a.Stage, a.Namespace,
-			code(a.Requires), strings.Join(inTheCloud(a.Needs(f, sampleOptions(t, a))), ", "))
+			code(a.Required(AWS)), strings.Join(inTheCloud(a.Needs(f, sampleOptions(t, a))), ", "))
 	}
-	b.WriteString("\n## On Azure\n\nOn Azure, the same addons need other things in the cloud, and have other values.\n\n| addon | in the cloud | values |\n|---|---|---|\n")
+	b.WriteString("\n## On Azure\n\nOn Azure, these addons require others, need other things in the cloud, or have other values.\n\n| addon | requires | in the cloud | values |\n|---|---|---|---|\n")
 	for _, a := range on(Azure) {
 		f, options := azureFacts(), optionsOn(t, Azure, a)
 		needs := a.Needs(f, options)
-		if cloud := inTheCloud(needs); len(cloud) > 0 {
-			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", a.Name, strings.Join(cloud, ", "), code(leaves(a.Values(f, options, sampleOutputs(needs)), "")))
+		if cloud := inTheCloud(needs); len(cloud) > 0 || len(a.RequiresOn) > 0 {
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", a.Name, code(a.Required(Azure)), strings.Join(cloud, ", "), code(leaves(a.Values(f, options, sampleOutputs(needs)), "")))
 		}
 	}
 	b.WriteString("\n## Not on Azure\n\nA cluster file for Azure with one of these addons is refused.\n\n| addon | why | what to do |\n|---|---|---|\n")

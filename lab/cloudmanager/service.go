@@ -13,6 +13,7 @@ import (
 
 const (
 	controllerClass    = "service.k8s.aws/nlb"
+	typeAnnotation     = "service.beta.kubernetes.io/aws-load-balancer-type"
 	schemeAnnotation   = "service.beta.kubernetes.io/aws-load-balancer-scheme"
 	internalAnnotation = "service.beta.kubernetes.io/aws-load-balancer-internal"
 )
@@ -59,8 +60,9 @@ func defaultName(s *corev1.Service) string {
 // its controller; "" for a class without a controller in the lab.
 //
 // A Service without a class is the cloud controller manager's, one of the class
-// service.k8s.aws/nlb the AWS Load Balancer Controller's: they differ in
-// finalizers, tags, and in the scheme that they take for granted.
+// service.k8s.aws/nlb, or annotated as external, the AWS Load Balancer Controller's: they
+// differ in finalizers, tags, and in the scheme that they take for granted. Source:
+// https://kubernetes-sigs.github.io/aws-load-balancer-controller/latest/guide/service/nlb/
 func (w *watch) serviceBalancer(s *corev1.Service) (finalizer string, b balancer) {
 	owner := ownerOf(s)
 	b = balancer{kind: "network"}
@@ -71,13 +73,15 @@ func (w *watch) serviceBalancer(s *corev1.Service) (finalizer string, b balancer
 		}
 		b.ports = append(b.ports, port{int(p.Port), protocol})
 	}
-	switch class := s.Spec.LoadBalancerClass; {
-	case class == nil:
+	class := s.Spec.LoadBalancerClass
+	external := class == nil && s.Annotations[typeAnnotation] == "external"
+	switch {
+	case class == nil && !external:
 		b.name = defaultName(s)
 		b.internal = s.Annotations[internalAnnotation] == "true" || s.Annotations[schemeAnnotation] == "internal"
 		b.tags = map[string]string{"kubernetes.io/cluster/" + w.cluster: "owned", "kubernetes.io/service-name": owner}
 		return cleanupFinalizer, b
-	case *class == controllerClass:
+	case external || *class == controllerClass:
 		b.name = controllerName(w.cluster, s.Namespace, s.Name)
 		b.internal = s.Annotations[schemeAnnotation] != "internet-facing"
 		b.tags = map[string]string{"elbv2.k8s.aws/cluster": w.cluster, "service.k8s.aws/stack": owner}

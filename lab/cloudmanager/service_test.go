@@ -47,6 +47,13 @@ func TestServiceHasALoadBalancer(t *testing.T) {
 			map[string]string{"elbv2.k8s.aws/cluster": "demo", "service.k8s.aws/stack": "apps/web", "service.k8s.aws/resource": "LoadBalancer"},
 			"k8s-apps-web-",
 		},
+		"load balancer controller, by its annotation": {
+			func(s *corev1.Service) {
+				s.Annotations = map[string]string{typeAnnotation: "external", schemeAnnotation: "internet-facing"}
+			}, "service.k8s.aws/resources",
+			map[string]string{"elbv2.k8s.aws/cluster": "demo", "service.k8s.aws/stack": "apps/web", "service.k8s.aws/resource": "LoadBalancer"},
+			"k8s-apps-web-",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := newAccount(t)

@@ -350,7 +350,7 @@ func TestWaves(t *testing.T) {
 			if here = max(here, wave); wave <= last {
 				t.Errorf("%s of stage %s is in wave %d, not after %d", a.Name, stage, wave, last)
 			}
-			for _, other := range a.Requires {
+			for _, other := range slices.Concat(a.Required(addon.AWS), a.Required(addon.Azure)) {
 				if before, ok := waves[other]; ok && before >= wave {
 					t.Errorf("%s is in wave %d, and requires %s of wave %d", a.Name, wave, other, before)
 				}

@@ -153,6 +153,15 @@ func (p project) cloudReachesCharts(t *testing.T) {
 			t.Errorf("Karpenter's values lack %q:\n%s", want, values)
 		}
 	}
+	front := p.kubectl(t, full, "-n", "ingress-nginx", "get", "service", "ingress-nginx-controller", "-o", "jsonpath={.status.loadBalancer.ingress[0].hostname}")
+	if !strings.HasPrefix(front, "k8s-ingressn-") {
+		t.Errorf("ingress-nginx is at %q, and not at a load balancer of the controller", front)
+	}
+	gateway := p.kubectl(t, full, "-n", "istio-system", "get", "gateway", "public", "-o",
+		`jsonpath={.spec.listeners[?(@.name=="https")].protocol} {.spec.infrastructure.annotations.service\.beta\.kubernetes\.io/aws-load-balancer-ssl-cert}`)
+	if !strings.HasPrefix(gateway, "HTTP arn:aws:acm:") {
+		t.Errorf("behind the load balancer's TLS the Gateway has %q", gateway)
+	}
 	files := p.kubectl(t, full, "get", "storageclass", "efs", "-o", "jsonpath={.parameters.fileSystemId}")
 	if !strings.HasPrefix(files, "fs-") {
 		t.Errorf("the storage class efs has the file system %q", files)

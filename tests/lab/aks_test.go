@@ -5,12 +5,14 @@ package lab
 import (
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
+	corev1 "k8s.io/api/core/v1"
 )
 
 // azureCredential is what a kubeconfig or a state must not have of a cluster in Azure: tokens
@@ -21,10 +23,12 @@ var azureCredential = regexp.MustCompile(`eyJhbGciOi[A-Za-z0-9_-]+\.|-----BEGIN 
 // build on each other. TestClouds has what is the same for every cluster.
 func TestAKS(t *testing.T) {
 	p := newProject(t)
+	p.aksAddons(t)
 	inOrder(t, p, []step[project]{
 		{"up", func(p project, t *testing.T) { p.must(t, "up", "aks", "--yes", "--verify") }},
 		{"the cloud has the cluster and its pools", project.aksExists},
 		{"the network's id reaches the ConfigMap", project.aksPublishes},
+		{"ingress-nginx has AKS's load balancer, and istio's Gateway ends TLS", project.aksFronted},
 		{"neither state nor kubeconfig holds a credential", project.aksHoldsNoSecret},
 		{"an upgrade takes the control plane first, and then each pool", project.aksUpgrades},
 		{"plain pulumi sees the same stacks", func(p project, t *testing.T) { p.sameByPulumi(t, "aks-core", "aks-bootstrap") }},
@@ -36,6 +40,45 @@ func TestAKS(t *testing.T) {
 			p.nothingExists(t)
 		}},
 	})
+}
+
+// aksAddons has the cluster take requests by both ways that the catalogue has. The tree has a
+// stage more for their definitions.
+func (p project) aksAddons(t *testing.T) {
+	const tree = "platform/flux/clusters/aks/"
+	p.edit(t, "clusters/aks.yaml", "\naddons:\n", "\naddons:\n  cert-manager: {}\n  ingress-nginx: {}\n  istio: {}\n")
+	addons := p.read(t, tree+"addons/kustomization.yaml")
+	p.write(t, tree+"crds/kustomization.yaml", strings.NewReplacer("/stage: addons", "/stage: crds", "/external-dns", "/cert-manager/crds").Replace(addons)+
+		"  - ../../../addons/istio/crds\n")
+	p.write(t, tree+"addons/kustomization.yaml", addons+"  - ../../../addons/ingress-nginx\n  - ../../../addons/istio\n")
+	p.edit(t, tree+"kustomization.yaml", "  - ../base/addons.yaml\n", "  - ../base/crds.yaml\n  - ../base/addons.yaml\n")
+	p.edit(t, tree+"kustomization.yaml", "      - op: remove\n        path: /spec/dependsOn\n",
+		"      - op: replace\n        path: /spec/dependsOn/0/name\n        value: crds\n")
+	p.must(t, "check", "platform/flux", "aks")
+}
+
+// aksFronted: the load balancer is in the group of the nodes, and the Gateway asks for the
+// certificate of a Secret. Nothing plays istiod, which makes the Gateway's Service.
+func (p project) aksFronted(t *testing.T) {
+	var front corev1.Service
+	decode(t, p.kubectl(t, "aks", "-n", "ingress-nginx", "get", "service", "ingress-nginx-controller", "-o", "json"), &front)
+	assert.Check(t, is.Equal(front.Annotations["service.beta.kubernetes.io/azure-load-balancer-health-probe-request-path"], "/healthz"))
+	assert.Check(t, is.Equal(front.Spec.ExternalTrafficPolicy, corev1.ServiceExternalTrafficPolicyLocal))
+	at := front.Status.LoadBalancer.Ingress
+	assert.Check(t, len(at) == 1 && strings.HasPrefix(at[0].IP, "203.0.113."), "%v", at)
+	for _, token := range []string{"LoadBalancer", "PublicIPAddress"} {
+		ofNodes := slices.DeleteFunc(p.made(t, "azure-native:network/v20190601:"+token), func(i item) bool {
+			return !strings.Contains(i.ID, "/resourceGroups/aks-nodes/")
+		})
+		assert.Check(t, is.Len(ofNodes, 1), token)
+	}
+	gateway := p.kubectl(t, "aks", "-n", "istio-system", "get", "gateway", "public", "-o",
+		`jsonpath={.spec.listeners[?(@.name=="https")].protocol} {.spec.listeners[?(@.name=="https")].tls.certificateRefs[*].name}`)
+	assert.Check(t, is.Equal(gateway, "HTTPS public-tls"))
+	annotations := p.kubectl(t, "aks", "-n", "istio-system", "get", "gateway", "public", "-o", "jsonpath={.spec.infrastructure.annotations}")
+	assert.Check(t, is.Contains(annotations, `"service.beta.kubernetes.io/port_443_health-probe_port":"15021"`))
+	assert.Check(t, !strings.Contains(annotations, "aws"), annotations)
+	p.kubectl(t, "aks", "-n", "istio-system", "get", "httproute", "to-https")
 }
 
 func (p project) aksExists(t *testing.T) {

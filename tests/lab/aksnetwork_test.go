@@ -33,6 +33,7 @@ func TestAKSInANetworkOfOthers(t *testing.T) {
 		{"core gives the grant", aksGuest.granted},
 		{"a second up changes nothing", func(g aksGuest, t *testing.T) { g.unchanged(t, "guest") }},
 		{"the service's account, and no other, gets tokens of its identity", aksGuest.federated},
+		{"authentik has its secret from the store of the vault", aksGuest.fromVault},
 		{"Azure Service Operator's account gets tokens of a system's identity", aksGuest.operated},
 		{"destroy leaves the network team's as it was", aksGuest.destroyed},
 	})
@@ -65,9 +66,10 @@ services:
 }
 
 // aksGuestAddons are beside those of aks. Of external-secrets core makes a key vault, which no
-// pod of the lab can open.
+// pod of the lab can open; authentik's secret is to be in it.
 const aksGuestAddons = `  cert-manager: {}
   external-secrets: {allowedCidrs: [203.0.113.0/24]}
+  authentik: {secretPath: guest-authentik}
   azure-service-operator:
     crdPatterns: [storage.azure.com/*]
     systems:
@@ -117,6 +119,16 @@ func (g aksGuest) federated(t *testing.T) {
 	found := regexp.MustCompile(`azure.workload.identity/client-id: (\S+)`).FindStringSubmatch(values)
 	assert.Assert(t, is.Len(found, 2), values)
 	g.exchanges(t, found[1], "orders", "orders", "other")
+}
+
+// fromVault: infra-config has the store's name and the secret's, of which the tree makes
+// authentik's ExternalSecret.
+func (g aksGuest) fromVault(t *testing.T) {
+	published := g.kubectl(t, "guest", "-n", "flux-system", "get", "configmap", "infra-config", "-o", "jsonpath={.data.secret_store} {.data.authentik_secret_path} {.data.secret_store_provider}")
+	assert.Check(t, is.Contains(published, "key-vault guest-authentik "))
+	vaults := g.made(t, "azure-native:keyvault/v20230701:Vault")
+	assert.Assert(t, is.Len(vaults, 1))
+	assert.Check(t, is.Contains(published, `"vaultUrl":"https://`+vaults[0].Name))
 }
 
 // operated: core has made the identity of a system, with its role on the group that it has made,

@@ -15,8 +15,8 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 )
 
-// This file is the end of TestArgoCD: its hub, to which spoke-a belongs, is for spoke-b one
-// that others run. spoke-b knows its endpoint and has a token of it, with the rights that the
+// This file is the end of TestArgoCD: its hub, to which spoke-b belongs, is for spoke-a one
+// that others run. spoke-a knows its endpoint and has a token of it, with the rights that the
 // guide says and no more.
 
 const hubToken = "TOMBOLO_HUB_TOKEN"
@@ -30,9 +30,9 @@ func (f *fleet) owners(t *testing.T, args ...string) string {
 // giveToken has the owners make the service account anew, so that older tokens of it end.
 func (f *fleet) giveToken(t *testing.T) {
 	t.Helper()
-	f.owners(t, "delete", "serviceaccount", "register-"+spokeB, "--ignore-not-found")
-	f.owners(t, "create", "serviceaccount", "register-"+spokeB)
-	token := strings.TrimSpace(f.owners(t, "create", "token", "register-"+spokeB))
+	f.owners(t, "delete", "serviceaccount", "register-"+spokeA, "--ignore-not-found")
+	f.owners(t, "create", "serviceaccount", "register-"+spokeA)
+	token := strings.TrimSpace(f.owners(t, "create", "token", "register-"+spokeA))
 	f.env = slices.DeleteFunc(f.env, func(e string) bool { return strings.HasPrefix(e, hubToken+"=") })
 	f.env = append(f.env, hubToken+"="+token)
 }
@@ -44,44 +44,44 @@ func (f *fleet) giveRights(t *testing.T) {
 	assert.NilError(t, err)
 	role := regexp.MustCompile("(?s)```yaml\n(apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\n.*?)```").FindSubmatch(guide)
 	assert.Assert(t, is.Len(role, 2), "the guide has no Role")
-	f.write(t, ".lab/role.yaml", strings.ReplaceAll(string(role[1]), "demo", spokeB))
+	f.write(t, ".lab/role.yaml", strings.ReplaceAll(string(role[1]), "demo", spokeA))
 	f.owners(t, "apply", "-f", filepath.Join(f.dir, ".lab", "role.yaml"))
-	f.owners(t, "create", "rolebinding", "register-"+spokeB, "--role=register-"+spokeB, "--serviceaccount=argocd:register-"+spokeB)
+	f.owners(t, "create", "rolebinding", "register-"+spokeA, "--role=register-"+spokeA, "--serviceaccount=argocd:register-"+spokeA)
 }
 
 func (f *fleet) externalHubNeedsRights(t *testing.T) {
 	role := strings.TrimSpace(f.must(t, "outputs", hub, "argocdRoleArn"))
-	text := regexp.MustCompile(`(?s)  hub: mgmt\n.*?\nvalues:`).ReplaceAllString(f.read(t, clusterFile(spokeB)), "  externalHub:\n    name: company-hub\n"+
+	text := regexp.MustCompile(`(?s)  hub: mgmt\n.*?\nvalues:`).ReplaceAllString(f.read(t, clusterFile(spokeA)), "  externalHub:\n    name: company-hub\n"+
 		"    endpoint: "+strings.TrimSpace(f.must(t, "outputs", hub, "clusterEndpoint"))+"\n"+
 		"    certificateAuthority: "+strings.TrimSpace(f.must(t, "outputs", hub, "clusterCa"))+"\n"+
 		"    token: {env: "+hubToken+"}\n    roleArn: "+role+"\n\nvalues:")
-	f.write(t, clusterFile(spokeB), strings.Replace(text, "addons:\n  metrics-server: {}\n  loki: {}\n  promtail: {}\n", "", 1))
+	f.write(t, clusterFile(spokeA), strings.Replace(text, "addons:\n  metrics-server: {}\n  loki: {}\n  promtail: {}\n  alloy: {}\n", "", 1))
 	f.giveToken(t)
 	before := len(f.inventory(t))
-	o := f.run(t, "up", spokeB, "--yes")
+	o := f.run(t, "up", spokeA, "--yes")
 	assert.Check(t, o.code != 0)
 	said := strings.Join(strings.Fields(o.stderr), " ")
 	assert.Check(t, is.Contains(said, "company-hub"))
-	assert.Check(t, is.Contains(said, "get, create, patch, update and delete Secret argocd/cluster-"+spokeB))
+	assert.Check(t, is.Contains(said, "get, create, patch, update and delete Secret argocd/cluster-"+spokeA))
 	assert.Equal(t, len(f.inventory(t)), before, "something was made")
 }
 
 func (f *fleet) externalHubTakesIt(t *testing.T) {
 	f.giveRights(t)
-	f.must(t, "up", spokeB, "--yes", "--verify")
-	f.unchanged(t, spokeB)
+	f.must(t, "up", spokeA, "--yes", "--verify")
+	f.unchanged(t, spokeA)
 	f.write(t, ".lab/application.yaml", `apiVersion: argoproj.io/v1alpha1
 kind: Application
 metadata: {name: owners-greeting, finalizers: [resources-finalizer.argocd.argoproj.io]}
 spec:
   project: default
   source: {repoURL: "http://git.lab.test/platform-argocd.git", targetRevision: main, path: others}
-  destination: {name: `+spokeB+`, namespace: hello}
+  destination: {name: `+spokeA+`, namespace: hello}
   syncPolicy: {automated: {}}
 `)
 	f.owners(t, "apply", "-f", filepath.Join(f.dir, ".lab", "application.yaml"))
 	eventually(t, 2*time.Minute, func() string {
-		if got := f.kubectl(t, spokeB, "-n", "hello", "get", "configmap", "greeting", "--ignore-not-found", "-o", "jsonpath={.data.from}"); got != "the owners" {
+		if got := f.kubectl(t, spokeA, "-n", "hello", "get", "configmap", "greeting", "--ignore-not-found", "-o", "jsonpath={.data.from}"); got != "the owners" {
 			return "what the owners want has not arrived: " + f.owners(t, "get", "application", "owners-greeting", "-o", "jsonpath={.status.conditions}{.status.operationState.message}")
 		}
 		return ""
@@ -90,11 +90,11 @@ spec:
 
 // externalHubRotates: the token that the state has ends, and the file's new one is used.
 func (f *fleet) externalHubRotates(t *testing.T) {
-	before := f.registration(t, spokeB)
+	before := f.registration(t, spokeA)
 	f.giveToken(t)
-	f.must(t, "up", spokeB, "--yes")
-	f.must(t, "up", spokeB, "--yes", "--refresh")
-	if after := f.registration(t, spokeB); after.Metadata.UID != before.Metadata.UID {
+	f.must(t, "up", spokeA, "--yes")
+	f.must(t, "up", spokeA, "--yes", "--refresh")
+	if after := f.registration(t, spokeA); after.Metadata.UID != before.Metadata.UID {
 		t.Errorf("the registration %s became %s", before.Metadata.UID, after.Metadata.UID)
 	}
 }
@@ -102,21 +102,21 @@ func (f *fleet) externalHubRotates(t *testing.T) {
 // leavesExternalHub: what the owners made is theirs to delete, and of the hub nothing else
 // changes.
 func (f *fleet) leavesExternalHub(t *testing.T) {
-	other := f.registration(t, spokeA)
-	o := f.run(t, "destroy", spokeB, "--yes")
+	other := f.registration(t, spokeB)
+	o := f.run(t, "destroy", spokeA, "--yes")
 	assert.Check(t, o.code != 0)
 	assert.Check(t, is.Contains(strings.Join(strings.Fields(o.stderr), " "), "argocd/owners-greeting"))
-	f.owners(t, "get", "secret", "cluster-"+spokeB)
+	f.owners(t, "get", "secret", "cluster-"+spokeA)
 
 	f.owners(t, "delete", "application", "owners-greeting")
-	f.owners(t, "label", "secret", "cluster-"+spokeB, "environment-") // which their ApplicationSet for all clusters selects by
+	f.owners(t, "label", "secret", "cluster-"+spokeA, "environment-") // which their ApplicationSet for all clusters selects by
 	eventually(t, time.Minute, func() string {
-		return f.owners(t, "get", "application", spokeB+"-hello", "--ignore-not-found", "-o", "name")
+		return f.owners(t, "get", "application", spokeA+"-hello", "--ignore-not-found", "-o", "name")
 	})
-	f.must(t, "destroy", spokeB, "--yes")
-	if left := f.owners(t, "get", "secret", "cluster-"+spokeB, "--ignore-not-found", "-o", "name"); left != "" {
+	f.must(t, "destroy", spokeA, "--yes")
+	if left := f.owners(t, "get", "secret", "cluster-"+spokeA, "--ignore-not-found", "-o", "name"); left != "" {
 		t.Errorf("the registration stays: %s", left)
 	}
-	assert.Equal(t, f.registration(t, spokeA).Metadata.UID, other.Metadata.UID)
-	f.must(t, "verify", hub, spokeA)
+	assert.Equal(t, f.registration(t, spokeB).Metadata.UID, other.Metadata.UID)
+	f.must(t, "verify", hub, spokeB)
 }

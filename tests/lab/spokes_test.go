@@ -24,7 +24,7 @@ import (
 )
 
 // TestArgoCD is the way of a hub and its two spokes, from an empty lab to an
-// empty lab. Its parts build on each other.
+// empty lab. Its parts build on each other. The hub and spoke-a are in AWS, spoke-b is in Azure.
 //
 // It takes longest. Of parallel tests Go starts those of the last files first, so this
 // file's name is late in the alphabet: alone at the end it would leave the machine idle.
@@ -39,10 +39,11 @@ func TestArgoCD(t *testing.T) {
 		{"a hand edit is put back and told of", (*fleet).healed},
 		{"the hub's Argo CD is upgraded", (*fleet).upgraded},
 		{"an Application out of sync fires the alert", (*fleet).outOfSyncIsTold},
-		{"Promtail reaches the labelled cluster alone, by its name", (*fleet).promtailByLabel},
+		{"collectors of logs reach the labelled cluster alone, Promtail by its name", (*fleet).collectorsByLabel},
 		{"a label that is flipped", (*fleet).labelFlips},
 		{"an annotation changes in place", (*fleet).annotationInPlace},
-		{"a token where there is no role, and another", (*fleet).tokenRotates},
+		{"another token of the spoke in the other cloud", (*fleet).tokenRotates},
+		{"a token in place of a role, and the role again", (*fleet).credentialsChange},
 		{"another up changes nothing", (*fleet).settled},
 		{"no token anywhere", (*fleet).noToken},
 		{"systems of teams, one of which is refused and holds nobody up", (*fleet).systemsSetUp},
@@ -143,7 +144,7 @@ func (f *fleet) up(t *testing.T) {
 func (f *fleet) verify(t *testing.T) {
 	f.must(t, "verify", hub, spokeA, spokeB)
 	for cluster, want := range map[string]string{
-		hub: "argocd/mgmt-apps", spokeA: "argocd/spoke-a-metrics-server", spokeB: "argocd/spoke-b-metrics-server",
+		hub: "argocd/mgmt-apps", spokeA: "argocd/spoke-a-metrics-server", spokeB: "argocd/spoke-b-reloader",
 	} {
 		out := f.must(t, "verify", cluster)
 		if !strings.Contains(out, want) {
@@ -298,7 +299,7 @@ func (f *fleet) healed(t *testing.T) {
 	before := told()
 	f.kubectl(t, spokeB, "-n", "hello", "patch", "configmap", "settings", "--type", "merge", "-p", `{"data": {"region": "nowhere"}}`)
 	eventually(t, time.Minute, func() string {
-		if got := f.kubectl(t, spokeB, "-n", "hello", "get", "configmap", "settings", "-o", "jsonpath={.data.region}"); got != "eu-central-1" {
+		if got := f.kubectl(t, spokeB, "-n", "hello", "get", "configmap", "settings", "-o", "jsonpath={.data.region}"); got != "germanywestcentral" {
 			return "the region is " + got
 		}
 		if told() <= before {
@@ -308,16 +309,16 @@ func (f *fleet) healed(t *testing.T) {
 	})
 }
 
-// promtails are the clusters that Promtail's ApplicationSet reaches.
-func (f *fleet) promtails(t *testing.T) string {
+// reached are the clusters that an addon's ApplicationSet reaches.
+func (f *fleet) reached(t *testing.T, addon string) string {
 	t.Helper()
-	return f.kubectl(t, hub, "-n", "argocd", "get", "applications", "-l", "tombolo/addon=promtail",
+	return f.kubectl(t, hub, "-n", "argocd", "get", "applications", "-l", "tombolo/addon="+addon,
 		"--sort-by=.metadata.name", "-o", `jsonpath={range .items[*]}{.metadata.labels.tombolo/cluster} {end}`)
 }
 
-func (f *fleet) promtailByLabel(t *testing.T) {
-	if got := f.promtails(t); got != "spoke-a " {
-		t.Errorf("Promtail is on %q", got)
+func (f *fleet) collectorsByLabel(t *testing.T) {
+	for _, collector := range []string{"promtail", "alloy"} {
+		assert.Check(t, is.Equal(f.reached(t, collector), "spoke-a "), collector)
 	}
 	values := f.kubectl(t, spokeA, "-n", "monitoring", "get", "configmap", "promtail-received", "-o", `jsonpath={.data.values\.yaml}`)
 	if !regexp.MustCompile(`cluster: "?spoke-a"?`).MatchString(values) {
@@ -330,17 +331,15 @@ func (f *fleet) labelFlips(t *testing.T) {
 	f.edit(t, clusterFile(spokeB), off, on)
 	f.must(t, "up", spokeB, "--yes")
 	f.must(t, "verify", spokeB)
-	if got := f.promtails(t); got != "spoke-a spoke-b " {
-		t.Errorf("with the label Promtail is on %q", got)
-	}
-	f.kubectl(t, spokeB, "-n", "monitoring", "get", "configmap", "promtail-received")
+	assert.Check(t, is.Equal(f.reached(t, "alloy"), "spoke-a spoke-b "))
+	f.kubectl(t, spokeB, "-n", "monitoring", "get", "configmap", "alloy-received")
 	f.edit(t, clusterFile(spokeB), on, off)
 	f.must(t, "up", spokeB, "--yes")
 	eventually(t, time.Minute, func() string {
-		if got := f.promtails(t); got != "spoke-a " {
-			return "Promtail is on " + got
+		if got := f.reached(t, "alloy"); got != "spoke-a " {
+			return "Alloy is on " + got
 		}
-		return f.kubectl(t, spokeB, "-n", "monitoring", "get", "configmap", "promtail-received", "--ignore-not-found", "-o", "name")
+		return f.kubectl(t, spokeB, "-n", "monitoring", "get", "configmap", "alloy-received", "--ignore-not-found", "-o", "name")
 	})
 }
 
@@ -489,30 +488,47 @@ func (f *fleet) credentials(t *testing.T, cluster string) (config struct {
 	return config
 }
 
-// tokenRotates has the hub reach a spoke by a service account's token, and
-// makes the token anew. Both happen in place, and the spoke stays in reach.
+// tokenRotates makes the token anew by which the hub reaches the spoke in Azure. It happens in
+// place, and the spoke stays in reach.
 func (f *fleet) tokenRotates(t *testing.T) {
-	before, applications := f.registration(t, spokeB), f.applications(t, "")
+	before, applications, first := f.registration(t, spokeB), f.applications(t, ""), f.credentials(t, spokeB)
 	const role = "\n  hub: mgmt\n"
-	const account = role + "  argocd:\n    credentials: service-account\n"
-	f.edit(t, clusterFile(spokeB), role, account)
-	f.must(t, "up", spokeB, "--yes")
-	first := f.credentials(t, spokeB)
-	f.edit(t, clusterFile(spokeB), account, account+"    rotation: 2\n")
+	f.edit(t, clusterFile(spokeB), role, role+"  argocd:\n    rotation: 2\n")
 	f.must(t, "up", spokeB, "--yes", "--verify")
 	second := f.credentials(t, spokeB)
 	if first.BearerToken == "" || first.AWSAuthConfig != nil || second.BearerToken == "" || first.BearerToken == second.BearerToken {
 		t.Errorf("the token did not come, or did not change: %t, %t, %t", first.BearerToken != "", second.BearerToken != "",
 			first.BearerToken == second.BearerToken)
 	}
-	if after := f.registration(t, spokeB); after.Metadata.UID != before.Metadata.UID {
-		t.Errorf("the registration %s became %s", before.Metadata.UID, after.Metadata.UID)
-	}
+	assert.Check(t, is.Equal(f.registration(t, spokeB).Metadata.UID, before.Metadata.UID))
 	sameObjects(t, applications, f.applications(t, ""))
-	old := f.kubectl(t, spokeB, "-n", "tombolo", "get", "secrets", "--field-selector", "type=kubernetes.io/service-account-token", "-o", "name")
-	if strings.Count(old, "secret/") != 1 {
-		t.Errorf("the spoke has the tokens %s, want the last alone", old)
+	assert.Check(t, is.Equal(strings.Count(f.tokensOf(t, spokeB), "secret/"), 1), "the last alone is left")
+}
+
+// tokensOf are the tokens of service accounts on a spoke, by the names of their Secrets.
+func (f *fleet) tokensOf(t *testing.T, spoke string) string {
+	t.Helper()
+	return f.kubectl(t, spoke, "-n", "tombolo", "get", "secrets", "--field-selector", "type=kubernetes.io/service-account-token", "-o", "name")
+}
+
+// credentialsChange has the hub reach a spoke by a service account's token, and by its role
+// again. Both happen in place, and the spoke stays in reach.
+func (f *fleet) credentialsChange(t *testing.T) {
+	before, applications := f.registration(t, spokeA), f.applications(t, "")
+	const role = "\n  hub: mgmt\n"
+	const account = role + "  argocd:\n    credentials: service-account\n"
+	for _, change := range []struct {
+		from, to string
+		token    bool
+	}{{role, account, true}, {account, role, false}} {
+		f.edit(t, clusterFile(spokeA), change.from, change.to)
+		f.must(t, "up", spokeA, "--yes", "--verify")
+		has := f.credentials(t, spokeA)
+		assert.Check(t, (has.BearerToken != "") == change.token && (has.AWSAuthConfig == nil) == change.token, "with a token: %t", change.token)
 	}
+	assert.Check(t, is.Equal(f.registration(t, spokeA).Metadata.UID, before.Metadata.UID))
+	sameObjects(t, applications, f.applications(t, ""))
+	assert.Check(t, is.Equal(f.tokensOf(t, spokeA), ""))
 }
 
 func (f *fleet) settled(t *testing.T) {
@@ -612,7 +628,7 @@ func (f *fleet) spokeIsRebuilt(t *testing.T) {
 	assert.Check(t, after.Metadata.UID != before.Metadata.UID, "the spoke has not left its hub")
 	assert.Check(t, is.DeepEqual(after.Metadata.Labels, before.Metadata.Labels))
 	assert.Check(t, is.Equal(f.bucketOf(t, spokeA), bucket), "its bucket is another one")
-	assert.Check(t, is.Equal(f.promtails(t), "spoke-a "))
+	assert.Check(t, is.Equal(f.reached(t, "promtail"), "spoke-a "))
 	f.must(t, "verify", hub, spokeB)
 }
 
@@ -638,33 +654,33 @@ func (f *fleet) rebuilt(t *testing.T) {
 func (f *fleet) deadSpokeLeaves(t *testing.T) {
 	running, stopped := processes(t, f.project), 0
 	for _, p := range running {
-		if p.Name == spokeB+"-kube-apiserver" {
+		if p.Name == spokeA+"-kube-apiserver" {
 			stopped = p.PID
 		}
 	}
 	if stopped == 0 {
-		t.Fatalf("there is no API server of %s among %v", spokeB, running)
+		t.Fatalf("there is no API server of %s among %v", spokeA, running)
 	}
 	assert.NilError(t, syscall.Kill(stopped, syscall.SIGSTOP))
-	o := f.run(t, "destroy", spokeB, "--yes")
+	o := f.run(t, "destroy", spokeA, "--yes")
 	if o.code != 4 || !strings.Contains(o.stderr, "--unreachable") {
 		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
 	}
 	start := time.Now()
-	o = f.leaves(t, spokeB, "--unreachable")
+	o = f.leaves(t, spokeA, "--unreachable")
 	if took := time.Since(start); took > 5*time.Minute {
 		t.Errorf("it took %s", took)
 	}
-	for _, want := range []string{"what is on the cluster is given up with it", "Application argocd/spoke-b-metrics-server is released"} {
+	for _, want := range []string{"what is on the cluster is given up with it", "Application argocd/spoke-a-metrics-server is released"} {
 		if !strings.Contains(o.stderr, want) {
 			t.Errorf("it does not say %q:\n%s", want, o.stderr)
 		}
 	}
-	f.must(t, "verify", hub, spokeA)
+	f.must(t, "verify", hub, spokeB)
 }
 
 func (f *fleet) nothingIsLeft(t *testing.T) {
-	f.must(t, "destroy", spokeA, hub, "--yes")
+	f.must(t, "destroy", spokeB, hub, "--yes")
 	f.onlyTheZone(t)
 	if locks := f.locks(t); len(locks) != 0 {
 		t.Errorf("locks stay: %v", locks)
