@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
@@ -68,7 +69,9 @@ func (d *Driver) destroyBootstrap(ctx context.Context, c *config.Cluster, o Dest
 		return StackResult{}, err
 	}
 	begin(o.began, string(stacks.Bootstrap))
+	end := d.retryDefinitions(ctx, c)
 	s, result, err := d.destroyStack(ctx, c, stacks.Bootstrap, o, env)
+	end()
 	if err != nil && o.Only == "" {
 		return result, keptCore(c, err)
 	}
@@ -76,6 +79,28 @@ func (d *Driver) destroyBootstrap(ctx context.Context, c *config.Cluster, o Dest
 		return result, err
 	}
 	return s.removed(ctx, result, o)
+}
+
+// definitionsPause is how long the API server has to delete the definitions of custom resources
+// by itself.
+const definitionsPause = 10 * time.Second
+
+// retryDefinitions has the API server try again to delete definitions while bootstrap is
+// destroyed, and returns what ends that. A cluster that does not answer has nothing to try.
+func (d *Driver) retryDefinitions(ctx context.Context, c *config.Cluster) (end func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var work sync.WaitGroup
+	work.Go(func() {
+		select {
+		case <-ctx.Done(): // most destructions end before
+			return
+		case <-time.After(definitionsPause):
+		}
+		if own, err := d.probe(ctx, c); err == nil && own.answers() {
+			teardown.Cluster{Cluster: own.cluster}.RetryDefinitions(ctx, definitionsPause)
+		}
+	})
+	return func() { cancel(); work.Wait() }
 }
 
 // begin tells who wants to know it that an operation comes to a part of itself.
