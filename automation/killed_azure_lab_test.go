@@ -74,8 +74,9 @@ func azureFile(t *testing.T, name string) *config.Cluster {
 	return c
 }
 
-// keepToTheStandIn takes from the addons' options what nobody has in the stand-in: scopes and
-// vaults of others, and a vault that was deleted before. The zone is the network team's.
+// keepToTheStandIn takes from the addons' options what nobody has in the stand-in: scopes,
+// vaults and containers of others, and a vault that was deleted before. The zone is the network
+// team's.
 func keepToTheStandIn(c *config.Cluster) {
 	for _, options := range c.Addons {
 		switch o := options.(type) {
@@ -83,6 +84,8 @@ func keepToTheStandIn(c *config.Cluster) {
 			o.Systems = slices.DeleteFunc(o.Systems, func(s addon.OperatorSystem) bool { return s.Scope != "" })
 		case *addon.DNSOptions:
 			o.Zones = []addon.Zone{{ID: dns.TeamZoneID, Name: dns.TeamZoneName}}
+		case *addon.LokiOptions:
+			o.Container = ""
 		case *addon.SecretsOptions:
 			o.Vault, o.RecoverVault = "", false
 		}

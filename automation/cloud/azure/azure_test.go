@@ -25,6 +25,7 @@ func TestDanger(t *testing.T) {
 		{"azure-native:keyvault/v20230701:Vault", plan.DataDanger},
 		{"azure-native:storage/v20230501:StorageAccount", plan.DataDanger},
 		{"azure-native:storage/v20230501:BlobContainer", plan.DataDanger},
+		{"azure-native:storage/v20230501:ManagementPolicy", plan.DataDanger},
 		{"azure-native:compute:Disk", plan.DataDanger},
 		{"azure-native:managedidentity/v20230131:UserAssignedIdentity", ""},
 		{"azure-native:network/v20190601:PublicIPAddress", ""},
