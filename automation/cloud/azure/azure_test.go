@@ -40,6 +40,8 @@ func TestWhatIsKeptIsDangerous(t *testing.T) {
 		assert.Check(t, d == teardown.NoData || (Cloud{}).Danger(token, "") != "", token)
 	}
 	assert.Check(t, is.Equal((Cloud{}).Data("azure-native:resources:ResourceGroup"), teardown.GuardsData))
+	assert.Check(t, is.Equal((Cloud{}).Data("azure-native:storage/v20230501:StorageAccount"), teardown.HoldsData))
+	assert.Check(t, is.Equal((Cloud{}).Data("azure-native:storage/v20230501:BlobContainer"), teardown.GuardsData))
 	assert.Check(t, is.Equal((Cloud{}).Data("azure-native:network/v20190601:VirtualNetwork"), teardown.NoData))
 }
 
