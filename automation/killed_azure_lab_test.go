@@ -27,6 +27,7 @@ import (
 	"tombolo/automation/kube"
 	"tombolo/automation/kube/kubetest"
 	"tombolo/automation/process"
+	"tombolo/automation/teardown"
 	"tombolo/config"
 	"tombolo/config/addon"
 	"tombolo/internal/armid"
@@ -183,8 +184,10 @@ func (b *azureBench) converged() {
 
 func (b *azureBench) destroyed() {
 	b.t.Helper()
-	_, err := b.Destroy(b.t.Context(), b.cluster, DestroyOptions{})
+	// Loki's account goes with its logs, and nothing is left over.
+	_, err := b.Destroy(b.t.Context(), b.cluster, DestroyOptions{Leftovers: teardown.DeleteLeftovers})
 	assert.NilError(b.t, err)
+	assert.Check(b.t, !strings.Contains(strings.Join(b.seen.notes(), "\n"), "deletes what is left over"))
 	assert.Check(b.t, is.Len(b.made(), 0))
 }
 
