@@ -152,6 +152,15 @@ func TestSweepStopsAtWhatGoesFull(t *testing.T) {
 	assert.Check(t, is.ErrorContains(err, "controllers have left over key vault kv-demo, storage account lokidemo"), "it is nobody's")
 }
 
+// TestKeptIs: what was kept is named once.
+func TestKeptIs(t *testing.T) {
+	l := teardown.Leftover{ID: "lokidemo", CloudID: "/g/accounts/lokidemo"}
+	assert.Check(t, teardown.Kept{ID: "lokidemo"}.Is(l))
+	assert.Check(t, teardown.Kept{ID: "/G/accounts/lokidemo"}.Is(l))
+	assert.Check(t, !teardown.Kept{ID: "/g/accounts/other"}.Is(l))
+	assert.Check(t, !teardown.Kept{}.Is(teardown.Leftover{ID: "lokidemo"}))
+}
+
 // doomed is a cloud with a disk that core takes along.
 type doomed struct{ aws.Cloud }
 
