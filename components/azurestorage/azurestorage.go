@@ -113,7 +113,7 @@ func (b *builder) makeAccount() (err error) {
 }
 
 // network lets nobody in but the subnet, and Azure's own services: the deletion by age is one of
-// them. Source: https://learn.microsoft.com/azure/storage/blobs/lifecycle-management-overview
+// them. Source: https://learn.microsoft.com/azure/storage/blobs/lifecycle-management-policy-configure
 func (a *ContainerArgs) network() storage.NetworkRuleSetArgs {
 	rules := storage.NetworkRuleSetArgs{DefaultAction: storage.DefaultActionDeny, Bypass: pulumi.String("AzureServices")}
 	if a.SubnetID != nil {
