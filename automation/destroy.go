@@ -354,7 +354,7 @@ func (s *session) prepareDestroy(ctx context.Context, st *backend.State, o Destr
 // what was reported when the stack was destroyed.
 func (s *session) keep(result *StackResult, found []teardown.Leftover) {
 	for _, l := range found {
-		if slices.ContainsFunc(result.Kept, func(k teardown.Kept) bool { return k.ID == l.ID }) {
+		if slices.ContainsFunc(result.Kept, func(k teardown.Kept) bool { return k.Is(l) }) {
 			continue
 		}
 		result.Kept = append(result.Kept, teardown.Kept{Type: l.Type, ID: l.ID, Name: l.Name})

@@ -27,6 +27,7 @@ import (
 	"tombolo/automation/kube"
 	"tombolo/automation/kube/kubetest"
 	"tombolo/automation/process"
+	"tombolo/automation/teardown"
 	"tombolo/config"
 	"tombolo/config/addon"
 	"tombolo/internal/armid"
@@ -74,8 +75,9 @@ func azureFile(t *testing.T, name string) *config.Cluster {
 	return c
 }
 
-// keepToTheStandIn takes from the addons' options what nobody has in the stand-in: scopes and
-// vaults of others, and a vault that was deleted before. The zone is the network team's.
+// keepToTheStandIn takes from the addons' options what nobody has in the stand-in: scopes,
+// vaults and containers of others, and a vault that was deleted before. The zone is the network
+// team's.
 func keepToTheStandIn(c *config.Cluster) {
 	for _, options := range c.Addons {
 		switch o := options.(type) {
@@ -83,6 +85,8 @@ func keepToTheStandIn(c *config.Cluster) {
 			o.Systems = slices.DeleteFunc(o.Systems, func(s addon.OperatorSystem) bool { return s.Scope != "" })
 		case *addon.DNSOptions:
 			o.Zones = []addon.Zone{{ID: dns.TeamZoneID, Name: dns.TeamZoneName}}
+		case *addon.LokiOptions:
+			o.Container = ""
 		case *addon.SecretsOptions:
 			o.Vault, o.RecoverVault = "", false
 		}
@@ -180,8 +184,10 @@ func (b *azureBench) converged() {
 
 func (b *azureBench) destroyed() {
 	b.t.Helper()
-	_, err := b.Destroy(b.t.Context(), b.cluster, DestroyOptions{})
+	// Loki's account goes with its logs, and nothing is left over.
+	_, err := b.Destroy(b.t.Context(), b.cluster, DestroyOptions{Leftovers: teardown.DeleteLeftovers})
 	assert.NilError(b.t, err)
+	assert.Check(b.t, !strings.Contains(strings.Join(b.seen.notes(), "\n"), "deletes what is left over"))
 	assert.Check(b.t, is.Len(b.made(), 0))
 }
 

@@ -211,6 +211,9 @@ var elsewhere = map[string]counterpart{
 	"SecretsOptions.AllowedCIDRs":      {"", "remove it: IAM alone opens Secrets Manager"},
 	"SecretsOptions.RecoverVault":      {"", "remove it: secrets in Secrets Manager stay when the cluster goes"},
 
+	"LokiOptions.KMSKeyARN": {"", "remove it: Azure encrypts a storage account by keys of its own"},
+	"LokiOptions.Container": {"", "remove it: core makes a bucket"},
+
 	"KEDAOptions.Queues":         {"", "remove it: the scalers of Azure take the identity that a TriggerAuthentication names"},
 	"KEDAOptions.CloudWatch":     {"", "remove it: CloudWatch is AWS's"},
 	"IngressOptions.Certificate": {"", "remove it: Ingresses name certificates that cert-manager makes"},

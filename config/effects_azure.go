@@ -145,6 +145,9 @@ var azureEffects = map[string][]Case{
 	"SecretsOptions.AllowedCIDRs": inPlace("the network rules of the vault change"),
 	"SecretsOptions.RecoverVault": inPlace("it counts when the vault is made"),
 
+	"LokiOptions.Container":     inPlace("Loki keeps logs in the other container, and finds those in the one before no longer; a container of core's is deleted with its account and the logs in it"),
+	"LokiOptions.RetentionDays": inPlace("the lifecycle of core's container changes, and the engine follows the values; a shorter one deletes older logs"),
+
 	"DNSOptions.Zones": inPlace("the roles of the identity change, and the engine follows the values"),
 
 	"Service.Name":      inPlace("the identity and the ConfigMap of the new name are made, and those of the old one deleted"),

@@ -27,6 +27,7 @@ var (
 	dnsZone       = regexp.MustCompile(`^(system|none|` + groupForm + `/providers/Microsoft\.Network/privateDnsZones/([A-Za-z0-9_.-]+))$`)
 	zoneID        = regexp.MustCompile(`^` + groupForm + `/providers/Microsoft\.Network/(dnsZones|dnszones|privateDnsZones)/([a-z0-9_.-]+)$`)
 	vaultID       = regexp.MustCompile(`^` + groupForm + `/providers/Microsoft\.KeyVault/vaults/([A-Za-z][A-Za-z0-9-]{1,22}[A-Za-z0-9])$`)
+	containerID   = regexp.MustCompile(`^` + groupForm + `/providers/Microsoft\.Storage/storageAccounts/([a-z0-9]{3,24})/blobServices/default/containers/([a-z0-9](-?[a-z0-9]){2,62})$`)
 	roleScope     = regexp.MustCompile(`^/subscriptions/(` + uuidForm + `)(/resourceGroups/[^/\s]+(/providers/[^/\s]+(/[^/\s]+/[^/\s]+)+)?)?$`)
 	operatorScope = regexp.MustCompile(`^(/subscriptions/` + uuidForm + `|` + groupForm + `)$`)
 	roleText      = regexp.MustCompile(`^\S(.*\S)?$`)
@@ -104,6 +105,10 @@ var azureRules = map[string]strict.Rule{
 	"SecretsOptions.Vault": {
 		What: "the id of a key vault", Pattern: vaultID, Advice: idAdvice(vaultID),
 		Example: "/subscriptions/00000000-0000-4000-8000-000000000002/resourceGroups/secrets/providers/Microsoft.KeyVault/vaults/shop",
+	},
+	"LokiOptions.Container": {
+		What: "the id of a blob container", Pattern: containerID, Advice: idAdvice(containerID),
+		Example: "/subscriptions/00000000-0000-4000-8000-000000000002/resourceGroups/logs/providers/Microsoft.Storage/storageAccounts/platformlogs/blobServices/default/containers/loki",
 	},
 	"Identity.Mode":   {What: "an identity mode of Azure", Allowed: texts(WorkloadIdentity), Default: WorkloadIdentity},
 	"RoleGrant.Role":  {What: "a role", Example: azurefacts.KeyVaultSecretsUser, Pattern: roleText},

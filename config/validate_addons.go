@@ -42,7 +42,7 @@ func (v *validator) addons() {
 		v.ownKey(at.Field("kmsKeyArn"), addon.KeyOf(a.Options), "use a key of the cluster's region, or leave it out for AWS's own")
 		v.addonNames(at, a)
 		v.operator(at, a)
-		v.vaultReach(at, a)
+		v.reach(at, a)
 		v.addonService(at, a)
 		v.addonTwice(at, a)
 		v.addonEnded(at, a)
@@ -88,13 +88,20 @@ func (v *validator) addonNames(at strict.Path, a addon.Enabled) {
 	}
 }
 
-// vaultReach finds a vault that nothing reaches. Core makes a way to it in a network of its own
-// alone: a subnet of others may have no service endpoint for it.
-func (v *validator) vaultReach(at strict.Path, a addon.Enabled) {
+// reach finds a vault or a storage account that nothing reaches. Core makes a way to it in a
+// network of its own alone: a subnet of others may have no service endpoint for it. A storage
+// account lets no public address of its own region in:
+// https://learn.microsoft.com/azure/storage/common/storage-network-security
+func (v *validator) reach(at strict.Path, a addon.Enabled) {
 	if !v.c.onAzure() || v.c.OwnsNetwork() {
 		return
 	}
-	if vault := a.Needs(v.c.AddonFacts(), a.Options).Vault; vault != nil && vault.ID == "" && len(vault.AllowedCIDRs) == 0 {
+	needs := a.Needs(v.c.AddonFacts(), a.Options)
+	if needs.Container != nil && needs.Container.ID == "" {
+		v.problem(at, "name a container of yours in container, in a storage account that the cluster reaches",
+			"makes a storage account that nothing reaches, as the network is of others")
+	}
+	if vault := needs.Vault; vault != nil && vault.ID == "" && len(vault.AllowedCIDRs) == 0 {
 		v.problem(at, "name the public addresses by which the cluster leaves the network in allowedCidrs, or a vault of yours in vault",
 			"makes a vault that nothing reaches, as the network is of others")
 	}

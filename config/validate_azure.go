@@ -84,14 +84,26 @@ func (v *validator) azureTags() {
 	}
 }
 
+// maxTagKey is how long the key of a tag is at most, of all that core makes.
+func (v *validator) maxTagKey() int {
+	for _, a := range v.c.Addons.Enabled() {
+		if v.doc.Sound(strict.Path("addons").Field(a.Name)) {
+			if container := a.Needs(v.c.AddonFacts(), a.Options).Container; container != nil && container.ID == "" {
+				return azurefacts.MaxStorageTagKey
+			}
+		}
+	}
+	return azurefacts.MaxTagKey
+}
+
 func (v *validator) azureTag(at strict.Path, key, value string) {
 	lower := strings.ToLower(key)
 	reserved := slices.IndexFunc(azurefacts.ReservedTagPrefixes(), func(prefix string) bool { return strings.HasPrefix(lower, prefix) })
 	switch n := utf8.RuneCountInString(key); {
 	case key == "":
 		v.keyProblem(at, "give it a key", "the key is empty")
-	case n > azurefacts.MaxTagKey:
-		v.keyProblem(at, fmt.Sprintf("shorten it by %d", n-azurefacts.MaxTagKey), "the key has %d characters; Azure allows %d", n, azurefacts.MaxTagKey)
+	case n > v.maxTagKey():
+		v.keyProblem(at, fmt.Sprintf("shorten it by %d", n-v.maxTagKey()), "the key has %d characters; Azure allows %d", n, v.maxTagKey())
 	case reserved >= 0:
 		v.keyProblem(at, "use another prefix", "the prefix %s is reserved by Azure", azurefacts.ReservedTagPrefixes()[reserved])
 	case strings.HasPrefix(lower, "tombolo:"):

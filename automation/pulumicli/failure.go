@@ -277,6 +277,15 @@ var remedies = []struct {
 		"take recoverVault out of the cluster file, and run the same command again: there is no deleted vault to bring back",
 	},
 	{
+		regexp.MustCompile(`\bStorageAccount(?:AlreadyTaken|InAnotherResourceGroup)\b`),
+		"rename the cluster, or set cloud.resourceGroup to another one: the name of the storage account comes from both, and another account in Azure has it; one that was deleted may keep it for 14 days",
+	},
+	{
+		// https://github.com/Azure/azure-rest-api-specs/issues/11143
+		regexp.MustCompile(`\bSubnetsNotProvisioned\b`),
+		"run the same command again: Azure was changing the subnet at that moment",
+	},
+	{
 		regexp.MustCompile(`\bTooManyRequests\b|\b(?:Status=|RESPONSE )429\b`),
 		throttledRemedy,
 	},

@@ -80,6 +80,8 @@ func TestRemedies(t *testing.T) {
 		`Code="MissingSubscriptionRegistration" Message="not registered"`:    "register the resource provider",
 		`Code="ConflictError" Message="A vault with the same name already exists in deleted state."`: "bring the vault back",
 		`Code="SoftDeletedVaultDoesNotExist" Message="none"`:                                         "take recoverVault out",
+		`Code="StorageAccountAlreadyTaken" Message="The storage account named x is already taken."`:  "rename the cluster",
+		`Code="NetworkAclsValidationFailure" Message="SubnetsNotProvisioned:Cannot proceed"`:         "run the same command again",
 		`Code="QuotaExceeded" Message="exceeding approved standardDSv5Family Cores quota"`:           "ask the cloud for a higher quota",
 		`Code="InUseSubnetCannotBeDeleted" Message="Subnet is in use"`:                               "remove what still uses",
 		`Code="UpgradeBlockedOnDeprecatedAPIUsage" Message="Detected recent usage"`:                  "have what uses the deprecated APIs",

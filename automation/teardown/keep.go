@@ -3,6 +3,7 @@ package teardown
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
@@ -23,6 +24,12 @@ type Kept struct {
 // String names the resource for people.
 func (k Kept) String() string {
 	return fmt.Sprintf("%s %s (%s)", k.Type, k.ID, k.Name)
+}
+
+// Is says that a search has found the resource. Its id in a state is in some clouds the one in the
+// whole cloud.
+func (k Kept) Is(l Leftover) bool {
+	return k.ID == l.ID || l.CloudID != "" && strings.EqualFold(k.ID, l.CloudID)
 }
 
 // Preparation changes what a state says about resources that are about to be

@@ -36,6 +36,9 @@ type Leftover struct {
 	// the resource group of AKS's nodes, with the disks of claims that were to stay. ""
 	// for what outlives core.
 	LostWith string `json:"-"`
+	// GoesFull says that the cloud deletes the resource with the data in it, and does not refuse
+	// to, as it does for a bucket.
+	GoesFull bool `json:"-"`
 	// GoesWithCore says that the cloud has made the resource for the managed cluster
 	// or one of its nodes, and takes it away with them.
 	GoesWithCore bool `json:"-"`

@@ -39,12 +39,18 @@ type LeftoversError struct {
 	Core bool
 	// Lost says that the resources are to be kept, and cannot be: core takes them along.
 	Lost bool
+	// Full says that the resources are core's own, and would be deleted with the data in them.
+	Full bool
 }
 
 func (e *LeftoversError) Error() string {
 	if e.Lost {
 		return fmt.Sprintf("destroy %s: --keep-data cannot keep %s: %s would take it along; move it elsewhere, or delete it, and run the same command again (stack %s was kept)",
 			e.Cluster, kube.Names(e.Left, most), e.Left[0].LostWith, stacks.Name(e.Cluster, stacks.Core))
+	}
+	if e.Full {
+		return fmt.Sprintf("destroy %s: core would delete %s with the data that is there; keep it with --keep-data, or have it deleted with --leftovers delete (stack %s was kept)",
+			e.Cluster, kube.Names(e.Left, most), stacks.Name(e.Cluster, stacks.Core))
 	}
 	what, consequence := "after everything was destroyed, the cloud still has", ""
 	if e.Core {
@@ -117,19 +123,35 @@ type finding struct {
 // resources that the stacks have. What is left is a LeftoversError.
 func (s *Sweep) BeforeCore(ctx context.Context, core, bootstrap []apitype.ResourceV3) error {
 	found, err := s.clear(ctx, s.search(s.Cloud.Network(core), func(l Leftover) bool {
-		return l.GoesWithCore || manages(core, l) || manages(bootstrap, l)
+		return l.GoesWithCore || !s.stopsAt(l) && (manages(core, l) || manages(bootstrap, l))
 	}))
 	if err != nil {
 		return err
 	}
 	s.Kept = found.kept
+	var full []Leftover
+	found.left = slices.DeleteFunc(found.left, func(l Leftover) bool {
+		own := s.stopsAt(l) && manages(core, l)
+		if own {
+			full = append(full, l)
+		}
+		return own
+	})
 	switch {
 	case len(found.lost) > 0:
 		return &LeftoversError{Cluster: s.Cluster.Name, Left: found.lost, Core: true, Lost: true}
 	case len(found.left) > 0:
 		return &LeftoversError{Cluster: s.Cluster.Name, Left: found.left, Core: true}
+	case len(full) > 0:
+		return &LeftoversError{Cluster: s.Cluster.Name, Left: full, Core: true, Full: true}
 	}
 	return nil
+}
+
+// stopsAt says that the data in a resource needs a word from people before core deletes it: the
+// cloud itself refuses for others.
+func (s *Sweep) stopsAt(l Leftover) bool {
+	return l.GoesFull && !s.KeepData && s.Policy != DeleteLeftovers
 }
 
 // AfterCore searches the cloud once more when core is gone. Only what is kept

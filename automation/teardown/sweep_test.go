@@ -10,6 +10,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation/cloud/aws"
 	"tombolo/automation/cloud/azure"
@@ -53,7 +54,7 @@ func (l *listener) Note(stack, message string) { l.notes = append(l.notes, stack
 
 const ec2ARN = "arn:aws:ec2:eu-central-1:111122223333:"
 
-func sweepOf(c *cloud, policy teardown.LeftoverPolicy) *teardown.Sweep {
+func sweepOf(c teardown.Cloud, policy teardown.LeftoverPolicy) *teardown.Sweep {
 	return &teardown.Sweep{Cluster: &config.Cluster{Name: "demo"}, Cloud: c, Policy: policy, Timeout: 20 * time.Millisecond, Observer: &listener{}}
 }
 
@@ -122,6 +123,42 @@ func TestPreparationWithoutData(t *testing.T) {
 	assert.Check(t, !p.Edit(group()))
 	p.Guards = true
 	assert.Check(t, p.Edit(group()))
+}
+
+// full is a cloud with an account of core's, and one that somebody else has left.
+type full struct{ aws.Cloud }
+
+func (full) Find(_ context.Context, _ *config.Cluster, q teardown.Search) ([]teardown.Leftover, error) {
+	all := []teardown.Leftover{
+		{Kind: "storage account", ID: "lokidemo", CloudID: "/g/accounts/lokidemo", Data: true, GoesFull: true, Proof: "x"},
+		{Kind: "key vault", ID: "kv-demo", CloudID: "/g/vaults/kv-demo", Data: true, Proof: "x"},
+	}
+	return slices.DeleteFunc(all, q.Known), nil
+}
+
+// TestSweepStopsAtWhatGoesFull: the cloud refuses to delete a bucket that is not empty; of what it
+// does not refuse for, people say what becomes of the data.
+func TestSweepStopsAtWhatGoesFull(t *testing.T) {
+	core := []apitype.ResourceV3{{Type: "x:StorageAccount", ID: "/g/accounts/lokidemo"}, {Type: "x:Vault", ID: "/g/vaults/kv-demo"}}
+	err := sweepOf(full{}, teardown.StopAtLeftovers).BeforeCore(t.Context(), core, nil)
+	assert.Error(t, err, "destroy demo: core would delete storage account lokidemo with the data that is there; keep it with --keep-data, "+
+		"or have it deleted with --leftovers delete (stack demo-core was kept)")
+	assert.NilError(t, sweepOf(full{}, teardown.DeleteLeftovers).BeforeCore(t.Context(), core, nil))
+	keeps := sweepOf(full{}, teardown.StopAtLeftovers)
+	keeps.KeepData = true
+	assert.NilError(t, keeps.BeforeCore(t.Context(), core, nil))
+	assert.Check(t, is.Len(keeps.Kept, 0), "core's preparation keeps it")
+	err = sweepOf(full{}, teardown.StopAtLeftovers).BeforeCore(t.Context(), nil, nil)
+	assert.Check(t, is.ErrorContains(err, "controllers have left over key vault kv-demo, storage account lokidemo"), "it is nobody's")
+}
+
+// TestKeptIs: what was kept is named once.
+func TestKeptIs(t *testing.T) {
+	l := teardown.Leftover{ID: "lokidemo", CloudID: "/g/accounts/lokidemo"}
+	assert.Check(t, teardown.Kept{ID: "lokidemo"}.Is(l))
+	assert.Check(t, teardown.Kept{ID: "/G/accounts/lokidemo"}.Is(l))
+	assert.Check(t, !teardown.Kept{ID: "/g/accounts/other"}.Is(l))
+	assert.Check(t, !teardown.Kept{}.Is(teardown.Leftover{ID: "lokidemo"}))
 }
 
 // doomed is a cloud with a disk that core takes along.

@@ -27,7 +27,7 @@ func TestNeedsOnAzure(t *testing.T) {
 			for _, i := range needs.Identities {
 				assert.Check(t, len(i.Statements) == 0 && len(i.Roles) > 0, "%s: the identity of %s needs roles of Azure", a.Name, i.ServiceAccount)
 			}
-			needs.Identities, needs.Zones, needs.Vault = nil, nil, nil
+			needs.Identities, needs.Zones, needs.Vault, needs.Container = nil, nil, nil, nil
 			assert.Check(t, reflect.ValueOf(needs).IsZero(), "%s has needs of AWS on Azure: %+v", a.Name, needs)
 		}
 		if slices.ContainsFunc(a.Required(Azure), func(other string) bool { _, refused := Find(other).NotOn[Azure]; return refused }) {

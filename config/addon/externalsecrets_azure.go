@@ -2,10 +2,7 @@ package addon
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"strings"
 
 	"tombolo/internal/armid"
 )
@@ -46,13 +43,11 @@ func vaultNeeds(f Facts, o SecretsOptions) Needs {
 	}}}
 }
 
-// vaultName is unique in the world by what it is hashed from, begins with a letter and has at
-// most 24 characters, as Azure takes it:
+// vaultName begins with a letter and has at most 24 characters, as Azure takes it:
 // https://learn.microsoft.com/azure/azure-resource-manager/management/resource-name-rules#microsoftkeyvault
 func vaultName(f Facts) string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{f.Account, strings.ToLower(f.ResourceGroup), f.Cluster}, "/")))
-	name := strings.ReplaceAll(f.Cluster, "-", "")
-	return "kv-" + name[:min(len(name), 12)] + "-" + hex.EncodeToString(sum[:4])
+	name, sum := f.inTheWorld()
+	return "kv-" + name + "-" + sum
 }
 
 // vaultProblems finds options that are for a vault of core's, beside one of others.

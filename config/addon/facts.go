@@ -134,6 +134,8 @@ const (
 	BucketName      = "bucket_name"
 	FileSystemID    = "file_system_id"
 	VaultURL        = "vault_url"
+	AccountName     = "account_name"
+	ContainerName   = "container_name"
 )
 
 // RoleOutput is the name of the output with an identity's role.

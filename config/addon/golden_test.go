@@ -141,6 +141,9 @@ func sampleOutputs(needs Needs) Outputs {
 	if v := needs.Vault; v != nil {
 		made[VaultURL] = "https://kv-demo.vault.azure.net/"
 	}
+	if c := needs.Container; c != nil {
+		made[AccountName], made[ContainerName] = c.Account, c.Name
+	}
 	if needs.Queue != nil {
 		made[QueueName] = needs.Queue.Name
 	}

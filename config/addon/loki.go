@@ -14,7 +14,10 @@ type LokiOptions struct {
 	// KMSKeyARN is your own key that encrypts the bucket, of the cluster's region. Its
 	// policy has to let Loki's role use it where the key is of another account. Default: a
 	// key of S3's own.
-	KMSKeyARN string `yaml:"kmsKeyArn,omitempty"`
+	KMSKeyARN string `yaml:"kmsKeyArn,omitempty" cloud:"aws"`
+	// Container is the id of a blob container of others that logs are kept in. Default: one
+	// that core makes, in a storage account that goes with the cluster.
+	Container string `yaml:"container,omitempty" cloud:"azure"`
 }
 
 // lokiURL is where Loki answers queries.
@@ -27,48 +30,80 @@ const lokiGraceDays = 7
 
 var _ = register(Addon{
 	Name:      "loki",
-	Summary:   "Stores the cluster's logs in a bucket, and answers queries.",
+	Summary:   "Stores the cluster's logs in a bucket, or in a blob container on Azure, and answers queries.",
 	Namespace: "loki",
 	Stage:     Others,
-	NotOn: notOnAzure("keeps logs in a bucket of S3, and this catalogue has it for AWS alone",
-		"remove it, and bring it by the platform tree with a service whose identity has the role Storage Blob Data Contributor"),
 }, definition[LokiOptions]{
 	Rules: map[string]strict.Rule{
 		"LokiOptions.RetentionDays": {Least: new(1), Default: 30}, "LokiOptions.KMSKeyARN": kmsKeys,
 	},
 	Needs: func(in Input[LokiOptions]) Needs {
+		if in.onAzure() {
+			return containerNeeds(in.Facts, in.Options)
+		}
 		return Needs{
 			Bucket: &Bucket{
 				Name: lokiBucket(in.Facts), ExpireDays: in.Options.RetentionDays + lokiGraceDays, KMSKeyARN: in.Options.KMSKeyARN,
 			},
-			Identities: []Identity{{ServiceAccount: "loki", Statements: lokiStatements(in.Facts, in.Options.KMSKeyARN)}},
+			Identities: []Identity{{ServiceAccount: lokiAccount, Statements: lokiStatements(in.Facts, in.Options.KMSKeyARN)}},
 		}
 	},
-	Keys: []key[LokiOptions]{{
-		"loki_bucket", "Bucket that Loki keeps logs in.", "demo-loki-111122223333-eu-central-1",
-		func(_ Input[LokiOptions], out Outputs) string { return out.Made[BucketName] },
-	}},
+	Keys: []key[LokiOptions]{
+		{
+			"loki_bucket", "Bucket that Loki keeps logs in, or blob container on Azure.", "demo-loki-111122223333-eu-central-1",
+			func(in Input[LokiOptions], out Outputs) string { return lokiStoreOf(in, out).bucket },
+		},
+		{
+			"loki_storage_account", `Storage account of that container on Azure, "" on AWS.`, "lokidemo0123abcd",
+			func(_ Input[LokiOptions], out Outputs) string { return out.Made[AccountName] },
+		},
+	},
 	Values: func(in Input[LokiOptions], out Outputs) map[string]any {
+		store := lokiStoreOf(in, out)
 		loki := map[string]any{
-			"storage": map[string]any{
-				"bucketNames": map[string]any{"chunks": out.Made[BucketName]},
-				"s3":          map[string]any{"region": in.Region},
-			},
+			"storage": store.storage,
 			// Loki takes days in hours.
 			"limits_config": map[string]any{"retention_period": fmt.Sprintf("%dh", in.Options.RetentionDays*24)},
 		}
 		if slices.Contains(in.Enabled, "kube-prometheus-stack") {
 			loki["rulerConfig"] = map[string]any{"alertmanager_url": alertmanagerURL}
 		}
-		return map[string]any{
-			"serviceAccount": serviceAccount("loki", out.Made[RoleARN]),
-			// What has not reached the bucket yet is on a volume where the cluster has
-			// them, or lasts as long as the pod.
-			"singleBinary": map[string]any{"persistence": map[string]any{"enabled": slices.Contains(in.Enabled, "aws-ebs-csi-driver")}},
-			"loki":         loki,
-		}
+		return map[string]any{"serviceAccount": store.account, "singleBinary": store.pod, "loki": loki}
 	},
 })
+
+// lokiAccount is the service account of Loki.
+const lokiAccount = "loki"
+
+// lokiStore is where Loki keeps logs, by the values of its chart.
+type lokiStore struct {
+	// bucket, or container.
+	bucket string
+	// storage is what the tree's schemaConfig takes the type of its object store from.
+	storage map[string]any
+	// account is the service account, and pod what the pod has more.
+	account, pod map[string]any
+}
+
+// lokiStoreOf is the store of a cloud. What has not reached it yet is on a volume where the
+// cluster has them, or lasts as long as the pod.
+func lokiStoreOf(in Input[LokiOptions], out Outputs) lokiStore {
+	if in.onAzure() {
+		return lokiContainer(in, out)
+	}
+	volume := map[string]any{"enabled": false}
+	if slices.Contains(in.Enabled, "aws-ebs-csi-driver") {
+		volume = map[string]any{"enabled": true, "storageClass": "gp3"}
+	}
+	return lokiStore{
+		bucket: out.Made[BucketName],
+		storage: map[string]any{
+			"type": "s3", "bucketNames": map[string]any{"chunks": out.Made[BucketName]}, "s3": map[string]any{"region": in.Region},
+		},
+		account: serviceAccount(lokiAccount, out.Made[RoleARN]),
+		pod:     map[string]any{"persistence": volume},
+	}
+}
 
 // lokiBucket holds account and region, which make it unique in the world.
 func lokiBucket(f Facts) string { return f.Named("loki") + "-" + f.Account + "-" + f.Region }

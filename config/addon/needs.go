@@ -15,6 +15,8 @@ type Needs struct {
 	Bucket *Bucket
 	// Vault of secrets, on Azure.
 	Vault *Vault
+	// Container for data, on Azure.
+	Container *Container
 	// FileSystem for volumes that many nodes share.
 	FileSystem *FileSystem
 	// Zones are DNS zones that must exist under these names.
@@ -127,6 +129,19 @@ type Vault struct {
 	AllowedCIDRs []string
 	// Recover core's from the one that was deleted.
 	Recover bool
+}
+
+// Container is a blob container of Azure.
+type Container struct {
+	// ID of one that others made; "" for one that core makes, with a storage account that has
+	// nothing else.
+	ID string
+	// Account is the name of the storage account, unique in the world, 3 to 24 characters.
+	Account string
+	// Name of the container in it.
+	Name string
+	// ExpireDays is the age at which blobs of core's are deleted, in days; 0 keeps them.
+	ExpireDays int
 }
 
 // FileSystem is an EFS file system with a mount target in each private subnet.

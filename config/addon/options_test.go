@@ -217,11 +217,44 @@ func TestLokiDisk(t *testing.T) {
 			f.Enabled = []string{"aws-ebs-csi-driver"}
 		}
 		given := Find("loki").Values(f, &LokiOptions{}, Outputs{Made: map[string]string{}})["singleBinary"]
-		want := map[string]any{"persistence": map[string]any{"enabled": volumes}}
-		if diff := cmp.Diff(want, given); diff != "" {
+		volume := map[string]any{"enabled": false}
+		if volumes {
+			volume = map[string]any{"enabled": true, "storageClass": "gp3"}
+		}
+		if diff := cmp.Diff(map[string]any{"persistence": volume}, given); diff != "" {
 			t.Errorf("volumes %t (-want +got):\n%s", volumes, diff)
 		}
 	}
+}
+
+// TestLokiInAContainerOfOthers: core makes none, the identity has its role on that one, and Loki
+// goes by the proxy to it, for the network rules of others are not known.
+func TestLokiInAContainerOfOthers(t *testing.T) {
+	const id = "/subscriptions/s/resourceGroups/logs/providers/Microsoft.Storage/storageAccounts/platformlogs/blobServices/default/containers/loki"
+	loki, options := Find("loki"), &LokiOptions{RetentionDays: 14, Container: id}
+	needs := loki.Needs(azureFacts(), options)
+	assert.DeepEqual(t, needs, Needs{
+		Container:  &Container{ID: id, Account: "platformlogs", Name: "loki"},
+		Identities: []Identity{{ServiceAccount: "loki", Roles: []Role{{Name: "Storage Blob Data Contributor", Scope: id}}}},
+	})
+	values := inJSON(loki.Values(azureFacts(), options, sampleOutputs(needs)))
+	for _, want := range []string{`"accountName":"platformlogs"`, `"chunks":"loki"`, `"retention_period":"336h"`, "proxy.corp.example"} {
+		assert.Check(t, strings.Contains(values, want), "%s\n%s", want, values)
+	}
+	assert.Check(t, !strings.Contains(values, "blob.core.windows.net"), values)
+}
+
+// TestNamesInTheWorld have the length that Azure takes, and tell clusters apart.
+func TestNamesInTheWorld(t *testing.T) {
+	f, other := azureFacts(), azureFacts()
+	f.Cluster, other.Cluster = strings.Repeat("a-b", 20), strings.Repeat("a-b", 20)+"c"
+	for _, name := range []string{storageName(f), vaultName(f)} {
+		assert.Check(t, len(name) <= 24, name)
+	}
+	assert.Check(t, !strings.Contains(storageName(f), "-"), storageName(f))
+	assert.Check(t, storageName(f) != storageName(other), "two clusters have one name")
+	f.ResourceGroup = "Platform-Demo"
+	assert.Check(t, storageName(f) == storageName(Facts{Account: f.Account, ResourceGroup: "platform-demo", Cluster: f.Cluster}), "Azure tells no capitals from small letters")
 }
 
 // TestHosts finds hosts that nobody would get to.

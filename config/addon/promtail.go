@@ -6,9 +6,7 @@ var _ = register(Addon{
 	Namespace:       monitoring,
 	NamespaceLabels: monitoringLabels(),
 	Stage:           Others,
-	NotOn: notOnAzure("sends logs to the addon loki, which is for AWS",
-		"remove it, or use alloy"),
-	Requires: []string{"loki"},
+	Requires:        []string{"loki"},
 	// https://grafana.com/docs/loki/latest/send-data/promtail
 	Ended: &End{Date: "2026-03-02", Successor: "alloy"},
 }, definition[none]{

@@ -90,6 +90,7 @@ func inTheCloud(n Needs) []string {
 		{n.Certificate != nil, "certificate"},
 		{n.Bucket != nil, "bucket"},
 		{n.Vault != nil, "key vault"},
+		{n.Container != nil, "blob container in a storage account"},
 		{n.FileSystem != nil, "file system"},
 		{len(n.DiscoveryTags) > 0, "discovery tags"},
 	} {

@@ -26,7 +26,9 @@ const (
 	// MaxZoneTags of the private DNS zone that AKS makes with the tags of the cluster.
 	MaxZoneTags = 15
 	MaxTagKey   = 512
-	MaxTagValue = 256
+	// MaxStorageTagKey is MaxTagKey of a storage account.
+	MaxStorageTagKey = 128
+	MaxTagValue      = 256
 	// NotInTagKey are the characters that a key does not have.
 	NotInTagKey = `<>%&\?/`
 )

@@ -41,6 +41,24 @@ func Subnet(subscription, group, network, subnet string) string {
 	return Resource(subscription, group, VirtualNetworks, network) + "/" + subnets + "/" + subnet
 }
 
+// containers is the type of blob containers below that of storage accounts.
+const containers = "/blobServices/default/containers/"
+
+// Container is the id of a blob container in a storage account.
+func Container(subscription, group, account, container string) string {
+	return Resource(subscription, group, StorageAccounts, account) + containers + container
+}
+
+// ContainerParts are the names of the storage account and the container in the id of a container;
+// "" for any other id.
+func ContainerParts(id string) (account, container string) {
+	account, container, found := strings.Cut(id, containers)
+	if !found {
+		return "", ""
+	}
+	return NameOf(account), container
+}
+
 // SubscriptionOf is the subscription in an id, "" when there is none.
 func SubscriptionOf(id string) string {
 	parts := strings.Split(id, "/")

@@ -18,6 +18,10 @@ func TestIDs(t *testing.T) {
 	assert.Check(t, Is(strings.ToLower(id), VirtualNetworks) && !Is(id, Identities))
 	assert.Check(t, is.Equal(GroupOf(id), "/subscriptions/s/resourceGroups/g"))
 	assert.Check(t, is.Equal(GroupOf("/subscriptions/s"), ""))
+	account, container := ContainerParts(Container("s", "g", "logs", "loki"))
+	assert.Check(t, account == "logs" && container == "loki", "%s, %s", account, container)
+	account, container = ContainerParts(id)
+	assert.Check(t, account == "" && container == "", "%s, %s", account, container)
 }
 
 func TestParseSubnet(t *testing.T) {

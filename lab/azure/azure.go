@@ -20,6 +20,7 @@ import (
 	"tombolo/lab/azure/network"
 	"tombolo/lab/azure/rbac"
 	"tombolo/lab/azure/resources"
+	"tombolo/lab/azure/storage"
 	"tombolo/lab/standin"
 )
 
@@ -97,7 +98,7 @@ func allTypes() map[string]*standin.Type {
 	types := map[string]*standin.Type{}
 	for _, provider := range []map[string]*standin.Type{
 		resources.Types(subnetUsed), network.Types(containerservice.Interface), managedidentity.Types(), authorization.Types(), containerservice.Types(), compute.Types(),
-		dns.Types(), keyvault.Types(),
+		dns.Types(), keyvault.Types(), storage.Types(),
 	} {
 		maps.Copy(types, provider)
 	}
@@ -123,6 +124,7 @@ func allFunctions() map[string]*standin.Function {
 	functions := map[string]*standin.Function{}
 	for _, provider := range []map[string]*standin.Function{
 		resources.Functions(), network.Functions(), managedidentity.Functions(), authorization.Functions(), containerservice.Functions(), dns.Functions(), keyvault.Functions(),
+		storage.Functions(),
 	} {
 		maps.Copy(functions, provider)
 	}

@@ -3,6 +3,7 @@
 package lab
 
 import (
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -29,6 +30,7 @@ func TestAKS(t *testing.T) {
 		{"the cloud has the cluster and its pools", project.aksExists},
 		{"the network's id reaches the ConfigMap", project.aksPublishes},
 		{"ingress-nginx has AKS's load balancer, and istio's Gateway ends TLS", project.aksFronted},
+		{"Loki's pod, and no other, gets tokens of the identity that its container lets in", project.aksLogs},
 		{"neither state nor kubeconfig holds a credential", project.aksHoldsNoSecret},
 		{"an upgrade takes the control plane first, and then each pool", project.aksUpgrades},
 		{"plain pulumi sees the same stacks", func(p project, t *testing.T) { p.sameByPulumi(t, "aks-core", "aks-bootstrap") }},
@@ -110,6 +112,26 @@ func (p project) aksPublishes(t *testing.T) {
 	assert.Assert(t, is.Len(networks, 1))
 	got := p.kubectl(t, "aks", "-n", "flux-system", "get", "configmap", "infra-config", "-o", "jsonpath={.data.network_id}")
 	assert.Check(t, strings.EqualFold(got, networks[0].ID), "the ConfigMap says %q, and the cloud %q", got, networks[0].ID)
+}
+
+// aksLogs: the chart's values lead to the account that core has made, and Loki's service account
+// to the identity with the role on its container.
+func (p project) aksLogs(t *testing.T) {
+	accounts := p.made(t, "azure-native:storage/v20230501:StorageAccount")
+	assert.Assert(t, is.Len(accounts, 1))
+	values := p.kubectl(t, "aks", "-n", "loki", "get", "configmap", "loki-received", "-o", `jsonpath={.data.values\.yaml}`)
+	for _, want := range []string{"accountName: " + path.Base(accounts[0].ID), "useFederatedToken: true", "type: azure", `azure.workload.identity/use: "true"`} {
+		assert.Check(t, is.Contains(values, want))
+	}
+	client := regexp.MustCompile(`azure.workload.identity/client-id: (\S+)`).FindStringSubmatch(values)
+	assert.Assert(t, is.Len(client, 2), values)
+	p.exchanges(t, "aks", client[1], "loki", "loki", "default")
+	var given bool
+	for _, record := range p.azureRecords(t) {
+		given = given || strings.Contains(record, "roleAssignments") && strings.Contains(record, accounts[0].ID+"/blobServices/default/containers/chunks") &&
+			strings.Contains(record, "ba92f5b4-2d11-453d-a403-e96b0029c9fe")
+	}
+	assert.Check(t, given, "the identity has no role on the container")
 }
 
 func (p project) aksHoldsNoSecret(t *testing.T) {

@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 
 	"tombolo/automation/preflight"
 	"tombolo/config"
+	"tombolo/config/addon"
 )
 
 // read reads the facts of the subscription of testdata.
@@ -61,6 +63,26 @@ func TestFactsThatCannotBeTold(t *testing.T) {
 	assert.Equal(t, f.AccountErr, "it is disabled")
 	f = read(t, func(m *manager) { m.Answers[at+"/locations"] = []byte(`{"value": [{"name": "westeurope"}]}`) })
 	assert.Check(t, !f.Enabled && f.RegionErr == "" && f.Versions == nil)
+}
+
+// TestWhatAddonsTake: who makes a vault or a storage account may write it, by a provider that the
+// subscription has registered, and have the nodes' subnet in its network rules.
+func TestWhatAddonsTake(t *testing.T) {
+	const join = "Microsoft.Network/virtualNetworks/subnets/joinViaServiceEndpoint/action"
+	c := demo()
+	c.Network.CIDR = "10.0.0.0/16"
+	assert.Check(t, !slices.Contains(rights(c), join))
+	c.Addons = addon.Selection{"external-secrets": &addon.SecretsOptions{}, "loki": &addon.LokiOptions{RetentionDays: 30}}
+	assert.DeepEqual(t, providers(c)[3:], []string{"Microsoft.KeyVault", "Microsoft.Storage"})
+	for _, want := range []string{
+		"Microsoft.KeyVault/vaults/write", "Microsoft.Storage/storageAccounts/write", "Microsoft.Storage/storageAccounts/blobServices/containers/write",
+		"Microsoft.Storage/storageAccounts/managementPolicies/write", join,
+	} {
+		assert.Check(t, is.Contains(rights(c), want))
+	}
+	c.Addons = addon.Selection{"external-secrets": &addon.SecretsOptions{Vault: "/x"}, "loki": &addon.LokiOptions{Container: "/x"}}
+	assert.Check(t, is.Len(providers(c), 3))
+	assert.Check(t, !slices.Contains(rights(c), join))
 }
 
 // TestSignInRemedy: what to do depends on why Entra refuses.
@@ -165,19 +187,19 @@ func TestJudge(t *testing.T) {
 			w.Version, w.All, w.Demand = "1.36", nil, nil
 			f.Unregistered, f.MissingRights = nil, nil
 		}, []string{
-			who, region, "ok resource providers: Microsoft.ContainerService, Microsoft.ManagedIdentity and Microsoft.Network are registered",
+			who, region, "ok resource providers: those of what core makes are registered",
 			"fail Kubernetes version: AKS does not offer 1.36 in germanywestcentral", "ok rights: what core makes is allowed to the identity",
 		}},
 		{"extended support alone", func(f *preflight.Facts, w *preflight.Wanted) {
 			w.Version, w.All, w.Demand, f.Unregistered, f.MissingRights = "1.32", nil, nil, nil, nil
 		}, []string{
-			who, region, "ok resource providers: Microsoft.ContainerService, Microsoft.ManagedIdentity and Microsoft.Network are registered",
+			who, region, "ok resource providers: those of what core makes are registered",
 			"fail Kubernetes version: AKS offers 1.32 in germanywestcentral with extended support alone", "ok rights: what core makes is allowed to the identity",
 		}},
 		{"extended support", func(f *preflight.Facts, w *preflight.Wanted) {
 			w.Version, w.All, w.Demand, w.Extended, f.Unregistered, f.MissingRights = "1.32", nil, nil, true, nil, nil
 		}, []string{
-			who, region, "ok resource providers: Microsoft.ContainerService, Microsoft.ManagedIdentity and Microsoft.Network are registered",
+			who, region, "ok resource providers: those of what core makes are registered",
 			"ok Kubernetes version: AKS offers 1.32 in germanywestcentral", "ok rights: what core makes is allowed to the identity",
 		}},
 		{"no extended support", func(_ *preflight.Facts, w *preflight.Wanted) { w.All, w.Demand, w.Extended = nil, nil, true }, []string{

@@ -65,6 +65,7 @@ var data = map[string]teardown.Data{
 	"azure-native:resources:ResourceGroup":       teardown.GuardsData,
 	"azure-native:storage:BlobContainer":         teardown.GuardsData,
 	"azure-native:storage:FileShare":             teardown.GuardsData,
+	"azure-native:storage:ManagementPolicy":      teardown.GuardsData,
 	"azure-native:storage:StorageAccount":        teardown.HoldsData,
 }
 

@@ -25,6 +25,7 @@ func TestDanger(t *testing.T) {
 		{"azure-native:keyvault/v20230701:Vault", plan.DataDanger},
 		{"azure-native:storage/v20230501:StorageAccount", plan.DataDanger},
 		{"azure-native:storage/v20230501:BlobContainer", plan.DataDanger},
+		{"azure-native:storage/v20230501:ManagementPolicy", plan.DataDanger},
 		{"azure-native:compute:Disk", plan.DataDanger},
 		{"azure-native:managedidentity/v20230131:UserAssignedIdentity", ""},
 		{"azure-native:network/v20190601:PublicIPAddress", ""},
@@ -39,6 +40,8 @@ func TestWhatIsKeptIsDangerous(t *testing.T) {
 		assert.Check(t, d == teardown.NoData || (Cloud{}).Danger(token, "") != "", token)
 	}
 	assert.Check(t, is.Equal((Cloud{}).Data("azure-native:resources:ResourceGroup"), teardown.GuardsData))
+	assert.Check(t, is.Equal((Cloud{}).Data("azure-native:storage/v20230501:StorageAccount"), teardown.HoldsData))
+	assert.Check(t, is.Equal((Cloud{}).Data("azure-native:storage/v20230501:BlobContainer"), teardown.GuardsData))
 	assert.Check(t, is.Equal((Cloud{}).Data("azure-native:network/v20190601:VirtualNetwork"), teardown.NoData))
 }
 

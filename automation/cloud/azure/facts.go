@@ -10,6 +10,7 @@ import (
 	"tombolo/automation/cloud/azure/arm"
 	"tombolo/automation/preflight"
 	"tombolo/config"
+	"tombolo/internal/armid"
 )
 
 // Versions of the APIs that facts are read by.
@@ -24,8 +25,36 @@ const (
 
 // providers are those whose resources core makes: a subscription registers each once.
 // https://learn.microsoft.com/azure/azure-resource-manager/management/resource-providers-and-types
-func providers() []string {
-	return []string{"Microsoft.ContainerService", "Microsoft.ManagedIdentity", "Microsoft.Network"}
+func providers(c *config.Cluster) []string {
+	out := []string{"Microsoft.ContainerService", "Microsoft.ManagedIdentity", "Microsoft.Network"}
+	for _, makes := range addonMakes(c) {
+		out = append(out, makes.provider)
+	}
+	return out
+}
+
+// addonMade is a resource that core makes for an addon: who provides it, and the rights that it takes.
+type addonMade struct {
+	provider string
+	rights   []string
+}
+
+// addonMakes are those of a cluster. The service endpoint lets the nodes' subnet in, where it is
+// core's own.
+func addonMakes(c *config.Cluster) []addonMade {
+	var out []addonMade
+	for _, a := range c.Addons.Enabled() {
+		needs := a.Needs(c.AddonFacts(), a.Options)
+		if v := needs.Vault; v != nil && v.ID == "" {
+			out = append(out, addonMade{"Microsoft.KeyVault", []string{armid.Vaults + "/write"}})
+		}
+		if s := needs.Container; s != nil && s.ID == "" {
+			out = append(out, addonMade{"Microsoft.Storage", []string{
+				armid.StorageAccounts + "/write", armid.StorageAccounts + "/blobServices/containers/write", armid.StorageAccounts + "/managementPolicies/write",
+			}})
+		}
+	}
+	return out
 }
 
 // readFacts fills in what a subscription says. Only a subscription that is not seen is an
@@ -54,7 +83,7 @@ func readFacts(ctx context.Context, client arm.Client, who caller, c *config.Clu
 	if !f.Enabled && f.RegionErr == "" {
 		return
 	}
-	f.Unregistered, f.ProvidersErr = unregistered(ctx, client, at)
+	f.Unregistered, f.ProvidersErr = unregistered(ctx, client, at, providers(c))
 	f.VersionsErr = readVersions(ctx, client, at, c.Cloud.Region, f)
 	f.MissingRights, f.RightsErr = lacking(ctx, client, at, rights(c))
 	f.OnOthers = missingOnOthers(ctx, client, c)
@@ -71,8 +100,8 @@ func hasRegion(ctx context.Context, client arm.Client, at, region string) (bool,
 	return slices.ContainsFunc(all, func(l location) bool { return l.Name == region }), ""
 }
 
-func unregistered(ctx context.Context, client arm.Client, at string) (missing []string, unknown string) {
-	for _, name := range providers() {
+func unregistered(ctx context.Context, client arm.Client, at string, names []string) (missing []string, unknown string) {
+	for _, name := range names {
 		var found struct{ RegistrationState string }
 		if err := client.Get(ctx, at+"/providers/"+name, listVersion, "", &found); err != nil {
 			return nil, err.Error()

@@ -29,6 +29,7 @@ var finders = map[string]string{
 	"azure-native:network:VirtualNetwork":               "Microsoft.Network/virtualNetworks/{virtualNetworkName}",
 	"azure-native:resources:ResourceGroup":              "",
 	"azure-native:storage:BlobContainer":                "Microsoft.Storage/storageAccounts/{accountName}/blobServices/default/containers/{containerName}",
+	"azure-native:storage:ManagementPolicy":             "Microsoft.Storage/storageAccounts/{accountName}/managementPolicies/{managementPolicyName}",
 	"azure-native:storage:StorageAccount":               "Microsoft.Storage/storageAccounts/{accountName}",
 }
 

@@ -59,6 +59,10 @@ func TestDerivedIDs(t *testing.T) {
 			"azure-native:storage/v20230501:BlobContainer", in("accountName", "demologs", "containerName", "chunks"),
 			group + "/providers/Microsoft.Storage/storageAccounts/demologs/blobServices/default/containers/chunks",
 		},
+		{
+			"azure-native:storage/v20230501:ManagementPolicy", in("accountName", "demologs", "managementPolicyName", "default"),
+			group + "/providers/Microsoft.Storage/storageAccounts/demologs/managementPolicies/default",
+		},
 		{clusterType, in(), ""},
 		{clusterType, recovery.Inputs{"resourceName": "demo"}, ""},
 		{"azure-native:authorization/v20220401:RoleAssignment", recovery.Inputs{"scope": "/subscriptions/s"}, ""},
@@ -148,6 +152,8 @@ func (m *made) Call(call pulumi.MockCallArgs) (resource.PropertyMap, error) {
 		return resource.NewPropertyMapFromMap(map[string]any{
 			"name": "shop", "properties": map[string]any{"vaultUri": "https://shop.vault.azure.net/", "enableRbacAuthorization": true, "tenantId": tenant, "sku": map[string]any{"family": "A", "name": "standard"}},
 		}), nil
+	case "azure-native:storage/v20230501:getBlobContainer":
+		return resource.NewPropertyMapFromMap(map[string]any{"name": "loki"}), nil
 	case "azure-native:containerservice/v20240901:listManagedClusterUserCredentials":
 		kubeconfig := base64.StdEncoding.EncodeToString([]byte(`clusters: [{cluster: {server: "https://demo.example:443", certificate-authority-data: Q0E=}}]`))
 		return resource.NewPropertyMapFromMap(map[string]any{"kubeconfigs": []any{map[string]any{"name": "clusterUser", "value": kubeconfig}}}), nil

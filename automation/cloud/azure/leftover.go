@@ -40,6 +40,8 @@ type kind struct {
 	rank int
 	// data says that people keep something in it.
 	data bool
+	// full says that Azure deletes it with what is in it, for good.
+	full bool
 }
 
 // kinds that can be left over. The versions are those of
@@ -58,7 +60,7 @@ func kinds() []kind {
 		{typ: "Microsoft.Network/networkSecurityGroups", version: "2024-05-01", name: "network security group", token: "azure-native:network:NetworkSecurityGroup", rank: 5},
 		{typ: identityKind, version: identityVersion, name: "managed identity", token: "azure-native:managedidentity:UserAssignedIdentity", rank: 5},
 		{typ: "Microsoft.KeyVault/vaults", version: "2023-07-01", name: "key vault", token: "azure-native:keyvault:Vault", rank: 5, data: true},
-		{typ: "Microsoft.Storage/storageAccounts", version: "2023-05-01", name: "storage account", token: "azure-native:storage:StorageAccount", rank: 5, data: true},
+		{typ: "Microsoft.Storage/storageAccounts", version: "2023-05-01", name: "storage account", token: "azure-native:storage:StorageAccount", rank: 5, data: true, full: true},
 		{typ: arm.GroupType, version: listVersion, name: "resource group", token: "azure-native:resources:ResourceGroup", rank: 6},
 	}
 }
@@ -78,7 +80,7 @@ func kindOf(id arm.ID) kind {
 func leftoverOf(r listed, proof string) teardown.Leftover {
 	id, _ := arm.ParseID(r.ID)
 	k := kindOf(id)
-	l := teardown.Leftover{Kind: k.name, ID: id.Name, CloudID: r.ID, Proof: proof, Type: k.token, Rank: k.rank, Data: k.data}
+	l := teardown.Leftover{Kind: k.name, ID: id.Name, CloudID: r.ID, Proof: proof, Type: k.token, Rank: k.rank, Data: k.data, GoesFull: k.full}
 	if claim := r.Tags[claimTag]; claim != "" {
 		l.Name = r.Tags[claimNamespaceTag] + "/" + claim
 	}

@@ -27,10 +27,18 @@ func rights(c *config.Cluster) []string {
 		"Microsoft.ManagedIdentity/userAssignedIdentities/federatedIdentityCredentials/write",
 		"Microsoft.Resources/subscriptions/resourceGroups/write",
 	}
+	makes := addonMakes(c)
+	for _, m := range makes {
+		out = append(out, m.rights...)
+	}
 	if !c.OwnsNetwork() {
 		return out
 	}
 	out = append(out, "Microsoft.Network/virtualNetworks/write", "Microsoft.Network/virtualNetworks/subnets/write", subnetJoin)
+	if len(makes) > 0 {
+		// https://learn.microsoft.com/azure/virtual-network/virtual-network-service-endpoints-overview#provisioning
+		out = append(out, "Microsoft.Network/virtualNetworks/subnets/joinViaServiceEndpoint/action")
+	}
 	if c.Network.Outbound == config.OutboundNATGateway {
 		out = append(out, "Microsoft.Network/natGateways/write", "Microsoft.Network/natGateways/join/action",
 			"Microsoft.Network/publicIPAddresses/write", "Microsoft.Network/publicIPAddresses/join/action")

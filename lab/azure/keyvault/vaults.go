@@ -130,17 +130,12 @@ func check(c *standin.Call) error {
 }
 
 func checkSubnet(c *standin.Call, id string) error {
-	if subnet := arm.ByID(c.Cloud, network.SubnetType, id); subnet != nil {
-		for _, endpoint := range subnet.Outputs.Objects("serviceEndpoints") {
-			if strings.EqualFold(endpoint.Str("service"), namespace) {
-				return nil
-			}
-		}
+	refusal := network.WithoutEndpoint(c.Cloud, id, namespace)
+	if refusal == "" {
+		return nil
 	}
-	before, _, _ := strings.Cut(id, "/subnets/")
 	return c.Refusef("VirtualNetworkNotValid", "Operation on Virtual Network could not be performed. StatusCode: 400 (BadRequest). Error Code: SubnetsHaveNoServiceEndpointsConfigured. "+
-		"Error Message: Subnets %s of virtual network %s do not have ServiceEndpoints for Microsoft.KeyVault resources configured. "+
-		"Add Microsoft.KeyVault to subnet's ServiceEndpoints collection before trying to ACL Microsoft.KeyVault resources to these subnets..", arm.NameOf(id), before)
+		"Error Message: %s", refusal)
 }
 
 // describe fills in what Azure answers. How a vault came to be is not told.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"tombolo/lab/azure/arm"
 	"tombolo/lab/azure/rbac"
@@ -186,4 +187,20 @@ func removeNetwork(c *standin.Call, users Users) error {
 		}
 	}
 	return nil
+}
+
+// WithoutEndpoint is why a service cannot have a subnet in its network rules; "" when the subnet
+// has the endpoint. Sources: https://github.com/Azure/avdaccelerator/issues/818 and
+// https://github.com/hashicorp/terraform-provider-azurerm/issues/16547
+func WithoutEndpoint(c *standin.Cloud, id, service string) string {
+	if subnet := arm.ByID(c, SubnetType, id); subnet != nil {
+		for _, endpoint := range subnet.Outputs.Objects("serviceEndpoints") {
+			if strings.EqualFold(endpoint.Str("service"), service) {
+				return ""
+			}
+		}
+	}
+	of, _, _ := strings.Cut(id, "/subnets/")
+	return fmt.Sprintf("Subnets %s of virtual network %s do not have ServiceEndpoints for %s resources configured. "+
+		"Add %s to subnet's ServiceEndpoints collection before trying to ACL %s resources to these subnets..", arm.NameOf(id), of, service, service, service)
 }

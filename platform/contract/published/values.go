@@ -44,7 +44,8 @@ func valuesOf(c *config.Cluster, a addon.Enabled) *Values {
 		Made: map[string]string{},
 	}
 	for _, name := range []string{
-		addon.InstanceProfile, addon.QueueName, addon.CertificateARN, addon.BucketName, addon.FileSystemID, addon.VaultURL,
+		addon.InstanceProfile, addon.QueueName, addon.CertificateARN, addon.BucketName, addon.FileSystemID, addon.VaultURL, addon.AccountName,
+		addon.ContainerName,
 	} {
 		out.Made[name] = fromCore
 	}

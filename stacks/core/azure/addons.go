@@ -9,6 +9,7 @@ import (
 
 	"tombolo/components/azuregroup"
 	"tombolo/components/azureidentity"
+	"tombolo/components/azurestorage"
 	"tombolo/components/azurevault"
 	"tombolo/components/azurezones"
 	"tombolo/config"
@@ -43,6 +44,9 @@ func (m *addonMaker) make(needs addon.Needs) error {
 		return err
 	}
 	if err := m.makeVault(needs.Vault); err != nil {
+		return err
+	}
+	if err := m.makeContainer(needs.Container); err != nil {
 		return err
 	}
 	for _, i := range needs.Identities {
@@ -92,15 +96,50 @@ func (m *addonMaker) makeVault(needed *addon.Vault) error {
 		GroupName: m.c.Cloud.ResourceGroup, ResourceGroup: m.group, AllowedCIDRs: needed.AllowedCIDRs, Recover: needed.Recover,
 		Tags: m.tags, Protect: m.c.Protect,
 	}
-	if m.c.OwnsNetwork() { // a subnet of others may have no endpoint for it
-		args.SubnetID = m.network.SubnetID
-	}
+	args.SubnetID = m.ownSubnet()
 	made, err := azurevault.NewVault(m.ctx, m.c.Name+"-addon-"+m.addon.Name, args, m.provider)
 	if err != nil {
 		return err
 	}
 	m.ready[made.ID] = made.Ready
 	m.put(addon.VaultURL, made.URL)
+	return nil
+}
+
+// ownSubnet is that of the nodes in a network of core's; nil in one of others, whose subnet may
+// have no endpoint for what is made.
+func (m *addonMaker) ownSubnet() pulumi.StringInput {
+	if !m.c.OwnsNetwork() {
+		return nil
+	}
+	return m.network.SubnetID
+}
+
+// makeContainer makes the blob container, or looks at the one of others.
+func (m *addonMaker) makeContainer(needed *addon.Container) error {
+	if needed == nil {
+		return nil
+	}
+	if needed.ID != "" {
+		provider, err := m.providerOf(needed.ID, "azure-"+m.addon.Name)
+		if err != nil {
+			return err
+		}
+		m.put(addon.AccountName, pulumi.String(needed.Account))
+		m.put(addon.ContainerName, pulumi.String(needed.Name))
+		return azurestorage.Check(m.ctx, needed.ID, provider)
+	}
+	made, err := azurestorage.NewContainer(m.ctx, m.c.Name+"-addon-"+m.addon.Name, &azurestorage.ContainerArgs{
+		Account: needed.Account, Name: needed.Name, Subscription: m.c.Cloud.Account, Location: m.c.Cloud.Region,
+		GroupName: m.c.Cloud.ResourceGroup, ResourceGroup: m.group, SubnetID: m.ownSubnet(), ExpireDays: needed.ExpireDays,
+		Tags: m.tags, Protect: m.c.Protect,
+	}, m.provider)
+	if err != nil {
+		return err
+	}
+	m.ready[made.ID] = made.Ready
+	m.put(addon.AccountName, made.Account)
+	m.put(addon.ContainerName, made.Name)
 	return nil
 }
 

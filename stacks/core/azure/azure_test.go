@@ -32,6 +32,7 @@ const (
 	getGroup     = "azure-native:resources:getResourceGroup"
 	getZone      = "azure-native:network/v20240601:getPrivateZone"
 	getVault     = "azure-native:keyvault/v20230701:getVault"
+	getContainer = "azure-native:storage/v20230501:getBlobContainer"
 	getSubnet    = "azure-native:network/v20190601:getSubnet"
 	getVNet      = "azure-native:network/v20190601:getVirtualNetwork"
 	getCluster   = "azure-native:containerservice/v20240901:getManagedCluster"
@@ -70,6 +71,7 @@ func account() *recorder.Recorder {
 			getVault: recorder.Answering(map[string]any{"name": "shop", "properties": map[string]any{
 				"vaultUri": "https://shop.vault.azure.net/", "enableRbacAuthorization": true,
 			}}),
+			getContainer: recorder.Answering(map[string]any{"name": "loki"}),
 			getSubnet: recorder.Answering(map[string]any{"name": "aks", "purpose": "", "routeTable": map[string]any{
 				"id": "/subscriptions/00000000-0000-4000-8000-000000000002/resourceGroups/network-team/providers/Microsoft.Network/routeTables/egress", "name": "egress", "type": "x",
 			}}),
@@ -136,7 +138,8 @@ func TestProviders(t *testing.T) {
 			assert.Check(t, !given, "the provider has %s", key)
 		}
 	}
-	assert.DeepEqual(t, got, map[string]string{"azure": subscription, "azure-network": "00000000-0000-4000-8000-000000000002", "azure-external-secrets": "00000000-0000-4000-8000-000000000002"})
+	const others = "00000000-0000-4000-8000-000000000002"
+	assert.DeepEqual(t, got, map[string]string{"azure": subscription, "azure-network": others, "azure-external-secrets": others, "azure-loki": others})
 }
 
 func TestHandOff(t *testing.T) {

@@ -32,12 +32,17 @@ func vnetArgs(c *config.Cluster) (*azurenetwork.VNetArgs, error) {
 
 // serviceEndpoints are those of the services that let the nodes' subnet in.
 func serviceEndpoints(c *config.Cluster) []string {
+	var out []string
 	for _, a := range c.Addons.Enabled() {
-		if vault := a.Needs(c.AddonFacts(), a.Options).Vault; vault != nil && vault.ID == "" {
-			return []string{"Microsoft.KeyVault"}
+		needs := a.Needs(c.AddonFacts(), a.Options)
+		if needs.Vault != nil && needs.Vault.ID == "" {
+			out = append(out, "Microsoft.KeyVault")
+		}
+		if needs.Container != nil && needs.Container.ID == "" {
+			out = append(out, "Microsoft.Storage")
 		}
 	}
-	return nil
+	return out
 }
 
 // tiers, channels and ways out as AKS spells them.

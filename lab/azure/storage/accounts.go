@@ -1,0 +1,167 @@
+// Package storage is Azure's storage accounts in the stand-in, with their blob containers and
+// management policies. Of blobs it has none: what is in a container is not the Resource Manager's.
+package storage
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	storage "github.com/pulumi/pulumi-azure-native-sdk/storage/v2/v20230501"
+
+	"tombolo/lab/azure/arm"
+	"tombolo/lab/azure/network"
+	"tombolo/lab/standin"
+)
+
+// The types of accounts and what is in them.
+const (
+	AccountType   = "azure-native:storage/v20230501:StorageAccount"
+	ContainerType = "azure-native:storage/v20230501:BlobContainer"
+	PolicyType    = "azure-native:storage/v20230501:ManagementPolicy"
+)
+
+// namespace of the resource provider, and the path of accounts.
+const (
+	namespace   = "Microsoft.Storage"
+	accountPath = "/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Microsoft.Storage/storageAccounts/{accountName}"
+)
+
+// The names of containers are by
+// https://learn.microsoft.com/en-us/azure/azure-resource-manager/management/resource-name-rules#microsoftstorage.
+// Those of accounts have refusals of their own, and a policy has one name.
+var (
+	accounts   = arm.Kind{Token: AccountType, ARM: namespace + "/storageAccounts", Provider: namespace, Path: accountPath}
+	containers = arm.Kind{
+		Token: ContainerType, ARM: namespace + "/storageAccounts/blobServices/containers", Provider: namespace,
+		Path: accountPath + "/blobServices/default/containers/{containerName}", Parent: AccountType, ParentPath: accountPath,
+		Name:     regexp.MustCompile(`^[a-z0-9](-?[a-z0-9]){2,62}$`),
+		NameRule: "The name must be 3 to 63 lower-case letters, digits and hyphens, begin with a letter or digit, and have no two hyphens in a row.",
+	}
+	policies = arm.Kind{
+		Token: PolicyType, ARM: namespace + "/storageAccounts/managementPolicies", Provider: namespace,
+		Path: accountPath + "/managementPolicies/{managementPolicyName}", Parent: AccountType, ParentPath: accountPath,
+	}
+)
+
+// Types are accounts, containers and policies.
+func Types() map[string]*standin.Type {
+	return map[string]*standin.Type{
+		AccountType: accounts.Type(standin.Type{
+			Constructor: storage.NewStorageAccount,
+			// forceNewMap in provider/pkg/gen/replacement.go of azure-native
+			ForceNew: []string{"isHnsEnabled", "location"},
+			Create:   func(c *standin.Call) (string, error) { return "", createAccount(c) },
+			Update:   updateAccount,
+			// An account goes with all that is in it, without a question:
+			// https://learn.microsoft.com/en-us/azure/storage/common/storage-account-create#delete-a-storage-account
+			Takes: standin.Timing{Create: 25 * time.Second, Update: 3 * time.Second, Remove: 4 * time.Second},
+		}),
+		// forceNewMap there has nothing for a container
+		ContainerType: containers.Type(standin.Type{
+			Constructor: storage.NewBlobContainer,
+			Create:      func(c *standin.Call) (string, error) { return "", writeContainer(c) },
+			Update:      writeContainer,
+			Takes:       standin.Timing{Create: time.Second, Update: time.Second, Remove: time.Second},
+		}),
+		PolicyType: policies.Type(standin.Type{
+			Constructor: storage.NewManagementPolicy,
+			Create:      func(c *standin.Call) (string, error) { return "", writePolicy(c) },
+			Update:      writePolicy,
+			Takes:       standin.Timing{Create: time.Second, Update: time.Second, Remove: time.Second},
+		}),
+	}
+}
+
+// Functions look accounts and containers up.
+func Functions() map[string]*standin.Function {
+	return map[string]*standin.Function{
+		"azure-native:storage/v20230501:getStorageAccount": {SDK: storage.LookupStorageAccount, Run: arm.Lookup(accounts, nil)},
+		"azure-native:storage/v20230501:getBlobContainer":  {SDK: storage.LookupBlobContainer, Run: arm.Lookup(containers, nil)},
+	}
+}
+
+// accountName is what an account's name matches.
+var accountName = regexp.MustCompile(`^[a-z0-9]{3,24}$`)
+
+// createAccount refuses a name that no account can have, and one that another has in the world.
+// Source: https://learn.microsoft.com/en-us/azure/azure-resource-manager/troubleshooting/error-storage-account-name
+func createAccount(c *standin.Call) error {
+	name := arm.NameOf(c.Record.ID)
+	if !accountName.MatchString(name) {
+		return c.Refusef("AccountNameInvalid", "%s is not a valid storage account name. Storage account name must be between 3 and 24 characters in length and use numbers and lower-case letters only.", name)
+	}
+	for r := range c.Others() {
+		if r == c.Record || arm.NameOf(r.ID) != name {
+			continue
+		}
+		if arm.Same(arm.SubscriptionOf(r.ID), arm.SubscriptionOf(c.Record.ID)) {
+			return c.Refuse(standin.Refusal{Code: "StorageAccountInAnotherResourceGroup", Status: 409, Message: fmt.Sprintf(
+				"The account %s is already in another resource group in this subscription.", name)})
+		}
+		return c.Refuse(standin.Refusal{Code: "StorageAccountAlreadyTaken", Status: 409, Message: fmt.Sprintf("The storage account named %s is already taken.", name)})
+	}
+	if err := checkAccount(c); err != nil {
+		return err
+	}
+	describeAccount(c)
+	return nil
+}
+
+func updateAccount(c *standin.Call) error {
+	if err := checkAccount(c); err != nil {
+		return err
+	}
+	describeAccount(c)
+	return nil
+}
+
+// mostTagKey is the length of a tag's key on an account, where others have 512:
+// https://learn.microsoft.com/en-us/azure/azure-resource-manager/management/tag-resources#limitations
+const mostTagKey = 128
+
+// checkAccount refuses what no account can have. A subnet in the network rules is one that its
+// writer may use so, and that has the endpoint:
+// https://learn.microsoft.com/en-us/azure/virtual-network/virtual-network-service-endpoints-overview#provisioning,
+// https://github.com/hashicorp/terraform-provider-azurerm/issues/16547
+func checkAccount(c *standin.Call) error {
+	for key := range c.In().Strs("tags") {
+		if len(key) > mostTagKey {
+			return c.Refusef("InvalidTagName", "Tag name too large. Following tag name '%s...' exceeded the maximum length. Maximum allowed length for tag name - '%d' characters.", key[:40], mostTagKey)
+		}
+	}
+	for _, rule := range c.In().Sub("networkRuleSet").Objects("virtualNetworkRules") {
+		id := rule.Str("virtualNetworkResourceId")
+		if err := arm.CheckLinked(c, "Microsoft.Network/virtualNetworks/subnets/joinViaServiceEndpoint/action", id); err != nil {
+			return err
+		}
+		if refusal := network.WithoutEndpoint(c.Cloud, id, namespace); refusal != "" {
+			return c.Refusef("NetworkAclsValidationFailure", "Validation of network acls failure: SubnetsHaveNoServiceEndpointsConfigured:%s", refusal)
+		}
+	}
+	return nil
+}
+
+// describeAccount fills in what Azure answers. Source:
+// https://learn.microsoft.com/en-us/rest/api/storagerp/storage-accounts/get-properties
+func describeAccount(c *standin.Call) {
+	out, name, made := c.Out(), arm.NameOf(c.Record.ID), c.Record.Created.UTC().Format(time.RFC3339)
+	out["provisioningState"], out["statusOfPrimary"], out["primaryLocation"] = "Succeeded", "available", out.Str("location")
+	out["creationTime"], out["keyCreationTime"] = made, map[string]any{"key1": made, "key2": made}
+	out["privateEndpointConnections"] = []any{}
+	endpoints := map[string]any{}
+	for _, service := range []string{"blob", "dfs", "file", "queue", "table"} {
+		endpoints[service] = "https://" + name + "." + service + ".core.windows.net/"
+	}
+	out["primaryEndpoints"] = endpoints
+	out.SetDefault("accessTier", "Hot")
+	out.SetDefault("enableHttpsTrafficOnly", true)
+	out.SetDefault("minimumTlsVersion", "TLS1_0")
+	out.SetDefault("allowBlobPublicAccess", false)
+	out.SetDefault("encryption", map[string]any{"keySource": "Microsoft.Storage"})
+	out.SetDefault("networkRuleSet", map[string]any{"bypass": "AzureServices", "defaultAction": "Allow"})
+	sku := out.Sub("sku").Clone()
+	sku["tier"], _, _ = strings.Cut(sku.Str("name"), "_")
+	out["sku"] = map[string]any(sku)
+}
