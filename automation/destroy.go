@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -69,7 +70,7 @@ func (d *Driver) destroyBootstrap(ctx context.Context, c *config.Cluster, o Dest
 		return StackResult{}, err
 	}
 	begin(o.began, string(stacks.Bootstrap))
-	end := d.retryDefinitions(ctx, c)
+	end := d.retryDeletions(ctx, c)
 	s, result, err := d.destroyStack(ctx, c, stacks.Bootstrap, o, env)
 	end()
 	if err != nil && o.Only == "" {
@@ -81,23 +82,31 @@ func (d *Driver) destroyBootstrap(ctx context.Context, c *config.Cluster, o Dest
 	return s.removed(ctx, result, o)
 }
 
-// definitionsPause is how long the API server has to delete the definitions of custom resources
-// by itself.
-const definitionsPause = 10 * time.Second
+// deletionPause is how long a cluster has to delete definitions and namespaces by itself.
+const deletionPause = 10 * time.Second
 
-// retryDefinitions has the API server try again to delete definitions while bootstrap is
+// retryDeletions has the cluster try again to delete what it could not while bootstrap is
 // destroyed, and returns what ends that. A cluster that does not answer has nothing to try.
-func (d *Driver) retryDefinitions(ctx context.Context, c *config.Cluster) (end func()) {
+func (d *Driver) retryDeletions(ctx context.Context, c *config.Cluster) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var work sync.WaitGroup
 	work.Go(func() {
 		select {
 		case <-ctx.Done(): // most destructions end before
 			return
-		case <-time.After(definitionsPause):
+		case <-time.After(deletionPause):
+		}
+		st, err := d.backend.State(ctx, stacks.Name(c.Name, stacks.Bootstrap))
+		if err != nil {
+			return
+		}
+		ours := func(kind, name string) bool {
+			return slices.ContainsFunc(st.All(), func(r apitype.ResourceV3) bool {
+				return strings.HasSuffix(string(r.Type), ":"+kind) && string(r.ID) == name && !r.External
+			})
 		}
 		if own, err := d.probe(ctx, c); err == nil && own.answers() {
-			teardown.Cluster{Cluster: own.cluster}.RetryDefinitions(ctx, definitionsPause)
+			teardown.Cluster{Cluster: own.cluster}.RetryDeletions(ctx, deletionPause, ours)
 		}
 	})
 	return func() { cancel(); work.Wait() }

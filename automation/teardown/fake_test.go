@@ -46,6 +46,7 @@ func worldKinds() map[schema.GroupVersionKind]meta.RESTScope {
 		all[schema.GroupVersionKind{Version: "v1", Kind: kind}] = meta.RESTScopeNamespace
 	}
 	all[schema.GroupVersionKind{Version: "v1", Kind: "PersistentVolume"}] = meta.RESTScopeRoot
+	all[schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}] = meta.RESTScopeRoot
 	all[schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "StatefulSet"}] = meta.RESTScopeNamespace
 	all[schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}] = meta.RESTScopeNamespace
 	all[schema.GroupVersionKind{Group: "monitoring.coreos.com", Version: "v1", Kind: "Prometheus"}] = meta.RESTScopeNamespace

@@ -20,8 +20,8 @@ const (
 	SystemHosts = "tombolo/hosts"
 	// TeamAnnotation is the annotation of a team's Application, with the team's name.
 	TeamAnnotation = "tombolo/team"
-	// RetriedAnnotation of a definition of custom resources says when a destruction had the
-	// API server try again to delete it.
+	// RetriedAnnotation of a definition of custom resources, or of a namespace, says when a
+	// destruction had the cluster try again to delete it.
 	RetriedAnnotation = "tombolo/retried"
 	// SpokeNamespace is the namespace of a cluster without an engine of its own.
 	SpokeNamespace = "tombolo"
