@@ -201,7 +201,7 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 		options.Company = d.egress()
 	}
 	agent := controllers.New(options)
-	manager := cloudmanager.New(cloudmanager.Options{Cloud: d.cloudOf, Log: d.log})
+	manager := cloudmanager.New(cloudmanager.Options{Cloud: d.cloudOf, Entra: d.azureAs, Log: d.log})
 	d.clusters = &clusters{planes: planes, agent: agent, cloud: manager, engines: d.profile != Light, doors: doors{closed: network == ClosedNetwork}}
 	if d.company != nil {
 		d.clusters.kubelet = d.kubelet()

@@ -21,11 +21,13 @@ var azureCredential = regexp.MustCompile(`eyJhbGciOi[A-Za-z0-9_-]+\.|-----BEGIN 
 // build on each other. TestClouds has what is the same for every cluster.
 func TestAKS(t *testing.T) {
 	p := newProject(t)
+	p.aksAddons(t)
 	inOrder(t, p, []step[project]{
 		{"up", func(p project, t *testing.T) { p.must(t, "up", "aks", "--yes", "--verify") }},
 		{"the cloud has the cluster and its pools", project.aksExists},
 		{"the network's id reaches the ConfigMap", project.aksPublishes},
 		{"neither state nor kubeconfig holds a credential", project.aksHoldsNoSecret},
+		{"what is in the key vault arrives", project.aksReads},
 		{"an upgrade takes the control plane first, and then each pool", project.aksUpgrades},
 		{"plain pulumi sees the same stacks", func(p project, t *testing.T) { p.sameByPulumi(t, "aks-core", "aks-bootstrap") }},
 		{"faults and changes by hand reach the cloud", project.aksDrifts},
@@ -36,6 +38,69 @@ func TestAKS(t *testing.T) {
 			p.nothingExists(t)
 		}},
 	})
+}
+
+// aksCRDs is the stage of definitions, which the cluster of the demonstration does without.
+const aksCRDs = `apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources:
+  - ../../../addons/external-secrets/crds
+`
+
+// aksAddons adds to the cluster and its tree what has to do with Azure.
+func (p project) aksAddons(t *testing.T) {
+	t.Helper()
+	const tree = "platform/flux/clusters/aks/"
+	p.edit(t, clusterFile("aks"), "\naddons:\n", "\naddons:\n  external-secrets: {allowedCidrs: [203.0.113.0/24]}\n")
+	p.write(t, tree+"crds/kustomization.yaml", aksCRDs)
+	p.edit(t, tree+"kustomization.yaml", "resources:\n", "resources:\n  - ../base/crds.yaml\n")
+	p.edit(t, tree+"kustomization.yaml", "      - op: remove\n        path: /spec/dependsOn\n", "      - op: replace\n        path: /spec/dependsOn\n        value: [{name: crds}]\n")
+	p.edit(t, tree+"addons/kustomization.yaml", "resources:\n", "resources:\n  - ../../../addons/external-secrets\n")
+}
+
+// aksFetched reads a secret of the vault.
+const aksFetched = `
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {name: app, namespace: default}
+spec:
+  refreshInterval: 2s
+  secretStoreRef: {kind: ClusterSecretStore, name: key-vault}
+  data: [{secretKey: password, remoteRef: {key: app, property: password}}]
+`
+
+// aksReads: the real controller reads the vault by the identity that core made, and no more
+// when that has no role.
+func (p project) aksReads(t *testing.T) {
+	url := p.kubectl(t, "aks", "get", "clustersecretstore", "key-vault", "-o", "jsonpath={.spec.provider.azurekv.vaultUrl}")
+	vault := strings.TrimSuffix(strings.TrimPrefix(url, "https://"), ".vault.azure.net/")
+	az := func(command string, args ...string) string {
+		t.Helper()
+		return p.mustTool(t, filepath.Join(p.dir, ".lab", "bin", "az"), append([]string{"keyvault", "secret", command, "--vault-name", vault, "--name", "app"}, args...)...)
+	}
+	az("set", "--value", `{"password":"one"}`)
+	p.write(t, "fetched.yaml", aksFetched)
+	p.kubectl(t, "aks", "apply", "-f", filepath.Join(p.dir, "fetched.yaml"))
+	p.opened(t, "aks", "default", "app", "password", "one")
+	az("set", "--value", `{"password":"two"}`)
+	p.opened(t, "aks", "default", "app", "password", "two")
+	assert.Check(t, is.Equal(strings.TrimSpace(az("show", "--query", "value", "--output", "tsv")), `{"password":"two"}`))
+
+	const role = "azure-native:authorization/v20220401:RoleAssignment"
+	for _, given := range p.made(t, role) {
+		if strings.Contains(given.ID, "/vaults/") {
+			p.must(t, "lab", "drift", "delete", role, given.ID)
+		}
+	}
+	eventually(t, time.Minute, func() string {
+		told := p.kubectl(t, "aks", "-n", "default", "get", "events", "--field-selector", "involvedObject.name=app", "-o", "jsonpath={.items[*].message}")
+		if strings.Contains(told, "Caller is not authorized to perform action on resource") && strings.Contains(told, "Microsoft.KeyVault/vaults/secrets/getSecret/action") {
+			return ""
+		}
+		return "the events of the ExternalSecret say " + told
+	})
+	p.kubectl(t, "aks", "delete", "-f", filepath.Join(p.dir, "fetched.yaml"))
+	p.must(t, "up", "aks", "--yes", "--refresh")
 }
 
 func (p project) aksExists(t *testing.T) {
