@@ -3,14 +3,18 @@
 package lab
 
 import (
+	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/config/addon"
 )
 
 // azureCredential is what a kubeconfig or a state must not have of a cluster in Azure: tokens
@@ -28,6 +32,7 @@ func TestAKS(t *testing.T) {
 		{"the network's id reaches the ConfigMap", project.aksPublishes},
 		{"neither state nor kubeconfig holds a credential", project.aksHoldsNoSecret},
 		{"what is in the key vault arrives", project.aksReads},
+		{"Azure Service Operator makes what a system's identity may", project.aksOperates},
 		{"an upgrade takes the control plane first, and then each pool", project.aksUpgrades},
 		{"plain pulumi sees the same stacks", func(p project, t *testing.T) { p.sameByPulumi(t, "aks-core", "aks-bootstrap") }},
 		{"faults and changes by hand reach the cloud", project.aksDrifts},
@@ -44,18 +49,30 @@ func TestAKS(t *testing.T) {
 const aksCRDs = `apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
 resources:
+  - ../../../addons/cert-manager/crds
   - ../../../addons/external-secrets/crds
+`
+
+// aksMore are addons besides those of the demonstration.
+const aksMore = `
+addons:
+  cert-manager: {}
+  external-secrets: {allowedCidrs: [203.0.113.0/24]}
+  azure-service-operator:
+    crdPatterns: [resources.azure.com/*, managedidentity.azure.com/*]
+    systems:
+      - {name: shop, resourceGroup: aks-shop}
 `
 
 // aksAddons adds to the cluster and its tree what has to do with Azure.
 func (p project) aksAddons(t *testing.T) {
 	t.Helper()
 	const tree = "platform/flux/clusters/aks/"
-	p.edit(t, clusterFile("aks"), "\naddons:\n", "\naddons:\n  external-secrets: {allowedCidrs: [203.0.113.0/24]}\n")
+	p.edit(t, clusterFile("aks"), "\naddons:\n", aksMore)
 	p.write(t, tree+"crds/kustomization.yaml", aksCRDs)
 	p.edit(t, tree+"kustomization.yaml", "resources:\n", "resources:\n  - ../base/crds.yaml\n")
 	p.edit(t, tree+"kustomization.yaml", "      - op: remove\n        path: /spec/dependsOn\n", "      - op: replace\n        path: /spec/dependsOn\n        value: [{name: crds}]\n")
-	p.edit(t, tree+"addons/kustomization.yaml", "resources:\n", "resources:\n  - ../../../addons/external-secrets\n")
+	p.edit(t, tree+"addons/kustomization.yaml", "resources:\n", "resources:\n  - ../../../addons/azure-service-operator\n  - ../../../addons/external-secrets\n")
 }
 
 // aksFetched reads a secret of the vault.
@@ -101,6 +118,54 @@ func (p project) aksReads(t *testing.T) {
 	})
 	p.kubectl(t, "aks", "delete", "-f", filepath.Join(p.dir, "fetched.yaml"))
 	p.must(t, "up", "aks", "--yes", "--refresh")
+}
+
+// aksOperated are two identities: in the group of the system, and in one that is not its.
+const aksOperated = `
+apiVersion: v1
+kind: Namespace
+metadata: {name: shop}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: aso-credential, namespace: shop}
+stringData: {AZURE_CLIENT_ID: %[1]s, AZURE_SUBSCRIPTION_ID: %[2]s, AZURE_TENANT_ID: %[3]s, USE_WORKLOAD_IDENTITY_AUTH: "true"}
+---
+apiVersion: managedidentity.azure.com/v1api20230131
+kind: UserAssignedIdentity
+metadata: {name: api, namespace: shop}
+spec: {azureName: shop-api, location: germanywestcentral, owner: {armId: %[4]s}}
+---
+apiVersion: managedidentity.azure.com/v1api20230131
+kind: UserAssignedIdentity
+metadata: {name: elsewhere, namespace: shop}
+spec: {location: germanywestcentral, owner: {armId: /subscriptions/%[2]s/resourceGroups/aks}}
+`
+
+func (p project) aksOperates(t *testing.T) {
+	text := p.kubectl(t, "aks", "-n", "flux-system", "get", "configmap", "infra-config", "-o", "jsonpath={.data.system_identities}")
+	var identities map[string]addon.SystemIdentity
+	decode(t, text, &identities)
+	shop := identities["shop"]
+	p.write(t, "operated.yaml", fmt.Sprintf(aksOperated, shop.ClientID, shop.SubscriptionID, shop.TenantID, shop.Scope))
+	p.kubectl(t, "aks", "wait", "--for=create", "--timeout=60s", "customresourcedefinition/userassignedidentities.managedidentity.azure.com")
+	p.kubectl(t, "aks", "wait", "--for=condition=Established", "--timeout=60s", "customresourcedefinition/userassignedidentities.managedidentity.azure.com")
+	p.kubectl(t, "aks", "apply", "-f", filepath.Join(p.dir, "operated.yaml"))
+	p.kubectl(t, "aks", "-n", "shop", "wait", "--for=condition=Ready", "--timeout=60s", "userassignedidentity/api")
+	eventually(t, time.Minute, func() string {
+		said := p.kubectl(t, "aks", "-n", "shop", "get", "userassignedidentity", "elsewhere", "-o", "jsonpath={.status.conditions[0].reason} {.status.conditions[0].message}")
+		if strings.HasPrefix(said, "AuthorizationFailed ") && strings.Contains(said, "Microsoft.ManagedIdentity/userAssignedIdentities/write") {
+			return ""
+		}
+		return "the identity elsewhere says " + said
+	})
+	made := func() bool {
+		return slices.ContainsFunc(p.made(t, "azure-native:managedidentity/v20230131:UserAssignedIdentity"), func(i item) bool { return strings.HasSuffix(i.ID, "/shop-api") })
+	}
+	assert.Check(t, made())
+	p.kubectl(t, "aks", "-n", "shop", "delete", "userassignedidentities", "--all", "--timeout=60s")
+	assert.Check(t, !made())
+	p.kubectl(t, "aks", "delete", "namespace", "shop", "--timeout=60s")
 }
 
 func (p project) aksExists(t *testing.T) {
