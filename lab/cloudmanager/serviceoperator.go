@@ -197,7 +197,7 @@ func (o *operated) make(ctx context.Context) error {
 		return err
 	}
 	if o.made, there = withID(cloud, o.token, id); !there {
-		return fmt.Errorf("Azure has no %s any more", id)
+		return fmt.Errorf("look up %s in Azure: it is gone", id)
 	}
 	return nil
 }
