@@ -44,16 +44,18 @@ func environmentCredentials() sigv4.Credentials {
 	}
 }
 
-// writeShim puts an `aws` command in front of PATH that is this program. It
-// goes to the checkout first: exec plugins are called from anywhere.
+// writeShim puts the commands `aws` and `az` in front of PATH, which are this program. They
+// go to the checkout first: exec plugins are called from anywhere.
 func (l *Lab) writeShim() error {
 	self, err := l.keepProgram()
 	if err != nil {
 		return err
 	}
-	script := fmt.Sprintf("#!/bin/sh\ncd %s || exit 1\nexec %s lab aws \"$@\"\n", quote(l.root), quote(self))
-	if err := replace(filepath.Join(l.paths().bin(), "aws"), script, 0o755); err != nil {
-		return fmt.Errorf("write the lab's aws command: %w", err)
+	for _, command := range []string{"aws", "az"} {
+		script := fmt.Sprintf("#!/bin/sh\ncd %s || exit 1\nexec %s lab %s \"$@\"\n", quote(l.root), quote(self), command)
+		if err := replace(filepath.Join(l.paths().bin(), command), script, 0o755); err != nil {
+			return fmt.Errorf("write the lab's %s command: %w", command, err)
+		}
 	}
 	return nil
 }

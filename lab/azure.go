@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"time"
@@ -167,4 +168,20 @@ func (d *daemon) cloudOf(cluster standin.ClusterSpec) cloudmanager.Cloud {
 		return containerservice.AsCluster(d.azure, cluster.ID)
 	}
 	return d.accounts.sts().Of(cluster.ID).Client(cluster.Region)
+}
+
+// azureAs is the subscription as an identity has it, for a token that it trusts.
+func (d *daemon) azureAs(client, assertion string) (cloudmanager.Cloud, error) {
+	token, err := d.entra.Token(url.Values{
+		"grant_type": {"client_credentials"}, "client_id": {client}, "scope": {"https://management.azure.com/.default"},
+		"client_assertion_type": {entra.AssertionType}, "client_assertion": {assertion},
+	})
+	if err != nil {
+		return nil, err
+	}
+	who, err := d.entra.Holder(token)
+	if err != nil {
+		return nil, err
+	}
+	return d.azure.Client("").As(who.ObjectID), nil
 }

@@ -27,6 +27,7 @@ import (
 	"tombolo/lab/aws/secretsmanager"
 	"tombolo/lab/aws/ssm"
 	"tombolo/lab/aws/sts"
+	"tombolo/lab/azure/keyvault"
 	"tombolo/lab/azure/resourcemanager"
 	"tombolo/lab/charts"
 	"tombolo/lab/cloudmanager"
@@ -200,7 +201,7 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 		options.Company = d.egress()
 	}
 	agent := controllers.New(options)
-	manager := cloudmanager.New(cloudmanager.Options{Cloud: d.cloudOf, Log: d.log})
+	manager := cloudmanager.New(cloudmanager.Options{Cloud: d.cloudOf, Entra: d.azureAs, Log: d.log})
 	d.clusters = &clusters{planes: planes, agent: agent, cloud: manager, engines: d.profile != Light, doors: doors{closed: network == ClosedNetwork}}
 	if d.company != nil {
 		d.clusters.kubelet = d.kubelet()
@@ -215,6 +216,7 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 	if d.azure, err = d.openAzure(faults); err != nil {
 		return nil, err
 	}
+	d.tunnel.Also(func(host string) bool { return keyvault.Answers(d.azure, host) })
 	d.entra, err = d.openEntra()
 	return d, err
 }
@@ -264,7 +266,7 @@ func authority(dir string) (*pki.Authority, error) {
 	return a, errors.Join(
 		a.Issue("token-reviews", pki.Subject{CommonName: "token-reviews", IPs: []net.IP{net.IPv4(127, 0, 0, 1)}}),
 		a.IssueKey(people.KeyName),
-		a.Issue(cloudsCert, pki.Subject{CommonName: "clouds", DNSNames: cloudHosts()}),
+		a.Issue(cloudsCert, pki.Subject{CommonName: "clouds", DNSNames: append(cloudHosts(), keyvault.AnyHost)}),
 	)
 }
 
@@ -396,13 +398,14 @@ func (d *daemon) serveProviders(failed chan<- error) (end func(), err error) {
 }
 
 // serveClouds serves, to clients of the tunnel, AWS's Security Token Service and what speaks
-// JSON there, and Azure's Entra.
+// JSON there, and Azure's Entra and key vaults.
 func (d *daemon) serveClouds(failed chan<- error) (*http.Server, error) {
 	trust, err := d.authority.TLS(cloudsCert)
 	if err != nil {
 		return nil, err
 	}
 	tokens, others, logins := sts.Handler(d.accounts...), jsonapi.Handler(d.accounts.sts(), jsonServices()...), d.entra.Handler()
+	vaults := d.vaults()
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, known := sts.Region(r.Host)
 		switch {
@@ -410,6 +413,8 @@ func (d *daemon) serveClouds(failed chan<- error) (*http.Server, error) {
 			tokens.ServeHTTP(w, r)
 		case slices.Contains(entra.Hosts(), strings.ToLower(r.Host)):
 			logins.ServeHTTP(w, r)
+		case keyvault.IsHost(r.Host):
+			vaults.ServeHTTP(w, r)
 		default:
 			others.ServeHTTP(w, r)
 		}

@@ -15,11 +15,11 @@ import (
 // definitions are the kinds that a cluster has by definition.
 var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// followNodeClaims reconciles NodeClaims while the cluster has a definition of
-// them, until ctx ends: it comes with Karpenter, and may go again.
-func (w *watch) followNodeClaims(ctx context.Context) {
+// followDefined runs a function while the cluster has the definition of a kind, until ctx ends:
+// it comes with an addon, and may go again.
+func (w *watch) followDefined(ctx context.Context, kind schema.GroupVersionResource, run func(ctx context.Context)) {
 	only := func(o *metav1.ListOptions) {
-		o.FieldSelector = fields.OneTermEqualSelector("metadata.name", nodeClaims.Resource+"."+nodeClaims.Group).String()
+		o.FieldSelector = fields.OneTermEqualSelector("metadata.name", kind.Resource+"."+kind.Group).String()
 	}
 	factory := metadatainformer.NewFilteredSharedInformerFactory(w.metadata, 0, metav1.NamespaceAll, only)
 	informer := factory.ForResource(definitions).Informer()
@@ -29,7 +29,7 @@ func (w *watch) followNodeClaims(ctx context.Context) {
 		AddFunc: func(any) {
 			var defined context.Context
 			defined, cancel = context.WithCancel(ctx)
-			following.Go(func() { w.watchNodeClaims(defined) })
+			following.Go(func() { run(defined) })
 		},
 		DeleteFunc: func(any) { cancel() },
 	})
@@ -56,4 +56,23 @@ func (w *watch) watchNodeClaims(ctx context.Context) {
 	polling.Go(func() { w.pollDrift(ctx, informer.GetStore()) })
 	informer.RunWithContext(ctx)
 	polling.Wait()
+}
+
+// followOperated reconciles the kinds of Azure Service Operator's that are defined, until ctx
+// ends.
+func (w *watch) followOperated(ctx context.Context) {
+	var all sync.WaitGroup
+	for _, k := range operatedKinds {
+		all.Go(func() {
+			w.followDefined(ctx, k.resource, func(ctx context.Context) {
+				informer := dynamicinformer.NewFilteredDynamicInformer(w.objects, k.resource, metav1.NamespaceAll, 0, cache.Indexers{}, nil).Informer()
+				if err := w.loop.Follow(k.kind, informer); err != nil {
+					w.log.Error("cannot watch objects", "kind", k.kind, "error", err)
+					return
+				}
+				informer.RunWithContext(ctx)
+			})
+		})
+	}
+	all.Wait()
 }

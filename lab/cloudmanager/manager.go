@@ -2,7 +2,7 @@
 // for, and takes it away with them. It plays, for the lab, the controllers that
 // do so on AWS: the cloud controller manager, the AWS Load Balancer Controller,
 // the driver of EBS volumes, Karpenter, and EKS Auto Mode; and on Azure: the cloud
-// controller manager and the driver of disks. What they make is tagged as theirs,
+// controller manager, the driver of disks, and Azure Service Operator. What they make is tagged as theirs,
 // and keeps networks and what is in them from being deleted.
 package cloudmanager
 
@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -43,6 +44,8 @@ type Cloud interface {
 type Options struct {
 	// Cloud returns the account of a cluster, as its controllers have it.
 	Cloud func(cluster standin.ClusterSpec) Cloud
+	// Entra returns Azure as an identity has it, for a token of a service account.
+	Entra func(client, assertion string) (Cloud, error)
 	// Log says what is made and why something cannot be.
 	Log *slog.Logger
 }
@@ -65,6 +68,7 @@ func (m *Manager) Watch(cluster standin.ClusterSpec, kubeconfig string) error {
 			return nil, fmt.Errorf("watch what %s asks of the cloud: %w", cluster.Name, err)
 		}
 		w := newWatch(cluster, m.o.Cloud(cluster), c, m.o.Log.With("cluster", cluster.Name))
+		w.entra = m.o.Entra
 		w.loop.Start()
 		return w, nil
 	})
@@ -93,6 +97,8 @@ const (
 	claim   = "claim"
 	volume  = "volume"
 	pod     = "pod"
+	// deployment may be an operator's.
+	deployment = "deployment"
 	// nodeClaim is of a kind that not every cluster has.
 	nodeClaim = "nodeclaim"
 )
@@ -106,6 +112,8 @@ type watch struct {
 	cloud   Cloud
 	// maker is the cloud's.
 	maker maker
+	// entra signs in to Azure.
+	entra func(client, assertion string) (Cloud, error)
 	clients
 	log  *slog.Logger
 	loop *reconcile.Loop
@@ -156,7 +164,8 @@ func newWatch(cluster standin.ClusterSpec, cloud Cloud, c clients, log *slog.Log
 		},
 	}
 	if cluster.Tenant != "" {
-		w.maker = &azureMaker{watch: w, id: cluster.ID}
+		w.maker, o.Beside = &azureMaker{watch: w, id: cluster.ID}, w.followOperated
+		o.Informers[deployment] = factory.Apps().V1().Deployments().Informer()
 	} else {
 		w.maker, o.Beside = awsMaker{w}, w.beside
 		o.Informers[ingress] = factory.Networking().V1().Ingresses().Informer()
@@ -170,7 +179,7 @@ func newWatch(cluster standin.ClusterSpec, cloud Cloud, c clients, log *slog.Log
 func (w *watch) beside(ctx context.Context) {
 	var auto sync.WaitGroup
 	auto.Go(func() { w.followAutoImage(ctx) })
-	w.followNodeClaims(ctx)
+	w.followDefined(ctx, nodeClaims, w.watchNodeClaims)
 	auto.Wait()
 }
 
@@ -179,6 +188,9 @@ func (w *watch) beside(ctx context.Context) {
 func (w *watch) reconcile(ctx context.Context, o reconcile.Object, object any) error {
 	if o.Kind == nodeClaim {
 		return w.reconcileNodeClaim(ctx, o.Key)
+	}
+	if k, operated := kindNamed(o.Kind); operated {
+		return w.reconcileOperated(ctx, k, o.Key)
 	}
 	switch object := object.(type) {
 	case *corev1.Service:
@@ -189,6 +201,8 @@ func (w *watch) reconcile(ctx context.Context, o reconcile.Object, object any) e
 		return w.reconcileClaim(ctx, object)
 	case *corev1.PersistentVolume:
 		return w.reconcileVolume(ctx, object.DeepCopy())
+	case *appsv1.Deployment:
+		return w.reconcileOperator(ctx, object)
 	case *corev1.Pod:
 		return w.reconcilePod(ctx, object)
 	}

@@ -78,7 +78,7 @@ func (w *world) form(t *testing.T, other map[string]string) url.Values {
 	t.Helper()
 	form := url.Values{
 		"grant_type": {"client_credentials"}, "client_id": {client}, "scope": {ServerID + "/.default openid offline_access profile"},
-		"client_assertion_type": {assertionType}, "client_assertion": {w.assertion(t, nil)},
+		"client_assertion_type": {AssertionType}, "client_assertion": {w.assertion(t, nil)},
 	}
 	for key, value := range other {
 		form.Set(key, value)
@@ -253,4 +253,20 @@ func TestKeyIsKept(t *testing.T) {
 	assert.NilError(t, err)
 	_, err = Open(Options{Tenant: tenant})
 	assert.Check(t, is.Error(err, "open Entra: Options has no Tenant, Identity or KeyOf"))
+}
+
+// TestHolder: a token tells who has it and what it is for, whatever that is; another's does not.
+func TestHolder(t *testing.T) {
+	w := newWorld(t)
+	token, err := w.Token(w.form(t, map[string]string{"scope": "https://vault.azure.net/.default"}))
+	assert.NilError(t, err)
+	who, err := w.Holder(token)
+	assert.NilError(t, err)
+	assert.Check(t, is.DeepEqual(who, Holder{ObjectID: object, ClientID: client, Audience: "https://vault.azure.net"}))
+	_, err = w.Holder(w.assertion(t, nil))
+	assert.ErrorContains(t, err, "verify the token of Entra")
+	old, err := w.Sign(map[string]any{"iss": Issuer(tenant), "oid": object, "exp": w.now.Add(-time.Minute).Unix()})
+	assert.NilError(t, err)
+	_, err = w.Holder(old)
+	assert.ErrorContains(t, err, "token is expired")
 }

@@ -7,6 +7,19 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
+// Holder is who a token of Entra's was given to, and for what.
+type Holder struct{ ObjectID, ClientID, Audience string }
+
+// Holder reads a token of version 1 of the tenant, for any resource.
+func (e *Entra) Holder(token string) (Holder, error) {
+	claims := jwt.MapClaims{}
+	parser := jwt.NewParser(jwt.WithValidMethods([]string{"RS256"}), jwt.WithTimeFunc(e.o.Now), jwt.WithExpirationRequired(), jwt.WithIssuer(Issuer(e.o.Tenant)))
+	if _, err := parser.ParseWithClaims(token, claims, func(*jwt.Token) (any, error) { return &e.key.PublicKey, nil }); err != nil {
+		return Holder{}, fmt.Errorf("verify the token of Entra: %w", err)
+	}
+	return Holder{ObjectID: text(claims, "oid"), ClientID: text(claims, "appid"), Audience: text(claims, "aud")}, nil
+}
+
 // Review finds the user of a token in an AKS cluster of a tenant: what AKS has its webhook
 // for. It takes tokens for the API servers of AKS alone, of the cluster's tenant. The user's
 // name is the claim upn, or the object id where there is none, as for applications; groups

@@ -20,8 +20,8 @@ const (
 	// https://azure.github.io/kubelogin/concepts/aks.html#azure-kubernetes-service-aad-server
 	ServerID = "6dae42f8-4368-4678-94ff-3960e28e3630"
 
-	// assertionType is that of a token of another issuer, by RFC 7523.
-	assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+	// AssertionType is that of a token of another issuer, by RFC 7523.
+	AssertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 	// lifetime of tokens. The default is between 60 and 90 minutes. Source:
 	// https://learn.microsoft.com/entra/identity-platform/access-tokens#token-lifetime
 	lifetime = time.Hour
@@ -130,7 +130,7 @@ func (e *Entra) prove(who Identity, form url.Values) error {
 	case form.Get("client_secret") != "":
 		return badClient(7000215, "Invalid client secret provided. Ensure the secret being sent in the request is the client secret value, "+
 			"not the client secret ID, for a secret added to app '%s'.", who.ClientID)
-	case form.Get("client_assertion") == "" || form.Get("client_assertion_type") != assertionType:
+	case form.Get("client_assertion") == "" || form.Get("client_assertion_type") != AssertionType:
 		return badClient(7000218, "The request body must contain the following parameter: 'client_assertion' or 'client_secret'.")
 	}
 	assertion := form.Get("client_assertion")

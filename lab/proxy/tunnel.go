@@ -12,6 +12,7 @@ import (
 // hosts, as https needs it: a listener for the server that plays the hosts.
 type Tunnel struct {
 	hosts  []string
+	also   func(host string) bool
 	opened chan net.Conn
 	closed chan struct{}
 	close  func()
@@ -19,10 +20,14 @@ type Tunnel struct {
 
 // NewTunnel makes a tunnel to hosts, named in lower case.
 func NewTunnel(hosts ...string) *Tunnel {
-	t := &Tunnel{hosts: hosts, opened: make(chan net.Conn), closed: make(chan struct{})}
+	t := &Tunnel{hosts: hosts, also: func(string) bool { return false }, opened: make(chan net.Conn), closed: make(chan struct{})}
 	t.close = sync.OnceFunc(func() { close(t.closed) })
 	return t
 }
+
+// Also has the tunnel lead to hosts that come and go, too: a function knows them by their names
+// in lower case. It is for before the first client.
+func (t *Tunnel) Also(leads func(host string) bool) { t.also = leads }
 
 // Accept waits for the next connection. It fails with net.ErrClosed after Close.
 func (t *Tunnel) Accept() (net.Conn, error) {
@@ -48,7 +53,9 @@ type tunnelAddr struct{}
 func (tunnelAddr) Network() string { return "tcp" }
 func (tunnelAddr) String() string  { return "tunnel" }
 
-func (t *Tunnel) leadsTo(host string) bool { return t != nil && slices.Contains(t.hosts, host) }
+func (t *Tunnel) leadsTo(host string) bool {
+	return t != nil && (slices.Contains(t.hosts, host) || t.also(host))
+}
 
 // open hands the client's connection over to whoever accepts.
 func (t *Tunnel) open(w http.ResponseWriter) {

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"gotest.tools/v3/assert"
@@ -60,4 +61,21 @@ func TestTunnel(t *testing.T) {
 	if _, err := client.Get("https://sts.test/x"); err == nil {
 		t.Error("a closed tunnel answers")
 	}
+}
+
+// TestTunnelToHostsThatComeAndGo: a function says which hosts there are at that moment.
+func TestTunnelToHostsThatComeAndGo(t *testing.T) {
+	tunnel, client := tunnelTo(t, "*.vault.test")
+	var there atomic.Bool
+	there.Store(true)
+	tunnel.Also(func(host string) bool { return host == "kv.vault.test" && there.Load() })
+	resp, err := client.Get("https://KV.vault.test/x")
+	assert.NilError(t, err)
+	resp.Body.Close()
+	_, err = client.Get("https://other.vault.test/x")
+	assert.ErrorContains(t, err, "the lab has no host other.vault.test")
+	client.CloseIdleConnections()
+	there.Store(false)
+	_, err = client.Get("https://kv.vault.test/x")
+	assert.ErrorContains(t, err, "the lab has no host kv.vault.test")
 }

@@ -75,6 +75,9 @@ func CheckName(name string) []Problem {
 	switch {
 	case !nameForm.MatchString(name):
 		return []Problem{{Value: name, Message: fmt.Sprintf("%q is no name of a system", name), Remedy: "use lower-case letters, digits and dashes, 53 at most"}}
+	case strings.Contains(name, "--"):
+		// In a key vault two dashes end the name of a system: see the policy tombolo-system-secrets.
+		return []Problem{{Value: name, Message: fmt.Sprintf("%q has two dashes in a row", name), Remedy: "give the system a name without: in a key vault its secrets would be another system's, too"}}
 	case Reserved(name):
 		return []Problem{{Value: name, Message: "the namespace " + name + " is the platform's", Remedy: "give the system another name"}}
 	}

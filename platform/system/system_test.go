@@ -15,6 +15,7 @@ func TestNames(t *testing.T) {
 		"Shop":                  `"Shop" is no name of a system`,
 		"shop-":                 `"shop-" is no name of a system`,
 		strings.Repeat("a", 54): `"` + strings.Repeat("a", 54) + `" is no name of a system`,
+		"shop--eu":              `"shop--eu" has two dashes in a row`,
 		"kube-shop":             "the namespace kube-shop is the platform's",
 		"systems":               "the namespace systems is the platform's",
 		"flux-system":           "the namespace flux-system is the platform's",

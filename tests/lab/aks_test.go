@@ -3,6 +3,7 @@
 package lab
 
 import (
+	"fmt"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -14,6 +15,8 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 	corev1 "k8s.io/api/core/v1"
+
+	"tombolo/config/addon"
 )
 
 // azureCredential is what a kubeconfig or a state must not have of a cluster in Azure: tokens
@@ -32,6 +35,8 @@ func TestAKS(t *testing.T) {
 		{"ingress-nginx has AKS's load balancer, and istio's Gateway ends TLS", project.aksFronted},
 		{"Loki's pod, and no other, gets tokens of the identity that its container lets in", project.aksLogs},
 		{"neither state nor kubeconfig holds a credential", project.aksHoldsNoSecret},
+		{"what is in the key vault arrives", project.aksReads},
+		{"Azure Service Operator makes what a system's identity may", project.aksOperates},
 		{"an upgrade takes the control plane first, and then each pool", project.aksUpgrades},
 		{"plain pulumi sees the same stacks", func(p project, t *testing.T) { p.sameByPulumi(t, "aks-core", "aks-bootstrap") }},
 		{"faults and changes by hand reach the cloud", project.aksDrifts},
@@ -44,18 +49,38 @@ func TestAKS(t *testing.T) {
 	})
 }
 
-// aksAddons has the cluster take requests by both ways that the catalogue has. The tree has a
-// stage more for their definitions.
+// aksCRDs is the stage of definitions, which the cluster of the demonstration does without.
+const aksCRDs = `apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources:
+  - ../../../addons/cert-manager/crds
+  - ../../../addons/external-secrets/crds
+  - ../../../addons/istio/crds
+`
+
+// aksMore are addons besides those of the demonstration.
+const aksMore = `
+addons:
+  cert-manager: {}
+  external-secrets: {allowedCidrs: [203.0.113.0/24]}
+  ingress-nginx: {}
+  istio: {}
+  azure-service-operator:
+    crdPatterns: [resources.azure.com/*, managedidentity.azure.com/*]
+    systems:
+      - {name: shop, resourceGroup: aks-shop}
+`
+
+// aksAddons adds to the cluster and its tree what has to do with Azure, and both ways in.
 func (p project) aksAddons(t *testing.T) {
+	t.Helper()
 	const tree = "platform/flux/clusters/aks/"
-	p.edit(t, "clusters/aks.yaml", "\naddons:\n", "\naddons:\n  cert-manager: {}\n  ingress-nginx: {}\n  istio: {}\n")
-	addons := p.read(t, tree+"addons/kustomization.yaml")
-	p.write(t, tree+"crds/kustomization.yaml", strings.NewReplacer("/stage: addons", "/stage: crds", "/external-dns", "/cert-manager/crds").Replace(addons)+
-		"  - ../../../addons/istio/crds\n")
-	p.write(t, tree+"addons/kustomization.yaml", addons+"  - ../../../addons/ingress-nginx\n  - ../../../addons/istio\n")
-	p.edit(t, tree+"kustomization.yaml", "  - ../base/addons.yaml\n", "  - ../base/crds.yaml\n  - ../base/addons.yaml\n")
-	p.edit(t, tree+"kustomization.yaml", "      - op: remove\n        path: /spec/dependsOn\n",
-		"      - op: replace\n        path: /spec/dependsOn/0/name\n        value: crds\n")
+	p.edit(t, clusterFile("aks"), "\naddons:\n", aksMore)
+	p.write(t, tree+"crds/kustomization.yaml", aksCRDs)
+	p.edit(t, tree+"kustomization.yaml", "resources:\n", "resources:\n  - ../base/crds.yaml\n")
+	p.edit(t, tree+"kustomization.yaml", "      - op: remove\n        path: /spec/dependsOn\n", "      - op: replace\n        path: /spec/dependsOn\n        value: [{name: crds}]\n")
+	p.edit(t, tree+"addons/kustomization.yaml", "resources:\n", "resources:\n  - ../../../addons/azure-service-operator\n  - ../../../addons/external-secrets\n"+
+		"  - ../../../addons/ingress-nginx\n  - ../../../addons/istio\n")
 	p.must(t, "check", "platform/flux", "aks")
 }
 
@@ -81,6 +106,99 @@ func (p project) aksFronted(t *testing.T) {
 	assert.Check(t, is.Contains(annotations, `"service.beta.kubernetes.io/port_443_health-probe_port":"15021"`))
 	assert.Check(t, !strings.Contains(annotations, "aws"), annotations)
 	p.kubectl(t, "aks", "-n", "istio-system", "get", "httproute", "to-https")
+}
+
+// aksFetched reads a secret of the vault.
+const aksFetched = `
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {name: app, namespace: default}
+spec:
+  refreshInterval: 2s
+  secretStoreRef: {kind: ClusterSecretStore, name: key-vault}
+  data: [{secretKey: password, remoteRef: {key: app, property: password}}]
+`
+
+// aksReads: the real controller reads the vault by the identity that core made, and no more
+// when that has no role.
+func (p project) aksReads(t *testing.T) {
+	url := p.kubectl(t, "aks", "get", "clustersecretstore", "key-vault", "-o", "jsonpath={.spec.provider.azurekv.vaultUrl}")
+	vault := strings.TrimSuffix(strings.TrimPrefix(url, "https://"), ".vault.azure.net/")
+	az := func(command string, args ...string) string {
+		t.Helper()
+		return p.mustTool(t, filepath.Join(p.dir, ".lab", "bin", "az"), append([]string{"keyvault", "secret", command, "--vault-name", vault, "--name", "app"}, args...)...)
+	}
+	az("set", "--value", `{"password":"one"}`)
+	p.write(t, "fetched.yaml", aksFetched)
+	p.kubectl(t, "aks", "apply", "-f", filepath.Join(p.dir, "fetched.yaml"))
+	p.opened(t, "aks", "default", "app", "password", "one")
+	az("set", "--value", `{"password":"two"}`)
+	p.opened(t, "aks", "default", "app", "password", "two")
+	assert.Check(t, is.Equal(strings.TrimSpace(az("show", "--query", "value", "--output", "tsv")), `{"password":"two"}`))
+
+	const role = "azure-native:authorization/v20220401:RoleAssignment"
+	for _, given := range p.made(t, role) {
+		if strings.Contains(given.ID, "/vaults/") {
+			p.must(t, "lab", "drift", "delete", role, given.ID)
+		}
+	}
+	eventually(t, time.Minute, func() string {
+		told := p.kubectl(t, "aks", "-n", "default", "get", "events", "--field-selector", "involvedObject.name=app", "-o", "jsonpath={.items[*].message}")
+		if strings.Contains(told, "Caller is not authorized to perform action on resource") && strings.Contains(told, "Microsoft.KeyVault/vaults/secrets/getSecret/action") {
+			return ""
+		}
+		return "the events of the ExternalSecret say " + told
+	})
+	p.kubectl(t, "aks", "delete", "-f", filepath.Join(p.dir, "fetched.yaml"))
+	p.must(t, "up", "aks", "--yes", "--refresh")
+}
+
+// aksOperated are two identities: in the group of the system, and in one that is not its.
+const aksOperated = `
+apiVersion: v1
+kind: Namespace
+metadata: {name: shop}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: aso-credential, namespace: shop}
+stringData: {AZURE_CLIENT_ID: %[1]s, AZURE_SUBSCRIPTION_ID: %[2]s, AZURE_TENANT_ID: %[3]s, USE_WORKLOAD_IDENTITY_AUTH: "true"}
+---
+apiVersion: managedidentity.azure.com/v1api20230131
+kind: UserAssignedIdentity
+metadata: {name: api, namespace: shop}
+spec: {azureName: shop-api, location: germanywestcentral, owner: {armId: %[4]s}}
+---
+apiVersion: managedidentity.azure.com/v1api20230131
+kind: UserAssignedIdentity
+metadata: {name: elsewhere, namespace: shop}
+spec: {location: germanywestcentral, owner: {armId: /subscriptions/%[2]s/resourceGroups/aks}}
+`
+
+func (p project) aksOperates(t *testing.T) {
+	text := p.kubectl(t, "aks", "-n", "flux-system", "get", "configmap", "infra-config", "-o", "jsonpath={.data.system_identities}")
+	var identities map[string]addon.SystemIdentity
+	decode(t, text, &identities)
+	shop := identities["shop"]
+	p.write(t, "operated.yaml", fmt.Sprintf(aksOperated, shop.ClientID, shop.SubscriptionID, shop.TenantID, shop.Scope))
+	p.kubectl(t, "aks", "wait", "--for=create", "--timeout=60s", "customresourcedefinition/userassignedidentities.managedidentity.azure.com")
+	p.kubectl(t, "aks", "wait", "--for=condition=Established", "--timeout=60s", "customresourcedefinition/userassignedidentities.managedidentity.azure.com")
+	p.kubectl(t, "aks", "apply", "-f", filepath.Join(p.dir, "operated.yaml"))
+	p.kubectl(t, "aks", "-n", "shop", "wait", "--for=condition=Ready", "--timeout=60s", "userassignedidentity/api")
+	eventually(t, time.Minute, func() string {
+		said := p.kubectl(t, "aks", "-n", "shop", "get", "userassignedidentity", "elsewhere", "-o", "jsonpath={.status.conditions[0].reason} {.status.conditions[0].message}")
+		if strings.HasPrefix(said, "AuthorizationFailed ") && strings.Contains(said, "Microsoft.ManagedIdentity/userAssignedIdentities/write") {
+			return ""
+		}
+		return "the identity elsewhere says " + said
+	})
+	made := func() bool {
+		return slices.ContainsFunc(p.made(t, "azure-native:managedidentity/v20230131:UserAssignedIdentity"), func(i item) bool { return strings.HasSuffix(i.ID, "/shop-api") })
+	}
+	assert.Check(t, made())
+	p.kubectl(t, "aks", "-n", "shop", "delete", "userassignedidentities", "--all", "--timeout=60s")
+	assert.Check(t, !made())
+	p.kubectl(t, "aks", "delete", "namespace", "shop", "--timeout=60s")
 }
 
 func (p project) aksExists(t *testing.T) {

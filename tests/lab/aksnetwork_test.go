@@ -67,8 +67,8 @@ services:
 `
 }
 
-// aksGuestAddons are beside those of aks. Of external-secrets core makes a key vault, which no
-// pod of the lab can open; authentik's secret is to be in it.
+// aksGuestAddons are beside those of aks. Of external-secrets core makes a key vault, which
+// nothing reads here: no engine runs.
 const aksGuestAddons = `  cert-manager: {}
   external-secrets: {allowedCidrs: [203.0.113.0/24]}
   authentik: {secretPath: guest-authentik}

@@ -16,7 +16,7 @@ const externalSecretsModule = "github.com/external-secrets/external-secrets"
 
 // externalSecretsGroup builds the controller from a copy of its module that lacks two
 // things. It would register every provider and generator, which takes the SDKs of forty
-// vendors; the lab's main registers AWS's. And its webhooks are of an older
+// vendors; the lab's main registers AWS's and Azure's. And its webhooks are of an older
 // controller-runtime than everything else is compiled with.
 func externalSecretsGroup() group {
 	return group{name: "externalsecrets", build: func(ctx context.Context, src, out, _ string, p *progress) error {

@@ -28,7 +28,7 @@ func NewCmdEnv(f *factory.Factory, runF func(context.Context, *EnvOptions) error
 		Use:   "env",
 		Short: "Print the lab's environment for a shell",
 		Long: strings.TrimSpace(`
-Print the variables that a shell needs to use the lab with pulumi, kubectl and aws.
+Print the variables that a shell needs to use the lab with pulumi, kubectl, aws and az.
 They include the lab's passphrase and Git token, which are valid only in the lab.
 With --output json, print one object of names and values.`),
 		Example: `  eval "$(tombolo lab env)"`,

@@ -44,7 +44,7 @@ cloud's API is a stand-in. Its state is in .lab/ of the project.`)
 	cmd.AddCommand(
 		NewCmdUp(f, nil), NewCmdDown(f, nil), NewCmdStatus(f, nil), NewCmdEnv(f, nil), NewCmdLogs(f, nil), NewCmdInbox(f, nil),
 		NewCmdDrift(f), NewCmdFault(f), NewCmdCluster(f),
-		NewCmdServe(f), NewCmdAWS(f, nil),
+		NewCmdServe(f), NewCmdAWS(f, nil), NewCmdAzure(f, nil),
 	)
 	return cmd
 }

@@ -37,6 +37,22 @@ func ClusterNamed(c *standin.Cloud, name string) *standin.Record {
 // Issuer of the tokens of a cluster's service accounts; empty where it issues none.
 func Issuer(r *standin.Record) string { return r.Outputs.Sub("oidcIssuerProfile").Str("issuerURL") }
 
+// SubnetByIssuer is the subnet of the nodes of the cluster with an issuer; empty for none. The
+// account is locked.
+func SubnetByIssuer(c *standin.Cloud, issuer string) string {
+	for r := range c.Each(ClusterType, standin.Global) {
+		if Issuer(r) != issuer {
+			continue
+		}
+		for _, pool := range r.Outputs.Objects("agentPoolProfiles") {
+			if subnet := pool.Str("vnetSubnetID"); subnet != "" {
+				return subnet
+			}
+		}
+	}
+	return ""
+}
+
 // createCluster refuses what AKS refuses, in about its order, and describes the rest.
 func createCluster(c *standin.Call) (string, error) {
 	name := c.In().Str("resourceName")

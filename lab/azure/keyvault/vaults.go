@@ -1,4 +1,4 @@
-// Package keyvault is Azure's key vaults in the stand-in, without what is in them.
+// Package keyvault is Azure's key vaults in the stand-in, and the API of the secrets in them.
 package keyvault
 
 import (

@@ -111,6 +111,28 @@ func addressOf(id string) string {
 	return fmt.Sprintf("203.0.113.%d", 1+number%254)
 }
 
+// TeamAddress is what the network team's firewall goes out with.
+const TeamAddress = "203.0.113.254"
+
+// OutboundAddress is the public address that a subnet goes out with: that of its NAT gateway,
+// or of the network team's firewall. The account is locked.
+func OutboundAddress(c *standin.Cloud, subnet string) string {
+	found := arm.ByID(c, SubnetType, subnet)
+	if found == nil {
+		return TeamAddress
+	}
+	gateway := arm.ByID(c, NatGatewayType, found.Outputs.Sub("natGateway").Str("id"))
+	if gateway == nil {
+		return TeamAddress
+	}
+	for _, address := range gateway.Outputs.Objects("publicIpAddresses") {
+		if r := arm.ByID(c, AddressType, address.Str("id")); r != nil {
+			return r.Outputs.Str("ipAddress")
+		}
+	}
+	return TeamAddress
+}
+
 // removeAddress is by https://github.com/hashicorp/terraform-provider-azurerm/issues/2566
 func removeAddress(c *standin.Call) error {
 	if user := addressUser(c.Cloud, c.Record); user != "" {

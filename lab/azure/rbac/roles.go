@@ -10,6 +10,8 @@ type Role struct {
 	ID, Name string
 	// actions are allowed, not denied; both can have a *.
 	actions, not []string
+	// data are the actions that are about data, such as secrets.
+	data []string
 }
 
 // The roles that the stand-in itself asks for.
@@ -20,14 +22,16 @@ const (
 	NetworkContributor      = "4d97b98b-1d4f-4787-a291-c67834d212e7"
 	ManagedIdentityOperator = "f1a07417-d97a-45cb-824c-7a7467783830"
 	AccessAdministrator     = "f58310d9-a9f6-439a-9e8d-f62e7b41a168"
+	SecretsUser             = "4633458b-17de-408a-b874-0445c86b69e6"
+	SecretsOfficer          = "b86a8fe4-44ce-4948-aee5-eccb2c155cd7"
 	// SubnetJoiner is a role of the lab's tenant own: it may use a subnet, and change nothing.
 	SubnetJoiner = "00000000-0000-4000-8000-0000000000e1"
 	// ServiceRole is another, as companies have them for their services.
 	ServiceRole = "00000000-0000-4000-8000-0000000000f1"
 )
 
-// Roles are those that the stand-in knows; of those that are about data, the
-// actions are left out. Source:
+// Roles are those that the stand-in knows; of those that are about data, some have
+// none of their actions. Source:
 // https://learn.microsoft.com/en-us/azure/role-based-access-control/built-in-roles
 var Roles = []Role{
 	{ID: Owner, Name: "Owner", actions: []string{"*"}},
@@ -56,10 +60,10 @@ var Roles = []Role{
 	{ID: "7f951dda-4ed3-4680-a7ca-43fe172d538d", Name: "AcrPull", actions: []string{"Microsoft.ContainerRegistry/registries/pull/read"}},
 	{ID: "3913510d-42f4-4e42-8a64-420c390055eb", Name: "Monitoring Metrics Publisher"},
 	{ID: "43d0d8ad-25c7-4714-9337-8ba259a9fe05", Name: "Monitoring Reader", actions: []string{"*/read"}},
-	{ID: "00482a5a-887f-4fb3-b363-3b7fe8e74483", Name: "Key Vault Administrator"},
-	{ID: "4633458b-17de-408a-b874-0445c86b69e6", Name: "Key Vault Secrets User"},
-	{ID: "b86a8fe4-44ce-4948-aee5-eccb2c155cd7", Name: "Key Vault Secrets Officer"},
-	{ID: "21090545-7ca7-4776-b22c-e363652d74d2", Name: "Key Vault Reader"},
+	{ID: "00482a5a-887f-4fb3-b363-3b7fe8e74483", Name: "Key Vault Administrator", data: []string{"Microsoft.KeyVault/vaults/*"}},
+	{ID: SecretsUser, Name: "Key Vault Secrets User", data: []string{"Microsoft.KeyVault/vaults/secrets/getSecret/action", "Microsoft.KeyVault/vaults/secrets/readMetadata/action"}},
+	{ID: SecretsOfficer, Name: "Key Vault Secrets Officer", data: []string{"Microsoft.KeyVault/vaults/secrets/*"}},
+	{ID: "21090545-7ca7-4776-b22c-e363652d74d2", Name: "Key Vault Reader", data: []string{"Microsoft.KeyVault/vaults/*/read", "Microsoft.KeyVault/vaults/secrets/readMetadata/action"}},
 	{ID: "ba92f5b4-2d11-453d-a403-e96b0029c9fe", Name: "Storage Blob Data Contributor"},
 	{ID: "b7e6dc6d-f1e8-4753-8033-0f276bb0955b", Name: "Storage Blob Data Owner"},
 	{ID: "2a2b9908-6ea1-4ae2-8e65-a410df84e7d1", Name: "Storage Blob Data Reader"},
@@ -88,6 +92,11 @@ func (r Role) Actions() (actions, not []string) { return r.actions, r.not }
 func (r Role) Allows(action string) bool {
 	return matchesAny(r.actions, action) && !matchesAny(r.not, action)
 }
+
+// AllowsData says that a role allows an action that is about data: no role does by its other
+// actions, Owner neither. Source:
+// https://learn.microsoft.com/en-us/azure/role-based-access-control/role-definitions#control-and-data-actions
+func (r Role) AllowsData(action string) bool { return matchesAny(r.data, action) }
 
 func matchesAny(patterns []string, action string) bool {
 	for _, pattern := range patterns {

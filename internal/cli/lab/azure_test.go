@@ -1,0 +1,76 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/lab"
+	"tombolo/tests/files"
+)
+
+// TestAzureSecrets: the lab's az asks for what the Azure CLI would, and says what it would.
+func TestAzureSecrets(t *testing.T) {
+	text := filepath.Join(t.TempDir(), "text")
+	files.Write(t, text, "of a file\n")
+	const answer, listed = `{"id":"a","value":"s3cret"}`, `{"value":[{"id":"a"}],"nextLink":null}`
+	refused := &lab.VaultError{Code: "Forbidden", Message: "Caller is not authorized to perform action on resource."}
+	for _, test := range []struct {
+		name, asked, want, said, err string
+		args                         []string
+		answer                       string
+		refused                      error
+	}{
+		{name: "set", args: []string{"set", "--vault-name", "kv", "--name", "n", "--value", "s"}, asked: `PUT kv /secrets/n {"value":"s"}`, want: answer + "\n"},
+		{name: "set, empty", args: []string{"set", "--vault-name", "kv", "-n", "n", "--value", ""}, asked: `PUT kv /secrets/n {"value":""}`, want: answer + "\n"},
+		{name: "of a file", args: []string{"set", "--vault-name", "kv", "--name", "n", "--file", text}, asked: `PUT kv /secrets/n {"value":"of a file\n"}`, want: answer + "\n"},
+		{name: "show", args: []string{"show", "--vault-name", "kv", "--name", "n", "--version", "v"}, asked: "GET kv /secrets/n/v ", want: answer + "\n"},
+		{name: "value alone", args: []string{"show", "--vault-name", "kv", "--name", "n", "--query", "value", "-o", "tsv"}, asked: "GET kv /secrets/n ", want: "s3cret\n"},
+		{name: "list", args: []string{"list", "--vault-name", "kv"}, answer: listed, asked: "GET kv /secrets ", want: "[{\"id\":\"a\"}]\n"},
+		{
+			name: "refused", args: []string{"show", "--vault-name", "kv", "--name", "n"}, asked: "GET kv /secrets/n ", refused: fmt.Errorf("ask: %w", refused),
+			said: "ERROR: (Forbidden) Caller is not authorized to perform action on resource.\n", err: "exit code 1",
+		},
+		{name: "no lab", args: []string{"list", "--vault-name", "kv"}, asked: "GET kv /secrets ", refused: lab.ErrNotRunning, err: lab.ErrNotRunning.Error()},
+		{name: "no vault", args: []string{"list"}, err: "az keyvault secret list: no vault is named; give --vault-name"},
+		{name: "no name", args: []string{"show", "--vault-name", "kv"}, err: "az keyvault secret show: no secret is named; give --name"},
+		{name: "no value", args: []string{"set", "--vault-name", "kv", "--name", "n"}, err: "az keyvault secret set: there has to be one value; give --value, or --file"},
+		{
+			name: "of no file", args: []string{"set", "--vault-name", "kv", "--name", "n", "--file", "none"},
+			err: "az keyvault secret set: read --file: open none: no such file or directory; name a file that can be read",
+		},
+		{
+			name: "other query", args: []string{"show", "--vault-name", "kv", "--name", "n", "--query", "id"},
+			err: "az keyvault secret show: --query is for `--query value --output tsv` here; " + azureRemedy,
+		},
+		{name: "other command", args: []string{"purge"}, err: `az: unknown command "keyvault secret purge"; ` + azureRemedy},
+		{name: "other flag", args: []string{"list", "--maxresults", "1"}, err: "az: unknown flag: --maxresults; " + azureRemedy},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var out, said bytes.Buffer
+			asked := ""
+			err := azureRun(t.Context(), &AzureOptions{
+				Out: &out, ErrOut: &said, Args: append([]string{"keyvault", "secret"}, test.args...),
+				KeyVault: func(_ context.Context, r lab.VaultRequest) (json.RawMessage, error) {
+					asked = fmt.Sprintf("%s %s %s %s", r.Method, r.Vault, r.Path, r.Body)
+					if test.answer != "" {
+						return json.RawMessage(test.answer), test.refused
+					}
+					return json.RawMessage(answer), test.refused
+				},
+			})
+			if (err == nil) != (test.err == "") || (err != nil && err.Error() != test.err) {
+				t.Errorf("got the error %v, want %q", err, test.err)
+			}
+			assert.Check(t, is.Equal(asked, test.asked))
+			assert.Check(t, is.Equal(out.String(), test.want))
+			assert.Check(t, is.Equal(said.String(), test.said))
+		})
+	}
+}
