@@ -95,9 +95,29 @@ type upRecord struct {
 	states map[string]string
 }
 
-// beginRecord reads the inputs before the up.
-func (d *Driver) beginRecord(ctx context.Context, c *config.Cluster) *upRecord {
-	return &upRecord{inputs: d.inputs(ctx, c), states: map[string]string{}}
+// beginRecord reads the inputs before the up, and forgets the record of the last one. The first up
+// of a cluster is not recorded: the second hands the engine's objects over, so it has something
+// to do with the same inputs.
+func (d *Driver) beginRecord(ctx context.Context, c *config.Cluster) (*upRecord, error) {
+	r := &upRecord{states: map[string]string{}}
+	st, err := d.backend.State(ctx, stacks.Name(c.Name, stacks.Bootstrap))
+	if err != nil || len(st.Outputs()) == 0 {
+		return r, err
+	}
+	r.inputs = d.inputs(ctx, c)
+	return r, d.forgetUp(ctx, c)
+}
+
+// forgetUp takes away the record of the last up, before an operation changes anything that no
+// state tells of, such as what a hub or a GitOps engine has: whatever becomes of the operation,
+// the next up looks at the cluster.
+func (d *Driver) forgetUp(ctx context.Context, c *config.Cluster) error {
+	stack := stacks.Name(c.Name, stacks.Bootstrap)
+	text, err := d.backend.Tag(ctx, stack, unchanged.Tag)
+	if err != nil || text == "" {
+		return nil //nolint:nilerr // what cannot be read is no record, and of a stack that is not there there is none
+	}
+	return d.backend.SetTag(ctx, stack, unchanged.Tag, "")
 }
 
 // done notes the state of a stack right after its up. That of one that was left alone is the

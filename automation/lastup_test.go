@@ -113,7 +113,12 @@ func TestWhatIsNotRecorded(t *testing.T) {
 	assert.Check(t, err != nil)
 	assert.Check(t, is.Len(b.cli.tags, 0))
 
-	b = newBench(t)
+	b = newBench(t) // the first up: the second one hands over
+	_, err = b.Up(t.Context(), demo(), UpOptions{})
+	assert.NilError(t, err)
+	assert.Check(t, is.Len(b.cli.tags, 0))
+
+	b = unchangedBench(t)
 	b.secretsKey = func() (unchanged.Key, error) { return unchanged.Key{}, nil }
 	t.Setenv("TOMBOLO_TEST_TOKEN", "s3cr3t")
 	c := demo()
@@ -122,9 +127,9 @@ func TestWhatIsNotRecorded(t *testing.T) {
 	assert.NilError(t, err)
 	assert.Check(t, is.Len(b.cli.tags, 0))
 
-	b = newBench(t) // somebody else's up of core ends while bootstrap is made
+	b = unchangedBench(t) // somebody else's up of core ends while bootstrap is made
 	b.cli.during = func(operation string) {
-		if operation == "up demo-bootstrap" {
+		if operation == "preview demo-bootstrap" {
 			b.edit("demo-core", func(s *apitype.DeploymentV3, _ *apitype.ResourceV3) { s.Resources[2].ID = "vpc-2" })
 		}
 	}
@@ -133,6 +138,19 @@ func TestWhatIsNotRecorded(t *testing.T) {
 	b.cli.during, b.cli.calls = nil, nil
 	_, unchanged := b.Unchanged(t.Context(), demo())
 	assert.Check(t, !unchanged)
+}
+
+// TestADestructionForgetsTheUp before it changes anything: what it does first, such as stopping
+// the GitOps engine, is in no state.
+func TestADestructionForgetsTheUp(t *testing.T) {
+	b := raised(t, demo(), nil)
+	_, is := b.Unchanged(t.Context(), demo())
+	assert.Check(t, is)
+	b.cli.fail["refresh demo-bootstrap"], b.cli.fail["destroy demo-bootstrap"] = failure{stderr: "error: no"}, failure{stderr: "error: no"}
+	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{})
+	assert.Check(t, err != nil)
+	_, is = b.Unchanged(t.Context(), demo())
+	assert.Check(t, !is)
 }
 
 // TestASpokeDependsOnItsHub: what the hub's core puts out is an input, and nothing else of it.

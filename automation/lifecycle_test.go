@@ -43,7 +43,8 @@ func TestUpStartsNoNeedlessProcess(t *testing.T) {
 	_, err = b.Up(t.Context(), demo(), UpOptions{Previewed: true})
 	assert.NilError(t, err)
 	want := []string{
-		"stack export demo-core",      // what the live cluster was made from
+		"stack export demo-core",                                  // what the live cluster was made from
+		"stack export demo-bootstrap", "stack tag demo-bootstrap", // whether an up is recorded
 		"stack export demo-bootstrap", // which addons were turned on
 		"stack export demo-core", "up demo-core", "stack output demo-core",
 		"stack export demo-core", // for the record of the up

@@ -52,13 +52,16 @@ func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result
 			return Result{Cluster: c.Name}, err
 		}
 	}
+	record, err := d.beginRecord(ctx, c)
+	if err != nil {
+		return Result{Cluster: c.Name}, err
+	}
 	if err := d.awaitTurnedOff(ctx, c); err != nil {
 		return Result{Cluster: c.Name}, err
 	}
 	d.noteEffects(c, changes)
 	run := d.begin(c)
 	run.result.FileChanges = changes
-	record := d.beginRecord(ctx, c)
 	found, err := d.predict(ctx, c, o)
 	if err != nil {
 		return run.end(err)
