@@ -30,11 +30,11 @@ import (
 // the one of its name in another account stays as it is. Neither is in the other's way.
 func TestOneNameInTwoAccounts(t *testing.T) {
 	first, second := newFaultBench(t), newFaultBenchOf(t, "444455556666")
-	_, err := first.Up(t.Context(), demo(), UpOptions{})
+	_, err := first.Up(t.Context(), demo(), UpOptions{Force: true})
 	assert.NilError(t, err)
 	other := demo()
 	other.Cloud.Account = "444455556666"
-	_, err = second.Up(t.Context(), other, UpOptions{})
+	_, err = second.Up(t.Context(), other, UpOptions{Force: true})
 	assert.NilError(t, err)
 	made := first.made()
 	_, err = second.Destroy(t.Context(), other, DestroyOptions{Leftovers: teardown.DeleteLeftovers})
@@ -148,19 +148,19 @@ func TestFleetOverAccountsByRoles(t *testing.T) {
 
 	without := memberOf("444455556666")
 	without.Cloud.Roles.PermissionsBoundary = ""
-	_, err := d.Up(t.Context(), without, UpOptions{})
+	_, err := d.Up(t.Context(), without, UpOptions{Force: true})
 	assert.Check(t, is.ErrorContains(err, "User: arn:aws:sts::444455556666:assumed-role/operator/tombolo-in-444455556666 is not authorized to perform: iam:CreateRole"))
 	assert.Check(t, is.ErrorContains(err, "with an explicit deny in a service control policy"))
 
 	stranger := memberOf("777788889999")
 	stranger.Cloud.AssumeRole.ExternalID = "other"
-	_, err = d.Up(t.Context(), stranger, UpOptions{})
+	_, err = d.Up(t.Context(), stranger, UpOptions{Force: true})
 	assert.Check(t, is.ErrorContains(err, "the trust policy of arn:aws:iam::777788889999:role/tombolo/operator has to let them in, with the external id of cloud.assumeRole"))
 	assert.Equal(t, inventory("777788889999"), before["777788889999"], "something was made without the role")
 
 	for account, cloud := range accounts {
 		c := memberOf(account)
-		_, err := d.Up(t.Context(), c, UpOptions{})
+		_, err := d.Up(t.Context(), c, UpOptions{Force: true})
 		assert.NilError(t, err, account)
 		role := iamlab.RoleOf(cloud, "arn:aws:iam::"+account+":role/tombolo/"+c.Name+"-cluster")
 		assert.Assert(t, role != nil, "no role in %s", account)

@@ -59,7 +59,7 @@ func TestDriversMeetInABucket(t *testing.T) {
 		later := time.Duration(random.IntN(1500)) * time.Millisecond // of which the last third is its end
 		done := make(chan error, 1)
 		go func() {
-			_, err := first.Up(t.Context(), demo(), UpOptions{})
+			_, err := first.Up(t.Context(), demo(), UpOptions{Force: true})
 			done <- err
 		}()
 		select {
@@ -71,7 +71,7 @@ func TestDriversMeetInABucket(t *testing.T) {
 		if len(done) == 0 {
 			met++
 		}
-		_, two := second.Up(t.Context(), demo(), UpOptions{})
+		_, two := second.Up(t.Context(), demo(), UpOptions{Force: true})
 		one := <-done
 		t.Logf("meeting %d after %s: %v, %v", meeting, later, one, two)
 		locked := new(backend.LockedError)
@@ -81,7 +81,7 @@ func TestDriversMeetInABucket(t *testing.T) {
 			}
 		}
 		if one != nil || two != nil {
-			_, err := first.Up(t.Context(), demo(), UpOptions{})
+			_, err := first.Up(t.Context(), demo(), UpOptions{Force: true})
 			assert.NilError(t, err)
 		}
 		assert.DeepEqual(t, slices.Sorted(slices.Values(c.creations)), slices.Sorted(slices.Values(names)))
@@ -110,7 +110,7 @@ func TestLookingWritesNothing(t *testing.T) {
 	}
 	t.Run("in a directory", func(t *testing.T) {
 		d, _ := realBench(t, exporting)
-		_, err := d.Up(t.Context(), demo(), UpOptions{})
+		_, err := d.Up(t.Context(), demo(), UpOptions{Force: true})
 		assert.NilError(t, err)
 		dir, _ := d.backend.Directory()
 		left := filepath.Join(dir, ".pulumi", "stacks", stacks.Project, "demo-core.json.bak.attrs")
@@ -122,7 +122,7 @@ func TestLookingWritesNothing(t *testing.T) {
 	t.Run("in a bucket", func(t *testing.T) {
 		in := bucket.Serve(t)
 		d, _ := realBenchIn(t, in.URL(), exporting)
-		_, err := d.Up(t.Context(), demo(), UpOptions{})
+		_, err := d.Up(t.Context(), demo(), UpOptions{Force: true})
 		assert.NilError(t, err)
 		in.SetReadOnly(true)
 		look(t, d)

@@ -84,7 +84,7 @@ func TestLifecycleWithTheRealCLI(t *testing.T) {
 	_, err := d.Preview(t.Context(), demo(), PreviewOptions{})
 	assert.NilError(t, err)
 	for range 2 {
-		result, err := d.Up(t.Context(), demo(), UpOptions{})
+		result, err := d.Up(t.Context(), demo(), UpOptions{Force: true})
 		assert.NilError(t, err)
 		core, _ := result.Stack(stacks.Core)
 		if core.Outputs["plain"] != "shown" || core.Outputs["secret"] != "[secret]" {
@@ -108,7 +108,7 @@ func TestLifecycleWithTheRealCLI(t *testing.T) {
 
 func TestProgramErrorWithTheRealCLI(t *testing.T) {
 	d, _ := realBench(t, func(*pulumi.Context) error { return errors.New("wrong account; use the right one") })
-	_, err := d.Up(t.Context(), demo(), UpOptions{})
+	_, err := d.Up(t.Context(), demo(), UpOptions{Force: true})
 	var precondition *fault.Error
 	if !errors.As(err, &precondition) || err.Error() != "wrong account; use the right one" {
 		t.Errorf("error is %T: %v", err, err)
@@ -123,7 +123,7 @@ func TestInterruptionWithTheRealCLILeavesNoLock(t *testing.T) {
 		return p.Context().Err()
 	})
 	start := time.Now()
-	_, err := d.Up(ctx, demo(), UpOptions{})
+	_, err := d.Up(ctx, demo(), UpOptions{Force: true})
 	if !errors.Is(err, context.Canceled) || !strings.HasPrefix(err.Error(), "up demo-core: interrupted") {
 		t.Errorf("error is %T: %v", err, err)
 	}
@@ -156,13 +156,13 @@ func TestRecoveryFromAKilledRealCLI(t *testing.T) {
 		}
 		killed <- err
 	}()
-	_, err := d.Up(t.Context(), demo(), UpOptions{})
+	_, err := d.Up(t.Context(), demo(), UpOptions{Force: true})
 	if killed := <-killed; err == nil || killed != nil {
 		t.Fatalf("up: %v, kill: %v", err, killed)
 	}
 	t.Log(err)
 	c.hang = nil
-	_, err = d.Up(t.Context(), demo(), UpOptions{})
+	_, err = d.Up(t.Context(), demo(), UpOptions{Force: true})
 	assert.NilError(t, err)
 	notes := strings.Join(seen.notes(), "\n")
 	for _, want := range []string{
@@ -172,7 +172,7 @@ func TestRecoveryFromAKilledRealCLI(t *testing.T) {
 	} {
 		assert.Check(t, is.Contains(notes, want))
 	}
-	result, err := d.Up(t.Context(), demo(), UpOptions{})
+	result, err := d.Up(t.Context(), demo(), UpOptions{Force: true})
 	if err != nil || result.Stacks[0].Changes.Total() > 0 {
 		t.Errorf("another up changes %v, error %v", result.Stacks, err)
 	}

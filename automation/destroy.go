@@ -41,7 +41,7 @@ func (d *Driver) Destroy(ctx context.Context, c *config.Cluster, o DestroyOption
 	if err := refuseProtected(c, o); err != nil {
 		return Result{Cluster: c.Name}, err
 	}
-	if err := errors.Join(d.backend.RequireSpace(), d.backend.Mend(ctx, stackNames(c)...)); err != nil {
+	if err := errors.Join(d.backend.RequireSpace(), d.backend.Mend(ctx, stackNames(c)...), d.forgetUp(ctx, c)); err != nil {
 		return Result{Cluster: c.Name}, err
 	}
 	run := d.begin(c)

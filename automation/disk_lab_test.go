@@ -47,7 +47,7 @@ func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	b := newFaultBench(t)
 	limit := b.limited(16) // of 512 bytes: enough for some of the resources
-	_, err := b.Up(t.Context(), demo(), UpOptions{})
+	_, err := b.Up(t.Context(), demo(), UpOptions{Force: true})
 	assert.ErrorContains(t, err, "file too large; free space on the disk")
 	b.restored()
 	b.onceThereIsSpace(limit)
@@ -64,7 +64,7 @@ func TestFullDiskAndKilled(t *testing.T) {
 			done := make(chan struct{})
 			var watcher sync.WaitGroup
 			watcher.Go(func() { b.killWhenTorn(file, done) })
-			_, err := b.Up(t.Context(), demo(), UpOptions{})
+			_, err := b.Up(t.Context(), demo(), UpOptions{Force: true})
 			close(done)
 			watcher.Wait()
 			if err == nil {
@@ -109,7 +109,7 @@ func (b *faultBench) restored() {
 func (b *faultBench) onceThereIsSpace(limit string) {
 	b.t.Helper()
 	assert.NilError(b.t, os.Remove(limit))
-	_, err := b.Up(b.t.Context(), demo(), UpOptions{})
+	_, err := b.Up(b.t.Context(), demo(), UpOptions{Force: true})
 	assert.NilError(b.t, err)
 	b.converged()
 	dir, _ := b.backend.Directory()

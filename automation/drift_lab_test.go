@@ -26,7 +26,7 @@ func TestDriftWithTheRealCLI(t *testing.T) {
 	})
 	c, attach := serveCloud(t)
 	d.env["PULUMI_DEBUG_PROVIDERS"] = attach
-	_, err := d.Up(t.Context(), demo(), UpOptions{})
+	_, err := d.Up(t.Context(), demo(), UpOptions{Force: true})
 	assert.NilError(t, err)
 	delete(c.roles, "lost")
 	backend, _ := d.backend.Directory()

@@ -34,6 +34,7 @@ import (
 	"tombolo/automation/preflight"
 	"tombolo/automation/process"
 	"tombolo/automation/pulumicli"
+	"tombolo/automation/unchanged"
 	"tombolo/config"
 	"tombolo/stacks"
 	"tombolo/stacks/handoff"
@@ -58,6 +59,8 @@ type Driver struct {
 	// probeTimeout is the constant of that name, but in tests.
 	probeTimeout time.Duration
 	now          func() time.Time
+	// secretsKey is of the digests of secrets by which an up is recorded.
+	secretsKey func() (unchanged.Key, error)
 	// assumesReach is AssumeReachable.
 	assumesReach bool
 	// pauses are those of the function of that name, but in tests.
@@ -96,6 +99,13 @@ func New(o Options) (*Driver, error) {
 		preflight: stacks.Preflight,
 		now:       time.Now,
 	}
+	d.secretsKey = sync.OnceValues(func() (unchanged.Key, error) {
+		secret, err := d.planSecret()
+		if err != nil {
+			return unchanged.Key{}, err
+		}
+		return unchanged.NewKey(secret, backend.Identity(o.BackendURL, o.base()))
+	})
 	d.reachGit = handover.Reach
 	d.cloud = func(c *config.Cluster) cloud.Cloud { return cloud.Of(c, d.pulumi) }
 	d.dial = d.connect

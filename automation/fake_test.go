@@ -55,6 +55,8 @@ type fakeCLI struct {
 	same map[string]apitype.ResourceV3
 	// secrets are values that events mask, by URN and property.
 	secrets map[string]string
+	// tags of stacks, by the stacks' names.
+	tags map[string]map[string]string
 	// rebuild is the record that core's program puts out.
 	rebuild string
 	// during is called in the middle of an operation.
@@ -71,7 +73,7 @@ type failure struct {
 func newFakeCLI() *fakeCLI {
 	return &fakeCLI{
 		states: map[string]apitype.DeploymentV3{}, aside: map[string]apitype.DeploymentV3{},
-		fail: map[string]failure{}, same: map[string]apitype.ResourceV3{},
+		fail: map[string]failure{}, same: map[string]apitype.ResourceV3{}, tags: map[string]map[string]string{},
 	}
 }
 
@@ -139,6 +141,8 @@ func (f *fakeCLI) answer(op, stack string, args []string) (string, string, int, 
 		return string(out), "", 0, nil
 	case "plugin":
 		return "[]", "", 0, nil
+	case "stack tag":
+		return f.tag(stack, args), "", 0, nil
 	case "stack ls":
 		return f.list(), "", 0, nil
 	case "stack rm":
@@ -160,6 +164,18 @@ func (f *fakeCLI) answer(op, stack string, args []string) (string, string, int, 
 		return f.document(stack, args), "", 0, nil
 	}
 	return "", "", 0, nil
+}
+
+// tag sets a tag of a stack, or lists them.
+func (f *fakeCLI) tag(stack string, args []string) string {
+	if args[2] == "set" {
+		if f.tags[stack] == nil {
+			f.tags[stack] = map[string]string{}
+		}
+		f.tags[stack][args[3]] = args[4]
+	}
+	listed, _ := json.Marshal(f.tags[stack])
+	return string(listed)
 }
 
 // excluded is what a destruction leaves: what it is told to exclude, and the stack

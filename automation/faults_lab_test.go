@@ -163,7 +163,7 @@ func (b *faultBench) known() []string {
 // what the state does, and that all of it can be destroyed.
 func (b *faultBench) converged() {
 	b.t.Helper()
-	result, err := b.Up(b.t.Context(), demo(), UpOptions{})
+	result, err := b.Up(b.t.Context(), demo(), UpOptions{Force: true})
 	if err != nil || result.Stacks[0].Changes.Total() > 0 {
 		b.t.Errorf("another up changes %v, error %v", result.Stacks, err)
 	}
@@ -218,7 +218,7 @@ func TestFaultsAreRetried(t *testing.T) {
 			for _, f := range test.faults {
 				b.fault(f)
 			}
-			_, err := b.Up(t.Context(), demo(), UpOptions{})
+			_, err := b.Up(t.Context(), demo(), UpOptions{Force: true})
 			assert.NilError(t, err)
 			if left := b.cloud.Faults(); len(left) > 0 {
 				t.Errorf("faults that did not happen: %v", left)
@@ -250,7 +250,7 @@ func TestFaultsThatStay(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			b := newFaultBench(t)
 			b.fault(test.fault)
-			_, err := b.Up(t.Context(), demo(), UpOptions{})
+			_, err := b.Up(t.Context(), demo(), UpOptions{Force: true})
 			if deployment := new(pulumicli.Error); !errors.As(err, &deployment) || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got  %v\nwant %s", err, test.want)
 			}
@@ -263,7 +263,7 @@ func TestFaultsThatStay(t *testing.T) {
 			if tries != test.tries {
 				t.Errorf("tried %d times, want %d", tries, test.tries)
 			}
-			_, err = b.Up(t.Context(), demo(), UpOptions{})
+			_, err = b.Up(t.Context(), demo(), UpOptions{Force: true})
 			assert.NilError(t, err)
 			b.converged()
 		})
@@ -276,7 +276,7 @@ func TestDestroyAfterALostAnswer(t *testing.T) {
 	b := newFaultBench(t)
 	b.pauses = nil
 	b.fault(standin.Fault{Kind: standin.FaultAnswerLost, Operation: "create", Type: "Subnet"})
-	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err == nil || !strings.Contains(err.Error(), "request send failed") {
+	if _, err := b.Up(t.Context(), demo(), UpOptions{Force: true}); err == nil || !strings.Contains(err.Error(), "request send failed") {
 		t.Fatalf("error %v", err)
 	}
 	if diff := cmp.Diff(b.known(), b.made()); diff != "" || len(b.made()) != 3 {
@@ -288,7 +288,7 @@ func TestDestroyAfterALostAnswer(t *testing.T) {
 // TestLostAnswerOfADeletion: the next destroy finds that it is done.
 func TestLostAnswerOfADeletion(t *testing.T) {
 	b := newFaultBench(t)
-	_, err := b.Up(t.Context(), demo(), UpOptions{})
+	_, err := b.Up(t.Context(), demo(), UpOptions{Force: true})
 	assert.NilError(t, err)
 	b.fault(standin.Fault{Kind: standin.FaultAnswerLost, Operation: "delete", Type: "Vpc"})
 	if _, err := b.Destroy(t.Context(), demo(), DestroyOptions{}); err == nil || !strings.Contains(err.Error(), "deleting EC2 VPC") {
@@ -326,7 +326,7 @@ func TestFaultsOfPreviews(t *testing.T) {
 			return err
 		}},
 		{"to find out that nothing changes", func(b *faultBench) error {
-			_, err := b.Up(b.t.Context(), demo(), UpOptions{})
+			_, err := b.Up(b.t.Context(), demo(), UpOptions{Force: true})
 			return err
 		}},
 		{"alone", func(b *faultBench) error {
@@ -337,7 +337,7 @@ func TestFaultsOfPreviews(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			b := newFaultBench(t)
 			b.program = func(*config.Cluster, stacks.Kind, stacks.Options) (pulumi.RunFunc, error) { return zones, nil }
-			_, err := b.Up(t.Context(), demo(), UpOptions{})
+			_, err := b.Up(t.Context(), demo(), UpOptions{Force: true})
 			assert.NilError(t, err)
 			b.fault(throttled)
 			assert.NilError(t, test.do(b))
@@ -359,7 +359,7 @@ func TestAnswersLostAndNobodyThere(t *testing.T) {
 	b.pauses = nil
 	b.fault(standin.Fault{Kind: standin.FaultServerError, Operation: "create", Type: "Role", Count: 4})
 	b.fault(standin.Fault{Kind: standin.FaultServerError, Operation: "read", Type: "Role", Count: 8})
-	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err == nil || !strings.Contains(err.Error(), "exceeded maximum number of attempts") {
+	if _, err := b.Up(t.Context(), demo(), UpOptions{Force: true}); err == nil || !strings.Contains(err.Error(), "exceeded maximum number of attempts") {
 		t.Fatalf("error %v", err)
 	}
 	st, err := b.backend.State(t.Context(), "demo-core")
@@ -367,10 +367,10 @@ func TestAnswersLostAndNobodyThere(t *testing.T) {
 		t.Fatalf("not verified are %v, error %v", st.Unverified(), err)
 	}
 	// The first read of these does not succeed either.
-	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err == nil {
+	if _, err := b.Up(t.Context(), demo(), UpOptions{Force: true}); err == nil {
 		t.Error("an up went on with a resource that nobody has seen")
 	}
-	_, err = b.Up(t.Context(), demo(), UpOptions{})
+	_, err = b.Up(t.Context(), demo(), UpOptions{Force: true})
 	assert.NilError(t, err)
 	if notes := strings.Join(b.seen.notes(), "\n"); !strings.Contains(notes, "1 resource is no longer there: aws:iam/role:Role role") {
 		t.Errorf("notes:\n%s", notes)
@@ -390,7 +390,7 @@ func TestAnswerLostAndListedLate(t *testing.T) {
 		return asked.Cloud.Lookup(ctx, c, owner, queries)
 	}
 	b.fault(standin.Fault{Kind: standin.FaultAnswerLost, Operation: "create", Type: "Vpc"})
-	_, err := b.Up(t.Context(), demo(), UpOptions{})
+	_, err := b.Up(t.Context(), demo(), UpOptions{Force: true})
 	assert.NilError(t, err)
 	if notes := strings.Join(b.seen.notes(), "\n"); looks != 2 || !strings.Contains(notes, "got no answer; adopted aws:ec2/vpc:Vpc net vpc-") {
 		t.Errorf("looked %d times:\n%s", looks, notes)

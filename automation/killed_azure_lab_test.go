@@ -149,7 +149,9 @@ func (b *azureBench) refusal(token string) error {
 	return err
 }
 
-func (b *azureBench) up() (Result, error) { return b.Up(b.t.Context(), b.cluster, UpOptions{}) }
+func (b *azureBench) up() (Result, error) {
+	return b.Up(b.t.Context(), b.cluster, UpOptions{Force: true})
+}
 
 // made is what the subscriptions have but what they were given, as type and id.
 func (b *azureBench) made() []string { return besides(b.cloud, b.given) }

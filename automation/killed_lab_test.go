@@ -274,7 +274,7 @@ func TestDriverToBeKilled(t *testing.T) {
 	d := v.driver(t, aloud{os.Stdout})
 	var err error
 	if operation == "up" {
-		_, err = d.Up(t.Context(), demo(), UpOptions{})
+		_, err = d.Up(t.Context(), demo(), UpOptions{Force: true})
 	} else {
 		_, err = d.Destroy(t.Context(), demo(), DestroyOptions{})
 	}

@@ -43,10 +43,13 @@ func TestUpStartsNoNeedlessProcess(t *testing.T) {
 	_, err = b.Up(t.Context(), demo(), UpOptions{Previewed: true})
 	assert.NilError(t, err)
 	want := []string{
-		"stack export demo-core",      // what the live cluster was made from
+		"stack export demo-core",                                  // what the live cluster was made from
+		"stack export demo-bootstrap", "stack tag demo-bootstrap", // whether an up is recorded
 		"stack export demo-bootstrap", // which addons were turned on
 		"stack export demo-core", "up demo-core", "stack output demo-core",
+		"stack export demo-core", // for the record of the up
 		"stack export demo-bootstrap", "up demo-bootstrap", "stack output demo-bootstrap",
+		"stack export demo-bootstrap", "stack tag demo-bootstrap",
 	}
 	assert.DeepEqual(t, b.cli.calls, want)
 }
@@ -238,7 +241,7 @@ func TestUpStartsNothingWhenSomethingIsMissing(t *testing.T) {
 	if !errors.As(err, &missing) || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
-	assert.Check(t, is.Len(b.cli.calls, 0), "the CLI was called")
+	assert.Check(t, is.Len(b.cli.operations(), 0), "the CLI was called")
 }
 
 func TestDestroyOfAProtectedCluster(t *testing.T) {

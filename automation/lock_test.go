@@ -93,7 +93,7 @@ func TestStaleLockThatAnOperationMeets(t *testing.T) {
 	b.cli.during = nil
 	b.backend.Processes = backendtest.Table{77: {Name: "pulumi", Parent: 70}}
 	b.cli.fail["stack rename demo-core"] = failure{stderr: text}
-	_, err = b.Up(t.Context(), demo(), UpOptions{})
+	_, err = b.Up(t.Context(), demo(), UpOptions{Force: true})
 	var locked *backend.LockedError
 	if !errors.As(err, &locked) || locked.Owner.User != "ada" {
 		t.Errorf("error is %T: %v", err, err)

@@ -40,12 +40,12 @@ func twoDrivers(t *testing.T, at string) {
 	inRoomyCloud(second)
 	done := make(chan error, 1)
 	go func() {
-		_, err := first.Up(t.Context(), demo(), UpOptions{})
+		_, err := first.Up(t.Context(), demo(), UpOptions{Force: true})
 		done <- err
 	}()
 	<-started
 
-	_, err = second.Up(t.Context(), demo(), UpOptions{})
+	_, err = second.Up(t.Context(), demo(), UpOptions{Force: true})
 	var locked *backend.LockedError
 	if !errors.As(err, &locked) || locked.Owner == nil {
 		t.Fatalf("the second driver's error is %T: %v", err, err)
@@ -73,7 +73,7 @@ func twoDrivers(t *testing.T, at string) {
 	if held, err := second.backend.Holders(t.Context(), "demo-core"); err != nil || len(held) > 0 {
 		t.Errorf("afterwards the backend says that %v hold the lock, error %v", held, err)
 	}
-	if _, err := second.Up(t.Context(), demo(), UpOptions{}); err != nil {
+	if _, err := second.Up(t.Context(), demo(), UpOptions{Force: true}); err != nil {
 		t.Errorf("the second driver, afterwards: %v", err)
 	}
 }
@@ -98,7 +98,7 @@ func TestStaleLockInABucket(t *testing.T) {
 		close(dead)
 		killed <- err
 	}()
-	_, err := d.Up(t.Context(), demo(), UpOptions{})
+	_, err := d.Up(t.Context(), demo(), UpOptions{Force: true})
 	if killed := <-killed; err == nil || killed != nil {
 		t.Fatalf("up: %v, kill: %v", err, killed)
 	}
@@ -106,7 +106,7 @@ func TestStaleLockInABucket(t *testing.T) {
 		t.Fatalf("%v hold the lock of a CLI that was killed, error %v", held, err)
 	}
 	work = exporting
-	_, err = d.Up(t.Context(), demo(), UpOptions{})
+	_, err = d.Up(t.Context(), demo(), UpOptions{Force: true})
 	assert.NilError(t, err)
 	if notes := strings.Join(seen.notes(), "\n"); !strings.Contains(notes, "recovered: removed the lock of ") {
 		t.Errorf("nobody says that a lock was removed: %s", notes)
@@ -121,7 +121,7 @@ func TestHurryWithTheRealCLI(t *testing.T) {
 	d.env["PULUMI_DEBUG_PROVIDERS"] = attach
 	ctx, cancel := context.WithCancel(t.Context())
 	c.hang["made"] = func(made func()) { made(); cancel(); d.Hurry() }
-	if _, err := d.Up(ctx, demo(), UpOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := d.Up(ctx, demo(), UpOptions{Force: true}); !errors.Is(err, context.Canceled) {
 		t.Fatalf("error is %T: %v", err, err)
 	}
 	if owners, err := d.backend.Owners("demo-core"); err != nil || len(owners) > 0 {
@@ -131,7 +131,7 @@ func TestHurryWithTheRealCLI(t *testing.T) {
 		t.Errorf("the CLI had to be tidied up after: %s", notes)
 	}
 	c.hang = nil
-	_, err := d.Up(t.Context(), demo(), UpOptions{})
+	_, err := d.Up(t.Context(), demo(), UpOptions{Force: true})
 	assert.NilError(t, err)
 	if notes := strings.Join(seen.notes(), "\n"); !strings.Contains(notes, "adopted aws:iam/role:Role made made") {
 		t.Errorf("the role was not adopted: %s", notes)

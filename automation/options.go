@@ -248,6 +248,9 @@ type UpOptions struct {
 	Previewed bool
 	// Refresh the state from the cloud before comparing.
 	Refresh bool
+	// Force has the Pulumi engine look at a cluster of which nothing is known to have changed
+	// since its last up.
+	Force bool
 	// Approved, if not nil, is what was approved of the cluster: Up does that and
 	// nothing else. What differs is an approved.Error.
 	Approved *approved.Cluster

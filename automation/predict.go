@@ -33,8 +33,10 @@ type predictions map[stacks.Kind]prediction
 // prediction is what a preview of a stack found.
 type prediction struct {
 	result StackResult
-	// stays says that an up would leave the stack as it is.
+	// stays says that an up would leave the stack as it is, and state is the digest of the state
+	// that was read before.
 	stays bool
+	state string
 	// err of the preview. The up after it would fail as well, unless the causes go
 	// away by themselves.
 	err error
@@ -51,7 +53,8 @@ func (d *Driver) predict(ctx context.Context, c *config.Cluster, o UpOptions) (p
 	if o.Refresh || o.Previewed || o.Approved != nil {
 		return nil, nil
 	}
-	if ok, err := d.predictable(ctx, c); err != nil || !ok {
+	before, err := d.predictable(ctx, c)
+	if err != nil || before == nil {
 		return nil, err
 	}
 	ofBootstrap, giveUp := context.WithCancel(ctx)
@@ -61,11 +64,15 @@ func (d *Driver) predict(ctx context.Context, c *config.Cluster, o UpOptions) (p
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		core = d.previewAhead(ctx, c, stacks.Core, d.opts.Observer, giveUp)
+		core.state = before[stacks.Core]
 		if core.stays {
 			held.release()
 		}
 	})
-	wg.Go(func() { bootstrap = d.previewAhead(ofBootstrap, c, stacks.Bootstrap, held, nil) })
+	wg.Go(func() {
+		bootstrap = d.previewAhead(ofBootstrap, c, stacks.Bootstrap, held, nil)
+		bootstrap.state = before[stacks.Bootstrap]
+	})
 	wg.Wait()
 	if core.passes() {
 		return nil, nil
@@ -82,28 +89,30 @@ func (d *Driver) predict(ctx context.Context, c *config.Cluster, o UpOptions) (p
 	return predictions{stacks.Core: core, stacks.Bootstrap: bootstrap}, nil
 }
 
-// predictable says whether a preview of both stacks would tell what up does: they
-// are deployed, nothing is left of an interrupted operation, no operation works on
+// predictable returns the digests of the states of both stacks when a preview of them would tell
+// what up does, else nil: they are deployed, nothing is left of an interrupted operation, no operation works on
 // them or has begun to destroy them, and bootstrap is with its hub and stays there.
-func (d *Driver) predictable(ctx context.Context, c *config.Cluster) (bool, error) {
+func (d *Driver) predictable(ctx context.Context, c *config.Cluster) (map[stacks.Kind]string, error) {
+	states := map[stacks.Kind]string{}
 	for _, k := range stacks.Kinds() {
 		name := stacks.Name(c.Name, k)
 		locks, err := d.backend.LockFiles(name, "*")
 		if err != nil {
-			return false, err
+			return nil, err
 		}
 		st, err := d.backend.State(ctx, name)
 		if err != nil || len(locks) > 0 || !settled(st) {
-			return false, err
+			return nil, err
 		}
+		states[k] = digestOf(st)
 		if k == stacks.Core {
 			continue
 		}
 		if mayLose(st, c) || draining(st) || d.hasLeft(ctx, c, st) {
-			return false, nil
+			return nil, nil
 		}
 	}
-	return true, nil
+	return states, nil
 }
 
 // settled says that the stack was deployed to its end, and that a preview shows

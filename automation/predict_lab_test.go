@@ -38,7 +38,7 @@ func TestUnchangedWithTheRealCLI(t *testing.T) {
 	d.env["PULUMI_DEBUG_PROVIDERS"] = attach
 	up := func(want ...string) {
 		t.Helper()
-		result, err := d.Up(t.Context(), demo(), UpOptions{})
+		result, err := d.Up(t.Context(), demo(), UpOptions{Force: true})
 		assert.NilError(t, err)
 		if got := seen.started(); !slices.Equal(got, want) {
 			t.Errorf("it did %q, want %q", got, want)

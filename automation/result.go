@@ -22,6 +22,9 @@ type Result struct {
 	// FileChanges are the keys in which the cluster file differs from what the live
 	// cluster was made from.
 	FileChanges config.Changes `json:"fileChanges,omitempty"`
+	// UnchangedSince is the up after which nothing has changed, so that this one has started no
+	// engine; nil for one that has.
+	UnchangedSince *LastUp `json:"unchangedSince,omitempty"`
 	// Plan is what an up would do; nil where it was not asked for.
 	Plan *approved.Cluster `json:"-"`
 	// Duration of the whole operation, checks and recovery included.

@@ -97,7 +97,7 @@ func TestSecretsByAKey(t *testing.T) {
 	if _, err := d.Preview(t.Context(), demo(), PreviewOptions{}); err != nil || k.times("Encrypt") > 0 {
 		t.Fatalf("a preview of what does not exist: error %v, the key was asked for %q", err, k.asked)
 	}
-	_, err := d.Up(t.Context(), demo(), UpOptions{})
+	_, err := d.Up(t.Context(), demo(), UpOptions{Force: true})
 	assert.NilError(t, err)
 	if k.times("Encrypt") != len(stacks.Kinds()) {
 		t.Errorf("the key was asked for %q, want one data key for each stack", k.asked)
@@ -110,13 +110,13 @@ func TestSecretsByAKey(t *testing.T) {
 	other, _ := realBenchIn(t, backend, exporting)
 	other.pulumi.Secrets = ""
 	delete(other.env, "PULUMI_CONFIG_PASSPHRASE")
-	result, err := other.Up(t.Context(), demo(), UpOptions{})
+	result, err := other.Up(t.Context(), demo(), UpOptions{Force: true})
 	if err != nil || result.Stacks[0].Changes.Total() > 0 {
 		t.Fatalf("on another machine an up changes %v, error %v", result.Stacks, err)
 	}
 	_, err = other.Destroy(t.Context(), demo(), DestroyOptions{})
 	assert.NilError(t, err)
-	_, err = other.Up(t.Context(), demo(), UpOptions{})
+	_, err = other.Up(t.Context(), demo(), UpOptions{Force: true})
 	assert.NilError(t, err)
 	state, err := os.ReadFile(filepath.Join(strings.TrimPrefix(backend, "file://"), ".pulumi", "stacks", stacks.Project, "demo-core.json"))
 	if text := string(state); err != nil || strings.Contains(text, "hidden") || !strings.Contains(text, "awskms://"+keyID) || !strings.Contains(text, "ciphertext") {
@@ -146,7 +146,7 @@ func TestWrongSecretsProvider(t *testing.T) {
 	} {
 		d, _ := realBench(t, exporting)
 		d.pulumi.Secrets = given
-		_, err := d.Up(t.Context(), demo(), UpOptions{})
+		_, err := d.Up(t.Context(), demo(), UpOptions{Force: true})
 		for _, part := range want {
 			assert.ErrorContains(t, err, part)
 		}

@@ -22,9 +22,14 @@ import (
 // first failure and can simply be run again; it tries again itself, twice, when
 // all causes go away by themselves, such as throttling. What was made without an
 // answer is found and adopted.
+// A cluster of which nothing has changed since its last up is left as it is, without a start of
+// the engine: see Unchanged.
 // Placeholders are never used: bootstrap refuses to run without core's
 // outputs.
 func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result, error) {
+	if r, stays := d.stay(ctx, c, o); stays {
+		return r, nil
+	}
 	if err := d.prepare(ctx, c); err != nil {
 		return Result{Cluster: c.Name}, err
 	}
@@ -47,6 +52,10 @@ func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result
 			return Result{Cluster: c.Name}, err
 		}
 	}
+	record, err := d.beginRecord(ctx, c)
+	if err != nil {
+		return Result{Cluster: c.Name}, err
+	}
 	if err := d.awaitTurnedOff(ctx, c); err != nil {
 		return Result{Cluster: c.Name}, err
 	}
@@ -62,10 +71,15 @@ func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result
 	if run.add(made); err != nil {
 		return run.end(err)
 	}
+	record.done(ctx, d, made, found[stacks.Core])
 	young := made.Changes["create"] > 0
 	begin(o.began, string(stacks.Bootstrap))
 	bootstrap, err := d.upStack(ctx, c, stacks.Bootstrap, o, found, young)
 	run.add(bootstrap)
+	if err == nil {
+		record.done(ctx, d, bootstrap, found[stacks.Bootstrap])
+		record.end(ctx, d, c)
+	}
 	if err == nil && c.Rebuild == "" && core.Rebuild() != "" {
 		err = d.endRebuild(ctx, c)
 	}

@@ -146,6 +146,12 @@ func Preflight(ctx context.Context, c *config.Cluster, o Options) error {
 	return bootstrap.Preflight(ctx, c, o.Env)
 }
 
+// ReadSecret reads a secret of the cluster file that is in the environment or in a file, as
+// bootstrap does; path is the key of the file that refers to it, for errors.
+func ReadSecret(c *config.Cluster, env map[string]string, path string, ref *config.SecretRef) (string, error) {
+	return bootstrap.ReadSecret(c, env, path, ref)
+}
+
 func allowed() string {
 	kinds := slices.Sorted(maps.Keys(registry()))
 	names := make([]string, len(kinds))

@@ -61,4 +61,7 @@ type CLI interface {
 	// Manage runs a command on a stack, and returns what it wrote about errors,
 	// also when it failed. The error calls the command by the operation.
 	Manage(ctx context.Context, stack, operation string, args ...string) (stderr string, err error)
+	// Tag reads a tag of a stack, "" for none, and SetTag writes one.
+	Tag(ctx context.Context, stack, name string) (string, error)
+	SetTag(ctx context.Context, stack, name, value string) error
 }

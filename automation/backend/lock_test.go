@@ -26,6 +26,18 @@ type fakeCLI struct {
 	// fail is what a command such as "stack rename demo-core" writes about errors.
 	fail  map[string]string
 	calls []string
+	// tag is the last that was set.
+	tag string
+}
+
+func (f *fakeCLI) Tag(_ context.Context, stack, name string) (string, error) {
+	value, _ := strings.CutPrefix(f.tag, stack+" "+name+" ")
+	return value, nil
+}
+
+func (f *fakeCLI) SetTag(_ context.Context, stack, name, value string) error {
+	f.tag = strings.Join([]string{stack, name, value}, " ")
+	return nil
 }
 
 func (f *fakeCLI) LoggedIn(context.Context) (string, error)            { return "", errors.New("not logged in") }

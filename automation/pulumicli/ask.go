@@ -62,3 +62,28 @@ func (p *CLI) Manage(ctx context.Context, stack, operation string, args ...strin
 	}
 	return stderr, err
 }
+
+// Tag returns the value of a stack's tag; "" when the stack has none of the name.
+func (p *CLI) Tag(ctx context.Context, stack, name string) (string, error) {
+	ws, err := p.Reading(ctx)
+	if err != nil {
+		return "", err
+	}
+	all, err := ws.ListTags(ctx, stack)
+	if err != nil {
+		return "", p.Failure(ctx, Failed{Stack: stack, Operation: "read the tags of", Err: err})
+	}
+	return all[name], nil
+}
+
+// SetTag sets a tag of a stack.
+func (p *CLI) SetTag(ctx context.Context, stack, name, value string) error {
+	ws, err := p.Reading(ctx)
+	if err != nil {
+		return err
+	}
+	if err := ws.SetTag(ctx, stack, name, value); err != nil {
+		return p.Failure(ctx, Failed{Stack: stack, Operation: "set a tag of", Err: err})
+	}
+	return nil
+}

@@ -71,6 +71,12 @@ func (s secrets) resolve(path string, ref *config.SecretRef) (pulumi.StringInput
 	return pulumi.ToSecret(pulumi.String(value)).(pulumi.StringOutput), nil
 }
 
+// ReadSecret reads a secret that is kept outside of Pulumi, as the program does; path is where ref
+// is in the cluster file, for errors.
+func ReadSecret(c *config.Cluster, env map[string]string, path string, ref *config.SecretRef) (string, error) {
+	return secrets{cluster: c, env: env}.read(path, ref)
+}
+
 // read reads a secret that is kept outside of Pulumi.
 func (s secrets) read(path string, ref *config.SecretRef) (string, error) {
 	switch {

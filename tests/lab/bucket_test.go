@@ -25,7 +25,7 @@ func TestStateInABucket(t *testing.T) {
 	another(t, p, "demo", "second", "10.21.0.0/16")
 	p.must(t, "lab", "up", "--profile", "light")
 	up := func() result {
-		return lastResult(t, p.must(t, "up", "demo", "--yes", "--output", "json", "--backend", b.URL()))
+		return lastResult(t, p.must(t, "up", "demo", "--yes", "--force", "--output", "json", "--backend", b.URL()))
 	}
 	up().created(t)
 	up().unchanged(t)

@@ -100,7 +100,7 @@ func (h *handover) wantLevel(t *testing.T, want string) {
 // unchanged runs up, which must have nothing to do, and returns what it says.
 func (h *handover) unchanged(t *testing.T, flags ...string) string {
 	t.Helper()
-	o := h.run(t, append([]string{"up", "demo", "--yes", "--output", "json"}, flags...)...)
+	o := h.run(t, append([]string{"up", "demo", "--yes", "--force", "--output", "json"}, flags...)...)
 	if o.code != 0 {
 		t.Fatalf("exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
 	}

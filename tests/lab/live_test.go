@@ -81,7 +81,7 @@ func (p project) quiet(t *testing.T) {
 	t.Helper()
 	for _, args := range [][]string{
 		{"preview", "demo", "--output", "json"},
-		{"up", "demo", "--yes", "--output", "json"},
+		{"up", "demo", "--yes", "--force", "--output", "json"},
 	} {
 		lastResult(t, p.must(t, args...)).unchanged(t)
 	}

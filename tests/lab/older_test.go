@@ -36,7 +36,7 @@ func TestOlderState(t *testing.T) {
 	p.takesOver(t)
 	for _, args := range [][]string{
 		{"preview", "demo", "--output", "json"},
-		{"up", "demo", "--yes", "--output", "json"},
+		{"up", "demo", "--yes", "--force", "--output", "json"},
 		{"up", "demo", "--yes", "--output", "json", "--refresh"},
 	} {
 		lastResult(t, p.must(t, args...)).unchanged(t)

@@ -216,9 +216,11 @@ func (r result) created(t *testing.T) {
 	}
 }
 
+// up has the engine look at the cluster, whatever was recorded of its last up: a second one shows
+// that the engine finds nothing to do.
 func (p project) up(t *testing.T, cluster string) result {
 	t.Helper()
-	return lastResult(t, p.must(t, "up", cluster, "--yes", "--output", "json"))
+	return lastResult(t, p.must(t, "up", cluster, "--yes", "--force", "--output", "json"))
 }
 
 func lastResult(t *testing.T, stdout string) result {

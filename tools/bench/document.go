@@ -43,14 +43,14 @@ func (f *fleets) write(b *bytes.Buffer, cores int) {
 		"`tombolo up --all --lab --yes` makes clusters in the lab's %s profile, where AWS takes %g of its typical time, %d at a time.\n"+
 		"The bound is the time of a fleet of one, or all CPU work over the cores, whichever is larger; the aim is at most 1.15 times that.\n\n"+
 		"![Makespan by number of clusters](performance.svg)\n\n"+
-		"| clusters | makespan | bound | ratio | CPU of a cluster | lab's CPU of a cluster | peak memory | nothing to do | CPU of it |\n"+
-		"|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n", f.Profile, f.Latency, f.Parallel)
+		"| clusters | makespan | bound | ratio | CPU of a cluster | lab's CPU of a cluster | peak memory | nothing to do | CPU of it | unchanged | CPU of all |\n"+
+		"|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n", f.Profile, f.Latency, f.Parallel)
 	for _, c := range f.Fleets {
 		n := float64(c.Clusters)
 		bound := c.bound(cores)
-		fmt.Fprintf(b, "| %d | %s | %s | **%.2f** | %s | %s | %.0f MB | %s | %s |\n", c.Clusters,
+		fmt.Fprintf(b, "| %d | %s | %s | **%.2f** | %s | %s | %.0f MB | %s | %s | %s | %s |\n", c.Clusters,
 			inSeconds(c.Up.Wall), inSeconds(bound), c.Up.Wall/bound, inSeconds(c.Up.CPU/n), inSeconds(c.Lab/n),
-			max(c.Up.PeakMB, c.Noop.PeakMB), inSeconds(c.Noop.Wall), inSeconds(c.Noop.CPU/n))
+			max(c.Up.PeakMB, c.Noop.PeakMB), inSeconds(c.Noop.Wall), inSeconds(c.Noop.CPU/n), inSeconds(c.Unchanged.Wall), inSeconds(c.Unchanged.CPU))
 	}
 }
 
@@ -59,11 +59,13 @@ func (d *driver) write(b *bytes.Buffer) {
 	create := d.ratio(func(r round) (float64, float64) { return r.Create.Wall, r.PlainCreate.Wall })
 	fmt.Fprintf(b, "\n## The driver against the plain CLI\n\n"+
 		"`tombolo up` against `pulumi up --skip-preview` of core and then of bootstrap, on clusters alike in one lab, %d rounds. "+
-		"The ratio is the median of the rounds'; the aims are at most 0.95 for creating and 0.8 for nothing to do.\n\n"+
+		"The ratio is the median of the rounds'; the aims are at most 0.95 for creating, 0.8 for nothing to do, and 0.1 for a cluster that is unchanged since its last up, "+
+		"for which the driver starts no engine.\n\n"+
 		"| | ratio | driver | plain CLI | driver's CPU | plain CLI's CPU |\n|---|---:|---:|---:|---:|---:|\n", len(d.Rounds))
-	var c, pc, n, pn usage
+	same := d.ratio(func(r round) (float64, float64) { return r.Unchanged.Wall, r.PlainNoop.Wall })
+	var c, pc, n, pn, u usage
 	for _, r := range d.Rounds {
-		c, pc, n, pn = c.plus(r.Create), pc.plus(r.PlainCreate), n.plus(r.Noop), pn.plus(r.PlainNoop)
+		c, pc, n, pn, u = c.plus(r.Create), pc.plus(r.PlainCreate), n.plus(r.Noop), pn.plus(r.PlainNoop), u.plus(r.Unchanged)
 	}
 	times := float64(len(d.Rounds))
 	row := func(name string, ratio float64, ours, plain usage) {
@@ -71,7 +73,8 @@ func (d *driver) write(b *bytes.Buffer) {
 			inSeconds(ours.Wall/times), inSeconds(plain.Wall/times), inSeconds(ours.CPU/times), inSeconds(plain.CPU/times))
 	}
 	row("creating", create, c, pc)
-	row("nothing to do", noop, n, pn)
+	row("nothing to do, by the engine", noop, n, pn)
+	row("unchanged", same, u, pn)
 }
 
 func (u usage) plus(o usage) usage { return usage{Wall: u.Wall + o.Wall, CPU: u.CPU + o.CPU} }

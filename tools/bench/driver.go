@@ -21,6 +21,8 @@ type round struct {
 	Noop        usage `json:"noop"`
 	PlainCreate usage `json:"plainCreate"`
 	PlainNoop   usage `json:"plainNoop"`
+	// Unchanged is the driver's up after that, for which nothing has changed.
+	Unchanged usage `json:"unchanged"`
 }
 
 // ratio is the median of the rounds' ratios.
@@ -45,8 +47,8 @@ func measureDriver(ctx context.Context, o options) (*driver, error) {
 			return nil, err
 		}
 		d.Rounds = append(d.Rounds, r)
-		o.progress.Printf("✔ round %d: creating %.1f s against %.1f s, nothing to do %.1f s against %.1f s",
-			i+1, r.Create.Wall, r.PlainCreate.Wall, r.Noop.Wall, r.PlainNoop.Wall)
+		o.progress.Printf("✔ round %d: creating %.1f s against %.1f s, nothing to do %.1f s and unchanged %.1f s against %.1f s",
+			i+1, r.Create.Wall, r.PlainCreate.Wall, r.Noop.Wall, r.Unchanged.Wall, r.PlainNoop.Wall)
 	}
 	return d, nil
 }
@@ -64,9 +66,9 @@ func measureRound(ctx context.Context, o options, plainFirst bool) (round, error
 	if _, err := measure(ctx, c.command(ctx, c.tombolo, "up", "warm", "--lab", "--yes")); err != nil {
 		return r, err
 	}
-	driven := func(into *usage) func() error {
+	driven := func(into *usage, flags ...string) func() error {
 		return func() (err error) {
-			*into, err = measure(ctx, c.command(ctx, c.tombolo, "up", "driven", "--lab", "--yes"))
+			*into, err = measure(ctx, c.command(ctx, c.tombolo, append([]string{"up", "driven", "--lab", "--yes"}, flags...)...))
 			return err
 		}
 	}
@@ -77,7 +79,8 @@ func measureRound(ctx context.Context, o options, plainFirst bool) (round, error
 	for _, turn := range [][]func() error{
 		{driven(&r.Create), plain(&r.PlainCreate, "stack", "init")},
 		{driven(&between), plain(&between)},
-		{driven(&r.Noop), plain(&r.PlainNoop)},
+		{driven(&r.Noop, "--force"), plain(&r.PlainNoop)},
+		{driven(&r.Unchanged)},
 	} {
 		if plainFirst {
 			slices.Reverse(turn)

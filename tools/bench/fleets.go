@@ -20,10 +20,12 @@ type fleets struct {
 // fleetCost is what one fleet took.
 type fleetCost struct {
 	Clusters int `json:"clusters"`
-	// Up makes all clusters, Noop finds that nothing is to do; in between they are
-	// brought up once more, which hands the engine's objects over.
-	Up   usage `json:"up"`
-	Noop usage `json:"noop"`
+	// Up makes all clusters, and Noop has the engine find that nothing is to do; in between they
+	// are brought up once more, which hands the engine's objects over. Unchanged is the up after
+	// that, which starts no engine.
+	Up        usage `json:"up"`
+	Noop      usage `json:"noop"`
+	Unchanged usage `json:"unchanged"`
 	// Lab is the CPU time of the lab during Up, in seconds.
 	Lab float64 `json:"lab"`
 	// Longest is the critical path, in seconds: the up of a fleet of one.
@@ -52,8 +54,8 @@ func measureFleets(ctx context.Context, o options) (*fleets, error) {
 		}
 		f.Longest = min(longest, f.Up.Wall)
 		out.Fleets = append(out.Fleets, f)
-		o.progress.Printf("✔ %d clusters: %.1f s, at least %.1f s; nothing to do: %.1f s",
-			n, f.Up.Wall, f.bound(runtime.NumCPU()), f.Noop.Wall)
+		o.progress.Printf("✔ %d clusters: %.1f s, at least %.1f s; nothing to do: %.1f s; unchanged: %.1f s",
+			n, f.Up.Wall, f.bound(runtime.NumCPU()), f.Noop.Wall, f.Unchanged.Wall)
 	}
 	return out, nil
 }
@@ -87,7 +89,10 @@ func measureFleet(ctx context.Context, o options, n int) (fleetCost, error) {
 	if _, err := measure(ctx, c.command(ctx, c.tombolo, "up", "--all", "--lab", "--yes")); err != nil {
 		return f, err
 	}
-	f.Noop, err = measure(ctx, c.command(ctx, c.tombolo, "up", "--all", "--lab", "--yes"))
+	if f.Noop, err = measure(ctx, c.command(ctx, c.tombolo, "up", "--all", "--lab", "--yes", "--force")); err != nil {
+		return f, err
+	}
+	f.Unchanged, err = measure(ctx, c.command(ctx, c.tombolo, "up", "--all", "--lab", "--yes"))
 	return f, err
 }
 

@@ -15,7 +15,9 @@ type document struct {
 	Command string  `json:"command"`
 	Cluster string  `json:"cluster"`
 	Stacks  []stack `json:"stacks"`
-	Seconds float64 `json:"seconds"`
+	// UnchangedSince is the up after which nothing has changed, for which no engine was started.
+	UnchangedSince *automation.LastUp `json:"unchangedSince,omitempty"`
+	Seconds        float64            `json:"seconds"`
 }
 
 type stack struct {
@@ -31,7 +33,7 @@ type stack struct {
 // Write writes the result of a command. Outputs are left out: the command
 // outputs has them.
 func Write(w io.Writer, command string, r automation.Result) error {
-	d := document{Type: "result", Command: command, Cluster: r.Cluster, Stacks: []stack{}, Seconds: r.Duration.Seconds()}
+	d := document{Type: "result", Command: command, Cluster: r.Cluster, Stacks: []stack{}, UnchangedSince: r.UnchangedSince, Seconds: r.Duration.Seconds()}
 	for _, s := range r.Stacks {
 		d.Stacks = append(d.Stacks, stack{
 			Stack: s.Stack, Operation: s.Operation, Changes: s.Changes, Changed: s.Changes.Total(),

@@ -28,6 +28,7 @@ import (
 type Driver interface {
 	Preview(context.Context, *config.Cluster, automation.PreviewOptions) (automation.Result, error)
 	Up(context.Context, *config.Cluster, automation.UpOptions) (automation.Result, error)
+	Unchanged(context.Context, *config.Cluster) (automation.LastUp, bool)
 	Ready(context.Context, []*config.Cluster) ([]preflight.Report, error)
 	verify.Driver
 	push.Driver
@@ -44,6 +45,7 @@ type Options struct {
 
 	Yes     bool
 	Refresh bool
+	Force   bool
 	Push    bool
 	Verify  bool
 	Timeout time.Duration
@@ -87,6 +89,11 @@ is connected to. If there is a way that cannot be seen from here, such as addres
 translation between a VPN and the network, add --assume-reachable, or set
 TOMBOLO_ADDRESSES to the addresses that the network sees.
 
+A cluster of which nothing has changed since its last up is left as it is, without a start of
+the Pulumi engine. What counts is the program, the cluster file and what it names, and the
+states: what somebody has changed in the cloud or on the cluster is found by --refresh, or
+by drift. --force starts the engine in any case.
+
 On a terminal, the command shows the plan and asks; --yes skips the question.
 Without a terminal, --yes is required.
 
@@ -114,6 +121,7 @@ another one, it shows what differs and changes nothing. The policy is checked to
 	opts.AddGateFlags(cmd)
 	cmd.Flags().BoolVarP(&opts.Yes, "yes", "y", false, "do not ask")
 	cmd.Flags().BoolVar(&opts.Refresh, "refresh", false, "compare with the cloud first, not only with the state")
+	cmd.Flags().BoolVar(&opts.Force, "force", false, "start the Pulumi engine for clusters that are unchanged since their last up, too")
 	cmd.Flags().BoolVar(&opts.Push, "push", false, "afterwards hand the engine itself over to Git, as push does")
 	cmd.Flags().BoolVar(&opts.Verify, "verify", false, "afterwards wait until everything that Git declares is ready")
 	cmd.Flags().BoolVar(&opts.AssumeReachable, "assume-reachable", false,
@@ -144,23 +152,42 @@ func upRun(ctx context.Context, o *Options) error {
 	}
 	o.NameBackend()
 	return fleet.With(ctx, o.Fleet, o.Driver, func(s *fleet.Session[Driver]) error {
-		if err := o.ready(ctx, s, all); err != nil {
+		changed := o.changed(ctx, s.Driver, all)
+		if err := o.ready(ctx, s, changed); err != nil {
 			return err
 		}
 		wanted := all
 		if !o.Yes {
-			if wanted, err = o.ask(ctx, s, all); err != nil {
+			if wanted, err = o.ask(ctx, s, changed); err != nil {
 				return err
 			}
 		}
-		return s.Run(ctx, all, o.tasks(s.Driver, wanted))
+		tasks := o.tasks(s.Driver, wanted)
+		if len(changed) == 0 {
+			tasks.Gate = nil // no wave has to wait for one that stays as it is
+		}
+		return s.Run(ctx, all, tasks)
+	})
+}
+
+// changed are the clusters that an up has to look at.
+func (o *Options) changed(ctx context.Context, driver Driver, all []*config.Cluster) []*config.Cluster {
+	if o.Refresh || o.Force {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(c *config.Cluster) bool {
+		last, unchanged := driver.Unchanged(ctx, c)
+		if unchanged && !o.Yes {
+			o.Status().Done("%s: nothing to change, unchanged since the %s", c.Name, last)
+		}
+		return unchanged
 	})
 }
 
 // ready refuses a run on several clusters if one of them could not succeed. A single
 // cluster is checked while it is previewed.
 func (o *Options) ready(ctx context.Context, s *fleet.Session[Driver], all []*config.Cluster) error {
-	if len(all) == 1 {
+	if len(all) <= 1 {
 		return nil
 	}
 	reports, err := s.Driver.Ready(ctx, all)
@@ -216,7 +243,7 @@ func (o *Options) one(ctx context.Context, driver Driver, t fleet.Terminal, c *c
 }
 
 func (o *Options) up(ctx context.Context, driver Driver, t fleet.Terminal, c *config.Cluster) (automation.Result, error) {
-	up := automation.UpOptions{Refresh: o.Refresh, Plan: o.foretells(), Previewed: !o.Yes}
+	up := automation.UpOptions{Refresh: o.Refresh, Force: o.Force, Plan: o.foretells(), Previewed: !o.Yes}
 	if o.Plan != "" {
 		up = automation.UpOptions{Refresh: o.plan.Refresh, Approved: o.plan.Cluster(c.Name)}
 	}

@@ -37,6 +37,12 @@ type driver struct {
 	bad string
 	// lacks is what clusters lack that are to be made.
 	lacks []preflight.Report
+	// same are the clusters that are unchanged since their last up.
+	same []string
+}
+
+func (d *driver) Unchanged(_ context.Context, c *config.Cluster) (automation.LastUp, bool) {
+	return automation.LastUp{At: time.Date(2026, 11, 25, 14, 40, 0, 0, time.UTC), By: "alice@laptop"}, slices.Contains(d.same, c.Name)
 }
 
 func (d *driver) call(what string) {
@@ -57,6 +63,9 @@ func (d *driver) Up(_ context.Context, c *config.Cluster, o automation.UpOptions
 	call := "up " + c.Name
 	if o.Refresh {
 		call += " refresh"
+	}
+	if o.Force {
+		call += " force"
 	}
 	d.call(call)
 	if d.bad != "" && d.bad != c.Name {
@@ -168,6 +177,27 @@ func TestUp(t *testing.T) {
 			calls: []string{"preview demo", "verify demo 10m0s"}, says: "✔ demo: nothing to change",
 		},
 		{
+			name: "unchanged since the last up", args: []string{"demo", "--push"}, terminal: true,
+			setup: func(fx *fixture) { fx.driver.same = []string{"demo"} },
+			calls: []string{"push demo"}, says: "✔ demo: nothing to change, unchanged since the up of 2026-11-25T14:40:00Z by alice@laptop",
+		},
+		{
+			name: "unchanged, and looked at", args: []string{"demo", "--force"}, terminal: true,
+			setup: func(fx *fixture) {
+				fx.driver.same, fx.driver.planned = []string{"demo"}, automation.Changes{"same": 30}
+			},
+			calls: []string{"preview demo"}, says: "✔ demo: nothing to change",
+		},
+		{
+			name: "unchanged, and forced", args: []string{"demo", "--force", "--yes"},
+			setup: func(fx *fixture) { fx.driver.same = []string{"demo"} }, calls: []string{"up demo force"},
+		},
+		{
+			name: "one is unchanged", args: []string{"demo", "prod", "--parallel", "1"}, terminal: true, answer: "y\n",
+			setup: func(fx *fixture) { fx.driver.same = []string{"prod"} },
+			calls: []string{"preview demo", "up demo"}, says: "Change demo as planned? [y/N]",
+		},
+		{
 			name: "placeholders are a change", args: []string{"demo"}, terminal: true, answer: "y\n",
 			setup: func(fx *fixture) { fx.driver.planned, fx.driver.preview.Placeholders = nil, true },
 			calls: []string{"preview demo", "up demo"}, says: "unknown until core exists",
@@ -212,6 +242,24 @@ func TestUp(t *testing.T) {
 			assert.Check(t, slices.Equal(fx.driver.calls, test.calls), "got the calls %q, want %q", fx.driver.calls, test.calls)
 			assert.Check(t, strings.Contains(fx.errOut.String(), test.says), "people read %q, want %q in it", fx.errOut, test.says)
 		})
+	}
+}
+
+// TestGateOfWhatIsUnchanged: a wave in which nothing changes is not waited for, unless another
+// one changes something.
+func TestGateOfWhatIsUnchanged(t *testing.T) {
+	for _, same := range [][]string{{"demo", "prod"}, {"demo"}} {
+		fx := newFixture(t, "demo", "prod", "--yes", "--parallel", "1")
+		fx.driver.same = same
+		load := fx.opts.Clusters
+		fx.opts.Clusters = func(names []string) ([]*config.Cluster, error) {
+			all, err := load(names)
+			all[1].Wave = 1
+			return all, err
+		}
+		assert.NilError(t, upRun(t.Context(), fx.opts))
+		gated := slices.ContainsFunc(fx.driver.calls, func(call string) bool { return strings.HasPrefix(call, "verify demo") })
+		assert.Check(t, is.Equal(gated, len(same) == 1), "calls %q", fx.driver.calls)
 	}
 }
 

@@ -1,0 +1,125 @@
+package backend
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+
+	"tombolo/stacks"
+)
+
+// This file reads and writes tags of stacks. A directory and a bucket have them in a file beside
+// the state (stack_tags.go in Pulumi's backend/diy, 3.250), which is read here, as the CLI takes
+// 0.3 s to start; all other backends are asked by the CLI.
+
+// tagsFile is a file of tags.
+type tagsFile struct {
+	Version int               `json:"version"`
+	Tags    map[string]string `json:"tags"`
+}
+
+// tagsVersion is the one that the CLI writes.
+const tagsVersion = 1
+
+// tagsKey is where the tags of a stack are, below the backend.
+func tagsKey(stack string) string {
+	return path.Join(".pulumi", "stacks", stacks.Project, stack+".pulumi-tags")
+}
+
+// Tag reads a tag of a stack; "" when the stack has none of the name.
+func (b *Backend) Tag(ctx context.Context, stack, name string) (string, error) {
+	text, known, err := b.tags(ctx, stack)
+	if !known && err == nil {
+		return b.CLI.Tag(ctx, stack, name)
+	}
+	if err != nil || text == nil {
+		return "", err
+	}
+	file, err := parseTags(stack, text)
+	return file.Tags[name], err
+}
+
+// SetTag writes a tag of a stack that exists, and keeps its others.
+func (b *Backend) SetTag(ctx context.Context, stack, name, value string) error {
+	text, known, err := b.tags(ctx, stack)
+	if !known && err == nil {
+		return b.CLI.SetTag(ctx, stack, name, value)
+	}
+	file := tagsFile{Version: tagsVersion, Tags: map[string]string{}}
+	if err == nil && text != nil {
+		file, err = parseTags(stack, text)
+	}
+	if err != nil {
+		return err
+	}
+	file.Tags[name] = value
+	if text, err = json.Marshal(file); err != nil {
+		return fmt.Errorf("write the tags of stack %s: %w", stack, err)
+	}
+	if dir, ok := b.Directory(); ok {
+		err = replaceFile(filepath.Join(dir, filepath.FromSlash(tagsKey(stack))), text)
+	} else {
+		err = b.bucket(ctx).write(ctx, tagsKey(stack), text)
+	}
+	if err != nil {
+		return fmt.Errorf("write the tags of stack %s: %w", stack, err)
+	}
+	return nil
+}
+
+// tags is the file of a stack's tags; nil when it has none. It is not known of a backend that is
+// left to the CLI.
+func (b *Backend) tags(ctx context.Context, stack string) (text []byte, known bool, err error) {
+	if dir, ok := b.Directory(); ok {
+		if !knownLayout(filepath.Join(dir, ".pulumi", "meta.yaml")) {
+			return nil, false, nil
+		}
+		text, err = os.ReadFile(filepath.Join(dir, filepath.FromSlash(tagsKey(stack))))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, true, nil
+		}
+	} else if in := b.bucket(ctx); in != nil {
+		text, err = in.read(ctx, tagsKey(stack))
+	} else {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, true, fmt.Errorf("read the tags of stack %s: %w", stack, err)
+	}
+	return text, true, nil
+}
+
+func parseTags(stack string, text []byte) (tagsFile, error) {
+	var file tagsFile
+	if err := json.Unmarshal(text, &file); err != nil {
+		return file, fmt.Errorf("read the tags of stack %s: %w", stack, err)
+	}
+	if file.Version != tagsVersion {
+		return file, fmt.Errorf("read the tags of stack %s: version %d of their file is unknown", stack, file.Version)
+	}
+	if file.Tags == nil {
+		file.Tags = map[string]string{}
+	}
+	return file, nil
+}
+
+// replaceFile writes a file of a local backend in one step, so that no reader finds half of it.
+func replaceFile(name string, text []byte) error {
+	temporary, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = temporary.Write(text)
+	if err = errors.Join(err, temporary.Close()); err == nil {
+		err = os.Rename(temporary.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(err, removeFile(temporary.Name()))
+	}
+	return removeFile(name + attributes)
+}

@@ -1,0 +1,303 @@
+package automation
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"tombolo/automation/approved"
+	"tombolo/automation/backend"
+	"tombolo/automation/plugins"
+	"tombolo/automation/unchanged"
+	"tombolo/config"
+	"tombolo/stacks"
+)
+
+// This file has an up that ended well recorded, and finds out whether the next one has anything
+// to do: see package unchanged.
+
+// LastUp is the up that a cluster is unchanged since.
+type LastUp struct {
+	// At is when it ended, and By who ran it, such as alice@laptop.
+	At time.Time `json:"at"`
+	By string    `json:"by"`
+}
+
+// String is a text such as "up of 2026-11-25T14:40:00Z by alice@laptop".
+func (l LastUp) String() string {
+	return fmt.Sprintf("up of %s by %s", l.At.UTC().Format(time.RFC3339), l.By)
+}
+
+// thisProgram is the one that runs, which is read once: a digest of it takes a quarter of a
+// second.
+var thisProgram = sync.OnceValues(approved.ThisProgram)
+
+// Unchanged says that an up would find what the last one found, and has nothing to do. It starts
+// no engine, no plugin and no CLI on a state in a directory. What cannot be told is changed.
+func (d *Driver) Unchanged(ctx context.Context, c *config.Cluster) (LastUp, bool) {
+	record, ok := d.lastRecord(ctx, c)
+	if !ok {
+		return LastUp{}, false
+	}
+	in := d.inputs(ctx, c)
+	if in == nil || !d.addStates(ctx, c, in, nil) {
+		return LastUp{}, false
+	}
+	digest, err := in.Digest()
+	return LastUp{At: record.At, By: record.By}, err == nil && digest == record.Digest
+}
+
+func (d *Driver) lastRecord(ctx context.Context, c *config.Cluster) (unchanged.Record, bool) {
+	text, err := d.backend.Tag(ctx, stacks.Name(c.Name, stacks.Bootstrap), unchanged.Tag)
+	if err != nil || text == "" {
+		return unchanged.Record{}, false
+	}
+	return unchanged.Parse(text)
+}
+
+// stay is the result of an up that has nothing to do; false when there may be something.
+func (d *Driver) stay(ctx context.Context, c *config.Cluster, o UpOptions) (Result, bool) {
+	if o.Refresh || o.Force || o.Previewed || o.Approved != nil {
+		return Result{}, false
+	}
+	run := d.begin(c)
+	last, ok := d.Unchanged(ctx, c)
+	if !ok {
+		return Result{}, false
+	}
+	for _, k := range stacks.Kinds() {
+		name := stacks.Name(c.Name, k)
+		st, err := d.backend.State(ctx, name)
+		if err != nil || st.Resources() == 0 {
+			return Result{}, false
+		}
+		outputs, _ := backend.Masked(st.Outputs()).(map[string]any)
+		run.add(StackResult{Stack: name, Kind: k, Operation: "up", Changes: Changes{"same": st.Resources()}, Outputs: outputs})
+	}
+	run.result.UnchangedSince = &last
+	d.opts.Observer.Note(c.Name, "unchanged since the "+last.String())
+	result, _ := run.end(nil)
+	return result, true
+}
+
+// upRecord is an up under way that is to be recorded: its inputs as they were before it, nil
+// when they cannot be proved, and the states as it has left them.
+type upRecord struct {
+	inputs *unchanged.Inputs
+	states map[string]string
+}
+
+// beginRecord reads the inputs before the up, and forgets the record of the last one. The first up
+// of a cluster is not recorded: the second hands the engine's objects over, so it has something
+// to do with the same inputs.
+func (d *Driver) beginRecord(ctx context.Context, c *config.Cluster) (*upRecord, error) {
+	r := &upRecord{states: map[string]string{}}
+	st, err := d.backend.State(ctx, stacks.Name(c.Name, stacks.Bootstrap))
+	if err != nil || len(st.Outputs()) == 0 {
+		return r, err
+	}
+	r.inputs = d.inputs(ctx, c)
+	return r, d.forgetUp(ctx, c)
+}
+
+// forgetUp takes away the record of the last up, before an operation changes anything that no
+// state tells of, such as what a hub or a GitOps engine has: whatever becomes of the operation,
+// the next up looks at the cluster.
+func (d *Driver) forgetUp(ctx context.Context, c *config.Cluster) error {
+	stack := stacks.Name(c.Name, stacks.Bootstrap)
+	text, err := d.backend.Tag(ctx, stack, unchanged.Tag)
+	if err != nil || text == "" {
+		return nil //nolint:nilerr // what cannot be read is no record, and of a stack that is not there there is none
+	}
+	return d.backend.SetTag(ctx, stack, unchanged.Tag, "")
+}
+
+// done notes the state of a stack right after its up. That of one that was left alone is the
+// one that was read before it was previewed: another one may have been written meanwhile.
+func (r *upRecord) done(ctx context.Context, d *Driver, s StackResult, found prediction) {
+	switch {
+	case r.inputs == nil:
+	case found.stays:
+		r.states[s.Stack] = found.state
+	default:
+		r.states[s.Stack], _ = d.stateDigest(ctx, s.Stack)
+	}
+}
+
+// end records the up. Without a record the next up starts the engine, so an error is only told.
+func (r *upRecord) end(ctx context.Context, d *Driver, c *config.Cluster) {
+	if r.inputs == nil || !d.addStates(ctx, c, r.inputs, r.states) {
+		return
+	}
+	stack := stacks.Name(c.Name, stacks.Bootstrap)
+	digest, err := r.inputs.Digest()
+	if err == nil {
+		record := unchanged.Record{Digest: digest, At: d.now().UTC().Truncate(time.Second), By: d.who()}
+		err = d.backend.SetTag(ctx, stack, unchanged.Tag, record.String())
+	}
+	if err != nil {
+		d.opts.Observer.Note(stack, "the next up will look at everything again: "+err.Error())
+	}
+}
+
+// who runs the driver, such as alice@laptop.
+func (d *Driver) who() string {
+	name := d.opts.lookupEnv("USER")
+	if u, err := user.Current(); name == "" && err == nil {
+		name = u.Username
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return name
+	}
+	return name + "@" + host
+}
+
+// inputs are those of an up of the cluster but for the states; nil when one of them cannot be
+// read, or not be digested.
+func (d *Driver) inputs(ctx context.Context, c *config.Cluster) *unchanged.Inputs {
+	if c.RollBack || c.Rebuild != "" {
+		return nil // each is an up of its own
+	}
+	program, err := thisProgram()
+	if err != nil {
+		return nil
+	}
+	in := &unchanged.Inputs{
+		Program: program, Backend: backend.Identity(d.opts.BackendURL, d.opts.base()), Cluster: unchanged.Content(c),
+		Files: map[string]string{}, Secrets: map[string]string{}, Settings: map[string]string{}, States: map[string]string{},
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		in.Plugins = plugins.Pinned(info)
+	}
+	if c.HasHubFile() {
+		hub, err := d.hub(c)
+		if err != nil {
+			return nil
+		}
+		in.Hub = unchanged.Content(hub)
+	}
+	if !d.addFiles(c, in) || !d.addSecrets(c, in) {
+		return nil
+	}
+	return in
+}
+
+// addFiles adds what the cluster file names, and the stacks' settings.
+func (d *Driver) addFiles(c *config.Cluster, in *unchanged.Inputs) bool {
+	if file := c.GitOps.Distribution.Path; file != "" {
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(filepath.Dir(c.File), file)
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return false
+		}
+		in.Files["gitops.distribution.path"] = unchanged.Of(text)
+	}
+	for _, k := range stacks.Kinds() {
+		name := "Pulumi." + stacks.Name(c.Name, k) + ".yaml"
+		text, err := os.ReadFile(filepath.Join(d.opts.Settings, "clusters", name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return false
+		}
+		in.Settings[name] = unchanged.Of(text)
+	}
+	return true
+}
+
+// addSecrets adds the secrets that are read from outside of Pulumi. Without a key nothing can
+// be said of them.
+func (d *Driver) addSecrets(c *config.Cluster, in *unchanged.Inputs) bool {
+	for at, ref := range unchanged.SecretRefs(c) {
+		if ref.Config != "" {
+			continue // it is in the settings
+		}
+		value, err := stacks.ReadSecret(c, d.opts.Env, at, ref)
+		if err != nil {
+			return false
+		}
+		key, err := d.secretsKey()
+		if err != nil {
+			return false
+		}
+		digest, ok := key.Digest(c.Name, at, value)
+		if !ok {
+			return false
+		}
+		in.Secrets[at] = digest
+	}
+	return true
+}
+
+// addStates adds the states of the cluster's stacks, as they are or as they are given, and of
+// all that it takes values from.
+func (d *Driver) addStates(ctx context.Context, c *config.Cluster, in *unchanged.Inputs, own map[string]string) bool {
+	names := []string{}
+	for _, k := range stacks.Kinds() {
+		names = append(names, stacks.Name(c.Name, k))
+	}
+	for _, name := range names {
+		digest, given := own[name]
+		if !given {
+			digest, _ = d.stateDigest(ctx, name)
+		}
+		if digest == "" {
+			return false
+		}
+		in.States[name] = digest
+	}
+	return d.addOutputs(ctx, c, in)
+}
+
+// addOutputs adds what stacks of others have put out: the hub's core, and those that the file
+// takes values from. Parameter Store is asked by the program alone.
+func (d *Driver) addOutputs(ctx context.Context, c *config.Cluster, in *unchanged.Inputs) bool {
+	var names []string
+	if c.IsSpoke() && !c.HasExternalHub() {
+		names = append(names, stacks.Name(c.Hub(), stacks.Core))
+	}
+	for _, r := range c.References() {
+		if r.Source.Stack == "" {
+			return false
+		}
+		names = append(names, r.Source.StackName("organization", stacks.Project))
+	}
+	for _, name := range names {
+		st, err := d.backend.State(ctx, name)
+		if err != nil || st == nil {
+			return false
+		}
+		outputs, err := json.Marshal(st.Outputs()) // secrets are encrypted
+		if err != nil {
+			return false
+		}
+		in.States[name] = unchanged.Of(outputs)
+	}
+	return true
+}
+
+// stateDigest is the digest of a stack's state; "" of one that is not there, or that an
+// operation has not left to its end.
+func (d *Driver) stateDigest(ctx context.Context, stack string) (string, error) {
+	st, err := d.backend.State(ctx, stack)
+	return digestOf(st), err
+}
+
+func digestOf(st *backend.State) string {
+	if st == nil || st.Interrupted() > 0 {
+		return ""
+	}
+	return unchanged.Of(st.Raw.Deployment)
+}

@@ -1,0 +1,134 @@
+// Package unchanged tells whether an up would find what the last one found: then there is
+// nothing that the Pulumi engine has to look at.
+//
+// An up without a refresh depends on its inputs, and on nothing else: the program, the cluster
+// file, what the file names, and the states. When an up ends well, one digest of all of them is
+// recorded beside the states, and an up that finds the same digest ends there. What cannot be
+// digested makes the inputs unprovable, and the engine runs. What has changed in the cloud or on
+// the cluster without a state knowing of it is not an input: that is what --refresh and drift
+// look for.
+package unchanged
+
+import (
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/pbkdf2"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"tombolo/automation/approved"
+	"tombolo/automation/plugins"
+)
+
+// Inputs are what an up without a refresh depends on. Each field is in the digest: a test
+// changes one after the other.
+type Inputs struct {
+	// Program that runs: another build starts the engine.
+	Program approved.Program
+	// Plugins of the Pulumi engine that the program pins.
+	Plugins []plugins.Plugin
+	// Backend is the state backend, whose fingerprint marks what core makes.
+	Backend string
+	// Cluster is the cluster file as the program has it, with its defaults; Hub is that of a
+	// spoke's hub, nil without one.
+	Cluster, Hub any
+	// Files are the digests of the files that the cluster file names, such as the
+	// engine's distribution, by the key that names them.
+	Files map[string]string
+	// Secrets are keyed digests of the values of secrets in the environment and in files,
+	// by the key that names them.
+	Secrets map[string]string
+	// Settings are the digests of the stacks' settings, in which secrets are encrypted.
+	Settings map[string]string
+	// States are the digests of the states of the cluster's own stacks, and of those that
+	// they take values from, by the stacks' names.
+	States map[string]string
+}
+
+// Digest stands for all inputs. The inputs hold no secret.
+func (i Inputs) Digest() (string, error) {
+	text, err := json.Marshal(i) // maps are sorted
+	if err != nil {
+		return "", fmt.Errorf("write the inputs of an up: %w", err)
+	}
+	sum := sha256.Sum256(text)
+	return base64.RawStdEncoding.EncodeToString(sum[:]), nil
+}
+
+// Of is the digest of a file, or of a state.
+func Of(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// Record is what is kept of an up that ended well.
+type Record struct {
+	// Digest of the inputs, with the states as the up has left them.
+	Digest string `json:"digest"`
+	// At is when the up ended, and By who ran it, such as alice@laptop.
+	At time.Time `json:"at"`
+	By string    `json:"by"`
+}
+
+// Tag is the stack tag of bootstrap's stack that has the record.
+const Tag = "tombolo:up"
+
+// maxTag is the length of a tag's value at Pulumi Cloud:
+// https://www.pulumi.com/docs/iac/concepts/stacks/#stack-tags
+const maxTag = 256
+
+// String is the record as the tag has it. A long name of who ran the up is cut.
+func (r Record) String() string {
+	for {
+		text, _ := json.Marshal(r) // strings and a time
+		if len(text) <= maxTag || r.By == "" {
+			return string(text)
+		}
+		name := []rune(r.By)
+		r.By = string(name[:len(name)-1])
+	}
+}
+
+// Parse reads a record; false when there is none, or none that can be read.
+func Parse(text string) (Record, bool) {
+	var r Record
+	err := json.Unmarshal([]byte(text), &r)
+	return r, err == nil && r.Digest != "" && !r.At.IsZero()
+}
+
+// Key makes digests of secrets. Whoever reads a plain digest of a short secret can try out what
+// it is of; for these the key has to be known, too.
+type Key struct{ key []byte }
+
+// rounds of the derivation, as many as Pulumi's own of a passphrase: see approved.Key.
+const rounds = 1_000_000
+
+// NewKey derives the key of a backend from the passphrase of the states, or TOMBOLO_PLAN_KEY. It
+// takes a third of a second: a run makes one. "" gives the zero value, which digests nothing.
+func NewKey(secret, backend string) (Key, error) {
+	if secret == "" {
+		return Key{}, nil
+	}
+	salt := sha256.Sum256([]byte("tombolo up\n" + backend))
+	key, err := pbkdf2.Key(sha256.New, secret, salt[:], rounds, sha256.Size)
+	return Key{key}, err
+}
+
+// Digest of the value of a secret of a cluster; false without a key. Two clusters with one secret
+// have different digests of it.
+func (k Key) Digest(cluster, name, value string) (string, bool) {
+	if k.key == nil {
+		return "", false
+	}
+	own, err := hkdf.Key(sha256.New, k.key, nil, cluster+"\n"+name, sha256.Size)
+	if err != nil {
+		return "", false
+	}
+	mac := hmac.New(sha256.New, own)
+	mac.Write([]byte(value))
+	return hex.EncodeToString(mac.Sum(nil)), true
+}
