@@ -3,11 +3,9 @@ package lab
 import (
 	"context"
 	"crypto"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -130,14 +128,11 @@ func (l *Lab) azureEnv(ctx context.Context) (map[string]string, error) {
 }
 
 // writeKubelogin puts a `kubelogin` command in front of PATH that is the real one behind the
-// lab's proxy, which knows Entra's hosts, and believes the lab's authority. Without the tool
-// it puts none there.
+// lab's proxy, which knows Entra's hosts, and believes the lab's authority. The tool may be built
+// later, while the lab runs: CheckAKS says when it is missing.
 func (l *Lab) writeKubelogin() error {
 	p := l.paths()
 	tool := filepath.Join(p.tools(), "kubelogin")
-	if _, err := os.Stat(tool); errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
 	book, err := ports.Open(p.ports())
 	if err != nil {
 		return err

@@ -268,3 +268,16 @@ func TestPulumiKeepsNoLog(t *testing.T) {
 		assert.Assert(t, info.Mode().IsRegular())
 	}
 }
+
+// TestKubeloginThatIsBuiltLater: a lab that began without clusters in Azure, and without the tool,
+// has the command for the first one.
+func TestKubeloginThatIsBuiltLater(t *testing.T) {
+	l := Open(t.TempDir())
+	assert.NilError(t, l.writeKubelogin())
+	tool := filepath.Join(l.paths().tools(), "kubelogin")
+	files.Write(t, tool, "#!/bin/sh\necho \"$HTTPS_PROXY for $*\"\n")
+	assert.NilError(t, os.Chmod(tool, 0o700))
+	said, err := exec.CommandContext(t.Context(), filepath.Join(l.paths().bin(), "kubelogin"), "get-token").Output()
+	assert.NilError(t, err)
+	assert.Check(t, strings.HasPrefix(string(said), "http") && strings.HasSuffix(string(said), " for get-token\n"), "%s", said)
+}
