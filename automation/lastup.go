@@ -299,5 +299,9 @@ func digestOf(st *backend.State) string {
 	if st == nil || st.Interrupted() > 0 {
 		return ""
 	}
-	return unchanged.Of(st.Raw.Deployment)
+	digest, err := unchanged.OfState(st.Raw.Deployment)
+	if err != nil {
+		return ""
+	}
+	return digest
 }

@@ -59,10 +59,25 @@ func (i Inputs) Digest() (string, error) {
 	return base64.RawStdEncoding.EncodeToString(sum[:]), nil
 }
 
-// Of is the digest of a file, or of a state.
+// Of is the digest of a file.
 func Of(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
+}
+
+// OfState is the digest of a state, but for the manifest: that has the time of the last write, also
+// of one by plain pulumi that has changed nothing.
+func OfState(deployment json.RawMessage) (string, error) {
+	var parts map[string]json.RawMessage
+	if err := json.Unmarshal(deployment, &parts); err != nil {
+		return "", fmt.Errorf("read a state: %w", err)
+	}
+	delete(parts, "manifest")
+	text, err := json.Marshal(parts)
+	if err != nil {
+		return "", fmt.Errorf("write a state: %w", err)
+	}
+	return Of(text), nil
 }
 
 // Record is what is kept of an up that ended well.

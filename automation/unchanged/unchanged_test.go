@@ -180,6 +180,22 @@ func TestAllSecretsAreFound(t *testing.T) {
 	assert.Check(t, found["gitops.sealedSecrets.certificate"] != nil && found["gitops.auth.password"] != nil, "%v", found)
 }
 
+// TestDigestOfAState: a write that changes nothing but its time is none.
+func TestDigestOfAState(t *testing.T) {
+	of := func(text string) string {
+		digest, err := OfState([]byte(text))
+		assert.NilError(t, err)
+		return digest
+	}
+	was := of(`{"manifest": {"time": "2026-11-25T14:40:00Z"}, "resources": [{"urn": "a"}]}`)
+	assert.Check(t, is.Equal(of(`{"resources":[{"urn":"a"}],"manifest":{"time":"2026-11-25T14:41:00Z"}}`), was))
+	for _, other := range []string{`{"resources": [{"urn": "b"}]}`, `{"resources": [{"urn": "a"}], "pending_operations": [{}]}`, `{}`} {
+		assert.Check(t, of(other) != was, other)
+	}
+	_, err := OfState([]byte("{"))
+	assert.ErrorContains(t, err, "read a state: unexpected end of JSON input")
+}
+
 func TestRecord(t *testing.T) {
 	at := time.Date(2026, 11, 25, 14, 40, 0, 0, time.UTC)
 	r := Record{Digest: strings.Repeat("d", 43), At: at, By: "alice@laptop"}
