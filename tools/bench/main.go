@@ -1,8 +1,8 @@
 // Command bench measures what a fleet costs, and writes docs/performance.md: a
 // fleet of lab clusters against its lower bound, the driver against the plain
 // Pulumi CLI, the scheduler alone, the check of a tree with many systems, their
-// delivery to one cluster, the rebuild of a cluster, and the start of the program. It
-// is run by `make bench`, from the project's directory, on a machine with nothing else
+// delivery to one cluster, the rebuild of a cluster, the start of the program, and an up of many
+// clusters of which nothing has changed. It is run by `make bench`, from the project's directory, on a machine with nothing else
 // to do.
 package main
 
@@ -38,10 +38,11 @@ const (
 	partDelivery  = "delivery"
 	partRebuild   = "rebuild"
 	partStart     = "start"
+	partUnchanged = "unchanged"
 )
 
 func parts() []string {
-	return []string{partClusters, partDriver, partScheduler, partSystems, partDelivery, partRebuild, partStart}
+	return []string{partClusters, partDriver, partScheduler, partSystems, partDelivery, partRebuild, partStart, partUnchanged}
 }
 
 // options of the command.
@@ -88,6 +89,8 @@ func run(ctx context.Context, args []string, progress *log.Logger) error {
 			m.Rebuild, err = measureRebuilds(ctx, o)
 		case partStart:
 			m.Start, err = measureStart(ctx)
+		case partUnchanged:
+			m.Unchanged, err = measureUnchanged(ctx, o)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", part, err)

@@ -23,6 +23,7 @@ type measured struct {
 	Delivery  *deliveries `json:"delivery,omitempty"`
 	Rebuild   *rebuilds   `json:"rebuild,omitempty"`
 	Start     *start      `json:"start,omitempty"`
+	Unchanged *unchanged  `json:"unchanged,omitempty"`
 }
 
 // machine that the last part was measured on.
