@@ -53,7 +53,7 @@ func (f *fleets) write(b *bytes.Buffer, cores int) {
 		bound := c.bound(cores)
 		fmt.Fprintf(b, "| %d | %s | %s | **%.2f** | %s | %s | %.0f MB | %s | %s | %s | %s |\n", c.Clusters,
 			inSeconds(c.Up.Wall), inSeconds(bound), c.Up.Wall/bound, inSeconds(c.Up.CPU/n), inSeconds(c.Lab/n),
-			max(c.Up.PeakMB, c.Noop.PeakMB), inSeconds(c.Noop.Wall), inSeconds(c.Noop.CPU/n), inSeconds(c.Unchanged.Wall), inSeconds(c.Unchanged.CPU))
+			max(c.Up.PeakMB, c.Noop.PeakMB), inSeconds(c.Noop.Wall), inSeconds(c.Noop.CPU/n), orDash(c.Unchanged.Wall), orDash(c.Unchanged.CPU))
 	}
 }
 
@@ -77,7 +77,9 @@ func (d *driver) write(b *bytes.Buffer) {
 	}
 	row("creating", create, c, pc)
 	row("nothing to do, by the engine", noop, n, pn)
-	row("unchanged", same, u, pn)
+	if u.Wall > 0 { // of what was measured before there was such an up
+		row("unchanged", same, u, pn)
+	}
 }
 
 func (u usage) plus(o usage) usage { return usage{Wall: u.Wall + o.Wall, CPU: u.CPU + o.CPU} }
@@ -225,4 +227,12 @@ func (u *unchanged) write(b *bytes.Buffer) {
 	for _, c := range u.Counts {
 		fmt.Fprintf(b, "| %d | %s | %s |\n", c.Clusters, inSeconds(c.Up.Wall), inSeconds(c.Up.CPU))
 	}
+}
+
+// orDash is a dash for what was not measured.
+func orDash(seconds float64) string {
+	if seconds == 0 {
+		return "–"
+	}
+	return inSeconds(seconds)
 }
