@@ -47,7 +47,7 @@ func (d *Driver) Unchanged(ctx context.Context, c *config.Cluster) (LastUp, bool
 	if !ok {
 		return LastUp{}, false
 	}
-	in := d.inputs(ctx, c)
+	in := d.inputs(c)
 	if in == nil || !d.addStates(ctx, c, in, nil) {
 		return LastUp{}, false
 	}
@@ -104,7 +104,7 @@ func (d *Driver) beginRecord(ctx context.Context, c *config.Cluster) (*upRecord,
 	if err != nil || len(st.Outputs()) == 0 {
 		return r, err
 	}
-	r.inputs = d.inputs(ctx, c)
+	r.inputs = d.inputs(c)
 	return r, d.forgetUp(ctx, c)
 }
 
@@ -163,7 +163,7 @@ func (d *Driver) who() string {
 
 // inputs are those of an up of the cluster but for the states; nil when one of them cannot be
 // read, or not be digested.
-func (d *Driver) inputs(ctx context.Context, c *config.Cluster) *unchanged.Inputs {
+func (d *Driver) inputs(c *config.Cluster) *unchanged.Inputs {
 	if c.RollBack || c.Rebuild != "" {
 		return nil // each is an up of its own
 	}

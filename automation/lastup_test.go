@@ -162,7 +162,7 @@ func TestASpokeDependsOnItsHub(t *testing.T) {
 	b.hub = func(*config.Cluster) (*config.Cluster, error) { return hub, nil }
 	b.cli.states["mgmt-core"] = handedOff("mgmt")
 	in := func() string {
-		got := b.inputs(t.Context(), spoke)
+		got := b.inputs(spoke)
 		assert.Assert(t, got != nil && b.addStates(t.Context(), spoke, got, nil))
 		digest, err := got.Digest()
 		assert.NilError(t, err)
@@ -180,7 +180,7 @@ func TestASpokeDependsOnItsHub(t *testing.T) {
 	hub.Labels = map[string]string{"a": "b"}
 	assert.Check(t, in() != was)
 	delete(b.cli.states, "mgmt-core")
-	got := b.inputs(t.Context(), spoke)
+	got := b.inputs(spoke)
 	assert.Check(t, !b.addStates(t.Context(), spoke, got, nil))
 }
 
