@@ -26,7 +26,7 @@ func TestOlderState(t *testing.T) {
 	p.edit(t, demoFile, "flux-install.yaml", "flux-install-before.yaml")
 	older := project{dir: p.dir, tombolo: buildOlder(t)}
 	older.must(t, "lab", "up", "--profile", "light")
-	older.up(t, "demo")
+	older.must(t, "up", "demo", "--yes") // that program knows no --force
 	made := map[string][]resource{}
 	for _, stack := range []string{"demo-core", "demo-bootstrap"} {
 		made[stack] = older.resources(t, stack)
