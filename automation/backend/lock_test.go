@@ -28,6 +28,8 @@ type fakeCLI struct {
 	calls []string
 	// tag is the last that was set.
 	tag string
+	// lists are the errors of the next lists of stacks.
+	lists []error
 }
 
 func (f *fakeCLI) Tag(_ context.Context, stack, name string) (string, error) {
@@ -40,8 +42,16 @@ func (f *fakeCLI) SetTag(_ context.Context, stack, name, value string) error {
 	return nil
 }
 
-func (f *fakeCLI) LoggedIn(context.Context) (string, error)            { return "", errors.New("not logged in") }
-func (f *fakeCLI) Stacks(context.Context) ([]auto.StackSummary, error) { return f.stacks, nil }
+func (f *fakeCLI) LoggedIn(context.Context) (string, error) { return "", errors.New("not logged in") }
+
+func (f *fakeCLI) Stacks(context.Context) ([]auto.StackSummary, error) {
+	if len(f.lists) > 0 {
+		err := f.lists[0]
+		f.lists = f.lists[1:]
+		return nil, err
+	}
+	return f.stacks, nil
+}
 
 func (f *fakeCLI) Export(context.Context, string) (apitype.UntypedDeployment, bool, error) {
 	return apitype.UntypedDeployment{}, false, nil

@@ -3,6 +3,7 @@ package backend
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
@@ -26,7 +27,7 @@ type StackInfo struct {
 
 // Stacks lists the backend's stacks by cluster.
 func (b *Backend) Stacks(ctx context.Context) (map[string][]StackInfo, error) {
-	summaries, err := b.CLI.Stacks(ctx)
+	summaries, err := b.listed(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -44,6 +45,22 @@ func (b *Backend) Stacks(ctx context.Context) (map[string][]StackInfo, error) {
 		})
 	}
 	return out, nil
+}
+
+// listTries is how often the stacks of a directory are listed.
+const listTries = 3
+
+// listed lists the stacks. In a directory another CLI may just write the attributes of its stack's
+// state, which it does not in one step: who reads them meanwhile finds an empty file, and gets
+// EOF (fileblob's attrs.go in gocloud.dev). The next look finds them whole.
+func (b *Backend) listed(ctx context.Context) ([]auto.StackSummary, error) {
+	for try := 1; ; try++ {
+		all, err := b.CLI.Stacks(ctx)
+		_, directory := b.Directory()
+		if err == nil || !directory || try == listTries || !strings.Contains(err.Error(), "EOF") {
+			return all, err
+		}
+	}
 }
 
 func stackInfo(s auto.StackSummary, kind stacks.Kind) StackInfo {
