@@ -50,17 +50,21 @@ func (b *Backend) Stacks(ctx context.Context) (map[string][]StackInfo, error) {
 // listTries is how often the stacks of a directory are listed.
 const listTries = 3
 
-// listed lists the stacks. In a directory another CLI may just write the attributes of its stack's
-// state, which it does not in one step: who reads them meanwhile finds an empty file, and gets
-// EOF (fileblob's attrs.go in gocloud.dev). The next look finds them whole.
+// listed lists the stacks. In a directory another CLI may just write its stack's state: under a
+// name that is gone a moment later, and its attributes not in one step, so that who reads them
+// meanwhile finds an empty file (fileblob in gocloud.dev). The next look finds both whole.
 func (b *Backend) listed(ctx context.Context) ([]auto.StackSummary, error) {
 	for try := 1; ; try++ {
 		all, err := b.CLI.Stacks(ctx)
 		_, directory := b.Directory()
-		if err == nil || !directory || try == listTries || !strings.Contains(err.Error(), "EOF") {
+		if err == nil || !directory || try == listTries || !metWrite(err) {
 			return all, err
 		}
 	}
+}
+
+func metWrite(err error) bool {
+	return strings.Contains(err.Error(), "EOF") || strings.Contains(err.Error(), "code=NotFound")
 }
 
 func stackInfo(s auto.StackSummary, kind stacks.Kind) StackInfo {

@@ -13,13 +13,14 @@ import (
 // alone, and not for ever.
 func TestStacksWhileOneIsWritten(t *testing.T) {
 	eof, other := errors.New("list the stacks: EOF"), errors.New("list the stacks: permission denied")
+	gone := errors.New("list the stacks: list bucket: blob (code=NotFound): lstat demo-core.json.18eb.tmp: no such file or directory")
 	for name, test := range map[string]struct {
 		url   string
 		lists []error
 		fails bool
 	}{
 		"once":             {"", []error{eof}, false},
-		"twice":            {"", []error{eof, eof}, false},
+		"twice":            {"", []error{eof, gone}, false},
 		"for good":         {"", []error{eof, eof, eof}, true},
 		"for another":      {"", []error{other}, true},
 		"in another place": {"azblob://state", []error{eof}, true},
