@@ -47,8 +47,12 @@ func (b *Backend) Stacks(ctx context.Context) (map[string][]StackInfo, error) {
 	return out, nil
 }
 
-// listTries is how often the stacks of a directory are listed.
-const listTries = 3
+// listTries is how often the stacks of a directory are listed, and listPause the time between: an
+// operation of another CLI writes its state with each step.
+const (
+	listTries = 12
+	listPause = 150 * time.Millisecond
+)
 
 // listed lists the stacks. In a directory another CLI may just write its stack's state: under a
 // name that is gone a moment later, and its attributes not in one step, so that who reads them
@@ -59,6 +63,11 @@ func (b *Backend) listed(ctx context.Context) ([]auto.StackSummary, error) {
 		_, directory := b.Directory()
 		if err == nil || !directory || try == listTries || !metWrite(err) {
 			return all, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(listPause):
 		}
 	}
 }
