@@ -9,13 +9,11 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
-	"runtime/debug"
 	"sync"
 	"time"
 
 	"tombolo/automation/approved"
 	"tombolo/automation/backend"
-	"tombolo/automation/plugins"
 	"tombolo/automation/unchanged"
 	"tombolo/config"
 	"tombolo/stacks"
@@ -43,24 +41,32 @@ var thisProgram = sync.OnceValues(approved.ThisProgram)
 // Unchanged says that an up would find what the last one found, and has nothing to do. It starts
 // no engine, no plugin and no CLI on a state in a directory. What cannot be told is changed.
 func (d *Driver) Unchanged(ctx context.Context, c *config.Cluster) (LastUp, bool) {
-	record, ok := d.lastRecord(ctx, c)
-	if !ok {
-		return LastUp{}, false
-	}
-	in := d.inputs(c)
-	if in == nil || !d.addStates(ctx, c, in, nil) {
-		return LastUp{}, false
-	}
-	digest, err := in.Digest()
-	return LastUp{At: record.At, By: record.By}, err == nil && digest == record.Digest
+	last, _, ok := d.unchangedStates(ctx, c)
+	return last, ok
 }
 
-func (d *Driver) lastRecord(ctx context.Context, c *config.Cluster) (unchanged.Record, bool) {
+// unchangedStates is Unchanged with the states that it has looked at.
+func (d *Driver) unchangedStates(ctx context.Context, c *config.Cluster) (LastUp, map[stacks.Kind]*backend.State, bool) {
 	text, err := d.backend.Tag(ctx, stacks.Name(c.Name, stacks.Bootstrap), unchanged.Tag)
-	if err != nil || text == "" {
-		return unchanged.Record{}, false
+	record, recorded := unchanged.Parse(text)
+	if err != nil || !recorded {
+		return LastUp{}, nil, false
 	}
-	return unchanged.Parse(text)
+	states, digests := map[stacks.Kind]*backend.State{}, map[string]string{}
+	for _, k := range stacks.Kinds() {
+		name := stacks.Name(c.Name, k)
+		st, err := d.backend.State(ctx, name)
+		if err != nil || st.Resources() == 0 {
+			return LastUp{}, nil, false
+		}
+		states[k], digests[name] = st, digestOf(st)
+	}
+	in := d.inputs(c)
+	if in == nil || !d.addStates(ctx, c, in, digests) {
+		return LastUp{}, nil, false
+	}
+	digest, err := in.Digest()
+	return LastUp{At: record.At, By: record.By}, states, err == nil && digest == record.Digest
 }
 
 // stay is the result of an up that has nothing to do; false when there may be something.
@@ -69,18 +75,15 @@ func (d *Driver) stay(ctx context.Context, c *config.Cluster, o UpOptions) (Resu
 		return Result{}, false
 	}
 	run := d.begin(c)
-	last, ok := d.Unchanged(ctx, c)
+	last, states, ok := d.unchangedStates(ctx, c)
 	if !ok {
 		return Result{}, false
 	}
 	for _, k := range stacks.Kinds() {
-		name := stacks.Name(c.Name, k)
-		st, err := d.backend.State(ctx, name)
-		if err != nil || st.Resources() == 0 {
-			return Result{}, false
-		}
-		outputs, _ := backend.Masked(st.Outputs()).(map[string]any)
-		run.add(StackResult{Stack: name, Kind: k, Operation: "up", Changes: Changes{"same": st.Resources()}, Outputs: outputs})
+		outputs, _ := backend.Masked(states[k].Outputs()).(map[string]any)
+		run.add(StackResult{
+			Stack: stacks.Name(c.Name, k), Kind: k, Operation: "up", Changes: Changes{"same": states[k].Resources()}, Outputs: outputs,
+		})
 	}
 	run.result.UnchangedSince = &last
 	d.opts.Observer.Note(c.Name, "unchanged since the "+last.String())
@@ -175,9 +178,6 @@ func (d *Driver) inputs(c *config.Cluster) *unchanged.Inputs {
 		Program: program, Backend: backend.Identity(d.opts.BackendURL, d.opts.base()), Cluster: unchanged.Content(c),
 		Files: map[string]string{}, Secrets: map[string]string{}, Settings: map[string]string{}, States: map[string]string{},
 	}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		in.Plugins = plugins.Pinned(info)
-	}
 	if c.HasHubFile() {
 		hub, err := d.hub(c)
 		if err != nil {
@@ -241,22 +241,15 @@ func (d *Driver) addSecrets(c *config.Cluster, in *unchanged.Inputs) bool {
 	return true
 }
 
-// addStates adds the states of the cluster's stacks, as they are or as they are given, and of
-// all that it takes values from.
+// addStates adds the digests of the states of the cluster's stacks, and what all others have put
+// out that it takes values from.
 func (d *Driver) addStates(ctx context.Context, c *config.Cluster, in *unchanged.Inputs, own map[string]string) bool {
-	names := []string{}
 	for _, k := range stacks.Kinds() {
-		names = append(names, stacks.Name(c.Name, k))
-	}
-	for _, name := range names {
-		digest, given := own[name]
-		if !given {
-			digest, _ = d.stateDigest(ctx, name)
-		}
-		if digest == "" {
+		name := stacks.Name(c.Name, k)
+		if own[name] == "" {
 			return false
 		}
-		in.States[name] = digest
+		in.States[name] = own[name]
 	}
 	return d.addOutputs(ctx, c, in)
 }

@@ -161,9 +161,10 @@ func TestASpokeDependsOnItsHub(t *testing.T) {
 	spoke.GitOps.Engine, spoke.GitOps.Hub = config.ArgoCD, "mgmt"
 	b.hub = func(*config.Cluster) (*config.Cluster, error) { return hub, nil }
 	b.cli.states["mgmt-core"] = handedOff("mgmt")
+	own := map[string]string{"demo-core": "a", "demo-bootstrap": "b"}
 	in := func() string {
 		got := b.inputs(spoke)
-		assert.Assert(t, got != nil && b.addStates(t.Context(), spoke, got, nil))
+		assert.Assert(t, got != nil && b.addStates(t.Context(), spoke, got, own))
 		digest, err := got.Digest()
 		assert.NilError(t, err)
 		return digest
@@ -181,7 +182,7 @@ func TestASpokeDependsOnItsHub(t *testing.T) {
 	assert.Check(t, in() != was)
 	delete(b.cli.states, "mgmt-core")
 	got := b.inputs(spoke)
-	assert.Check(t, !b.addStates(t.Context(), spoke, got, nil))
+	assert.Check(t, !b.addStates(t.Context(), spoke, got, own))
 }
 
 func withoutKey(m map[string]any, key string) map[string]any {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"iter"
 	"maps"
 	"slices"
 
@@ -32,6 +33,18 @@ func (c *Cluster) AddonFacts() addon.Facts {
 	return facts
 }
 
+// AddonNeeds are the addons of the file with what each needs, in the order of Enabled.
+func (c *Cluster) AddonNeeds() iter.Seq2[addon.Enabled, addon.Needs] {
+	return func(yield func(addon.Enabled, addon.Needs) bool) {
+		facts := c.AddonFacts()
+		for _, a := range c.Addons.Enabled() {
+			if !yield(a, a.Needs(facts, a.Options)) {
+				return
+			}
+		}
+	}
+}
+
 // AddonRole is what the name of an addon's role has after the cluster's.
 func AddonRole(name, identity string) string {
 	if identity == "" {
@@ -56,8 +69,7 @@ const NodeIdentity = "node"
 // of the file, sorted, as cloud.roles.given.addons has them.
 func (c *Cluster) AddonRoles() []string {
 	var out []string
-	for _, a := range c.Addons.Enabled() {
-		needs := a.Needs(c.AddonFacts(), a.Options)
+	for a, needs := range c.AddonNeeds() {
 		for _, i := range needs.Identities {
 			out = append(out, AddonRole(a.Name, i.Name))
 		}
@@ -90,8 +102,8 @@ func (c *Cluster) RoleScopes() []string {
 			out = append(out, r.Scope)
 		}
 	}
-	for _, a := range c.Addons.Enabled() {
-		for _, i := range a.Needs(c.AddonFacts(), a.Options).Identities {
+	for _, needs := range c.AddonNeeds() {
+		for _, i := range needs.Identities {
 			for _, r := range i.Roles {
 				if r.MakeGroup == "" {
 					out = append(out, r.Scope)

@@ -32,8 +32,8 @@ func (c *Cluster) OwnsNetwork() bool { return c.Network.Existing == nil && !c.Is
 // NeedsOIDC says that something of the file gets its credentials by the cluster's OIDC
 // provider: an addon, a service or the Argo CD of a hub.
 func (c *Cluster) NeedsOIDC() bool {
-	for _, a := range c.Addons.Enabled() {
-		for _, i := range a.Needs(c.AddonFacts(), a.Options).Identities {
+	for a, needs := range c.AddonNeeds() {
+		for _, i := range needs.Identities {
 			if c.GivenAddonRole(a.Name, i.Name) == "" {
 				return true
 			}

@@ -97,11 +97,11 @@ func (v *validator) reach(at strict.Path, a addon.Enabled) {
 		return
 	}
 	needs := a.Needs(v.c.AddonFacts(), a.Options)
-	if needs.Container != nil && needs.Container.ID == "" {
+	if needs.Container.IsMade() {
 		v.problem(at, "name a container of yours in container, in a storage account that the cluster reaches",
 			"makes a storage account that nothing reaches, as the network is of others")
 	}
-	if vault := needs.Vault; vault != nil && vault.ID == "" && len(vault.AllowedCIDRs) == 0 {
+	if needs.Vault.IsMade() && len(needs.Vault.AllowedCIDRs) == 0 {
 		v.problem(at, "name the public addresses by which the cluster leaves the network in allowedCidrs, or a vault of yours in vault",
 			"makes a vault that nothing reaches, as the network is of others")
 	}

@@ -88,7 +88,7 @@ func (v *validator) azureTags() {
 func (v *validator) maxTagKey() int {
 	for _, a := range v.c.Addons.Enabled() {
 		if v.doc.Sound(strict.Path("addons").Field(a.Name)) {
-			if container := a.Needs(v.c.AddonFacts(), a.Options).Container; container != nil && container.ID == "" {
+			if a.Needs(v.c.AddonFacts(), a.Options).Container.IsMade() {
 				return azurefacts.MaxStorageTagKey
 			}
 		}
@@ -99,11 +99,11 @@ func (v *validator) maxTagKey() int {
 func (v *validator) azureTag(at strict.Path, key, value string) {
 	lower := strings.ToLower(key)
 	reserved := slices.IndexFunc(azurefacts.ReservedTagPrefixes(), func(prefix string) bool { return strings.HasPrefix(lower, prefix) })
-	switch n := utf8.RuneCountInString(key); {
+	switch n, most := utf8.RuneCountInString(key), v.maxTagKey(); {
 	case key == "":
 		v.keyProblem(at, "give it a key", "the key is empty")
-	case n > v.maxTagKey():
-		v.keyProblem(at, fmt.Sprintf("shorten it by %d", n-v.maxTagKey()), "the key has %d characters; Azure allows %d", n, v.maxTagKey())
+	case n > most:
+		v.keyProblem(at, fmt.Sprintf("shorten it by %d", n-most), "the key has %d characters; Azure allows %d", n, most)
 	case reserved >= 0:
 		v.keyProblem(at, "use another prefix", "the prefix %s is reserved by Azure", azurefacts.ReservedTagPrefixes()[reserved])
 	case strings.HasPrefix(lower, "tombolo:"):

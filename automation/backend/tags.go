@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 
+	"tombolo/internal/file"
 	"tombolo/stacks"
 )
 
@@ -40,8 +41,8 @@ func (b *Backend) Tag(ctx context.Context, stack, name string) (string, error) {
 	if err != nil || text == nil {
 		return "", err
 	}
-	file, err := parseTags(stack, text)
-	return file.Tags[name], err
+	all, err := parseTags(stack, text)
+	return all.Tags[name], err
 }
 
 // SetTag writes a tag of a stack that exists, and keeps its others.
@@ -50,19 +51,20 @@ func (b *Backend) SetTag(ctx context.Context, stack, name, value string) error {
 	if !known && err == nil {
 		return b.CLI.SetTag(ctx, stack, name, value)
 	}
-	file := tagsFile{Version: tagsVersion, Tags: map[string]string{}}
+	all := tagsFile{Version: tagsVersion, Tags: map[string]string{}}
 	if err == nil && text != nil {
-		file, err = parseTags(stack, text)
+		all, err = parseTags(stack, text)
 	}
 	if err != nil {
 		return err
 	}
-	file.Tags[name] = value
-	if text, err = json.Marshal(file); err != nil {
+	all.Tags[name] = value
+	if text, err = json.Marshal(all); err != nil {
 		return fmt.Errorf("write the tags of stack %s: %w", stack, err)
 	}
 	if dir, ok := b.Directory(); ok {
-		err = replaceFile(filepath.Join(dir, filepath.FromSlash(tagsKey(stack))), text)
+		at := filepath.Join(dir, filepath.FromSlash(tagsKey(stack)))
+		err = errors.Join(file.Replace(at, text, 0o600), removeFile(at+attributes))
 	} else {
 		err = b.bucket(ctx).write(ctx, tagsKey(stack), text)
 	}
@@ -95,31 +97,15 @@ func (b *Backend) tags(ctx context.Context, stack string) (text []byte, known bo
 }
 
 func parseTags(stack string, text []byte) (tagsFile, error) {
-	var file tagsFile
-	if err := json.Unmarshal(text, &file); err != nil {
-		return file, fmt.Errorf("read the tags of stack %s: %w", stack, err)
+	var all tagsFile
+	if err := json.Unmarshal(text, &all); err != nil {
+		return all, fmt.Errorf("read the tags of stack %s: %w", stack, err)
 	}
-	if file.Version != tagsVersion {
-		return file, fmt.Errorf("read the tags of stack %s: version %d of their file is unknown", stack, file.Version)
+	if all.Version != tagsVersion {
+		return all, fmt.Errorf("read the tags of stack %s: version %d of their file is unknown", stack, all.Version)
 	}
-	if file.Tags == nil {
-		file.Tags = map[string]string{}
+	if all.Tags == nil {
+		all.Tags = map[string]string{}
 	}
-	return file, nil
-}
-
-// replaceFile writes a file of a local backend in one step, so that no reader finds half of it.
-func replaceFile(name string, text []byte) error {
-	temporary, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = temporary.Write(text)
-	if err = errors.Join(err, temporary.Close()); err == nil {
-		err = os.Rename(temporary.Name(), name)
-	}
-	if err != nil {
-		return errors.Join(err, removeFile(temporary.Name()))
-	}
-	return removeFile(name + attributes)
+	return all, nil
 }

@@ -21,16 +21,14 @@ import (
 	"time"
 
 	"tombolo/automation/approved"
-	"tombolo/automation/plugins"
 )
 
 // Inputs are what an up without a refresh depends on. Each field is in the digest: a test
 // changes one after the other.
 type Inputs struct {
-	// Program that runs: another build starts the engine.
+	// Program that runs: another build starts the engine. It has the versions of all modules: the
+	// plugins of the Pulumi engine are those of the providers' SDKs among them.
 	Program approved.Program
-	// Plugins of the Pulumi engine that the program pins.
-	Plugins []plugins.Plugin
 	// Backend is the state backend, whose fingerprint marks what core makes.
 	Backend string
 	// Cluster is the cluster file as the program has it, with its defaults; Hub is that of a

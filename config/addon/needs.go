@@ -131,6 +131,9 @@ type Vault struct {
 	Recover bool
 }
 
+// IsMade says that core makes the vault.
+func (v *Vault) IsMade() bool { return v != nil && v.ID == "" }
+
 // Container is a blob container of Azure.
 type Container struct {
 	// ID of one that others made; "" for one that core makes, with a storage account that has
@@ -143,6 +146,9 @@ type Container struct {
 	// ExpireDays is the age at which blobs of core's are deleted, in days; 0 keeps them.
 	ExpireDays int
 }
+
+// IsMade says that core makes the container.
+func (c *Container) IsMade() bool { return c != nil && c.ID == "" }
 
 // FileSystem is an EFS file system with a mount target in each private subnet.
 type FileSystem struct {

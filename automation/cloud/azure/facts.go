@@ -43,12 +43,11 @@ type addonMade struct {
 // core's own.
 func addonMakes(c *config.Cluster) []addonMade {
 	var out []addonMade
-	for _, a := range c.Addons.Enabled() {
-		needs := a.Needs(c.AddonFacts(), a.Options)
-		if v := needs.Vault; v != nil && v.ID == "" {
+	for _, needs := range c.AddonNeeds() {
+		if needs.Vault.IsMade() {
 			out = append(out, addonMade{"Microsoft.KeyVault", []string{armid.Vaults + "/write"}})
 		}
-		if s := needs.Container; s != nil && s.ID == "" {
+		if needs.Container.IsMade() {
 			out = append(out, addonMade{"Microsoft.Storage", []string{
 				armid.StorageAccounts + "/write", armid.StorageAccounts + "/blobServices/containers/write", armid.StorageAccounts + "/managementPolicies/write",
 			}})

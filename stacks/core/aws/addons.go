@@ -25,8 +25,8 @@ import (
 // security group.
 func discoveryTags(c *config.Cluster) map[string]string {
 	all := map[string]string{}
-	for _, a := range c.Addons.Enabled() {
-		maps.Copy(all, a.Needs(c.AddonFacts(), a.Options).DiscoveryTags)
+	for _, needs := range c.AddonNeeds() {
+		maps.Copy(all, needs.DiscoveryTags)
 	}
 	return all
 }
@@ -35,9 +35,9 @@ func discoveryTags(c *config.Cluster) map[string]string {
 // <addon>/<output>.
 func makeAddons(ctx *pulumi.Context, c *config.Cluster, cluster *eks.Cluster, net *network.Network, provider pulumi.ResourceOrInvokeOption) (pulumi.StringMap, error) {
 	outputs := pulumi.StringMap{}
-	for _, a := range c.Addons.Enabled() {
+	for a, needs := range c.AddonNeeds() {
 		m := &addonMaker{ctx: ctx, c: c, cluster: cluster, net: net, provider: provider, addon: a, outputs: outputs}
-		if err := m.make(a.Needs(c.AddonFacts(), a.Options)); err != nil {
+		if err := m.make(needs); err != nil {
 			return nil, fmt.Errorf("addon %s: %w", a.Name, err)
 		}
 	}

@@ -75,8 +75,8 @@ func existingClusterArgs(c *config.Cluster, partition string, have made) *eks.Ex
 		args.Previewers = append(args.Previewers, eks.Principal{Name: p.Name, PrincipalARN: p.PrincipalARN})
 	}
 	args.Access = othersAccess(c.Kubernetes.Access)
-	for _, a := range c.Addons.Enabled() {
-		if a.Needs(c.AddonFacts(), a.Options).NodeRole != nil {
+	for a, needs := range c.AddonNeeds() {
+		if needs.NodeRole != nil {
 			args.Entries = append(args.Entries, "the addon "+a.Name)
 		}
 	}

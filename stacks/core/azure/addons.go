@@ -21,9 +21,9 @@ import (
 // makeAddons makes what the addons need, and returns their outputs by <addon>/<output>.
 func (p *program) makeAddons() (pulumi.StringMap, error) {
 	outputs := pulumi.StringMap{}
-	for _, a := range p.c.Addons.Enabled() {
+	for a, needs := range p.c.AddonNeeds() {
 		m := &addonMaker{program: p, addon: a, outputs: outputs, ready: map[string]pulumi.StringInput{}}
-		if err := m.make(a.Needs(p.c.AddonFacts(), a.Options)); err != nil {
+		if err := m.make(needs); err != nil {
 			return nil, fmt.Errorf("addon %s: %w", a.Name, err)
 		}
 	}
@@ -190,8 +190,8 @@ type addonGroup struct {
 
 func addonGroups(c *config.Cluster) []addonGroup {
 	var all []addonGroup
-	for _, a := range c.Addons.Enabled() {
-		for _, i := range a.Needs(c.AddonFacts(), a.Options).Identities {
+	for a, needs := range c.AddonNeeds() {
+		for _, i := range needs.Identities {
 			for _, r := range i.Roles {
 				if r.MakeGroup != "" {
 					all = append(all, addonGroup{config.AddonIdentityName(c.Name, a.Name, i.Name), r.MakeGroup, a.Name})

@@ -33,12 +33,11 @@ func vnetArgs(c *config.Cluster) (*azurenetwork.VNetArgs, error) {
 // serviceEndpoints are those of the services that let the nodes' subnet in.
 func serviceEndpoints(c *config.Cluster) []string {
 	var out []string
-	for _, a := range c.Addons.Enabled() {
-		needs := a.Needs(c.AddonFacts(), a.Options)
-		if needs.Vault != nil && needs.Vault.ID == "" {
+	for _, needs := range c.AddonNeeds() {
+		if needs.Vault.IsMade() {
 			out = append(out, "Microsoft.KeyVault")
 		}
-		if needs.Container != nil && needs.Container.ID == "" {
+		if needs.Container.IsMade() {
 			out = append(out, "Microsoft.Storage")
 		}
 	}
