@@ -63,27 +63,7 @@ type AWSOptions struct {
 func NewCmdAWS(f *factory.Factory, runF func(context.Context, *AWSOptions) error) *cobra.Command {
 	opts := &AWSOptions{
 		Out: f.Streams.Out, ErrOut: f.Streams.ErrOut,
-		Insights: func(ctx context.Context, r lab.InsightRequest) (json.RawMessage, error) {
-			l, err := f.Lab()
-			if err != nil {
-				return nil, err
-			}
-			return l.EKSInsights(ctx, r)
-		},
-		Secrets: func(ctx context.Context, r lab.SecretsRequest) (json.RawMessage, error) {
-			l, err := f.Lab()
-			if err != nil {
-				return nil, err
-			}
-			return l.SecretsManager(ctx, r)
-		},
-		Assume: func(ctx context.Context, role sts.Role) (sigv4.Credentials, error) {
-			l, err := f.Lab()
-			if err != nil {
-				return sigv4.Credentials{}, err
-			}
-			return l.AssumeRole(ctx, role)
-		},
+		Insights: inLab(f, (*lab.Lab).EKSInsights), Secrets: inLab(f, (*lab.Lab).SecretsManager), Assume: inLab(f, (*lab.Lab).AssumeRole),
 		Token: func(ctx context.Context, cluster string) (string, time.Time, error) {
 			l, err := f.Lab()
 			if err != nil {
@@ -92,16 +72,10 @@ func NewCmdAWS(f *factory.Factory, runF func(context.Context, *AWSOptions) error
 			return l.EKSToken(ctx, cluster)
 		},
 	}
-	return &cobra.Command{
-		Use:                "aws",
-		Short:              "Answer as the AWS CLI does to an exec plugin",
-		Hidden:             true,
-		DisableFlagParsing: true,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.Args = args
-			return factory.Run(cmd.Context(), opts, runF, awsRun)
-		},
-	}
+	return newShim("aws", "Answer as the AWS CLI does to an exec plugin", func(ctx context.Context, args []string) error {
+		opts.Args = args
+		return factory.Run(ctx, opts, runF, awsRun)
+	})
 }
 
 // credential is an ExecCredential of client.authentication.k8s.io/v1beta1.
@@ -185,10 +159,7 @@ func writeToken(ctx context.Context, o *AWSOptions, cluster string) error {
 func writeSession(ctx context.Context, o *AWSOptions, role sts.Role) error {
 	by, err := o.Assume(ctx, role)
 	if err != nil {
-		if _, err := fmt.Fprintf(o.ErrOut, "\nAn error occurred when calling the AssumeRole operation: %v\n", err); err != nil {
-			return err
-		}
-		return &fault.Exit{Code: awsRefused}
+		return refuse(o.ErrOut, awsRefused, "\nAn error occurred when calling the AssumeRole operation: %v\n", err)
 	}
 	_, err = fmt.Fprintf(o.Out, "%s\t%s\t%s\n", by.AccessKeyID, by.SecretAccessKey, by.SessionToken)
 	return err
@@ -200,10 +171,7 @@ func writeInsights(ctx context.Context, o *AWSOptions, r lab.InsightRequest) err
 	answer, err := o.Insights(ctx, r)
 	var refused *lab.AWSError
 	if errors.As(err, &refused) {
-		if _, err := fmt.Fprintf(o.ErrOut, "\n%s\n", refused); err != nil {
-			return err
-		}
-		return &fault.Exit{Code: awsRefused}
+		return refuse(o.ErrOut, awsRefused, "\n%s\n", refused)
 	}
 	if err != nil {
 		return err

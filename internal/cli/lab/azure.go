@@ -37,24 +37,12 @@ type AzureOptions struct {
 func NewCmdAzure(f *factory.Factory, runF func(context.Context, *AzureOptions) error) *cobra.Command {
 	opts := &AzureOptions{
 		Out: f.Streams.Out, ErrOut: f.Streams.ErrOut,
-		KeyVault: func(ctx context.Context, r lab.VaultRequest) (json.RawMessage, error) {
-			l, err := f.Lab()
-			if err != nil {
-				return nil, err
-			}
-			return l.KeyVault(ctx, r)
-		},
+		KeyVault: inLab(f, (*lab.Lab).KeyVault),
 	}
-	return &cobra.Command{
-		Use:                "az",
-		Short:              "Answer as the Azure CLI does to people who keep secrets",
-		Hidden:             true,
-		DisableFlagParsing: true,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.Args = args
-			return factory.Run(cmd.Context(), opts, runF, azureRun)
-		},
-	}
+	return newShim("az", "Answer as the Azure CLI does to people who keep secrets", func(ctx context.Context, args []string) error {
+		opts.Args = args
+		return factory.Run(ctx, opts, runF, azureRun)
+	})
 }
 
 // azureFlags are those of `az keyvault secret`:
@@ -128,10 +116,7 @@ func writeVault(ctx context.Context, o *AzureOptions, r lab.VaultRequest, valueO
 	answer, err := o.KeyVault(ctx, r)
 	var refused *lab.VaultError
 	if errors.As(err, &refused) {
-		if _, err := fmt.Fprintf(o.ErrOut, "ERROR: %s\n", refused); err != nil {
-			return err
-		}
-		return &fault.Exit{Code: 1}
+		return refuse(o.ErrOut, 1, "ERROR: %s\n", refused)
 	}
 	if err != nil {
 		return err

@@ -106,10 +106,7 @@ func writeSecrets(ctx context.Context, o *AWSOptions, r lab.SecretsRequest, valu
 	answer, err := o.Secrets(ctx, r)
 	var refused *lab.AWSError
 	if errors.As(err, &refused) {
-		if _, err := fmt.Fprintf(o.ErrOut, "\n%s\n", refused); err != nil {
-			return err
-		}
-		return &fault.Exit{Code: awsRefused}
+		return refuse(o.ErrOut, awsRefused, "\n%s\n", refused)
 	}
 	if err != nil || !valueOnly {
 		return errors.Join(err, writeAnswer(o, answer))
