@@ -5,7 +5,6 @@ import (
 	"crypto"
 	"fmt"
 	"net/http"
-	"net/url"
 	"path/filepath"
 	"time"
 
@@ -133,15 +132,7 @@ func (l *Lab) azureEnv(ctx context.Context) (map[string]string, error) {
 func (l *Lab) writeKubelogin() error {
 	p := l.paths()
 	tool := filepath.Join(p.tools(), "kubelogin")
-	book, err := ports.Open(p.ports())
-	if err != nil {
-		return err
-	}
-	var port int
-	if err := book.Fill(map[string]*int{"proxy": &port}); err != nil {
-		return err
-	}
-	token, err := secret(p.token())
+	proxy, err := l.ownProxy()
 	if err != nil {
 		return err
 	}
@@ -149,11 +140,25 @@ func (l *Lab) writeKubelogin() error {
 	// Its cache of tokens is in the user's directory for caches otherwise, and has those of
 	// other labs.
 	script := fmt.Sprintf("#!/bin/sh\nexport HTTPS_PROXY=%s SSL_CERT_FILE=%s XDG_CACHE_HOME=%s\nunset NO_PROXY no_proxy https_proxy\nexec %s \"$@\"\n",
-		quote(proxyFor(port, token)), quote(filepath.Join(p.pki(), "ca.crt")), quote(p.in("cache")), quote(tool))
+		quote(proxy), quote(filepath.Join(p.pki(), "ca.crt")), quote(p.in("cache")), quote(tool))
 	if err := replace(filepath.Join(p.bin(), "kubelogin"), script, 0o700); err != nil {
 		return fmt.Errorf("write the lab's kubelogin command: %w", err)
 	}
 	return nil
+}
+
+// ownProxy is the URL of the lab's proxy, with its token: it is nobody else's.
+func (l *Lab) ownProxy() (string, error) {
+	book, err := ports.Open(l.paths().ports())
+	if err != nil {
+		return "", err
+	}
+	var port int
+	if err := book.Fill(map[string]*int{"proxy": &port}); err != nil {
+		return "", err
+	}
+	token, err := secret(l.paths().token())
+	return proxyFor(port, token), err
 }
 
 // cloudOf is the account of a cluster, as the controllers have it that make things for the
@@ -167,10 +172,7 @@ func (d *daemon) cloudOf(cluster standin.ClusterSpec) cloudmanager.Cloud {
 
 // azureAs is the subscription as an identity has it, for a token that it trusts.
 func (d *daemon) azureAs(client, assertion string) (cloudmanager.Cloud, error) {
-	token, err := d.entra.Token(url.Values{
-		"grant_type": {"client_credentials"}, "client_id": {client}, "scope": {"https://management.azure.com/.default"},
-		"client_assertion_type": {entra.AssertionType}, "client_assertion": {assertion},
-	})
+	token, err := d.entra.Token(entra.Federated(client, assertion, "https://management.azure.com"))
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,6 @@ import (
 
 	"tombolo/lab/azure/keyvault"
 	"tombolo/lab/entra"
-	"tombolo/lab/ports"
 )
 
 // VaultRequest is a request to the secrets of a key vault.
@@ -78,24 +77,15 @@ func (l *Lab) askVault(ctx context.Context, r VaultRequest) (json.RawMessage, er
 
 // cloudClient reaches the clouds' hosts of the lab.
 func (l *Lab) cloudClient() (*http.Client, error) {
-	p := l.paths()
-	book, err := ports.Open(p.ports())
+	own, err := l.ownProxy()
 	if err != nil {
 		return nil, err
 	}
-	var port int
-	if err := book.Fill(map[string]*int{"proxy": &port}); err != nil {
-		return nil, err
-	}
-	secret, err := secret(p.token())
+	proxy, err := url.Parse(own)
 	if err != nil {
 		return nil, err
 	}
-	proxy, err := url.Parse(proxyFor(port, secret))
-	if err != nil {
-		return nil, err
-	}
-	authority, err := os.ReadFile(filepath.Join(p.pki(), "ca.crt"))
+	authority, err := os.ReadFile(filepath.Join(l.paths().pki(), "ca.crt"))
 	if err != nil {
 		return nil, fmt.Errorf("read the lab's certificates: %w", err)
 	}
@@ -113,10 +103,7 @@ func vaultToken(ctx context.Context, client *http.Client) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read the token in AZURE_FEDERATED_TOKEN_FILE: %w; run: eval \"$(tombolo lab env)\"", err)
 	}
-	form := url.Values{
-		"grant_type": {"client_credentials"}, "client_id": {os.Getenv("AZURE_CLIENT_ID")}, "scope": {keyvault.Resource + "/.default"},
-		"client_assertion_type": {entra.AssertionType}, "client_assertion": {string(assertion)},
-	}
+	form := entra.Federated(os.Getenv("AZURE_CLIENT_ID"), string(assertion), keyvault.Resource)
 	at := "https://" + entra.LoginHost + "/" + os.Getenv("AZURE_TENANT_ID") + "/oauth2/v2.0/token"
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, at, strings.NewReader(form.Encode()))
 	if err != nil {

@@ -78,7 +78,7 @@ func (w *world) form(t *testing.T, other map[string]string) url.Values {
 	t.Helper()
 	form := url.Values{
 		"grant_type": {"client_credentials"}, "client_id": {client}, "scope": {ServerID + "/.default openid offline_access profile"},
-		"client_assertion_type": {AssertionType}, "client_assertion": {w.assertion(t, nil)},
+		"client_assertion_type": {assertionType}, "client_assertion": {w.assertion(t, nil)},
 	}
 	for key, value := range other {
 		form.Set(key, value)

@@ -20,8 +20,8 @@ const (
 	// https://azure.github.io/kubelogin/concepts/aks.html#azure-kubernetes-service-aad-server
 	ServerID = "6dae42f8-4368-4678-94ff-3960e28e3630"
 
-	// AssertionType is that of a token of another issuer, by RFC 7523.
-	AssertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+	// assertionType is that of a token of another issuer, by RFC 7523.
+	assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 	// lifetime of tokens. The default is between 60 and 90 minutes. Source:
 	// https://learn.microsoft.com/entra/identity-platform/access-tokens#token-lifetime
 	lifetime = time.Hour
@@ -60,6 +60,15 @@ func (e *Entra) serveToken(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, map[string]any{
 		"token_type": "Bearer", "expires_in": seconds, "ext_expires_in": seconds, "access_token": token,
 	})
+}
+
+// Federated is the form by which a client gets a token for a resource, such as
+// https://vault.azure.net, with a token of another issuer that it trusts.
+func Federated(client, assertion, resource string) url.Values {
+	return url.Values{
+		"grant_type": {"client_credentials"}, "client_id": {client}, "scope": {resource + "/.default"},
+		"client_assertion_type": {assertionType}, "client_assertion": {assertion},
+	}
 }
 
 // Token is the token that a request for one gets; an Error says why it gets none.
@@ -130,7 +139,7 @@ func (e *Entra) prove(who Identity, form url.Values) error {
 	case form.Get("client_secret") != "":
 		return badClient(7000215, "Invalid client secret provided. Ensure the secret being sent in the request is the client secret value, "+
 			"not the client secret ID, for a secret added to app '%s'.", who.ClientID)
-	case form.Get("client_assertion") == "" || form.Get("client_assertion_type") != AssertionType:
+	case form.Get("client_assertion") == "" || form.Get("client_assertion_type") != assertionType:
 		return badClient(7000218, "The request body must contain the following parameter: 'client_assertion' or 'client_secret'.")
 	}
 	assertion := form.Get("client_assertion")
