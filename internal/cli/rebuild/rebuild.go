@@ -19,6 +19,7 @@ import (
 	"tombolo/internal/cli/destroy"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
+	"tombolo/internal/cli/notice"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/cli/verify"
 	"tombolo/internal/render"
@@ -44,7 +45,9 @@ type Options struct {
 	// Check refuses a cluster that its platform tree does not fit.
 	Check  func(context.Context, *config.Cluster) error
 	Driver func(context.Context, automation.Observer) (Driver, error)
-	Now    func() time.Time
+	// Notices tell the cluster's channel how the rebuild has ended; nil for none.
+	Notices func() *notice.Sender
+	Now     func() time.Time
 
 	Name string
 	destroy.Consent
@@ -62,8 +65,9 @@ type Options struct {
 func NewCmdRebuild(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
 		Streams: f.Streams, Status: f.Status, Progress: f.Progress, Table: f.Table, JSON: f.JSON, Clusters: f.Clusters, Tools: f.LabTools,
-		Check: func(ctx context.Context, c *config.Cluster) error { return check.Cluster(ctx, f, c) },
-		Now:   time.Now,
+		Check:   func(ctx context.Context, c *config.Cluster) error { return check.Cluster(ctx, f, c) },
+		Notices: f.Notices,
+		Now:     time.Now,
 	}
 	opts.Driver = func(ctx context.Context, o automation.Observer) (Driver, error) {
 		driver, err := f.Driver(ctx, o)
@@ -195,6 +199,7 @@ func (o *Options) one(ctx context.Context, driver Driver, progress *render.Progr
 		run.Leftovers = teardown.DeleteLeftovers
 		err = driver.Rebuild(ctx, c, plan, run)
 	}
+	o.Notices().Send(ctx, notice.OfOne("rebuild", c, "Kubernetes "+plan.Version, o.Now().Sub(t.start), err))
 	if err != nil {
 		o.Status().Plain("  `tombolo rebuild %s` goes on with the rebuild.", c.Name)
 		return err
