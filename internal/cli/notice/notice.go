@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"tombolo/automation/pulumicli"
 	"tombolo/automation/rollout"
 	"tombolo/config"
 	"tombolo/internal/markdown"
@@ -35,7 +36,7 @@ type Cluster struct {
 	Outcome rollout.Outcome
 	// Did is what was changed, such as "5 create, 1 update"; "" for nothing.
 	Did string
-	// Cause is why it did not succeed, in one line; "" when it did.
+	// Cause is why it did not succeed; "" when it did. It is told without passwords in URLs.
 	Cause string
 	// Took is how long the work on it took; 0 when there was none.
 	Took time.Duration
@@ -193,7 +194,7 @@ func (c Cluster) told() string {
 		parts = append(parts, c.Did)
 	}
 	if c.Cause != "" {
-		parts = append(parts, cut(markdown.OneLine(c.Cause)))
+		parts = append(parts, cut(markdown.OneLine(pulumicli.Reason(c.Cause))))
 	}
 	return strings.Join(parts, ": ")
 }
