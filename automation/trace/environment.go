@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -44,7 +43,7 @@ func (e environment) get(name string) string {
 // deployed beside its collector.
 func Wanted(lookup func(string) (string, bool)) bool {
 	env := environment(lookup)
-	if disabled, err := strconv.ParseBool(env.get(sdkDisabled)); err == nil && disabled {
+	if strings.EqualFold(env.get(sdkDisabled), "true") { // 1 is no Boolean of the specification
 		return false
 	}
 	switch exporter := env.get(tracesExporter); exporter {
@@ -94,7 +93,8 @@ func checkEndpoint(address string) error {
 	return nil
 }
 
-// parent is the span that a CI system has put this process under, in TRACEPARENT and TRACESTATE:
+// parent is the span that a CI system has put this process under, in TRACEPARENT and TRACESTATE: a child
+// process should take it from there when it starts. What is no trace context is as if it were not set.
 // https://opentelemetry.io/docs/specs/otel/context/env-carriers/
 func (e environment) parent(ctx context.Context) context.Context {
 	return propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{
@@ -104,10 +104,15 @@ func (e environment) parent(ctx context.Context) context.Context {
 
 // resourceOf is who reports: tombolo, unless OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES say
 // another thing. Nothing of the machine or of the process is among it.
+// The error says that not all of these could be read.
 func resourceOf(ctx context.Context, version string) (*resource.Resource, error) {
 	own := []attribute.KeyValue{semconv.ServiceName("tombolo")}
 	if version != "" {
 		own = append(own, semconv.ServiceVersion(version))
 	}
-	return resource.New(ctx, resource.WithAttributes(own...), resource.WithTelemetrySDK(), resource.WithFromEnv())
+	who, err := resource.New(ctx, resource.WithAttributes(own...), resource.WithTelemetrySDK(), resource.WithFromEnv())
+	if err != nil {
+		return who, errors.New("OTEL_RESOURCE_ATTRIBUTES is not in the form key=value,key=value")
+	}
+	return who, nil
 }

@@ -85,10 +85,10 @@ func Start(ctx context.Context, o Options) (*Run, error) {
 		return nil, fmt.Errorf("no trace is made: %w", err)
 	}
 	sent := &exporter{SpanExporter: inner}
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { sent.note(err, 0) }))
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(sent.note))
 	who, err := resourceOf(ctx, o.Version)
-	if err != nil && who == nil {
-		return nil, fmt.Errorf("no trace is made: read OTEL_RESOURCE_ATTRIBUTES: %w", err)
+	if err != nil {
+		sent.note(err)
 	}
 	r := &Run{
 		now: o.Now, flush: o.FlushTimeout, sent: sent,
@@ -133,7 +133,7 @@ func (r *Run) End(e End) error {
 	r.endAll()
 	r.root.SetAttributes(semconv.ProcessExitCode(e.Code), attribute.Int("tombolo.clusters", len(r.seen)))
 	r.mu.Unlock()
-	if e.Err != nil {
+	if e.Class != "" {
 		r.root.SetAttributes(semconv.ErrorTypeKey.String(e.Class))
 	}
 	r.end(r.root, e.Err)
@@ -177,20 +177,18 @@ type exporter struct {
 
 	mu    sync.Mutex
 	first error
-	lost  int
 }
 
 func (e *exporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	if err := e.SpanExporter.ExportSpans(ctx, spans); err != nil {
-		e.note(err, len(spans))
+		e.note(err)
 	}
 	return nil
 }
 
-func (e *exporter) note(err error, lost int) {
+func (e *exporter) note(err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.lost += lost
 	if e.first == nil {
 		e.first = err
 	}
@@ -201,18 +199,25 @@ func (e *exporter) note(err error, lost int) {
 func (e *exporter) failure(shutdown error) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	err := e.first
 	switch {
-	case errors.Is(shutdown, context.DeadlineExceeded) && e.first == nil:
-		return errors.New("the trace is not complete: the collector did not answer in time")
-	case e.first == nil && shutdown == nil:
-		return nil
-	case e.first == nil:
-		e.first = shutdown
+	case err == nil && errors.Is(shutdown, context.DeadlineExceeded):
+		err = errors.New("the collector did not answer in time")
+	case err == nil:
+		err = shutdown
 	}
-	return fmt.Errorf("the trace is not complete: %s", withoutPaths(Line(e.first.Error())))
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("the trace is not complete: %s", presentable(err))
 }
 
 // address is one in the text of an error: its path, query and user may have a key of the collector.
 var address = regexp.MustCompile(`(https?://)(?:[^/\s@"]*@)?([^/\s"?#]+)[^\s":]*`)
 
-func withoutPaths(text string) string { return address.ReplaceAllString(text, "$1$2") }
+// presentable is an error of an exporter without the page that an HTTP server answers: some have the
+// request's headers in it.
+func presentable(err error) string {
+	text, _, _ := strings.Cut(err.Error(), "body: ")
+	return strings.TrimRight(address.ReplaceAllString(Line(text), "$1$2"), " (:")
+}

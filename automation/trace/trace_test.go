@@ -229,6 +229,12 @@ func TestParent(t *testing.T) {
 	assert.NilError(t, start(t, Options{}).End(End{}))
 	root := c.Named("tombolo up")[0]
 	assert.Equal(t, root.Trace+" "+root.Parent, "4bf92f3577b34da6a3ce929d0e0e4736 00f067aa0ba902b7")
+	t.Setenv("TRACEPARENT", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00") // not sampled
+	assert.NilError(t, start(t, Options{}).End(End{}))
+	assert.Equal(t, len(c.Spans()), 1)
+	t.Setenv("TRACEPARENT", "none of ours")
+	assert.NilError(t, start(t, Options{Command: "destroy"}).End(End{}))
+	assert.Equal(t, c.Named("tombolo destroy")[0].Parent, "")
 }
 
 func TestWanted(t *testing.T) {
@@ -244,6 +250,8 @@ func TestWanted(t *testing.T) {
 		{"OTEL_TRACES_EXPORTER=otlp", true},
 		{"OTEL_TRACES_EXPORTER=none OTEL_EXPORTER_OTLP_ENDPOINT=http://c:4318", false},
 		{"OTEL_SDK_DISABLED=true OTEL_EXPORTER_OTLP_ENDPOINT=http://c:4318", false},
+		{"OTEL_SDK_DISABLED=True OTEL_TRACES_EXPORTER=otlp", false},
+		{"OTEL_SDK_DISABLED=1 OTEL_EXPORTER_OTLP_ENDPOINT=http://c:4318", true}, // the specification knows true alone
 		{"OTEL_SDK_DISABLED=false OTEL_EXPORTER_OTLP_ENDPOINT=http://c:4318", true},
 	} {
 		assert.Check(t, is.Equal(Wanted(lookup(test.env)), test.want), test.env)
@@ -276,17 +284,27 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestACollectorThatFails is one line at the end, without its address.
+// TestACollectorThatFails is one line at the end, without its address, its headers and its page.
 func TestACollectorThatFails(t *testing.T) {
-	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "who are you", http.StatusUnauthorized) }))
+	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, "who is "+r.Header.Get("X-Key"), http.StatusUnauthorized)
+	}))
 	defer refuses.Close()
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", strings.Replace(refuses.URL, "http://", "http://ada:hunter2@", 1)+"/hunter2")
+	t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "x-key=hunter2")
 	r := start(t, Options{})
 	r.Operation(demo("demo"), "demo-core", "up").End(nil, nil)
-	err := r.End(End{})
-	assert.ErrorContains(t, err, "the trace is not complete: ")
-	assert.ErrorContains(t, err, "401")
-	assert.Check(t, !strings.Contains(err.Error(), "hunter2") && !strings.Contains(err.Error(), "\n"), "%s", err)
+	assert.Error(t, r.End(End{}), "the trace is not complete: traces export: failed to send to "+refuses.URL+": 401 Unauthorized")
+}
+
+// TestAttributesThatAreNone are told of, without them, and the trace is made.
+func TestAttributesThatAreNone(t *testing.T) {
+	c := tracetest.NewHTTP(t)
+	c.Setenv(t)
+	t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "hunter2")
+	assert.Error(t, start(t, Options{}).End(End{}), "the trace is not complete: OTEL_RESOURCE_ATTRIBUTES is not in the form key=value,key=value")
+	assert.Equal(t, c.Tree(t), "tombolo up\n")
+	assert.Equal(t, c.Spans()[0].Resource["service.name"], "tombolo")
 }
 
 // TestACollectorThatHangs does not hold up the end.

@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -73,6 +76,25 @@ func TestATraceThatCannotBeMade(t *testing.T) {
 	errOut.Reset()
 	assert.Equal(t, run(t.Context(), f, []string{"up", "demo", "--yes"}), 4)
 	assert.Check(t, is.Equal(strings.Count(errOut.String(), "warning: the trace is not complete: "), 1), errOut.String())
+}
+
+// TestAnInterruptedCommandSendsItsTrace before the process ends.
+func TestAnInterruptedCommandSendsItsTrace(t *testing.T) {
+	c := tracetest.NewHTTP(t)
+	c.Setenv(t)
+	f, _, errOut := testFactory(t)
+	f.Lookup = os.LookupEnv
+	minimal, err := os.ReadFile("../../config/testdata/good/minimal.yaml")
+	assert.NilError(t, err)
+	write(t, filepath.Join(f.Dir, "Pulumi.yaml"), "name: tombolo\n")
+	assert.NilError(t, os.Mkdir(filepath.Join(f.Dir, "clusters"), 0o755))
+	write(t, filepath.Join(f.Dir, "clusters", "minimal.yaml"), string(minimal))
+	signals := hangingCLI(t, syscall.SIGTERM, syscall.SIGTERM)
+	code := supervise(f, signals, func(ctx context.Context) int { return run(ctx, f, []string{"up", "minimal", "--yes"}) })
+	assert.Check(t, is.Equal(code, 130), errOut)
+	root := c.Named("tombolo up")[0]
+	assert.Check(t, root.Failed)
+	assert.Check(t, is.Equal(root.Attributes["error.type"]+" "+root.Attributes["process.exit.code"], "interrupted 130"))
 }
 
 // TestCommandsWithATrace are those that there are.

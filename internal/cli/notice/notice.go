@@ -17,6 +17,7 @@ import (
 	"tombolo/automation/rollout"
 	"tombolo/config"
 	"tombolo/internal/markdown"
+	"tombolo/internal/render"
 	"tombolo/internal/wording"
 )
 
@@ -34,7 +35,7 @@ type Run struct {
 type Cluster struct {
 	*config.Cluster
 	Outcome rollout.Outcome
-	// Did is what was changed, such as "5 create, 1 update"; "" for nothing.
+	// Did is what was changed, such as "5 created, 1 updated"; "" for nothing.
 	Did string
 	// Cause is why it did not succeed; "" when it did. It is told without passwords in URLs.
 	Cause string
@@ -51,7 +52,7 @@ func OfFleet(all []*config.Cluster, s rollout.Summary) Run {
 	r := Run{Command: s.Operation, Took: s.Duration}
 	for _, e := range s.Clusters {
 		r.Clusters = append(r.Clusters, Cluster{
-			Cluster: byName[e.Cluster], Outcome: e.Outcome, Did: did(e.Changes), Cause: e.Cause(), Took: e.Duration,
+			Cluster: byName[e.Cluster], Outcome: e.Outcome, Did: render.Changed(e.Changes), Cause: e.Cause(), Took: e.Duration,
 		})
 	}
 	return r
@@ -72,16 +73,13 @@ func OfOne(command string, c *config.Cluster, changed string, took time.Duration
 	return Run{Command: command, Took: took, Clusters: []Cluster{{Cluster: c, Outcome: e.Outcome, Did: changed, Cause: e.Cause(), Took: took}}}
 }
 
-// did counts what was changed.
-func did(changes map[string]int) string {
-	var parts []string
-	for op, n := range changes {
-		if op != "same" && op != "read" && n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %d", op, n))
-		}
+// all are the files of the clusters.
+func (r Run) all() []*config.Cluster {
+	var out []*config.Cluster
+	for _, c := range r.Clusters {
+		out = append(out, c.Cluster)
 	}
-	slices.Sort(parts)
-	return strings.Join(parts, ", ")
+	return out
 }
 
 func (c Cluster) succeeded() bool { return c.Outcome == rollout.Succeeded }
@@ -89,17 +87,10 @@ func (c Cluster) succeeded() bool { return c.Outcome == rollout.Succeeded }
 // wanted says whether the channel is told of the cluster: of what did not succeed, and on request of
 // what was changed. What stays as it is, is told nobody.
 func (c Cluster) wanted() bool {
-	if c.Cluster == nil || c.GitOps.Channel == nil {
-		return false
+	if channel := c.GitOps.Channel; channel.HasNotices() {
+		return !c.succeeded() || c.Did != "" && channel.Notices == config.RunNotices
 	}
-	switch c.GitOps.Channel.Notices {
-	case config.FailureNotices:
-		return !c.succeeded()
-	case config.RunNotices:
-		return !c.succeeded() || c.Did != ""
-	default:
-		return false
-	}
+	return false
 }
 
 // message is what one channel is told, in any format.

@@ -96,7 +96,7 @@ func cluster(name string, kind config.ChannelType, notices config.Notices) *conf
 }
 
 func changed(c *config.Cluster) Cluster {
-	return Cluster{Cluster: c, Outcome: rollout.Succeeded, Did: "create 2", Took: 90 * time.Second}
+	return Cluster{Cluster: c, Outcome: rollout.Succeeded, Did: "2 created", Took: 90 * time.Second}
 }
 
 func failed(c *config.Cluster) Cluster {
@@ -149,8 +149,15 @@ func TestWhatIsTold(t *testing.T) {
 		fx, in := newFixture(), newInbox(t)
 		c := cluster("demo", config.SlackChannel, test.notices)
 		fx.addresses["demo"] = in.URL + secret
+		read := false
+		address := fx.Address
+		fx.Address = func(ctx context.Context, c *config.Cluster) (string, error) {
+			read = true
+			return address(ctx, c)
+		}
 		fx.Send(t.Context(), Run{Command: "up", Clusters: []Cluster{test.of(c)}})
 		assert.Check(t, is.Equal(len(in.received) == 1, test.told), "%s", test.notices)
+		assert.Check(t, is.Equal(read, test.told), "an address that nobody needs is not read")
 		assert.Check(t, is.Len(fx.warnings, 0))
 	}
 	var none *Sender
@@ -280,8 +287,10 @@ func TestOfFleet(t *testing.T) {
 	r := OfFleet([]*config.Cluster{c}, rollout.Summary{Operation: "up", Duration: time.Minute, Clusters: []rollout.End{
 		{Cluster: "demo", Outcome: rollout.Succeeded, Changes: map[string]int{"same": 90, "read": 2, "update": 1, "create": 5}, Duration: time.Second},
 	}})
-	assert.Equal(t, r.Clusters[0].Did, "create 5, update 1")
-	assert.Equal(t, r.Clusters[0].told(), "succeeded in 1s: create 5, update 1")
+	assert.Equal(t, r.Clusters[0].Did, "5 created, 1 updated")
+	assert.Equal(t, r.Clusters[0].told(), "succeeded in 1s: 5 created, 1 updated")
+	same := OfFleet([]*config.Cluster{c}, rollout.Summary{Clusters: []rollout.End{{Cluster: "demo", Changes: map[string]int{"same": 90, "read": 2, "update": 0}}}})
+	assert.Equal(t, same.Clusters[0].Did, "", "nothing was changed")
 }
 
 func TestRetryAfter(t *testing.T) {

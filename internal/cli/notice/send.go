@@ -9,10 +9,13 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"tombolo/config"
 	"tombolo/internal/sleep"
@@ -29,14 +32,18 @@ const (
 	// https://docs.slack.dev/apis/web-api/rate-limits
 	shortestPause = time.Second
 	longestPause  = 15 * time.Second
+	// readAtOnce is how many addresses are read at a time: for one in a stack's config the Pulumi CLI
+	// is run.
+	readAtOnce = 4
 )
 
-// Sender tells channels how runs have ended. Address and Warn are required. A nil Sender sends
+// Sender tells channels how one run has ended. Address and Warn are required. A nil Sender sends
 // nothing.
 type Sender struct {
-	// Address reads the address of the channel of a cluster. No error of it holds the address.
+	// Address reads the address of the channel of a cluster, of several at a time. No error of it holds
+	// the address.
 	Address func(context.Context, *config.Cluster) (string, error)
-	// Warn is called with what was not delivered, and why.
+	// Warn is called with what was not delivered, and why, from several goroutines.
 	Warn func(error)
 	// Who has run the command, and Link, the page of its run. Default: neither is told.
 	Who, Link string
@@ -45,7 +52,7 @@ type Sender struct {
 	// Pause waits before a second attempt. Default sleep.For.
 	Pause func(context.Context, time.Duration) error
 
-	mu    sync.Mutex
+	// known addresses, by the clusters' names.
 	known map[string]known
 }
 
@@ -61,25 +68,28 @@ func (s *Sender) Prepare(ctx context.Context, all []*config.Cluster) {
 	if s == nil {
 		return
 	}
+	var unread []*config.Cluster
 	for _, c := range all {
-		if c.GitOps.Channel.HasNotices() {
-			_, _ = s.address(ctx, c) // told of when it is needed
+		if _, ok := s.known[c.Name]; !ok && c.GitOps.Channel.HasNotices() {
+			unread = append(unread, c)
 		}
 	}
-}
-
-func (s *Sender) address(ctx context.Context, c *config.Cluster) (string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if k, ok := s.known[c.Name]; ok {
-		return k.address, k.err
+	read := make([]known, len(unread))
+	var work errgroup.Group
+	work.SetLimit(readAtOnce)
+	for i, c := range unread {
+		work.Go(func() error {
+			read[i].address, read[i].err = s.Address(ctx, c)
+			return nil // people are told when the address is needed
+		})
 	}
+	_ = work.Wait()
 	if s.known == nil {
 		s.known = map[string]known{}
 	}
-	address, err := s.Address(ctx, c)
-	s.known[c.Name] = known{address, err}
-	return address, err
+	for i, c := range unread {
+		s.known[c.Name] = read[i]
+	}
 }
 
 // channel is one channel with the clusters that name it.
@@ -108,40 +118,37 @@ func (s *Sender) Send(ctx context.Context, r Run) {
 	work.Wait()
 }
 
-// channels are those that are told something.
+// channels are those that are told something. When there is none, no address is read.
 func (s *Sender) channels(ctx context.Context, r Run) []*channel {
-	var all []*channel
-	byAddress := map[[2]string]*channel{}
-	wanted := map[*channel]bool{}
-	for _, c := range r.Clusters {
-		if c.Cluster == nil || !c.GitOps.Channel.HasNotices() {
-			continue
-		}
-		address, err := s.address(ctx, c.Cluster)
-		if err != nil {
-			if c.wanted() {
-				s.Warn(fmt.Errorf("the channel of %s is not told how the %s ended: %w", c.Name, r.Command, err))
-			}
-			continue
-		}
-		kind := c.GitOps.Channel.Type
-		at := [2]string{string(kind), address}
-		ch, ok := byAddress[at]
-		if !ok {
-			ch = &channel{kind: kind, address: address}
-			byAddress[at] = ch
-			all = append(all, ch)
-		}
-		ch.of = append(ch.of, c)
-		wanted[ch] = wanted[ch] || c.wanted()
+	if !slices.ContainsFunc(r.Clusters, Cluster.wanted) {
+		return nil
 	}
+	s.Prepare(ctx, r.all())
 	var out []*channel
-	for _, ch := range all {
-		if wanted[ch] {
-			out = append(out, ch)
+	for _, c := range r.Clusters {
+		k, ok := s.known[c.Name]
+		switch {
+		case !ok:
+			continue
+		case k.err == nil:
+			out = join(out, c, k.address)
+		case c.wanted():
+			s.Warn(fmt.Errorf("the channel of %s is not told how the %s ended: %w", c.Name, r.Command, k.err))
 		}
 	}
-	return out
+	return slices.DeleteFunc(out, func(ch *channel) bool { return !slices.ContainsFunc(ch.of, Cluster.wanted) })
+}
+
+// join puts a cluster to the others of its channel.
+func join(all []*channel, c Cluster, address string) []*channel {
+	kind := c.GitOps.Channel.Type
+	for _, ch := range all {
+		if ch.kind == kind && ch.address == address {
+			ch.of = append(ch.of, c)
+			return all
+		}
+	}
+	return append(all, &channel{kind: kind, address: address, of: []Cluster{c}})
 }
 
 // names are those of a channel's clusters: by them people know it, as its address is a secret.

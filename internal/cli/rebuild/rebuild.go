@@ -191,15 +191,16 @@ func (o *Options) one(ctx context.Context, driver Driver, progress *render.Progr
 			Out: o.Streams.Out, Status: o.Status(), Table: o.Table(), JSON: o.JSON(), Timeout: o.Timeout, Brief: true,
 		})
 	}
+	notices := o.Notices()
+	notices.Prepare(ctx, []*config.Cluster{c})
 	err = driver.Rebuild(ctx, c, plan, run)
 	if left := new(teardown.LeftoversError); errors.As(err, &left) && o.Asks() && o.cannotAsk() == nil {
-		if err := destroy.AskAbout(ctx, o.Streams, o.Status(), left); err != nil {
-			return err
+		if err = destroy.AskAbout(ctx, o.Streams, o.Status(), left); err == nil {
+			run.Leftovers = teardown.DeleteLeftovers
+			err = driver.Rebuild(ctx, c, plan, run)
 		}
-		run.Leftovers = teardown.DeleteLeftovers
-		err = driver.Rebuild(ctx, c, plan, run)
 	}
-	o.Notices().Send(ctx, notice.OfOne("rebuild", c, "Kubernetes "+plan.Version, o.Now().Sub(t.start), err))
+	notices.Send(ctx, notice.OfOne("rebuild", c, "Kubernetes "+plan.Version, o.Now().Sub(t.start), err))
 	if err != nil {
 		o.Status().Plain("  `tombolo rebuild %s` goes on with the rebuild.", c.Name)
 		return err
