@@ -112,11 +112,12 @@ type line struct {
 }
 
 const (
-	// mostLines bounds a message: Slack takes 50 blocks, and Teams 28 KB.
+	// mostLines bounds a message: Slack takes 50 blocks with about 13,000 characters, and Teams 28 KB.
 	// https://docs.slack.dev/reference/block-kit/blocks
+	// https://github.com/slackapi/bolt-js/issues/2509
 	// https://learn.microsoft.com/microsoftteams/limits-specifications-teams
 	mostLines = 20
-	// longestCause is in runes: 20 of them are well below both.
+	// longestCause is in runes: 20 of them are well below all three.
 	longestCause = 300
 )
 
