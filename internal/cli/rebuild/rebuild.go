@@ -200,12 +200,13 @@ func (o *Options) one(ctx context.Context, driver Driver, progress *render.Progr
 			err = driver.Rebuild(ctx, c, plan, run)
 		}
 	}
-	notices.Send(ctx, notice.OfOne("rebuild", c, "Kubernetes "+plan.Version, o.Now().Sub(t.start), err))
+	took := o.Now().Sub(t.start)
+	notices.Send(ctx, notice.OfOne("rebuild", c, "Kubernetes "+plan.Version, took, err))
 	if err != nil {
 		o.Status().Plain("  `tombolo rebuild %s` goes on with the rebuild.", c.Name)
 		return err
 	}
-	return t.end(plan)
+	return t.end(plan, took)
 }
 
 // ask asks for the cluster's name as long as something is to be destroyed.
