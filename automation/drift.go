@@ -35,11 +35,13 @@ func (h host) PreviewRefresh(ctx context.Context, c *config.Cluster, k stacks.Ki
 	}
 	observer := h.driver.opts.Observer
 	observer.StackStarted(s.name, operation)
+	traced := h.driver.opts.Trace.Operation(c, s.name, operation)
 	rec := &pulumicli.Recorder{}
 	err = pulumicli.Observed(func(e events.EngineEvent) {
 		reader.Read(e)
 		rec.Record(e)
 		observer.EngineEvent(s.name, e)
+		traced.Event(e)
 	}, func(ch chan<- events.EngineEvent) error {
 		_, err := s.stack.PreviewRefresh(ctx, optrefresh.EventStreams(ch), optrefresh.SuppressProgress())
 		return err
@@ -48,6 +50,7 @@ func (h host) PreviewRefresh(ctx context.Context, c *config.Cluster, k stacks.Ki
 		err = h.driver.pulumi.Failure(ctx, pulumicli.Failed{Stack: s.name, Operation: operation, Err: err, Record: rec})
 	}
 	observer.StackFinished(s.name, reader.Tally(), err)
+	traced.End(reader.Tally(), err)
 	return err
 }
 

@@ -66,8 +66,10 @@ type fakeCLI struct {
 // failure of the fake CLI.
 type failure struct {
 	diagnostics []apitype.DiagnosticEvent
-	stderr      string
-	once        bool
+	// events that come before them.
+	events []apitype.EngineEvent
+	stderr string
+	once   bool
 }
 
 func newFakeCLI() *fakeCLI {
@@ -112,7 +114,7 @@ func (f *fakeCLI) Run(ctx context.Context, _ string, _ io.Reader, _, _ []io.Writ
 		if fail.once {
 			delete(f.fail, call)
 		}
-		writeEvents(args, fail.diagnostics, nil)
+		writeEvents(args, fail.diagnostics, nil, fail.events...)
 		return "", fail.stderr, 255, errors.New("exit status 255")
 	}
 	return f.answer(op, stack, args)

@@ -152,8 +152,11 @@ func (r *upRecord) end(ctx context.Context, d *Driver, c *config.Cluster) {
 }
 
 // who runs the driver, such as alice@laptop.
-func (d *Driver) who() string {
-	name := d.opts.lookupEnv("USER")
+func (d *Driver) who() string { return Who(d.opts.lookupEnv) }
+
+// Who runs this process, such as alice@laptop; getenv reads a variable of the environment.
+func Who(getenv func(string) string) string {
+	name := getenv("USER")
 	if u, err := user.Current(); name == "" && err == nil {
 		name = u.Username
 	}

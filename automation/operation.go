@@ -15,6 +15,7 @@ import (
 	"tombolo/automation/plan"
 	"tombolo/automation/pulumicli"
 	"tombolo/automation/recovery"
+	"tombolo/automation/trace"
 )
 
 // engineCall is an operation of the SDK that reports on a channel.
@@ -32,10 +33,11 @@ func (s *session) run(ctx context.Context, operation string, call engineCall) (S
 		}
 	}
 	s.observer.StackStarted(s.name, operation)
-	rec, err := s.attempt(ctx, operation, call)
+	traced := s.driver.opts.Trace.Operation(s.cluster, s.name, operation)
+	rec, err := s.attempt(ctx, operation, traced, call)
 	var locked *backend.LockedError
 	if errors.As(err, &locked) && locked.Owner != nil && s.driver.backend.ReleaseLocks(ctx, s.name) == nil {
-		rec, err = s.attempt(ctx, operation, call)
+		rec, err = s.attempt(ctx, operation, traced, call)
 	}
 	if ctx.Err() != nil {
 		err = errors.Join(err, s.driver.backend.UnlockAfterCancel(ctx, s.name, s.command.Killed))
@@ -51,6 +53,7 @@ func (s *session) run(ctx context.Context, operation string, call engineCall) (S
 	result.told = approved.Preview{Steps: rec.steps, Outputs: rec.RootOutputs, MadeUp: rec.madeUp}
 	result.Duration = s.driver.now().Sub(start)
 	s.observer.StackFinished(s.name, result.Changes, err)
+	traced.End(result.Changes, err)
 	return result, err
 }
 
@@ -81,12 +84,13 @@ func (r *recorded) step(m apitype.StepEventMetadata) {
 	}
 }
 
-func (s *session) attempt(ctx context.Context, operation string, call engineCall) (*recorded, error) {
+func (s *session) attempt(ctx context.Context, operation string, traced *trace.Operation, call engineCall) (*recorded, error) {
 	rec := s.newRecorded()
 	s.programErr = nil
 	err := pulumicli.Observed(func(e events.EngineEvent) {
 		rec.Record(e)
 		s.observer.EngineEvent(s.name, e)
+		traced.Event(e)
 		if e.ResOutputsEvent != nil && writes(operation) {
 			s.driver.backend.ThinCopies(s.name)
 		}

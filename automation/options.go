@@ -20,6 +20,7 @@ import (
 	"tombolo/automation/process"
 	"tombolo/automation/pulumicli"
 	"tombolo/automation/teardown"
+	"tombolo/automation/trace"
 	"tombolo/stacks"
 )
 
@@ -79,6 +80,9 @@ type Options struct {
 	PulumiHome string
 	// Observer of what happens. Default: none.
 	Observer Observer
+	// Trace of what happens. It is told of previews too that people are not told of, as nothing
+	// comes of them. Default: none.
+	Trace *trace.Run
 	// Command runs the Pulumi CLI. Default: the pulumi found in PATH.
 	Command auto.PulumiCommand
 	// LockWait is how long to wait for a pulumi process whose driver is gone

@@ -382,6 +382,7 @@ var effects = map[string][]Case{
 	"SealedSecrets.Certificate": inPlace("the Secret with the key changes"),
 	"GitOps.Channel":            inPlace("the Secrets with the address are made, or go; Flux and Alertmanager write to it"),
 	"Channel.Type":              inPlace("Flux and Alertmanager write in the new form"),
+	"Channel.Notices":           inPlace(outsideWords),
 	"Channel.Address":           inPlace("the Secrets with the address change, and the next message goes to the new one"),
 	"GitOps.TakeOver":           inPlace("it counts when bootstrap meets the engine for the first time; without it, verify looks at the owner's objects of Flux, too"),
 

@@ -370,7 +370,10 @@ var rules = map[string]strict.Rule{
 	"Auth.Type":     {What: "a kind of Git credentials", Allowed: texts(AuthBasic, AuthSSH)},
 	"Auth.Username": {Default: defaultUsername},
 	"Channel.Type":  {What: "a type of channels", Allowed: texts(SlackChannel, TeamsChannel, GenericChannel)},
-	"SecretRef":     {Secret: true},
+	"Channel.Notices": {
+		What: "a choice of runs that a channel is told of", Allowed: texts(NoNotices, FailureNotices, RunNotices), Default: NoNotices,
+	},
+	"SecretRef": {Secret: true},
 	"SecretRef.Config": {
 		What: "a key of the stack's config", Example: "gitToken",
 		Pattern: regexp.MustCompile(`^([A-Za-z0-9_.-]+:)?[A-Za-z0-9_.-]+$`), Secret: true,

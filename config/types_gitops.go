@@ -200,12 +200,29 @@ const (
 	GenericChannel ChannelType = "generic"
 )
 
+// Notices says which runs of commands a channel is told of.
+type Notices string
+
+// The runs that a channel is told of.
+const (
+	// NoNotices: none.
+	NoNotices Notices = "none"
+	// FailureNotices: those that did not succeed.
+	FailureNotices Notices = "failures"
+	// RunNotices: those too that changed something.
+	RunNotices Notices = "runs"
+)
+
 // Channel refers to the address of the platform team's channel; it never holds it.
 type Channel struct {
 	// Type is slack, msteams or generic.
 	Type ChannelType `yaml:"type"`
 	// Address: where the webhook's address is. Who knows it can write to the channel.
 	Address *SecretRef `yaml:"address"`
+	// Notices says of which runs of up, destroy, rebuild and upgrade tombolo itself tells the
+	// channel when they end: none, failures, or runs, which are failures and those that
+	// changed something. Default none.
+	Notices Notices `yaml:"notices,omitempty"`
 }
 
 // SecretRef says where a secret is; exactly one field is set.

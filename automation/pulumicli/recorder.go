@@ -135,13 +135,21 @@ func external(m apitype.StepEventMetadata) bool {
 		!strings.HasPrefix(m.Type, "pulumi:")
 }
 
-// AddError keeps a diagnostic, but for the engine's closing remark that
+// Message is what an error of the engine says; "" for its closing remark that something failed.
+func Message(d *apitype.DiagnosticEvent) string {
+	message := strings.TrimPrefix(strings.TrimSpace(colors.Never.Colorize(d.Message)), "error: ")
+	switch message {
+	case "update failed", "preview failed", "destroy failed", "refresh failed":
+		return ""
+	}
+	return message
+}
+
+// addError keeps a diagnostic, but for the engine's closing remark that
 // something failed.
 func (r *Recorder) addError(d *apitype.DiagnosticEvent) {
-	message := strings.TrimSpace(colors.Never.Colorize(d.Message))
-	message = strings.TrimPrefix(message, "error: ")
-	switch message {
-	case "", "update failed", "preview failed", "destroy failed", "refresh failed":
+	message := Message(d)
+	if message == "" {
 		return
 	}
 	if name := ResourceName(d.URN); name != "" {

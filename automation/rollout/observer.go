@@ -9,6 +9,8 @@ type Plan struct {
 	Clusters []Job
 	// Parallel is how many are worked on at a time.
 	Parallel int
+	// Waves says that the clusters go in waves; else no cluster waits for another's.
+	Waves bool
 }
 
 // Observer is told how a run goes. The calls come one after the other.

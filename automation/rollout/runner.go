@@ -83,7 +83,7 @@ func (r Runner) Run(ctx context.Context, jobs []Job) (Summary, error) {
 		x.waves[j.Cluster] = j.Wave
 	}
 	start := r.Now()
-	r.Observer.RunStarted(Plan{Operation: r.Operation, Clusters: jobs, Parallel: r.Parallel})
+	r.Observer.RunStarted(Plan{Operation: r.Operation, Clusters: jobs, Parallel: r.Parallel, Waves: r.Waves})
 	x.loop(ctx)
 	summary := x.summary(r.Now().Sub(start))
 	x.note(r.Journal.end(r.Now(), summary))

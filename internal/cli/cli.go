@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"tombolo/automation"
+	"tombolo/automation/trace"
 	"tombolo/config/strict"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
@@ -81,11 +82,14 @@ func run(ctx context.Context, f *factory.Factory, args []string) int {
 	root := newRoot(f, &started)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
+	end := trace.End{Err: err}
+	defer func() { f.EndTrace(end) }()
 	if err == nil {
 		return 0
 	}
 	var exit *fault.Exit
 	if errors.As(err, &exit) {
+		end.Code = exit.Code
 		return exit.Code
 	}
 	var own *fault.Error
@@ -97,6 +101,7 @@ func run(ctx context.Context, f *factory.Factory, args []string) int {
 	}
 	class := classify(err)
 	report(f, class, err)
+	end.Class, end.Code = class.name, class.code
 	return class.code
 }
 

@@ -125,25 +125,34 @@ func TestSupervise(t *testing.T) {
 // again, and the command ends by itself.
 func TestSecondSignal(t *testing.T) {
 	f, _, errOut := testFactory(t)
-	bin := t.TempDir()
-	started := filepath.Join(bin, "started")
 	write(t, filepath.Join(f.Dir, "Pulumi.yaml"), "name: tombolo\n")
 	assert.NilError(t, os.Mkdir(filepath.Join(f.Dir, "clusters"), 0o755))
-	write(t, filepath.Join(bin, "pulumi"),
-		"#!/bin/sh\ntrap '' INT; trap 'kill $!; exit 3' TERM\nsleep 600 & echo > "+started+"; wait $!\n")
-	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-	signals := make(chan os.Signal, 2)
-	go func() {
-		for _, err := os.Stat(started); err != nil && t.Context().Err() == nil; _, err = os.Stat(started) {
-			runtime.Gosched()
-		}
-		signals <- syscall.SIGINT
-		signals <- syscall.SIGINT
-	}()
+	signals := hangingCLI(t, syscall.SIGINT, syscall.SIGINT)
 	code := supervise(f, signals, func(ctx context.Context) int { return run(ctx, f, []string{"list"}) })
 	if code != 130 || !strings.Contains(errOut.String(), "► interrupted again: stopping") {
 		t.Errorf("got %d: %s", code, errOut)
 	}
+}
+
+// hangingCLI puts a Pulumi CLI into PATH that ends at its second signal alone. When it has
+// started, the signals come.
+func hangingCLI(t *testing.T, come ...os.Signal) <-chan os.Signal {
+	t.Helper()
+	bin := t.TempDir()
+	started := filepath.Join(bin, "started")
+	write(t, filepath.Join(bin, "pulumi"),
+		"#!/bin/sh\ntrap '' INT; trap 'kill $!; exit 3' TERM\nsleep 600 & echo > "+started+"; wait $!\n")
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	signals := make(chan os.Signal, len(come))
+	go func() {
+		for _, err := os.Stat(started); err != nil && t.Context().Err() == nil; _, err = os.Stat(started) {
+			runtime.Gosched()
+		}
+		for _, s := range come {
+			signals <- s
+		}
+	}()
+	return signals
 }
 
 // TestOneSignalEndsARead: a pipe that nobody writes to is read for ever.

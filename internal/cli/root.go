@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -59,6 +60,9 @@ name, or the path of its file.`),
 				return err
 			}
 			*started = true
+			if hasTrace(cmd) {
+				f.StartTrace(cmd.Context(), cmd.Name(), version.Own())
+			}
 			return nil
 		},
 	}
@@ -70,6 +74,12 @@ name, or the path of its file.`),
 	root.SetUsageTemplate(usageTemplate(root))
 	fitHelp(root)
 	return root
+}
+
+// hasTrace says that the runs of a command have a trace: those that work on the stacks of clusters.
+func hasTrace(cmd *cobra.Command) bool {
+	traced := []string{"up", "upgrade", "preview", "destroy", "rebuild", "drift"}
+	return cmd.Parent() == cmd.Root() && slices.Contains(traced, cmd.Name())
 }
 
 func addGlobals(root *cobra.Command, f *factory.Factory) {

@@ -107,6 +107,16 @@ func summary(changes map[string]int, planned bool) string {
 	return strings.Join(parts, ", ")
 }
 
+// Changed says what operations changed, such as "2 created, 1 updated"; "" for nothing.
+func Changed(changes map[string]int) string {
+	changes = maps.Clone(changes)
+	maps.DeleteFunc(changes, func(op string, n int) bool { return n == 0 || !counts(op) })
+	if len(changes) == 0 {
+		return ""
+	}
+	return summary(changes, false)
+}
+
 // orderedOps returns the kinds of change in the order people expect, others
 // after them by name.
 func orderedOps(changes map[string]int) []string {

@@ -23,7 +23,11 @@ func (p *program) channel(inside pulumi.ResourceOption) ([]pulumi.Resource, erro
 	if err != nil {
 		return nil, err
 	}
-	made, err := channel.NewChannel(p.ctx, p.c.Name, &channel.Args{Namespaces: channelNamespaces(p.c), Address: address}, p.own.provider, inside)
+	namespaces := channelNamespaces(p.c)
+	if len(namespaces) == 0 {
+		return nil, nil // only notices go there
+	}
+	made, err := channel.NewChannel(p.ctx, p.c.Name, &channel.Args{Namespaces: namespaces, Address: address}, p.own.provider, inside)
 	if err != nil {
 		return nil, err
 	}
@@ -42,6 +46,22 @@ func channelNamespaces(c *config.Cluster) []string {
 		}
 	}
 	return out
+}
+
+// ChannelAddress reads the address of the platform's channel, for who writes to it besides the
+// cluster; kept reads a key of the bootstrap stack's encrypted config. No error holds any of it.
+func ChannelAddress(c *config.Cluster, env map[string]string, kept func(key string) (string, error)) (string, error) {
+	if c.GitOps.Channel == nil {
+		return "", fmt.Errorf("%s has no gitops.channel", c.Name)
+	}
+	address, err := secrets{cluster: c, env: env}.plain(channelAddressPath, c.GitOps.Channel.Address, kept)
+	if err != nil {
+		return "", err
+	}
+	if err := names.CheckChannel(address); err != nil {
+		return "", fmt.Errorf("%s: %w", channelAddressPath, err)
+	}
+	return address, nil
 }
 
 // checkChannel reads an address that is kept outside of Pulumi.

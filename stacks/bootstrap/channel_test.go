@@ -41,4 +41,6 @@ func TestWhoWritesToTheChannel(t *testing.T) {
 	assert.DeepEqual(t, channelNamespaces(flux), []string{"flux-system", "monitoring"})
 	flux.GitOps.Engine = config.ArgoCD
 	assert.DeepEqual(t, channelNamespaces(flux), []string{"monitoring"})
+	flux.Addons = nil
+	assert.Check(t, is.Len(channelNamespaces(flux), 0), "only notices of tombolo go there")
 }

@@ -21,6 +21,7 @@ import (
 	"tombolo/automation"
 	"tombolo/automation/backend"
 	"tombolo/automation/process"
+	"tombolo/automation/trace"
 	"tombolo/config"
 	"tombolo/internal/cli/clusters"
 	"tombolo/internal/cli/fault"
@@ -87,6 +88,8 @@ type Factory struct {
 	hurried bool
 	// busy says that the command uses a driver or the lab.
 	busy bool
+	// trace of the command; nil without one.
+	trace *trace.Run
 }
 
 // System returns the factory of the real process.
@@ -317,7 +320,7 @@ func (f *Factory) DriverWith(ctx context.Context, observer automation.Observer, 
 		return nil, err
 	}
 	o := automation.Options{
-		Root: root, Settings: settings, Observer: observer,
+		Root: root, Settings: settings, Observer: observer, Trace: f.trace,
 		BackendURL: f.Globals.Backend, SecretsProvider: f.Globals.SecretsProvider,
 	}
 	if f.Globals.Lab {

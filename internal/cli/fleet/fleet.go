@@ -16,10 +16,12 @@ import (
 
 	"tombolo/automation/inputs"
 	"tombolo/automation/rollout"
+	"tombolo/automation/trace"
 	"tombolo/config"
 	"tombolo/internal/cli/clusters"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
+	"tombolo/internal/cli/notice"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/render"
 )
@@ -53,6 +55,10 @@ type Fleet struct {
 	Journals func() (rollout.Journals, error)
 	// Backend is the URL of the Pulumi state, without credentials; "" when it is not known.
 	Backend func() (string, error)
+	// Trace of the command; nil for none.
+	Trace func() *trace.Run
+	// Notices tell channels how a run has ended; nil for none.
+	Notices func() *notice.Sender
 
 	// Choice of clusters.
 	clusters.Choice
@@ -82,7 +88,7 @@ type Fleet struct {
 func New(f *factory.Factory, o Operation) *Fleet {
 	return &Fleet{
 		Operation: o, Streams: f.Streams, Out: f.Streams.Out, Status: f.Status, Progress: f.Progress, JSON: f.JSON, Table: f.Table,
-		Choice: clusters.Choice{Clusters: f.ClustersOrAll}, Root: f.Root, Journals: f.Journals, Backend: f.Backend,
+		Choice: clusters.Choice{Clusters: f.ClustersOrAll}, Root: f.Root, Journals: f.Journals, Backend: f.Backend, Trace: f.Trace, Notices: f.Notices,
 	}
 }
 

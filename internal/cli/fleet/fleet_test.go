@@ -22,6 +22,7 @@ import (
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
+	"tombolo/internal/cli/notice"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/render"
 )
@@ -36,6 +37,8 @@ type fixture struct {
 	// worked on, in order; bad ones fail, and unhealthy ones keep a gate shut.
 	worked         []string
 	bad, unhealthy []string
+	// sender tells channels; nil for none.
+	sender *notice.Sender
 }
 
 const file = `version: 1
@@ -77,6 +80,7 @@ func (fx *fixture) run(t *testing.T, args ...string) error {
 	fx.out.Reset()
 	fx.errOut.Reset()
 	f := New(fx.factory, Operation{Name: "up", Order: rollout.Forward, Changes: true, Undoing: "destroy"})
+	f.Notices = func() *notice.Sender { return fx.sender }
 	cmd := &cobra.Command{
 		Use: "up", Args: f.Args, SilenceErrors: true, SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {

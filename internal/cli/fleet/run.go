@@ -11,6 +11,7 @@ import (
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
+	"tombolo/internal/cli/notice"
 	"tombolo/internal/render"
 )
 
@@ -54,11 +55,13 @@ func (s *Session[D]) Run(ctx context.Context, all []*config.Cluster, t Tasks) er
 	if f.resumed != nil {
 		runner.Passed = f.resumed.Passed
 	}
+	notices := f.notices(ctx, all)
 	summary, err := runner.Run(ctx, jobs)
 	if err != nil {
 		return err
 	}
 	s.Progress.Interlude(func() { err = out.end(summary) })
+	notices.Send(ctx, notice.OfFleet(all, summary))
 	if err != nil {
 		return err
 	}
@@ -70,6 +73,19 @@ func (s *Session[D]) Run(ctx context.Context, all []*config.Cluster, t Tasks) er
 		of.Remedy = fmt.Sprintf("`tombolo %s --resume` continues with the rest", f.Operation.Name)
 	}
 	return err
+}
+
+// notices tell channels how the run has ended; nil when it changes no cluster. A destruction may take
+// away the stack that keeps a channel's address.
+func (f *Fleet) notices(ctx context.Context, all []*config.Cluster) *notice.Sender {
+	if !f.Operation.Changes {
+		return nil
+	}
+	sender := f.Notices()
+	if f.Operation.Order == rollout.Reverse {
+		sender.Prepare(ctx, all)
+	}
+	return sender
 }
 
 // Look works on all clusters at once before the run, and returns the first failure.
@@ -95,7 +111,7 @@ func (s *Session[D]) runner(all []*config.Cluster, t Tasks, o Operation) (rollou
 	r := rollout.Runner{
 		Operation: o.Name, Parallel: f.parallel(), FailFast: f.FailFast,
 		Waves: o.Order != rollout.Free, Reverse: o.Order == rollout.Reverse,
-		Observer: s.Progress,
+		Observer: traced{s.Progress, f.Trace()},
 		Work: func(ctx context.Context, name string) (rollout.Work, error) {
 			terminal, flush := out.terminal(name)
 			defer flush()

@@ -19,6 +19,7 @@ import (
 	"tombolo/internal/cli/destroy"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
+	"tombolo/internal/cli/notice"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/cli/verify"
 	"tombolo/internal/render"
@@ -44,7 +45,9 @@ type Options struct {
 	// Check refuses a cluster that its platform tree does not fit.
 	Check  func(context.Context, *config.Cluster) error
 	Driver func(context.Context, automation.Observer) (Driver, error)
-	Now    func() time.Time
+	// Notices tell the cluster's channel how the rebuild has ended; nil for none.
+	Notices func() *notice.Sender
+	Now     func() time.Time
 
 	Name string
 	destroy.Consent
@@ -62,8 +65,9 @@ type Options struct {
 func NewCmdRebuild(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
 		Streams: f.Streams, Status: f.Status, Progress: f.Progress, Table: f.Table, JSON: f.JSON, Clusters: f.Clusters, Tools: f.LabTools,
-		Check: func(ctx context.Context, c *config.Cluster) error { return check.Cluster(ctx, f, c) },
-		Now:   time.Now,
+		Check:   func(ctx context.Context, c *config.Cluster) error { return check.Cluster(ctx, f, c) },
+		Notices: f.Notices,
+		Now:     time.Now,
 	}
 	opts.Driver = func(ctx context.Context, o automation.Observer) (Driver, error) {
 		driver, err := f.Driver(ctx, o)
@@ -187,19 +191,22 @@ func (o *Options) one(ctx context.Context, driver Driver, progress *render.Progr
 			Out: o.Streams.Out, Status: o.Status(), Table: o.Table(), JSON: o.JSON(), Timeout: o.Timeout, Brief: true,
 		})
 	}
+	notices := o.Notices()
+	notices.Prepare(ctx, []*config.Cluster{c})
 	err = driver.Rebuild(ctx, c, plan, run)
 	if left := new(teardown.LeftoversError); errors.As(err, &left) && o.Asks() && o.cannotAsk() == nil {
-		if err := destroy.AskAbout(ctx, o.Streams, o.Status(), left); err != nil {
-			return err
+		if err = destroy.AskAbout(ctx, o.Streams, o.Status(), left); err == nil {
+			run.Leftovers = teardown.DeleteLeftovers
+			err = driver.Rebuild(ctx, c, plan, run)
 		}
-		run.Leftovers = teardown.DeleteLeftovers
-		err = driver.Rebuild(ctx, c, plan, run)
 	}
+	took := o.Now().Sub(t.start)
+	notices.Send(ctx, notice.OfOne("rebuild", c, "Kubernetes "+plan.Version, took, err))
 	if err != nil {
 		o.Status().Plain("  `tombolo rebuild %s` goes on with the rebuild.", c.Name)
 		return err
 	}
-	return t.end(plan)
+	return t.end(plan, took)
 }
 
 // ask asks for the cluster's name as long as something is to be destroyed.

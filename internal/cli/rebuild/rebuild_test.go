@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +22,7 @@ import (
 	"tombolo/internal/cli/clitest"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
+	"tombolo/internal/cli/notice"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/render"
 )
@@ -35,6 +39,8 @@ type driver struct {
 	unready error
 	planned automation.RebuildOptions
 	calls   []string
+	// channel is the URL of the clusters' channel; "" for none. It is kept where a rebuild destroys it.
+	channel string
 }
 
 func (d *driver) PlanRebuild(_ context.Context, c *config.Cluster, o automation.RebuildOptions) (automation.RebuildPlan, error) {
@@ -86,6 +92,7 @@ func run(t *testing.T, d *driver, format render.Format, answer string, args ...s
 		o.Clusters = func(names []string) ([]*config.Cluster, error) {
 			c := &config.Cluster{Name: names[0], File: "clusters/" + names[0] + ".yaml", Protect: names[0] == "vault"}
 			c.Kubernetes.Version = "1.35"
+			c.GitOps.Channel = &config.Channel{Type: config.GenericChannel, Notices: config.RunNotices}
 			return []*config.Cluster{c}, nil
 		}
 		o.Tools = func([]*config.Cluster) error { return nil }
@@ -97,6 +104,16 @@ func run(t *testing.T, d *driver, format render.Format, answer string, args ...s
 			return nil
 		}
 		o.Driver = func(context.Context, automation.Observer) (Driver, error) { return d, nil }
+		if d.channel != "" {
+			o.Notices = func() *notice.Sender {
+				return &notice.Sender{Warn: func(err error) { t.Error(err) }, Address: func(context.Context, *config.Cluster) (string, error) {
+					if len(d.calls) > 0 {
+						return "", errors.New("it was destroyed")
+					}
+					return d.channel, nil
+				}}
+			}
+		}
 		o.Now = func() time.Time { now = now.Add(time.Minute); return now }
 		return rebuildRun(ctx, o)
 	})
@@ -218,6 +235,32 @@ func TestRebuildAsksAboutLeftovers(t *testing.T) {
 	d = &driver{plan: toNewer(), fails: []error{left}}
 	assert.Check(t, is.ErrorType(run(t, d, render.Text, "", "demo", "--yes").err, left))
 	assert.Check(t, is.Len(d.calls, 1))
+}
+
+// TestRebuildIsTold: the channel hears of it, though the rebuild takes away where the address is kept.
+func TestRebuildIsTold(t *testing.T) {
+	var told string
+	channel := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		told += string(body)
+	}))
+	defer channel.Close()
+	left := &teardown.LeftoversError{Cluster: "demo", Left: []teardown.Leftover{{Kind: "volume", ID: "vol-1"}}, Core: true}
+	for _, test := range []struct {
+		fails  []error
+		answer string
+		want   string
+	}{
+		{nil, "", "succeeded in 1m0s: Kubernetes 1.36"},
+		{[]error{errors.New("the cloud is down")}, "", "failed in 1m0s: the cloud is down"},
+		{[]error{left}, "delete", "succeeded in 1m0s: Kubernetes 1.36"},
+		{[]error{left}, "stop", "failed in 1m0s: "},
+	} {
+		told = ""
+		_ = run(t, &driver{plan: toNewer(), fails: test.fails, channel: channel.URL}, render.Text, test.answer, "demo", "--yes")
+		assert.Check(t, is.Contains(told, `"message":"`+test.want))
+		assert.Check(t, is.Equal(strings.Count(told, "reportingController"), 1))
+	}
 }
 
 func TestRebuildUsage(t *testing.T) {

@@ -85,12 +85,12 @@ func (t *times) ended(p automation.RebuildPhase, took time.Duration) {
 	})
 }
 
-// end shows all times, and what is left to a person.
-func (t *times) end(p automation.RebuildPlan) error {
+// end shows all times, with that of the whole, and what is left to a person.
+func (t *times) end(p automation.RebuildPlan, took time.Duration) error {
 	if t.err != nil {
 		return t.err
 	}
-	o, took := t.options, t.options.Now().Sub(t.start)
+	o := t.options
 	if o.JSON() {
 		return render.WriteJSON(o.Streams.Out, endDocument{
 			Type: "rebuild", Cluster: t.cluster.Name, Version: p.Version, Began: p.Began, Resumed: p.Resumes, Seconds: took.Seconds(),

@@ -16,8 +16,10 @@ import (
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/fleet"
+	"tombolo/internal/cli/notice"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/render"
+	"tombolo/internal/wording"
 )
 
 // Driver is what the command needs of automation.Driver.
@@ -37,7 +39,9 @@ type Options struct {
 	// Tools says what the lab lacks for the clusters.
 	Tools  func([]*config.Cluster) error
 	Driver func(context.Context, automation.Observer) (Driver, error)
-	Now    func() time.Time
+	// Notices tell the cluster's channel how the upgrade has ended; nil for none.
+	Notices func() *notice.Sender
+	Now     func() time.Time
 
 	Name   string
 	Yes    bool
@@ -50,8 +54,9 @@ type Options struct {
 func NewCmdUpgrade(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
 		Streams: f.Streams, Status: f.Status, Progress: f.Progress, Table: f.Table, JSON: f.JSON, Clusters: f.Clusters, Tools: f.LabTools,
-		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
-		Now:    time.Now,
+		Driver:  func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
+		Notices: f.Notices,
+		Now:     time.Now,
 	}
 	cmd := &cobra.Command{
 		Use:   "upgrade <cluster> --to <version>",
@@ -167,10 +172,21 @@ func (o *Options) one(ctx context.Context, driver Driver, progress *render.Progr
 			return err
 		}
 	}
-	if err := o.upgrade(ctx, driver, progress, c, plan); err != nil {
+	start := o.Now()
+	err = o.upgrade(ctx, driver, progress, c, plan)
+	o.Notices().Send(ctx, notice.OfOne("upgrade", c, changed(plan), o.Now().Sub(start), err))
+	if err != nil {
 		return err
 	}
 	return o.end(c, plan)
+}
+
+// changed is what a channel is told of the plan; "" for one without steps.
+func changed(p automation.UpgradePlan) string {
+	if len(p.Steps) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Kubernetes %s to %s in %s", p.Has.ControlPlane, p.To, wording.Count(len(p.Steps), "step"))
 }
 
 // upgrade goes through the plan, and says which step it is at.

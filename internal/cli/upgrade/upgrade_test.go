@@ -3,6 +3,9 @@ package upgrade
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +19,7 @@ import (
 	"tombolo/internal/cli/clitest"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
+	"tombolo/internal/cli/notice"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/render"
 )
@@ -27,6 +31,8 @@ type driver struct {
 	fail error
 	got  automation.UpgradeOptions
 	ran  bool
+	// channel is the URL of the cluster's channel; "" for none.
+	channel string
 }
 
 func (d *driver) PlanUpgrade(_ context.Context, c *config.Cluster, o automation.UpgradeOptions) (automation.UpgradePlan, error) {
@@ -74,7 +80,17 @@ func run(t *testing.T, d *driver, format render.Format, answer string, args ...s
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	cmd := NewCmdUpgrade(f, func(ctx context.Context, o *Options) error {
 		o.Clusters = func(names []string) ([]*config.Cluster, error) {
-			return []*config.Cluster{{Name: names[0], File: "clusters/demo.yaml"}}, nil
+			c := &config.Cluster{Name: names[0], File: "clusters/demo.yaml"}
+			c.GitOps.Channel = &config.Channel{Type: config.GenericChannel, Notices: config.RunNotices}
+			return []*config.Cluster{c}, nil
+		}
+		if d.channel != "" {
+			o.Notices = func() *notice.Sender {
+				return &notice.Sender{
+					Warn:    func(err error) { t.Error(err) },
+					Address: func(context.Context, *config.Cluster) (string, error) { return d.channel, nil },
+				}
+			}
 		}
 		o.Tools = func([]*config.Cluster) error { return nil }
 		o.Driver = func(context.Context, automation.Observer) (Driver, error) { return d, nil }
@@ -169,5 +185,36 @@ func TestUpgradeUsage(t *testing.T) {
 		var usage *fault.Error
 		assert.Check(t, errors.As(got.err, &usage) && usage.Class == fault.Usage, "%v: %v", args, got.err)
 		assert.ErrorContains(t, got.err, want)
+	}
+}
+
+// TestUpgradeIsTold: the channel hears of one that did something or failed.
+func TestUpgradeIsTold(t *testing.T) {
+	var told string
+	channel := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		told += string(body)
+	}))
+	defer channel.Close()
+	nothing := oneMinor()
+	nothing.Steps = nil
+	for _, test := range []struct {
+		driver driver
+		args   string
+		want   string
+	}{
+		{driver{plan: oneMinor()}, "--yes", ": Kubernetes 1.34 to 1.35 in 2 steps"},
+		{driver{plan: oneMinor(), fail: errors.New("no quota")}, "--yes", ": no quota"},
+		{driver{plan: nothing}, "--yes", ""},
+		{driver{plan: oneMinor()}, "--dry-run", ""},
+	} {
+		told = ""
+		test.driver.channel = channel.URL
+		_ = run(t, &test.driver, render.Text, "", "demo", "--to", "1.35", test.args)
+		if test.want == "" {
+			assert.Check(t, is.Equal(told, ""))
+			continue
+		}
+		assert.Check(t, is.Contains(told, test.want))
 	}
 }

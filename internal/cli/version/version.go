@@ -81,6 +81,15 @@ func read(build func() (*debug.BuildInfo, bool)) document {
 	return d
 }
 
+// Own is the version of this program; "" when the build does not say it.
+func Own() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	return own(info)
+}
+
 // own is tombolo's version: the module's, or else the commit it was built from.
 func own(info *debug.BuildInfo) string {
 	if v := info.Main.Version; v != "" && v != "(devel)" {
