@@ -75,6 +75,9 @@ type line struct {
 	Changes map[string]int `json:"changes,omitempty"`
 	Seconds float64        `json:"seconds,omitempty"`
 	Cause   string         `json:"cause,omitempty"`
+	// Reason and Windows are of lineOutside.
+	Reason  string            `json:"reason,omitempty"`
+	Windows map[string]string `json:"windows,omitempty"`
 }
 
 // The types of lines.
@@ -85,6 +88,7 @@ const (
 	lineFinished = "finished"
 	lineGate     = "gate"
 	lineEnded    = "ended"
+	lineOutside  = "outside-window"
 )
 
 // Journal is the record of a run that goes on. Each line is on the disk before
@@ -157,6 +161,12 @@ func (j *Journal) end(at time.Time, s Summary) error {
 		l.Outcome, l.Cause = Failed, oneLine(err.Error())
 	}
 	return j.write(l)
+}
+
+// Outside records that clusters are changed outside of their change windows, and why.
+// windows has what was said of each.
+func (j *Journal) Outside(at time.Time, reason string, windows map[string]string) error {
+	return j.write(line{Type: lineOutside, Time: at, Reason: reason, Windows: windows})
 }
 
 func (j *Journal) write(l line) error {

@@ -28,8 +28,18 @@ type Record struct {
 	Outcome Outcome
 	// Cause of a run that did not succeed.
 	Cause string
+	// Outside are the times that the run changed clusters outside of their change windows.
+	Outside []Outside
 	// Last is the time of the last line.
 	Last time.Time
+}
+
+// Outside is why a run changed clusters outside of their change windows.
+type Outside struct {
+	At     time.Time
+	Reason string
+	// Windows has what was said of each cluster's.
+	Windows map[string]string
 }
 
 // RecordedEnd is what became of a cluster in a run.
@@ -134,6 +144,8 @@ func (r *Record) take(l line) {
 		if l.Outcome == Succeeded && l.Wave != nil {
 			r.Passed = append(r.Passed, *l.Wave)
 		}
+	case lineOutside:
+		r.Outside = append(r.Outside, Outside{At: l.Time, Reason: l.Reason, Windows: l.Windows})
 	case lineEnded:
 		r.Outcome, r.Cause = l.Outcome, l.Cause
 	}
