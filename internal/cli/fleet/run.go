@@ -21,6 +21,14 @@ type Session[D any] struct {
 	fleet    *Fleet
 }
 
+// As is the session for another operation of the same command, such as a change after a
+// look.
+func (s *Session[D]) As(o Operation) *Session[D] {
+	f := *s.fleet
+	f.Operation = o
+	return &Session[D]{Driver: s.Driver, Progress: s.Progress, fleet: &f}
+}
+
 // With opens the driver, shows its progress, and calls do with both.
 func With[D any](ctx context.Context, f *Fleet, open func(context.Context, automation.Observer) (D, error),
 	do func(*Session[D]) error,
@@ -37,6 +45,12 @@ type Tasks struct {
 	// Gate asks for the health of one cluster before the next wave starts; nil
 	// for none.
 	Gate func(context.Context, *config.Cluster) error
+	// Health asks whether a cluster that passed the gate is still healthy, while its wave
+	// bakes.
+	Health func(context.Context, *config.Cluster) error
+	// Changes says that the work changes a cluster, so that it is held to the cluster's
+	// change windows; nil for work that changes none.
+	Changes func(*config.Cluster) bool
 }
 
 // Run works on clusters in the order of the command's operation, and shows the result
@@ -53,6 +67,11 @@ func (s *Session[D]) Run(ctx context.Context, all []*config.Cluster, t Tasks) er
 	runner.Journal = journal
 	if f.resumed != nil {
 		runner.Passed = f.resumed.Passed
+	}
+	if len(f.outside) > 0 {
+		if err := journal.Outside(f.Time(), f.Reason, f.outside); err != nil {
+			return fault.NewPrecondition("the reason of --outside-window cannot be recorded", "make the directory of the journals writable", err)
+		}
 	}
 	summary, err := runner.Run(ctx, jobs)
 	if err != nil {
@@ -95,7 +114,7 @@ func (s *Session[D]) runner(all []*config.Cluster, t Tasks, o Operation) (rollou
 	r := rollout.Runner{
 		Operation: o.Name, Parallel: f.parallel(), FailFast: f.FailFast,
 		Waves: o.Order != rollout.Free, Reverse: o.Order == rollout.Reverse,
-		Observer: s.Progress,
+		Observer: s.Progress, MaxFailures: f.MaxFailures,
 		Work: func(ctx context.Context, name string) (rollout.Work, error) {
 			terminal, flush := out.terminal(name)
 			defer flush()
@@ -104,8 +123,57 @@ func (s *Session[D]) runner(all []*config.Cluster, t Tasks, o Operation) (rollou
 	}
 	if t.Gate != nil {
 		r.Gate = rollout.Gate(func(ctx context.Context, name string) error { return t.Gate(ctx, byName[name]) })
+		r.Gate = s.baked(r.Gate, t, byName)
+	}
+	if t.Changes != nil && f.Reason == "" {
+		r.Hold = func(name string) error {
+			if c := byName[name]; t.Changes(c) {
+				return f.Refuse(c)
+			}
+			return nil
+		}
 	}
 	return r, out
+}
+
+// baked is the gate with the bake after it.
+func (s *Session[D]) baked(gate func(context.Context, int, []string) error, t Tasks, byName map[string]*config.Cluster) func(context.Context, int, []string) error {
+	f := s.fleet
+	if f.Bake <= 0 || t.Health == nil {
+		return gate
+	}
+	b := f.Baking
+	b.For = f.Bake
+	b.Check = rollout.Gate(func(ctx context.Context, name string) error { return t.Health(ctx, byName[name]) })
+	b.Began = func(wave int, clusters []string, until time.Time) {
+		s.Progress.Interlude(func() {
+			f.Status().Doing("wave %d bakes until %s: %s", wave, until.Local().Format(time.TimeOnly), listed(clusters))
+		})
+	}
+	return b.After(gate)
+}
+
+// Enter refuses a run that is to change clusters of which one of the first wave is outside
+// of its change windows. The others are judged when their turn comes.
+func (f *Fleet) Enter(changed []*config.Cluster) error {
+	first := changed[:0:0]
+	for _, c := range changed {
+		if f.resumed != nil && f.resumed.Ends[c.Name].Outcome == rollout.Succeeded {
+			continue
+		}
+		switch {
+		case len(first) == 0 || c.Wave == first[0].Wave:
+			first = append(first, c)
+		case (c.Wave < first[0].Wave) != (f.Operation.Order == rollout.Reverse):
+			first = append(first[:0:0], c)
+		}
+	}
+	if f.Reason != "" {
+		first = changed
+	}
+	var err error
+	f.outside, err = f.Guard.Enter(f.Status(), first)
+	return err
 }
 
 // prepare puts clusters into the operation's order, and starts the journal, or

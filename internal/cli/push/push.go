@@ -63,7 +63,7 @@ it before or after up.`),
 
 func pushRun(ctx context.Context, o *Options) error {
 	all, err := o.Choose()
-	if err != nil {
+	if err != nil || len(all) == 0 {
 		return err
 	}
 	return fleet.With(ctx, o.Fleet, o.Driver, func(s *fleet.Session[Driver]) error {

@@ -21,6 +21,7 @@ import (
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/cli/verify"
+	"tombolo/internal/cli/window"
 	"tombolo/internal/render"
 )
 
@@ -44,7 +45,6 @@ type Options struct {
 	// Check refuses a cluster that its platform tree does not fit.
 	Check  func(context.Context, *config.Cluster) error
 	Driver func(context.Context, automation.Observer) (Driver, error)
-	Now    func() time.Time
 
 	Name string
 	destroy.Consent
@@ -55,7 +55,9 @@ type Options struct {
 	Timeout time.Duration
 	// AssumeReachable goes on where the new cluster's API seems to be out of reach.
 	AssumeReachable bool
-	accept          []string
+	// Guard refuses a rebuild that begins outside of a change window.
+	window.Guard
+	accept []string
 }
 
 // NewCmdRebuild returns the command; runF, if not nil, runs in place of it.
@@ -63,7 +65,6 @@ func NewCmdRebuild(f *factory.Factory, runF func(context.Context, *Options) erro
 	opts := &Options{
 		Streams: f.Streams, Status: f.Status, Progress: f.Progress, Table: f.Table, JSON: f.JSON, Clusters: f.Clusters, Tools: f.LabTools,
 		Check: func(ctx context.Context, c *config.Cluster) error { return check.Cluster(ctx, f, c) },
-		Now:   time.Now,
 	}
 	opts.Driver = func(ctx context.Context, o automation.Observer) (Driver, error) {
 		driver, err := f.Driver(ctx, o)
@@ -102,6 +103,9 @@ cluster with protect: true, type its name, or pass it with --yes-destroy.`),
 			if err := factory.OneCluster(1)(cmd, args); err != nil {
 				return err
 			}
+			if err := opts.Guard.Check(cmd); err != nil {
+				return err
+			}
 			return opts.checkFlags()
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -117,6 +121,7 @@ cluster with protect: true, type its name, or pass it with --yes-destroy.`),
 	fs.BoolVar(&opts.AssumeReachable, "assume-reachable", false,
 		"go on where this machine seems not to reach the new cluster's Kubernetes API, as through a network that it cannot see")
 	fs.DurationVar(&opts.Timeout, "timeout", verify.DefaultTimeout, "longest wait until the new cluster is ready")
+	opts.AddFlag(cmd)
 	factory.CompleteFlag(cmd, "accept", risks())
 	return cmd
 }
@@ -144,7 +149,10 @@ func rebuildRun(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	if err := o.Refuse(all, o.cannotAsk()); err != nil {
+	if err := o.Consent.Refuse(all, o.cannotAsk()); err != nil {
+		return err
+	}
+	if _, err := o.Enter(o.Status(), all); err != nil {
 		return err
 	}
 	if err := o.Tools(all); err != nil {
@@ -180,7 +188,7 @@ func (o *Options) one(ctx context.Context, driver Driver, progress *render.Progr
 	if err := o.ask(ctx, c, plan); err != nil {
 		return err
 	}
-	t := &times{options: o, progress: progress, cluster: c, start: o.Now()}
+	t := &times{options: o, progress: progress, cluster: c, start: o.Time()}
 	run.Began, run.Ended = t.began, t.ended
 	run.Verify = func(ctx context.Context, next *config.Cluster) error {
 		return verify.Cluster(ctx, driver, next, verify.Output{

@@ -90,7 +90,7 @@ func (t *times) end(p automation.RebuildPlan) error {
 	if t.err != nil {
 		return t.err
 	}
-	o, took := t.options, t.options.Now().Sub(t.start)
+	o, took := t.options, t.options.Time().Sub(t.start)
 	if o.JSON() {
 		return render.WriteJSON(o.Streams.Out, endDocument{
 			Type: "rebuild", Cluster: t.cluster.Name, Version: p.Version, Began: p.Began, Resumed: p.Resumes, Seconds: took.Seconds(),

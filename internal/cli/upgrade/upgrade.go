@@ -17,6 +17,7 @@ import (
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/fleet"
 	"tombolo/internal/cli/streams"
+	"tombolo/internal/cli/window"
 	"tombolo/internal/render"
 )
 
@@ -37,12 +38,13 @@ type Options struct {
 	// Tools says what the lab lacks for the clusters.
 	Tools  func([]*config.Cluster) error
 	Driver func(context.Context, automation.Observer) (Driver, error)
-	Now    func() time.Time
 
 	Name   string
 	Yes    bool
 	DryRun bool
 	automation.UpgradeOptions
+	// Guard refuses an upgrade that begins outside of a change window.
+	window.Guard
 	accept []string
 }
 
@@ -51,7 +53,6 @@ func NewCmdUpgrade(f *factory.Factory, runF func(context.Context, *Options) erro
 	opts := &Options{
 		Streams: f.Streams, Status: f.Status, Progress: f.Progress, Table: f.Table, JSON: f.JSON, Clusters: f.Clusters, Tools: f.LabTools,
 		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
-		Now:    time.Now,
 	}
 	cmd := &cobra.Command{
 		Use:   "upgrade <cluster> --to <version>",
@@ -98,6 +99,7 @@ that, the node groups first. AKS takes none back. Without --hold-nodes, run agai
 	fs.BoolVar(&opts.NoGate, "no-gate", false, "do not wait for what Git declares after each step")
 	fs.DurationVar(&opts.GateTimeout, "gate-timeout", fleet.DefaultGateTimeout, "longest wait for what Git declares, after each step")
 	fs.DurationVar(&opts.NodeTimeout, "node-timeout", automation.DefaultNodeTimeout, "longest wait for nodes to have their version, in each step")
+	opts.AddFlag(cmd)
 	factory.CompleteFlag(cmd, "accept", risks())
 	return cmd
 }
@@ -112,6 +114,9 @@ func risks() []string {
 
 // check looks at the flags.
 func (o *Options) check(cmd *cobra.Command) error {
+	if err := o.Guard.Check(cmd); err != nil {
+		return err
+	}
 	if o.To == "" && !o.Rollback {
 		return fault.NewUsage("no version is named", "pass --to <version>, such as --to 1.35")
 	}
@@ -142,6 +147,11 @@ func upgradeRun(ctx context.Context, o *Options) error {
 	}
 	if !o.Yes && !o.DryRun {
 		if err := fault.CannotAsk("upgrade", o.JSON(), o.Streams.CanPrompt()); err != nil {
+			return err
+		}
+	}
+	if !o.DryRun {
+		if _, err := o.Enter(o.Status(), all); err != nil {
 			return err
 		}
 	}
@@ -180,11 +190,11 @@ func (o *Options) upgrade(ctx context.Context, driver Driver, progress *render.P
 	run := o.UpgradeOptions
 	say := func(f func()) { progress.Interlude(f) }
 	run.Began = func(i int, s upgrade.Step) {
-		began = o.Now()
+		began = o.Time()
 		say(func() { o.Status().Doing("%s: step %d of %d: %s", c.Name, i+1, len(plan.Steps), plan.Terms.To(s)) })
 	}
 	run.Ended = func(i int, s upgrade.Step) {
-		took := o.Now().Sub(began)
+		took := o.Time().Sub(began)
 		say(func() {
 			o.Status().Done("%s: step %d of %d: %s, in %s", c.Name, i+1, len(plan.Steps), plan.Terms.To(s), took.Round(time.Second))
 			if o.JSON() {
