@@ -75,9 +75,9 @@ type line struct {
 	Changes map[string]int `json:"changes,omitempty"`
 	Seconds float64        `json:"seconds,omitempty"`
 	Cause   string         `json:"cause,omitempty"`
-	// Reason and Windows are of lineOutside.
-	Reason  string            `json:"reason,omitempty"`
-	Windows map[string]string `json:"windows,omitempty"`
+	// Reason and Window are of lineOutside.
+	Reason string `json:"reason,omitempty"`
+	Window string `json:"window,omitempty"`
 }
 
 // The types of lines.
@@ -163,10 +163,10 @@ func (j *Journal) end(at time.Time, s Summary) error {
 	return j.write(l)
 }
 
-// Outside records that clusters are changed outside of their change windows, and why.
-// windows has what was said of each.
-func (j *Journal) Outside(at time.Time, reason string, windows map[string]string) error {
-	return j.write(line{Type: lineOutside, Time: at, Reason: reason, Windows: windows})
+// Outside records that a cluster is changed outside of its change windows, and why. window
+// is what was said of them.
+func (j *Journal) Outside(at time.Time, cluster, reason, window string) error {
+	return j.write(line{Type: lineOutside, Time: at, Cluster: cluster, Reason: reason, Window: window})
 }
 
 func (j *Journal) write(l line) error {

@@ -33,7 +33,7 @@ type Runner struct {
 	// Hold says why a cluster whose turn has come is not to start now; nil for one that
 	// may. Such a cluster is pending, and what waits for it is skipped. It is asked right
 	// before the start. Default: every cluster may.
-	Hold func(cluster string) error
+	Hold func(ctx context.Context, cluster string) error
 	// Work works on one cluster. It is called from several goroutines, for
 	// different clusters. Its context is Run's: when that is cancelled, it is to
 	// end in good order, and nothing more is started.
@@ -122,7 +122,7 @@ func (x *run) loop(ctx context.Context) {
 			if !ok {
 				break
 			}
-			if err := x.hold(step); err != nil {
+			if err := x.hold(ctx, step); err != nil {
 				x.pend(step, err)
 				continue
 			}
@@ -141,11 +141,11 @@ func (x *run) loop(ctx context.Context) {
 	}
 }
 
-func (x *run) hold(step Step) error {
+func (x *run) hold(ctx context.Context, step Step) error {
 	if step.Cluster == "" || x.Hold == nil {
 		return nil
 	}
-	return x.Hold(step.Cluster)
+	return x.Hold(ctx, step.Cluster)
 }
 
 // pend leaves a cluster that is not to start now.

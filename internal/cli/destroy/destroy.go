@@ -121,7 +121,7 @@ func destroyRun(ctx context.Context, o *Options) error {
 		if err := o.ask(ctx, all); err != nil {
 			return err
 		}
-		return s.Run(ctx, all, fleet.Tasks{Changes: func(*config.Cluster) bool { return true }, Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (rollout.Work, error) {
+		return s.Run(ctx, all, fleet.Tasks{Changes: func(context.Context, *config.Cluster) bool { return true }, Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (rollout.Work, error) {
 			r, err := o.one(ctx, s.Driver, t, c)
 			return result.Work(r), err
 		}})

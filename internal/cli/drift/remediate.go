@@ -185,7 +185,7 @@ func (m *remedy) tell(all []*config.Cluster) {
 func (m *remedy) apply(ctx context.Context, wanted []*config.Cluster, reports *found) error {
 	s := m.session.As(fleet.Operation{Name: "remediate", Order: rollout.Forward, Changes: true})
 	return s.Run(ctx, wanted, fleet.Tasks{
-		Changes: func(c *config.Cluster) bool { return c.Drift.Remediate == config.RemediateInWindow },
+		Changes: func(_ context.Context, c *config.Cluster) bool { return c.Drift.Remediate == config.RemediateInWindow },
 		Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (rollout.Work, error) {
 			r, err := s.Driver.Up(ctx, c, automation.UpOptions{Refresh: true, Approved: m.plans[c.Name]})
 			if err != nil {

@@ -85,8 +85,6 @@ type Fleet struct {
 	cmd *cobra.Command
 	// resumed is the run that is continued.
 	resumed *rollout.Record
-	// outside has what is said of clusters that are changed outside of their windows.
-	outside map[string]string
 }
 
 // New returns the Fleet of a command.
@@ -122,6 +120,8 @@ func (f *Fleet) AddFlags(cmd *cobra.Command) {
 	if f.Operation.Undoing != "" {
 		flags.BoolVar(&f.Resume, "resume", false, "continue the last run that did not finish")
 		flags.Var(&f.MaxFailures, "max-failures", "begin with no further cluster when more than so many have failed, or more than so much of the run's clusters (default: one that fails stops the next wave)")
+	}
+	if f.Operation.Changes {
 		f.AddFlag(cmd)
 	}
 }

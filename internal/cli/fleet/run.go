@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"tombolo/automation"
 	"tombolo/automation/rollout"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
-	"tombolo/internal/cli/fault"
 	"tombolo/internal/render"
 )
 
@@ -49,8 +49,8 @@ type Tasks struct {
 	// bakes.
 	Health func(context.Context, *config.Cluster) error
 	// Changes says that the work changes a cluster, so that it is held to the cluster's
-	// change windows; nil for work that changes none.
-	Changes func(*config.Cluster) bool
+	// change windows; nil for work that changes none. It is asked outside of them only.
+	Changes func(context.Context, *config.Cluster) bool
 }
 
 // Run works on clusters in the order of the command's operation, and shows the result
@@ -64,14 +64,9 @@ func (s *Session[D]) Run(ctx context.Context, all []*config.Cluster, t Tasks) er
 	}
 	defer journal.Close()
 	runner, out := s.runner(all, t, f.Operation)
-	runner.Journal = journal
+	runner.Journal, runner.MaxFailures, runner.Hold = journal, f.MaxFailures, f.hold(all, t, journal)
 	if f.resumed != nil {
 		runner.Passed = f.resumed.Passed
-	}
-	if len(f.outside) > 0 {
-		if err := journal.Outside(f.Time(), f.Reason, f.outside); err != nil {
-			return fault.NewPrecondition("the reason of --outside-window cannot be recorded", "make the directory of the journals writable", err)
-		}
 	}
 	summary, err := runner.Run(ctx, jobs)
 	if err != nil {
@@ -114,7 +109,7 @@ func (s *Session[D]) runner(all []*config.Cluster, t Tasks, o Operation) (rollou
 	r := rollout.Runner{
 		Operation: o.Name, Parallel: f.parallel(), FailFast: f.FailFast,
 		Waves: o.Order != rollout.Free, Reverse: o.Order == rollout.Reverse,
-		Observer: s.Progress, MaxFailures: f.MaxFailures,
+		Observer: s.Progress,
 		Work: func(ctx context.Context, name string) (rollout.Work, error) {
 			terminal, flush := out.terminal(name)
 			defer flush()
@@ -124,14 +119,6 @@ func (s *Session[D]) runner(all []*config.Cluster, t Tasks, o Operation) (rollou
 	if t.Gate != nil {
 		r.Gate = rollout.Gate(func(ctx context.Context, name string) error { return t.Gate(ctx, byName[name]) })
 		r.Gate = s.baked(r.Gate, t, byName)
-	}
-	if t.Changes != nil && f.Reason == "" {
-		r.Hold = func(name string) error {
-			if c := byName[name]; t.Changes(c) {
-				return f.Refuse(c)
-			}
-			return nil
-		}
 	}
 	return r, out
 }
@@ -171,9 +158,22 @@ func (f *Fleet) Enter(changed []*config.Cluster) error {
 	if f.Reason != "" {
 		first = changed
 	}
-	var err error
-	f.outside, err = f.Guard.Enter(f.Status(), first)
-	return err
+	return f.Guard.Enter(f.Status(), first)
+}
+
+// hold leaves clusters that are to be changed and whose turn comes outside of their change
+// windows.
+func (f *Fleet) hold(all []*config.Cluster, t Tasks, journal *rollout.Journal) func(context.Context, string) error {
+	if t.Changes == nil {
+		return nil
+	}
+	return func(ctx context.Context, name string) error {
+		c := all[slices.IndexFunc(all, func(c *config.Cluster) bool { return c.Name == name })]
+		if c.Closed(f.Time()) == "" || !t.Changes(ctx, c) {
+			return nil
+		}
+		return f.Admit(c, journal)
+	}
 }
 
 // prepare puts clusters into the operation's order, and starts the journal, or
@@ -204,7 +204,7 @@ func (f *Fleet) prepare(all []*config.Cluster) ([]rollout.Job, *rollout.Journal,
 	}
 	journal, err := journals.Begin(h)
 	if err != nil {
-		return nil, nil, fault.NewPrecondition("the journal of the run cannot be written", "make the directory writable", err)
+		return nil, nil, unwritable(err)
 	}
 	return jobs, journal, nil
 }

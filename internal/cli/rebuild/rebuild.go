@@ -19,9 +19,9 @@ import (
 	"tombolo/internal/cli/destroy"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
+	"tombolo/internal/cli/fleet"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/cli/verify"
-	"tombolo/internal/cli/window"
 	"tombolo/internal/render"
 )
 
@@ -55,8 +55,7 @@ type Options struct {
 	Timeout time.Duration
 	// AssumeReachable goes on where the new cluster's API seems to be out of reach.
 	AssumeReachable bool
-	// Guard refuses a rebuild that begins outside of a change window.
-	window.Guard
+	fleet.Single
 	accept []string
 }
 
@@ -64,7 +63,8 @@ type Options struct {
 func NewCmdRebuild(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
 		Streams: f.Streams, Status: f.Status, Progress: f.Progress, Table: f.Table, JSON: f.JSON, Clusters: f.Clusters, Tools: f.LabTools,
-		Check: func(ctx context.Context, c *config.Cluster) error { return check.Cluster(ctx, f, c) },
+		Check:  func(ctx context.Context, c *config.Cluster) error { return check.Cluster(ctx, f, c) },
+		Single: fleet.NewSingle(f, "rebuild"),
 	}
 	opts.Driver = func(ctx context.Context, o automation.Observer) (Driver, error) {
 		driver, err := f.Driver(ctx, o)
@@ -152,7 +152,7 @@ func rebuildRun(ctx context.Context, o *Options) error {
 	if err := o.Consent.Refuse(all, o.cannotAsk()); err != nil {
 		return err
 	}
-	if _, err := o.Enter(o.Status(), all); err != nil {
+	if err := o.Enter(o.Status(), all); err != nil {
 		return err
 	}
 	if err := o.Tools(all); err != nil {
@@ -195,14 +195,17 @@ func (o *Options) one(ctx context.Context, driver Driver, progress *render.Progr
 			Out: o.Streams.Out, Status: o.Status(), Table: o.Table(), JSON: o.JSON(), Timeout: o.Timeout, Brief: true,
 		})
 	}
-	err = driver.Rebuild(ctx, c, plan, run)
-	if left := new(teardown.LeftoversError); errors.As(err, &left) && o.Asks() && o.cannotAsk() == nil {
-		if err := destroy.AskAbout(ctx, o.Streams, o.Status(), left); err != nil {
-			return err
+	err = o.Record(ctx, o.Status(), c, func(ctx context.Context) error {
+		err := driver.Rebuild(ctx, c, plan, run)
+		if left := new(teardown.LeftoversError); errors.As(err, &left) && o.Asks() && o.cannotAsk() == nil {
+			if err := destroy.AskAbout(ctx, o.Streams, o.Status(), left); err != nil {
+				return err
+			}
+			run.Leftovers = teardown.DeleteLeftovers
+			err = driver.Rebuild(ctx, c, plan, run)
 		}
-		run.Leftovers = teardown.DeleteLeftovers
-		err = driver.Rebuild(ctx, c, plan, run)
-	}
+		return err
+	})
 	if err != nil {
 		o.Status().Plain("  `tombolo rebuild %s` goes on with the rebuild.", c.Name)
 		return err

@@ -13,6 +13,7 @@ import (
 
 	"tombolo/automation"
 	"tombolo/automation/health"
+	"tombolo/automation/rollout"
 	"tombolo/automation/teardown"
 	"tombolo/automation/upgrade"
 	"tombolo/config"
@@ -88,6 +89,9 @@ func run(t *testing.T, d *driver, format render.Format, answer string, args ...s
 			c.Kubernetes.Version = "1.35"
 			return []*config.Cluster{c}, nil
 		}
+		root := t.TempDir()
+		o.Root = func() (string, error) { return root, nil }
+		o.Journals = func() (rollout.Journals, error) { return rollout.Journals{Dir: root}, nil }
 		o.Tools = func([]*config.Cluster) error { return nil }
 		o.Check = func(context.Context, *config.Cluster) error {
 			e.checked = true
@@ -130,7 +134,7 @@ Type demo to destroy its core and bootstrap permanently: ► demo: destroy, core
 operation   part     time
 destroy     core     1m30s
 up          verify   1m30s
-all                  1m0s
+all                  2m0s
 ✔ demo: rebuilt with Kubernetes 1.36
   Commit clusters/demo.yaml: it says so now.
 `)
@@ -146,7 +150,7 @@ func TestRebuildForPrograms(t *testing.T) {
 	assert.Check(t, is.Contains(lines[0], `{"type":"rebuild-plan","cluster":"demo","from":"1.35","resumes":false,"began":"2026-01-02T12:00:00Z","version":"1.36","keepData":true,"changes":[`))
 	assert.Equal(t, lines[1], `{"type":"rebuild-phase","cluster":"demo","operation":"destroy","part":"core","seconds":90}`)
 	assert.Check(t, is.Contains(lines[2], `{"type":"verification"`))
-	assert.Equal(t, lines[4], `{"type":"rebuild","cluster":"demo","version":"1.36","began":"2026-01-02T12:00:00Z","resumed":false,"seconds":60}`)
+	assert.Equal(t, lines[4], `{"type":"rebuild","cluster":"demo","version":"1.36","began":"2026-01-02T12:00:00Z","resumed":false,"seconds":120}`)
 }
 
 func TestRebuildAsks(t *testing.T) {

@@ -129,7 +129,7 @@ func (o *Options) approvedRun(ctx context.Context, all []*config.Cluster) error 
 		if o.plan.Empty() {
 			o.Status().Done("the plan is empty: nothing to do")
 		}
-		return s.Run(ctx, all, o.tasks(s.Driver, all, o.planned(all)))
+		return s.Run(ctx, all, o.tasks(s.Driver, o.planned(all)))
 	})
 }
 

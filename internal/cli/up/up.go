@@ -175,7 +175,7 @@ func upRun(ctx context.Context, o *Options) error {
 				return err
 			}
 		}
-		tasks := o.tasks(s.Driver, all, wanted)
+		tasks := o.tasks(s.Driver, wanted)
 		if len(changed) == 0 {
 			tasks.Gate = nil // no wave has to wait for one that stays as it is
 		}
@@ -195,6 +195,15 @@ func (o *Options) changed(ctx context.Context, driver Driver, all []*config.Clus
 		}
 		return unchanged
 	})
+}
+
+// unchanged says that an up of the cluster would not start the engine now.
+func (o *Options) unchanged(ctx context.Context, driver Driver, c *config.Cluster) bool {
+	if o.Refresh || o.Force || o.Plan != "" {
+		return false
+	}
+	_, unchanged := driver.Unchanged(ctx, c)
+	return unchanged
 }
 
 // ready refuses a run on several clusters if one of them could not succeed. A single
@@ -224,11 +233,15 @@ const bakePatience = time.Minute
 
 // tasks are what is done to each cluster: those that are not wanted have nothing
 // to change.
-func (o *Options) tasks(driver Driver, all, wanted []*config.Cluster) fleet.Tasks {
-	touched := o.touched(all, wanted)
-	t := fleet.Tasks{Changes: func(c *config.Cluster) bool { return slices.Contains(touched, c) }, Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (rollout.Work, error) {
-		return o.one(ctx, driver, t, c, slices.Contains(wanted, c))
-	}}
+func (o *Options) tasks(driver Driver, wanted []*config.Cluster) fleet.Tasks {
+	t := fleet.Tasks{
+		Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (rollout.Work, error) {
+			return o.one(ctx, driver, t, c, slices.Contains(wanted, c))
+		},
+		Changes: func(ctx context.Context, c *config.Cluster) bool {
+			return o.Push || slices.Contains(wanted, c) && !o.unchanged(ctx, driver, c)
+		},
+	}
 	if !o.NoGate {
 		t.Gate = func(ctx context.Context, c *config.Cluster) error {
 			_, err := driver.Verify(ctx, c, health.Options{Timeout: o.GateTimeout})

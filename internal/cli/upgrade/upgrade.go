@@ -2,6 +2,7 @@
 package upgrade
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -17,7 +18,6 @@ import (
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/fleet"
 	"tombolo/internal/cli/streams"
-	"tombolo/internal/cli/window"
 	"tombolo/internal/render"
 )
 
@@ -43,8 +43,7 @@ type Options struct {
 	Yes    bool
 	DryRun bool
 	automation.UpgradeOptions
-	// Guard refuses an upgrade that begins outside of a change window.
-	window.Guard
+	fleet.Single
 	accept []string
 }
 
@@ -53,6 +52,7 @@ func NewCmdUpgrade(f *factory.Factory, runF func(context.Context, *Options) erro
 	opts := &Options{
 		Streams: f.Streams, Status: f.Status, Progress: f.Progress, Table: f.Table, JSON: f.JSON, Clusters: f.Clusters, Tools: f.LabTools,
 		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
+		Single: fleet.NewSingle(f, "upgrade"),
 	}
 	cmd := &cobra.Command{
 		Use:   "upgrade <cluster> --to <version>",
@@ -151,7 +151,7 @@ func upgradeRun(ctx context.Context, o *Options) error {
 		}
 	}
 	if !o.DryRun {
-		if _, err := o.Enter(o.Status(), all); err != nil {
+		if err := o.Enter(o.Status(), all); err != nil {
 			return err
 		}
 	}
@@ -203,10 +203,10 @@ func (o *Options) upgrade(ctx context.Context, driver Driver, progress *render.P
 		})
 	}
 	run.Asked = func(all []upgrade.Insight) { say(func() { o.showInsights(plan.Terms, all) }) }
-	if err := driver.Upgrade(ctx, c, plan, run); err != nil {
-		return err
+	if len(plan.Steps) == 0 {
+		return cmp.Or(driver.Upgrade(ctx, c, plan, run), wErr)
 	}
-	return wErr
+	return cmp.Or(o.Record(ctx, o.Status(), c, func(ctx context.Context) error { return driver.Upgrade(ctx, c, plan, run) }), wErr)
 }
 
 func (o *Options) ask(ctx context.Context, c *config.Cluster, plan automation.UpgradePlan) error {

@@ -11,6 +11,7 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation"
+	"tombolo/automation/rollout"
 	"tombolo/automation/upgrade"
 	"tombolo/config"
 	"tombolo/internal/cli/clitest"
@@ -76,6 +77,9 @@ func run(t *testing.T, d *driver, format render.Format, answer string, args ...s
 		o.Clusters = func(names []string) ([]*config.Cluster, error) {
 			return []*config.Cluster{{Name: names[0], File: "clusters/demo.yaml"}}, nil
 		}
+		root := t.TempDir()
+		o.Root = func() (string, error) { return root, nil }
+		o.Journals = func() (rollout.Journals, error) { return rollout.Journals{Dir: root}, nil }
 		o.Tools = func([]*config.Cluster) error { return nil }
 		o.Driver = func(context.Context, automation.Observer) (Driver, error) { return d, nil }
 		o.Now = func() time.Time { now = now.Add(time.Minute); return now }

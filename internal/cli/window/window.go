@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tombolo/automation/rollout"
 	"tombolo/config"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/render"
@@ -48,45 +49,49 @@ func (g *Guard) Time() time.Time {
 	return g.Now()
 }
 
-// Refuse is the error of a cluster that may not be changed now, whatever the reason; nil of
-// one that may.
-func (g *Guard) Refuse(c *config.Cluster) error {
-	closed := c.Closed(g.Time())
-	if closed == "" {
-		return nil
-	}
-	return refusal(map[string]string{c.Name: closed})
-}
-
-// Outside has, by name, what is said of the clusters that may not be changed now.
-func (g *Guard) Outside(all []*config.Cluster) map[string]string {
-	now, out := g.Time(), map[string]string{}
+// Enter refuses clusters that may not be changed now. With a reason it says so, and goes
+// ahead.
+func (g *Guard) Enter(status render.Status, all []*config.Cluster) error {
+	now, outside := g.Time(), map[string]string{}
 	for _, c := range all {
 		if closed := c.Closed(now); closed != "" {
-			out[c.Name] = closed
+			outside[c.Name] = closed
 		}
 	}
-	return out
-}
-
-// Enter refuses clusters that may not be changed now. With a reason it says so, and goes
-// ahead; it returns what is said of those clusters, for the record.
-func (g *Guard) Enter(status render.Status, all []*config.Cluster) (map[string]string, error) {
-	outside := g.Outside(all)
 	if len(outside) > 0 && g.Reason == "" {
-		return nil, refusal(outside)
+		return refusal(outside)
 	}
 	for _, name := range slices.Sorted(maps.Keys(outside)) {
 		status.Doing("%s %s; going ahead: %s", name, outside[name], g.Reason)
 	}
-	return outside, nil
+	return nil
+}
+
+// Admit says whether the change of a cluster may begin now. Outside of its windows that
+// takes a reason, and the journal has it first.
+func (g *Guard) Admit(c *config.Cluster, journal *rollout.Journal) error {
+	now := g.Time()
+	closed := c.Closed(now)
+	switch {
+	case closed == "":
+		return nil
+	case g.Reason == "":
+		return refusal(map[string]string{c.Name: closed})
+	}
+	if err := journal.Outside(now, c.Name, g.Reason, closed); err != nil {
+		return fault.NewPrecondition("the reason of --"+flag+" cannot be recorded", "make the directory of the journals writable", err)
+	}
+	return nil
 }
 
 // refusal names a few of the clusters: the first by name, with when it may be changed.
 func refusal(outside map[string]string) error {
 	names := slices.Sorted(maps.Keys(outside))
 	problem := fmt.Sprintf("%s %s", names[0], outside[names[0]])
-	if more := len(names) - 1; more > 0 {
+	switch more := len(names) - 1; {
+	case more == 1:
+		problem += "; so is 1 other"
+	case more > 1:
 		problem += fmt.Sprintf("; so are %d others", more)
 	}
 	return &fault.Error{
