@@ -145,7 +145,10 @@ rules:
 		want    string // why it is left; "" when it is put right
 		nothing bool   // is to be put right
 	}{
-		"always":                  {policy: config.RemediateAlways},
+		"always": {policy: config.RemediateAlways},
+		"what the program has all of": {policy: config.RemediateAlways, change: func(d *simulated) {
+			d.differs["demo"] = drift.Difference{Class: drift.Missing, Stack: "demo-bootstrap", Type: "kubernetes:core/v1:ConfigMap", Name: "infra-config", ID: "flux-system/infra-config"}
+		}},
 		"never":                   {policy: config.RemediateNever, want: "drift.remediate of its file is never"},
 		"outside of a window":     {policy: config.RemediateInWindow, want: "it is outside of its change windows: the window opens at Mon 2026-01-05 22:00 +0100 (Europe/Berlin)"},
 		"a file that was changed": {policy: config.RemediateAlways, change: func(d *simulated) { d.unapplied = []string{"demo"} }, want: "its file has changes that were not applied: `tombolo up demo`"},
