@@ -39,6 +39,7 @@ func defaultAddonObjects() []map[string]string {
 // setDefaults fills in what the file leaves out. A list that is there and empty
 // stays empty.
 func (c *Cluster) setDefaults() {
+	c.Drift.Remediate = cmp.Or(c.Drift.Remediate, RemediateNever)
 	c.Cloud.setDefaults(c.Name)
 	existing := c.Kubernetes.Existing
 	switch {

@@ -57,12 +57,18 @@ const (
 )
 
 var effects = map[string][]Case{
-	"Cluster.Version":     inPlace("it is the format of the file; nothing in the cluster changes"),
-	"Cluster.Name":        {{Effect: Impossible, Words: "another name is another cluster, beside this one", Remedy: "take the name back, or destroy the cluster of the old name with its old file"}},
-	"Cluster.Environment": all(RollsNodes, "it is a tag of every resource: "+rollsWords),
-	"Cluster.Wave":        inPlace(outsideWords),
-	"Cluster.Protect":     inPlace("the state protects network and control plane, or no longer; nothing in the cloud changes"),
-	"Cluster.Tags":        all(RollsNodes, "every resource gets the tags: "+rollsWords),
+	"Cluster.Version":       inPlace("it is the format of the file; nothing in the cluster changes"),
+	"Cluster.Name":          {{Effect: Impossible, Words: "another name is another cluster, beside this one", Remedy: "take the name back, or destroy the cluster of the old name with its old file"}},
+	"Cluster.Environment":   all(RollsNodes, "it is a tag of every resource: "+rollsWords),
+	"Cluster.Wave":          inPlace(outsideWords),
+	"Cluster.ChangeWindows": inPlace(outsideWords),
+	"ChangeWindow.Days":     inPlace(outsideWords),
+	"ChangeWindow.From":     inPlace(outsideWords),
+	"ChangeWindow.To":       inPlace(outsideWords),
+	"ChangeWindow.TimeZone": inPlace(outsideWords),
+	"DriftPolicy.Remediate": inPlace(outsideWords),
+	"Cluster.Protect":       inPlace("the state protects network and control plane, or no longer; nothing in the cloud changes"),
+	"Cluster.Tags":          all(RollsNodes, "every resource gets the tags: "+rollsWords),
 	"Cluster.Namespaces": {
 		{When: "removed", Effect: InPlace, Words: "the namespace is deleted with everything in it", applies: change.takesAway},
 		{Effect: InPlace, Words: "the namespace is made"},

@@ -20,6 +20,9 @@ var (
 	action     = regexp.MustCompile(`^[a-z0-9-]+:[A-Za-z0-9*?]+$|^\*$|^\*:\*$`)
 	resource   = regexp.MustCompile(`^arn:[^:\s]+:[^:\s]+:[^:\s]*:[^:\s]*:\S+$|^\*$`)
 	semver     = regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$`)
+	timeOfDay  = regexp.MustCompile(`^([01][0-9]|2[0-3]):[0-5][0-9]$`)
+	endOfDay   = regexp.MustCompile(`^([01][0-9]|2[0-3]):[0-5][0-9]$|^24:00$`)
+	timeZone   = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$`)
 	valueKey   = regexp.MustCompile(`^[_a-zA-Z][_a-zA-Z0-9]*$`)
 )
 
@@ -44,6 +47,15 @@ var rules = map[string]strict.Rule{
 	"Cluster.Environment": label("dev"),
 	"Cluster.Wave":        {Least: new(0), Most: new(99), Default: 0},
 	"Cluster.Protect":     {Default: false},
+
+	"Cluster.ChangeWindows": {Noun: "window"},
+	"ChangeWindow.Days":     {What: "a day", Noun: "day", MinItems: 1, Allowed: texts(Monday, Tuesday, Wednesday, Thursday, Friday, Saturday, Sunday)},
+	"ChangeWindow.From":     {What: "a time of the day", Example: `"22:00"`, Pattern: timeOfDay},
+	"ChangeWindow.To":       {What: "a time of the day", Example: `"04:00"`, Pattern: endOfDay},
+	"ChangeWindow.TimeZone": {What: "a time zone", Example: "Europe/Berlin", Pattern: timeZone},
+	"DriftPolicy.Remediate": {
+		What: "a policy", Allowed: texts(RemediateNever, RemediateInWindow, RemediateAlways), Default: RemediateNever,
+	},
 
 	"Policy.Version":         {What: "a supported version of the policy format", Example: "1", Numbers: []int{1}},
 	"Policy.Rules":           {Noun: "rule", MinItems: 1},

@@ -34,6 +34,11 @@ type Cluster struct {
 	// cluster's name, and plain pulumi destroy refuses to delete the network and
 	// the control plane. Default false.
 	Protect bool `yaml:"protect,omitempty"`
+	// ChangeWindows are the times of the week in which tombolo changes the cluster; in others
+	// it refuses to. Default: at any time.
+	ChangeWindows []ChangeWindow `yaml:"changeWindows,omitempty"`
+	// Drift says what becomes of what others change in the cloud or on the cluster.
+	Drift DriftPolicy `yaml:"drift,omitempty"`
 	// Cloud, region and account of the cluster.
 	Cloud Cloud `yaml:"cloud"`
 	// Tags of every cloud resource. Tombolo sets the keys tombolo:cluster and

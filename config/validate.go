@@ -20,6 +20,7 @@ type validator struct {
 func validate(doc *strict.Document, c *Cluster) {
 	v := &validator{doc: doc, c: c}
 	v.metadata()
+	v.changes()
 	if c.onAzure() {
 		v.azure()
 	} else {

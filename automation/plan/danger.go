@@ -39,15 +39,20 @@ func dangerOf(cloud Cloud, r Resource) Danger {
 	if r.Op != Delete && r.Op != Replace {
 		return ""
 	}
+	return DangerOf(cloud, r.Type, r.ID)
+}
+
+// DangerOf is the danger of taking a resource away; "" for none.
+func DangerOf(cloud Cloud, token, id string) Danger {
 	switch {
-	case IsRegistration(r.Type, r.ID):
+	case IsRegistration(token, id):
 		return RegistrationDanger
-	case IsInfraConfig(r.Type, r.ID):
+	case IsInfraConfig(token, id):
 		return InfraConfigDanger
-	case slices.Contains(dataTypes(), r.Type):
+	case slices.Contains(dataTypes(), token):
 		return DataDanger
 	}
-	return cloud.Danger(r.Type, r.ID)
+	return cloud.Danger(token, id)
 }
 
 // dataTypes of Kubernetes hold data. A namespace goes with all that is in it.

@@ -89,8 +89,13 @@ func (s *Schedule) circular(waits []int) string {
 	return "a gate"
 }
 
-// begin queues what may start at once, and takes over what is done already.
+// begin queues what may start at once, and takes over what is done already. A gate that
+// an earlier run has passed is asked again where a cluster of its wave is worked on again.
 func (s *Schedule) begin(jobs []Job, passed []int) {
+	again := map[int]bool{}
+	for _, j := range jobs {
+		again[j.Wave] = again[j.Wave] || !j.Done
+	}
 	for i := range s.nodes {
 		if s.nodes[i].waits == 0 {
 			s.push(i)
@@ -99,7 +104,7 @@ func (s *Schedule) begin(jobs []Job, passed []int) {
 	for i := range s.nodes {
 		n := &s.nodes[i]
 		done := i < len(jobs) && jobs[i].Done
-		done = done || n.barrier && slices.Contains(passed, n.step.Wave)
+		done = done || n.barrier && slices.Contains(passed, n.step.Wave) && !again[n.step.Wave]
 		if done {
 			n.step.Gate = nil
 			s.settle(i)
@@ -110,7 +115,7 @@ func (s *Schedule) begin(jobs []Job, passed []int) {
 // NewSchedule makes a schedule of jobs. It fails when two are for one cluster,
 // or when they wait for each other.
 func NewSchedule(jobs []Job, o ScheduleOptions) (*Schedule, error) {
-	s := &Schedule{failFast: o.FailFast, index: make(map[string]int, len(jobs))}
+	s := &Schedule{failFast: o.FailFast, most: o.MaxFailures, index: make(map[string]int, len(jobs))}
 	for _, j := range jobs {
 		if _, twice := s.index[j.Cluster]; twice {
 			return nil, fmt.Errorf("schedule: cluster %s has two jobs", j.Cluster)

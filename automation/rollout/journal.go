@@ -75,6 +75,9 @@ type line struct {
 	Changes map[string]int `json:"changes,omitempty"`
 	Seconds float64        `json:"seconds,omitempty"`
 	Cause   string         `json:"cause,omitempty"`
+	// Reason and Window are of lineOutside.
+	Reason string `json:"reason,omitempty"`
+	Window string `json:"window,omitempty"`
 }
 
 // The types of lines.
@@ -85,6 +88,7 @@ const (
 	lineFinished = "finished"
 	lineGate     = "gate"
 	lineEnded    = "ended"
+	lineOutside  = "outside-window"
 )
 
 // Journal is the record of a run that goes on. Each line is on the disk before
@@ -157,6 +161,12 @@ func (j *Journal) end(at time.Time, s Summary) error {
 		l.Outcome, l.Cause = Failed, oneLine(err.Error())
 	}
 	return j.write(l)
+}
+
+// Outside records that a cluster is changed outside of its change windows, and why. window
+// is what was said of them.
+func (j *Journal) Outside(at time.Time, cluster, reason, window string) error {
+	return j.write(line{Type: lineOutside, Time: at, Cluster: cluster, Reason: reason, Window: window})
 }
 
 func (j *Journal) write(l line) error {

@@ -28,8 +28,19 @@ type Record struct {
 	Outcome Outcome
 	// Cause of a run that did not succeed.
 	Cause string
+	// Outside is why clusters were changed outside of their change windows: the last time
+	// of each.
+	Outside map[string]Outside
 	// Last is the time of the last line.
 	Last time.Time
+}
+
+// Outside is why a run changed a cluster outside of its change windows.
+type Outside struct {
+	At     time.Time
+	Reason string
+	// Window is what was said of them.
+	Window string
 }
 
 // RecordedEnd is what became of a cluster in a run.
@@ -91,7 +102,7 @@ func readRecord(path string) (Record, error) {
 		return Record{}, fmt.Errorf("read a journal: %w", err)
 	}
 	defer file.Close()
-	r := Record{Ends: map[string]RecordedEnd{}}
+	r := Record{Ends: map[string]RecordedEnd{}, Outside: map[string]Outside{}}
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 16<<20) // the first line has all clusters
 	for lines.Scan() {
@@ -134,6 +145,8 @@ func (r *Record) take(l line) {
 		if l.Outcome == Succeeded && l.Wave != nil {
 			r.Passed = append(r.Passed, *l.Wave)
 		}
+	case lineOutside:
+		r.Outside[l.Cluster] = Outside{At: l.Time, Reason: l.Reason, Window: l.Window}
 	case lineEnded:
 		r.Outcome, r.Cause = l.Outcome, l.Cause
 	}

@@ -30,8 +30,10 @@ func (d Journals) Unfinished(operation, undoing string) (Record, error) {
 				elsewhere = &r
 			}
 		case r.Operation == undoing:
-			for name := range r.Ends {
-				undone[name] = r
+			for name, e := range r.Ends {
+				if e.Outcome != Pending {
+					undone[name] = r
+				}
 			}
 		case r.Operation == operation:
 			if slices.ContainsFunc(r.Remaining(), func(name string) bool { return !done[name] }) {

@@ -1,11 +1,14 @@
 package rollout
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"sync"
 	"time"
+
+	"tombolo/internal/wording"
 )
 
 // Work is what was done for one cluster.
@@ -25,6 +28,12 @@ type Runner struct {
 	Parallel int
 	// Waves, Reverse and FailFast are those of ScheduleOptions.
 	Waves, Reverse, FailFast bool
+	// MaxFailures of the run's clusters: see ScheduleOptions. Default: nothing counts them.
+	MaxFailures Failures
+	// Hold says why a cluster whose turn has come is not to start now; nil for one that
+	// may. Such a cluster is pending, and what waits for it is skipped. It is asked right
+	// before the start. Default: every cluster may.
+	Hold func(ctx context.Context, cluster string) error
 	// Work works on one cluster. It is called from several goroutines, for
 	// different clusters. Its context is Run's: when that is cancelled, it is to
 	// end in good order, and nothing more is started.
@@ -61,6 +70,7 @@ type run struct {
 	ends     map[string]End
 	finished chan ended
 	first    error
+	held     error
 	journal  error
 }
 
@@ -68,7 +78,7 @@ type run struct {
 // the summary; the error is only about the jobs themselves.
 func (r Runner) Run(ctx context.Context, jobs []Job) (Summary, error) {
 	schedule, err := NewSchedule(jobs, ScheduleOptions{
-		Waves: r.Waves, Reverse: r.Reverse, FailFast: r.FailFast,
+		Waves: r.Waves, Reverse: r.Reverse, FailFast: r.FailFast, MaxFailures: r.MaxFailures.Of(len(jobs)),
 		Gates: r.Gate != nil, Passed: r.Passed, GateExpected: r.GateExpected,
 	})
 	if err != nil {
@@ -112,6 +122,10 @@ func (x *run) loop(ctx context.Context) {
 			if !ok {
 				break
 			}
+			if err := x.hold(ctx, step); err != nil {
+				x.pend(step, err)
+				continue
+			}
 			x.start(ctx, step)
 		}
 		if x.schedule.Running() == 0 {
@@ -125,6 +139,23 @@ func (x *run) loop(ctx context.Context) {
 			cancelled = nil
 		}
 	}
+}
+
+func (x *run) hold(ctx context.Context, step Step) error {
+	if step.Cluster == "" || x.Hold == nil {
+		return nil
+	}
+	return x.Hold(ctx, step.Cluster)
+}
+
+// pend leaves a cluster that is not to start now.
+func (x *run) pend(step Step, err error) {
+	if x.held == nil {
+		x.held = err
+	}
+	skipped := x.schedule.Finish(step.ID, Pending)
+	x.over(End{Cluster: step.Cluster, Wave: step.Wave, Outcome: Pending, Err: err})
+	x.skip(skipped)
 }
 
 func (x *run) start(ctx context.Context, step Step) {
@@ -168,7 +199,11 @@ func (x *run) finish(ctx context.Context, e ended) {
 			Changes: e.work.Changes, Duration: e.took, Err: e.err,
 		})
 	}
-	for _, cluster := range skipped {
+	x.skip(skipped)
+}
+
+func (x *run) skip(clusters []string) {
+	for _, cluster := range clusters {
 		_, by := x.schedule.Cluster(cluster)
 		x.over(End{Cluster: cluster, Wave: x.waves[cluster], Outcome: Skipped, By: by})
 	}
@@ -191,11 +226,15 @@ func (x *run) note(err error) {
 }
 
 func (x *run) summary(took time.Duration) Summary {
-	s := Summary{Operation: x.Operation, Duration: took, First: x.first}
+	s := Summary{Operation: x.Operation, Duration: took, First: cmp.Or(x.first, x.held)}
+	by := ""
+	if n := x.schedule.Exceeded(); n > 0 {
+		by = fmt.Sprintf("%s failed, and --max-failures is %s", wording.Plural(n, "cluster", "clusters"), x.MaxFailures.String())
+	}
 	for _, j := range x.jobs {
 		e, ok := x.ends[j.Cluster]
 		if !ok {
-			e = End{Cluster: j.Cluster, Wave: j.Wave, Outcome: Unstarted}
+			e = End{Cluster: j.Cluster, Wave: j.Wave, Outcome: Unstarted, By: by}
 			if j.Done {
 				e.Outcome, e.Earlier = Succeeded, true
 			}
@@ -228,6 +267,28 @@ func Gate(check func(ctx context.Context, cluster string) error) func(context.Co
 		if len(unhealthy) == 0 {
 			return nil
 		}
-		return fmt.Errorf("gate after wave %d: %d of %d clusters are not healthy: %w", wave, len(unhealthy), len(clusters), unhealthy[0])
+		return &GateError{Wave: wave, Unhealthy: len(unhealthy), Clusters: len(clusters), Err: unhealthy[0]}
 	}
+}
+
+// GateError says that clusters of a wave are not healthy.
+type GateError struct {
+	// Wave that the gate comes after.
+	Wave int
+	// Unhealthy are how many of its Clusters are not healthy.
+	Unhealthy, Clusters int
+	// Err is the first cause, in the order of the clusters.
+	Err error
+}
+
+func (e *GateError) Error() string {
+	return fmt.Sprintf("gate after wave %d: %v", e.Wave, e.unhealthy())
+}
+
+// Unwrap returns the first cause.
+func (e *GateError) Unwrap() error { return e.Err }
+
+// unhealthy is the error without the gate.
+func (e *GateError) unhealthy() error {
+	return fmt.Errorf("%d of %d clusters are not healthy: %w", e.Unhealthy, e.Clusters, e.Err)
 }

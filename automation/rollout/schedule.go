@@ -22,7 +22,15 @@ const (
 	Skipped Outcome = "skipped"
 	// Unstarted: it was not started, because no more was to start.
 	Unstarted Outcome = "not started"
+	// Pending: its turn came, and it was not to start yet; what waits for it is
+	// skipped.
+	Pending Outcome = "pending"
 )
+
+// Outcomes are all, in the order in which they are counted.
+func Outcomes() []Outcome {
+	return []Outcome{Succeeded, Failed, Interrupted, Pending, Skipped, Unstarted}
+}
 
 // Step is what a schedule hands out: the work on a cluster, or a gate.
 type Step struct {
@@ -53,6 +61,12 @@ type ScheduleOptions struct {
 	GateExpected time.Duration
 	// FailFast starts nothing more after the first failure.
 	FailFast bool
+	// MaxFailures is how many clusters may fail. As long as no more have, a failure
+	// skips what waits for the cluster itself, and the next wave starts all the same.
+	// Then nothing more starts. Of clusters that may still fail no more run at a time
+	// than would take the failures to MaxFailures+1: more than that never fail.
+	// Default nil: a failure skips the next wave, and nothing else limits failures.
+	MaxFailures *int
 }
 
 // Schedule says which steps may start. Of those, the one that the longest chain
@@ -67,6 +81,9 @@ type Schedule struct {
 	stopped  bool
 	failFast bool
 	index    map[string]int
+	// most is MaxFailures. failures are clusters that failed, working those that run.
+	most              *int
+	failures, working int
 }
 
 // node is a step with its place in the graph.
@@ -95,6 +112,7 @@ const (
 	failed
 	interrupted
 	skipped
+	pending
 )
 
 // settle marks what needs no start as succeeded. What an earlier run has
@@ -116,7 +134,12 @@ func (s *Schedule) push(i int) {
 	if n.state != waiting {
 		return
 	}
-	if n.barrier && n.step.Gate == nil {
+	if n.barrier {
+		n.step.Gate = slices.DeleteFunc(n.step.Gate, func(cluster string) bool {
+			return s.nodes[s.index[cluster]].state != succeeded
+		})
+	}
+	if n.barrier && len(n.step.Gate) == 0 {
 		s.settle(i)
 		return
 	}
@@ -127,26 +150,46 @@ func (s *Schedule) push(i int) {
 // release queues the steps that waited only for one that has succeeded.
 func (s *Schedule) release(i int) {
 	for _, next := range s.nodes[i].next {
-		if n := &s.nodes[next]; n.waits > 0 {
-			if n.waits--; n.waits == 0 {
-				s.push(next)
-			}
+		s.arrive(next)
+	}
+}
+
+// arrive says that one of those that a step waits for is over.
+func (s *Schedule) arrive(i int) {
+	if n := &s.nodes[i]; n.waits > 0 {
+		if n.waits--; n.waits == 0 {
+			s.push(i)
 		}
 	}
 }
 
-// Next hands out the step to start now. There is none when every other waits, or
-// the schedule was stopped.
+// Next hands out the step to start now. There is none when every other waits, the
+// clusters that run may fail as often as is allowed, or the schedule was stopped.
 func (s *Schedule) Next() (Step, bool) {
-	for !s.stopped && s.ready.Len() > 0 {
+	for !s.stopped && s.ready.Len() > 0 && s.mayFail() {
 		i := heap.Pop(&s.ready).(int)
 		if n := &s.nodes[i]; n.state == queued {
 			n.state = running
 			s.running++
+			if !n.barrier {
+				s.working++
+			}
 			return n.step, true
 		}
 	}
 	return Step{}, false
+}
+
+// mayFail says that one more cluster may run: if all that run failed, and it too, one
+// more than MaxFailures would have failed.
+func (s *Schedule) mayFail() bool { return s.most == nil || s.failures+s.working <= *s.most }
+
+// Exceeded is how many clusters failed when they are more than MaxFailures; 0 otherwise.
+func (s *Schedule) Exceeded() int {
+	if s.most == nil || s.failures <= *s.most {
+		return 0
+	}
+	return s.failures
 }
 
 // Finish says how a step that Next handed out has ended. It returns the clusters
@@ -159,6 +202,9 @@ func (s *Schedule) Finish(id int, o Outcome) []string {
 	n := &s.nodes[id]
 	s.running--
 	s.left--
+	if !n.barrier {
+		s.working--
+	}
 	switch o {
 	case Succeeded:
 		n.state = succeeded
@@ -168,17 +214,25 @@ func (s *Schedule) Finish(id int, o Outcome) []string {
 		n.state = interrupted
 		s.Stop()
 		return nil
+	case Pending:
+		n.state = pending
+		return s.skip(id, false)
 	}
 	n.state = failed
-	if s.failFast {
+	if !n.barrier {
+		s.failures++
+	}
+	if s.failFast || s.Exceeded() > 0 {
 		s.Stop()
 	}
-	return s.skip(id)
+	return s.skip(id, s.most != nil && !n.barrier)
 }
 
-// skip marks everything that waits for a step, and returns the clusters.
-func (s *Schedule) skip(failedID int) []string {
-	var out []string
+// skip marks everything that waits for a step, and returns the clusters. A failure that
+// is tolerated ends at the end of its wave, which is over for a cluster that will not
+// start.
+func (s *Schedule) skip(failedID int, tolerated bool) []string {
+	var out, over []int // over has a wave's end once for each cluster of the wave
 	by := s.nodes[failedID].step.Cluster
 	if by == "" {
 		by = fmt.Sprintf("the gate after wave %d", s.nodes[failedID].step.Wave)
@@ -191,15 +245,26 @@ func (s *Schedule) skip(failedID int) []string {
 		if n.state != waiting {
 			continue
 		}
+		if n.barrier && tolerated {
+			over = append(over, i)
+			continue
+		}
 		n.state, n.by = skipped, by
 		s.left--
 		stack = append(stack, n.next...)
-		if n.step.Cluster != "" {
-			out = append(out, n.step.Cluster)
+		if !n.barrier {
+			out = append(out, i)
 		}
 	}
-	slices.Sort(out)
-	return out
+	for _, i := range over {
+		s.arrive(i)
+	}
+	names := make([]string, len(out))
+	for at, i := range out {
+		names[at] = s.nodes[i].step.Cluster
+	}
+	slices.Sort(names)
+	return names
 }
 
 // Stop starts nothing more. What runs may go on.
@@ -226,6 +291,8 @@ func (s *Schedule) Cluster(name string) (o Outcome, by string) {
 		return Interrupted, ""
 	case skipped:
 		return Skipped, n.by
+	case pending:
+		return Pending, ""
 	default:
 		return Unstarted, ""
 	}

@@ -25,6 +25,8 @@ type Selection struct {
 	Selector string `json:"selector,omitempty"`
 	// Waves narrows the choice to clusters of these waves.
 	Waves []int `json:"waves,omitempty"`
+	// Status narrows the choice to clusters with one of these statuses: see Statuses.
+	Status []string `json:"status,omitempty"`
 }
 
 // Empty says that nothing was chosen, and that nothing narrows a choice.
@@ -35,7 +37,7 @@ func (s Selection) Empty() bool {
 // Everything says that no cluster is left out, by a command that takes all of
 // them when nothing is chosen.
 func (s Selection) Everything() bool {
-	return len(s.Names) == 0 && s.Selector == "" && len(s.Waves) == 0
+	return len(s.Names) == 0 && s.Selector == "" && len(s.Waves) == 0 && len(s.Status) == 0
 }
 
 // String is the selection as it stands on a command line.
@@ -51,6 +53,9 @@ func (s Selection) String() string {
 	for _, wave := range s.Waves {
 		parts = append(parts, "--wave "+strconv.Itoa(wave))
 	}
+	if len(s.Status) > 0 {
+		parts = append(parts, "--status "+strings.Join(s.Status, ","))
+	}
 	return strings.Join(parts, " ")
 }
 
@@ -59,13 +64,18 @@ func (s Selection) Check() error {
 	if s.All && len(s.Names) > 0 {
 		return fmt.Errorf("--all and %s: name clusters, or take all", strings.Join(s.Names, " "))
 	}
+	for _, status := range s.Status {
+		if !slices.Contains(Statuses(), status) {
+			return fmt.Errorf("--status %s: it is one of %s", status, strings.Join(Statuses(), ", "))
+		}
+	}
 	_, err := s.selector()
 	return err
 }
 
 // Filter returns the clusters that the selector and the waves leave of those
-// given, in their order. Names are not looked at: the caller that loads clusters by
-// name knows them.
+// given, in their order. Names and statuses are not looked at: the caller that loads
+// clusters by name, and the records, knows them.
 func (s Selection) Filter(clusters []*config.Cluster) ([]*config.Cluster, error) {
 	selector, err := s.selector()
 	if err != nil {

@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -79,8 +80,8 @@ func (e *RunError) Unwrap() error {
 // shortfall is how many clusters did not succeed, and how.
 func (s Summary) shortfall() string {
 	var parts []string
-	for _, o := range []Outcome{Failed, Interrupted, Skipped, Unstarted} {
-		if n := s.Count(o); n > 0 {
+	for _, o := range Outcomes() {
+		if n := s.Count(o); n > 0 && o != Succeeded {
 			parts = append(parts, fmt.Sprintf("%d %s", n, o))
 		}
 	}
@@ -108,9 +109,10 @@ type End struct {
 	Changes map[string]int
 	// Duration of the work.
 	Duration time.Duration
-	// Err is why it failed.
+	// Err is why it failed, or is pending.
 	Err error
-	// By names what a skipped cluster waited for: a cluster, or a gate.
+	// By names what a skipped cluster waited for: a cluster, or a gate. Of one that was
+	// not started it says why no more was to start; "" when the run was stopped.
 	By string
 }
 
@@ -132,7 +134,7 @@ func (e End) Cause() string {
 	case e.Outcome == Skipped:
 		return "not started: " + e.By + " did not succeed"
 	case e.Outcome == Unstarted:
-		return "not started: the run was stopped before"
+		return "not started: " + cmp.Or(e.By, "the run was stopped before")
 	}
 	return ""
 }

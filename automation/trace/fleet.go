@@ -139,7 +139,7 @@ func (r *Run) RunFinished(s rollout.Summary) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.endAll()
-	for _, o := range []rollout.Outcome{rollout.Succeeded, rollout.Failed, rollout.Interrupted, rollout.Skipped, rollout.Unstarted} {
+	for _, o := range rollout.Outcomes() {
 		r.root.SetAttributes(attribute.Int("tombolo.clusters."+strings.ReplaceAll(string(o), " ", "_"), s.Count(o)))
 	}
 }

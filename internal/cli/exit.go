@@ -106,6 +106,12 @@ func exitClasses() []exitClass {
 			matches: isA[*approved.Error],
 		},
 		{
+			code: 15, name: "window",
+			meaning: "A cluster is outside of its change windows, and was not changed",
+			remedy:  "Wait until the window opens, as the message says, or say why it cannot wait with --outside-window",
+			matches: func(err error) bool { return isFault(err, fault.Window) },
+		},
+		{
 			code: 4, name: "precondition",
 			meaning: "Something must be set up first: a tool, the lab, the account, core",
 			remedy:  "Do what the message says",

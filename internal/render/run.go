@@ -18,10 +18,11 @@ const (
 	runFailed      result = "failed"
 	runInterrupted result = "interrupted"
 	runSkipped     result = "skipped"
+	runPending     result = "pending" // outside of its change windows
 )
 
 // results are all of them, in the order in which they are counted.
-var results = []result{runDone, runEarlier, runFailed, runInterrupted, runSkipped}
+var results = []result{runDone, runEarlier, runFailed, runInterrupted, runSkipped, runPending}
 
 func resultOf(e rollout.End) result {
 	switch {
@@ -33,6 +34,8 @@ func resultOf(e rollout.End) result {
 		return runFailed
 	case e.Outcome == rollout.Interrupted:
 		return runInterrupted
+	case e.Outcome == rollout.Pending:
+		return runPending
 	default:
 		return runSkipped
 	}

@@ -67,7 +67,7 @@ func runHead(r *runState) string {
 func runCount(r *runState) string {
 	ended, _ := r.tally()
 	text := fmt.Sprintf("%d/%d done", r.good(), len(r.clusters))
-	return text + counted(ended, runFailed, runInterrupted, runSkipped)
+	return text + counted(ended, runFailed, runInterrupted, runSkipped, runPending)
 }
 
 // counted lists results that there are any of.
@@ -93,7 +93,7 @@ func clusterClosing(style Style, r *runState, c *clusterState) (symbol, text str
 	switch {
 	case c.result() == runDone:
 		text += " in " + took + changes
-	case c.result() == runEarlier || c.result() == runSkipped:
+	case c.result() == runEarlier || c.result() == runSkipped || c.result() == runPending:
 	case c.end.Phase != "" && c.end.Phase != r.Operation:
 		text += " in " + c.end.Phase + " after " + took + changes
 	default:

@@ -39,6 +39,8 @@ type effectCase struct {
 // noCloud are the fields whose change core's plan does not show, with the reason.
 var noCloud = map[string]string{
 	"Cluster.Version": "the format has one version", "Cluster.Wave": "read by tombolo", "Cluster.Protect": "an option in the state",
+	"Cluster.ChangeWindows": "read by tombolo", "ChangeWindow.Days": "the same", "ChangeWindow.From": "the same", "ChangeWindow.To": "the same",
+	"ChangeWindow.TimeZone": "the same", "DriftPolicy.Remediate": "the same",
 	"Cluster.Name": "another name has another state: there is nothing to compare with", "Cloud.Provider": "there is one cloud",
 	"Cloud.Profile": "where credentials come from", "Cloud.AssumeRole": "the same",
 	"AssumeRole.RoleARN": "the same", "AssumeRole.ExternalID": "the same", "AssumeRole.SessionName": "the same", "Endpoint.OpenToTheWorld": "confirms another key",

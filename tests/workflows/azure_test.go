@@ -123,7 +123,7 @@ func azureJobs(t *testing.T) map[string]azureJob {
 		"check check": "check", "preview preview": "preview", "preview comment": "comment",
 		"promotion check": "promotion", "promotion comment": "comment-promotion",
 		"preview_program preview": "preview-program", "preview_program comment": "comment-program",
-		"plan plan": "plan", "apply apply": "apply", "drift drift": "drift",
+		"plan plan": "plan", "apply apply": "apply", "drift drift": "drift", "remediate remediate": "remediate",
 	}
 	jobs := map[string]azureJob{}
 	for _, stage := range azure(t).Stages {
@@ -142,6 +142,7 @@ const (
 	azureRequest = "eq(variables['Build.Reason'], 'PullRequest')"
 	azureNoFork  = "ne(variables['System.PullRequest.IsFork'], 'True')"
 	azureToMain  = "in(variables['System.PullRequest.TargetBranch'], 'refs/heads/main', 'main')"
+	azureNightly = "eq(variables['Build.Reason'], 'Schedule'), eq(variables['Build.SourceBranch'], 'refs/heads/main')"
 	azureMerged  = "in(variables['Build.Reason'], 'IndividualCI', 'BatchedCI', 'Manual'), eq(variables['Build.SourceBranch'], 'refs/heads/main')"
 )
 
@@ -156,14 +157,15 @@ func TestAzure(t *testing.T) {
 		"preview-program": "and(" + azureRequest + ", " + azureNoFork + ", " + azureToMain + ")",
 		"promotion": "and(" + azureRequest + ", " + azureNoFork + ", " +
 			"in(variables['System.PullRequest.SourceBranch'], 'refs/heads/dev', 'refs/heads/test', 'dev', 'test'))",
-		"plan":  "and(" + azureMerged + ")",
-		"apply": "and(succeeded(), " + azureMerged + ")",
-		"drift": "and(eq(variables['Build.Reason'], 'Schedule'), eq(variables['Build.SourceBranch'], 'refs/heads/main'))",
+		"plan":      "and(" + azureMerged + ")",
+		"apply":     "and(succeeded(), " + azureMerged + ")",
+		"drift":     "and(" + azureNightly + ", ne(variables['TOMBOLO_REMEDIATE'], 'true'))",
+		"remediate": "and(" + azureNightly + ", eq(variables['TOMBOLO_REMEDIATE'], 'true'))",
 	} {
 		assert.Equal(t, jobs[name].stage.Condition, want)
 	}
 	for name, j := range jobs {
-		connection := map[string]string{"preview": "tombolo-preview", "preview-program": "tombolo-preview", "plan": "tombolo-preview", "drift": "tombolo-preview", "apply": "tombolo-apply"}[name]
+		connection := map[string]string{"preview": "tombolo-preview", "preview-program": "tombolo-preview", "plan": "tombolo-preview", "drift": "tombolo-preview", "apply": "tombolo-apply", "remediate": "tombolo-apply"}[name]
 		assert.Check(t, j.Timeout > 0, "job %s has no timeout", name)
 		want := []string{connection}
 		if connection == "" {

@@ -111,11 +111,15 @@ func TestRules(t *testing.T) {
 }
 
 // TestApplyIsApproved: one job has the role that changes things, in the environment
-// that needs an approval, after the plan that is approved.
+// that needs an approval, after the plan that is approved. Another puts drift right by the
+// policies of cluster files, where a variable says so.
 func TestApplyIsApproved(t *testing.T) {
 	for _, file := range files(t) {
 		w, _ := load(t, file)
 		for id, j := range w.Jobs {
+			if filepath.Base(file) == "drift.yml" && id == "remediate" {
+				continue // see TestRemediation
+			}
 			for _, s := range j.Steps {
 				if role := s.With["role-to-assume"]; role == "${{ vars.TOMBOLO_APPLY_ROLE }}" && (j.Environment != "apply" || j.Needs != "plan") {
 					t.Errorf("%s: job %s has the role that applies, in environment %q after %q", file, id, j.Environment, j.Needs)
@@ -124,6 +128,31 @@ func TestApplyIsApproved(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestRemediation: either the job that only reads looks for drift, or, where a variable says
+// so, one that puts right what policies allow: from the default branch, in an environment of
+// its own.
+func TestRemediation(t *testing.T) {
+	w, _ := load(t, filepath.Join(github, "drift.yml"))
+	for id, want := range map[string]struct{ role, condition, command string }{
+		"drift":     {"PREVIEW", "!=", "drift --all --report drift.md"},
+		"remediate": {"APPLY", "==", "drift --all --remediate --report drift.md"},
+	} {
+		j := w.Jobs[id]
+		assert.Equal(t, j.If, "github.ref == 'refs/heads/main' && vars.TOMBOLO_REMEDIATE "+want.condition+" 'true'")
+		assert.Equal(t, j.Environment, id)
+		assert.DeepEqual(t, j.Permissions, map[string]string{"contents": "read", "id-token": "write", "issues": "write"})
+		var roles, scripts []string
+		for _, s := range j.Steps {
+			if role := s.With["role-to-assume"]; role != "" {
+				roles = append(roles, role)
+			}
+			scripts = append(scripts, commands(s.Run)...)
+		}
+		assert.DeepEqual(t, roles, []string{"${{ vars.TOMBOLO_" + want.role + "_ROLE }}"})
+		assert.Check(t, slices.Contains(scripts, want.command+" || test $? -eq 9"), "%s runs %q", id, scripts)
 	}
 }
 

@@ -78,7 +78,7 @@ func gitLab(t *testing.T) (stages []string, jobs map[string]gitLabJob, when []gi
 
 func TestGitLab(t *testing.T) {
 	stages, jobs, when := gitLab(t)
-	for _, name := range []string{"lint", "test", "fresh", "check", "preview", "comment", "preview-program", "comment-program", "promotion", "comment-promotion", "plan", "apply", "drift", "upstream"} {
+	for _, name := range []string{"lint", "test", "fresh", "check", "preview", "comment", "preview-program", "comment-program", "promotion", "comment-promotion", "plan", "apply", "drift", "remediate", "upstream"} {
 		if _, ok := jobs[name]; !ok {
 			t.Errorf("there is no job %s", name)
 		}
@@ -97,7 +97,7 @@ func TestGitLab(t *testing.T) {
 		if writes := slices.Contains([]string{"comment", "upstream"}, j.Environment["name"]); identity != (role != "") || identity != (j.Environment["name"] != "" && !writes) {
 			t.Errorf("job %s extends %s, has the role %q and the environment %q", name, j.Extends, role, j.Environment["name"])
 		}
-		if changes := role == "$TOMBOLO_APPLY_ROLE"; changes != (name == "apply") {
+		if changes := role == "$TOMBOLO_APPLY_ROLE"; changes != (name == "apply" || name == "remediate") {
 			t.Errorf("job %s has the role %q", name, role)
 		}
 	}
@@ -109,6 +109,10 @@ func TestGitLab(t *testing.T) {
 	apply := jobs["apply"]
 	if apply.Interruptible == nil || *apply.Interruptible || apply.ResourceGroup != "apply" || apply.Environment["name"] != "apply" {
 		t.Errorf("apply may be cancelled, run beside another, or run without approval: %+v", apply)
+	}
+	const put = `$CI_PIPELINE_SOURCE == "schedule" && $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH && $TOMBOLO_REMEDIATE == "true"`
+	if r := jobs["remediate"]; len(r.Rules) != 1 || r.Rules[0].If != put || r.Interruptible == nil || *r.Interruptible || r.ResourceGroup != jobs["drift"].ResourceGroup {
+		t.Errorf("drift is put right where nobody asked for it, beside a look for it, or may be cancelled: %+v", r)
 	}
 	for _, name := range []string{"preview", "preview-program", "comment", "comment-program"} {
 		for _, want := range []string{"$CI_MERGE_REQUEST_SOURCE_PROJECT_ID == $CI_PROJECT_ID", "$CI_MERGE_REQUEST_TARGET_BRANCH_NAME == $CI_DEFAULT_BRANCH"} {
@@ -169,7 +173,7 @@ func TestSameCommands(t *testing.T) {
 		"check": {"preview", "check"}, "preview": {"preview", "preview"}, "comment": {"preview", "comment"},
 		"preview-program": {"preview-program", "preview"}, "comment-program": {"preview-program", "comment"},
 		"promotion": {"promotion", "check"}, "comment-promotion": {"promotion", "comment"},
-		"plan": {"apply", "plan"}, "apply": {"apply", "apply"}, "drift": {"drift", "drift"},
+		"plan": {"apply", "plan"}, "apply": {"apply", "apply"}, "drift": {"drift", "drift"}, "remediate": {"drift", "remediate"},
 	} {
 		w, _ := load(t, github+"/"+at[0]+".yml")
 		var scripts []string

@@ -88,8 +88,8 @@ func (s *scheduler) write(b *bytes.Buffer) {
 	fmt.Fprintf(b, "\n## The scheduler alone\n\n"+
 		"%d clusters in %d waves, a hub for every %d spokes, with the %d durations that were recorded above, give or take a tenth, in simulated time. "+
 		"Of a hundred ups one fails, and the run is resumed until every cluster is up. The bound of a wave is its longest chain of hub and spoke, "+
-		"or its work over the workers, whichever is larger; that of an attempt is the sum of its waves'. "+
-		"It does not know that spokes wait for their hub, so many workers miss it by more.\n\n"+
+		"or the time of all work over the workers, whichever is larger; workers have no work while a hub is made that their spokes wait for. "+
+		"That of an attempt is the sum of its waves'.\n\n"+
 		"| at a time | attempts | failures | makespan / bound | scheduler's time of a cluster | memory of a cluster |\n|---:|---:|---:|---:|---:|---:|\n",
 		s.Clusters, s.Waves, spokesOfAHub, s.Samples)
 	for _, r := range s.Runs {

@@ -120,27 +120,13 @@ type attempt struct {
 	own, makespan time.Duration
 	// bytes that the schedule takes.
 	bytes uint64
-	// waves that ran.
-	waves map[int]*wave
-}
-
-// wave is the work of a wave's steps that ran, and the longest chain of them.
-type wave struct{ work, longest time.Duration }
-
-// bound is the shortest time that so many workers can do the work in: waves come
-// one after the other, and a wave takes its longest chain, or its work over the
-// workers.
-func (a attempt) bound(parallel int) time.Duration {
-	var sum time.Duration
-	for _, w := range a.waves {
-		sum += max(w.longest, w.work/time.Duration(parallel))
-	}
-	return sum
+	// waves has the work that ran, by wave.
+	waves map[int][]work
 }
 
 // attempt runs what is not done yet.
 func (f *simulated) attempt(parallel int) (attempt, error) {
-	a := attempt{waves: map[int]*wave{}}
+	a := attempt{waves: map[int][]work{}}
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
@@ -166,7 +152,7 @@ func (f *simulated) attempt(parallel int) (attempt, error) {
 				break
 			}
 			takes := f.takes[step.Cluster]
-			a.add(step, takes, chains)
+			a.waves[step.Wave] = append(a.waves[step.Wave], chains.add(step, takes))
 			heap.Push(&running, end{at: now + takes, step: step})
 		}
 		if len(running) == 0 {
@@ -191,45 +177,6 @@ func (f *simulated) attempt(parallel int) (attempt, error) {
 		f.jobs[i].Done = f.jobs[i].Done || done[f.jobs[i].Cluster]
 	}
 	return a, nil
-}
-
-// add adds a step that starts to its wave.
-func (a attempt) add(step rollout.Step, takes time.Duration, chains *chains) {
-	w := a.waves[step.Wave]
-	if w == nil {
-		w = &wave{}
-		a.waves[step.Wave] = w
-	}
-	w.work += takes
-	w.longest = max(w.longest, chains.add(step, takes))
-}
-
-// chains are the times of hubs and spokes that had to wait for each other in one
-// wave.
-type chains struct {
-	after map[string][]string
-	waves map[string]int
-	ends  map[string]time.Duration
-}
-
-func newChains(jobs []rollout.Job) *chains {
-	c := &chains{after: map[string][]string{}, waves: map[string]int{}, ends: map[string]time.Duration{}}
-	for _, j := range jobs {
-		c.after[j.Cluster], c.waves[j.Cluster] = j.After, j.Wave
-	}
-	return c
-}
-
-// add adds a step that starts, and returns the chain that ends with it.
-func (c *chains) add(step rollout.Step, takes time.Duration) time.Duration {
-	var before time.Duration
-	for _, name := range c.after[step.Cluster] {
-		if c.waves[name] == step.Wave {
-			before = max(before, c.ends[name])
-		}
-	}
-	c.ends[step.Cluster] = before + takes
-	return before + takes
 }
 
 // end is when a step will end.

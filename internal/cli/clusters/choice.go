@@ -2,12 +2,15 @@ package clusters
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"tombolo/automation/rollout"
 	"tombolo/config"
 	"tombolo/internal/cli/fault"
+	"tombolo/internal/render"
+	"tombolo/internal/wording"
 )
 
 // Choice is which clusters a command is about: those that it names, and those
@@ -15,6 +18,10 @@ import (
 type Choice struct {
 	// Clusters loads clusters by names or paths; all without any.
 	Clusters func(names []string) ([]*config.Cluster, error)
+	// Recorded has the statuses of clusters, as they are recorded.
+	Recorded func() (func(cluster string) ([]string, error), error)
+	// Status says what people should know of the choice.
+	Status func() render.Status
 	// Selection that the command line makes.
 	Selection rollout.Selection
 }
@@ -25,6 +32,8 @@ func (c *Choice) AddFlags(cmd *cobra.Command) {
 	flags.BoolVar(&c.Selection.All, "all", false, "all clusters of the project")
 	flags.StringVarP(&c.Selection.Selector, "selector", "l", "", "only clusters with these `labels`, such as environment=prod,logging!=off")
 	flags.IntSliceVar(&c.Selection.Waves, "wave", nil, "only clusters of these `waves`")
+	flags.StringSliceVar(&c.Selection.Status, "status", nil, "only clusters that are recorded with one of these `statuses`: failed, drifted, pending")
+	_ = cmd.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(rollout.Statuses(), cobra.ShellCompDirectiveNoFileComp))
 }
 
 // Args takes the names of clusters.
@@ -37,7 +46,7 @@ func (c *Choice) Args(cmd *cobra.Command, args []string) error {
 }
 
 // Choose returns the chosen clusters in the order of their waves. None at all is
-// an error of class fault.Usage.
+// an error of class fault.Usage, but none with a status is well: the list is empty.
 func (c *Choice) Choose() ([]*config.Cluster, error) {
 	all, err := c.Clusters(c.Selection.Names)
 	if err != nil {
@@ -47,5 +56,30 @@ func (c *Choice) Choose() ([]*config.Cluster, error) {
 	if err == nil && len(chosen) == 0 {
 		err = fault.NewUsage(fmt.Sprintf("no cluster matches %s", c.Selection), "`tombolo list` shows the clusters; their labels are in their files")
 	}
-	return chosen, err
+	if err != nil || len(c.Selection.Status) == 0 {
+		return chosen, err
+	}
+	return c.withStatus(chosen)
+}
+
+// withStatus are the clusters that are recorded with one of the statuses.
+func (c *Choice) withStatus(all []*config.Cluster) ([]*config.Cluster, error) {
+	recorded, err := c.Recorded()
+	if err != nil {
+		return nil, err
+	}
+	var chosen []*config.Cluster
+	for _, of := range all {
+		has, err := recorded(of.Name)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(has, func(s string) bool { return slices.Contains(c.Selection.Status, s) }) {
+			chosen = append(chosen, of)
+		}
+	}
+	if len(chosen) == 0 {
+		c.Status().Done("no cluster is recorded as %s", wording.Or(c.Selection.Status))
+	}
+	return chosen, nil
 }

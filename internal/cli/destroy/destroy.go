@@ -60,7 +60,11 @@ destroyed, core is kept.
 
 Several clusters are destroyed in the reverse order of their waves, spokes before
 their hub, some of them in parallel. A cluster that fails stops the next wave and
-its hub, but not the other clusters of its wave; --resume continues.
+its hub, but not the other clusters of its wave; --resume continues. With
+--max-failures, the run goes on to the next wave as long as no more have failed.
+
+A cluster with change windows is destroyed in them alone: see up. --outside-window goes
+ahead, and records the reason.
 
 The cluster is emptied first. A cluster with Argo CD leaves its hub: generators
 stop selecting it, its applications are deleted with their objects (or kept, if
@@ -103,10 +107,13 @@ with --yes-destroy.`),
 
 func destroyRun(ctx context.Context, o *Options) error {
 	all, err := o.Choose()
-	if err != nil {
+	if err != nil || len(all) == 0 {
 		return err
 	}
-	if err := o.Refuse(all, o.cannotAsk()); err != nil {
+	if err := o.Consent.Refuse(all, o.cannotAsk()); err != nil {
+		return err
+	}
+	if err := o.Enter(all); err != nil {
 		return err
 	}
 	o.NameBackend()
@@ -114,7 +121,7 @@ func destroyRun(ctx context.Context, o *Options) error {
 		if err := o.ask(ctx, all); err != nil {
 			return err
 		}
-		return s.Run(ctx, all, fleet.Tasks{Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (rollout.Work, error) {
+		return s.Run(ctx, all, fleet.Tasks{Changes: func(context.Context, *config.Cluster) bool { return true }, Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (rollout.Work, error) {
 			r, err := o.one(ctx, s.Driver, t, c)
 			return result.Work(r), err
 		}})

@@ -38,7 +38,7 @@ type Options struct {
 func NewCmdDoctor(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
 		Streams: f.Streams, Status: f.Status, Progress: f.Progress, JSON: f.JSON, Table: f.Table,
-		Choice: clusters.Choice{Clusters: f.ClustersOrAll},
+		Choice: f.Choice(),
 		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
 	}
 	cmd := &cobra.Command{

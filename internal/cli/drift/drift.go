@@ -11,9 +11,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"tombolo/automation"
+	"tombolo/automation/approved"
 	"tombolo/automation/drift"
+	"tombolo/automation/health"
 	"tombolo/automation/rollout"
 	"tombolo/config"
+	"tombolo/internal/cli/change"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/fleet"
@@ -22,6 +25,9 @@ import (
 // Driver is what the command needs of automation.Driver.
 type Driver interface {
 	Drift(context.Context, *config.Cluster) (drift.Report, error)
+	Preview(context.Context, *config.Cluster, automation.PreviewOptions) (automation.Result, error)
+	Up(context.Context, *config.Cluster, automation.UpOptions) (automation.Result, error)
+	Verify(context.Context, *config.Cluster, health.Options) (health.Verification, error)
 }
 
 // Options of the command.
@@ -32,6 +38,8 @@ type Options struct {
 
 	// Report is the file for a report in Markdown; none when empty.
 	Report string
+	// Remediate puts drift right, where the cluster files allow that.
+	Remediate bool
 }
 
 // NewCmdDrift returns the command; runF, if not nil, runs in place of it.
@@ -50,17 +58,26 @@ in neither stack. Nothing is written, and no lock is taken.
 
 The exit code is 9 if anything differs. Resources that the cloud and controllers make
 for a cluster are only counted. The last result of each cluster is kept, for
-status.`),
+status.
+
+With --remediate, what is missing or changed is put right where drift.remediate of the
+cluster file allows that: as up --refresh does it, without a question. It is planned first.
+A cluster is left to people if its file has changes that were not applied, if something
+would be deleted or replaced that holds data or that others depend on, or if the policy
+requires an approval. What is unexpected is always left. The clusters are compared again
+afterwards.`),
 		Example: strings.TrimSpace(`
   tombolo drift demo --lab
   tombolo drift --all
   tombolo drift --all --report drift.md
+  tombolo drift --all --remediate
   tombolo drift demo --output json`),
 		Args: opts.Args,
 		RunE: func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, driftRun) },
 	}
 	opts.AddFlags(cmd)
 	opts.AddChangedFlags(cmd)
+	cmd.Flags().BoolVar(&opts.Remediate, "remediate", false, "put right what is missing or changed, where drift.remediate of the cluster file allows it")
 	cmd.Flags().StringVar(&opts.Report, "report", "", "`file` for the differences, in Markdown; it is empty if there are none")
 	return cmd
 }
@@ -74,37 +91,64 @@ func driftRun(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	var mu sync.Mutex
-	reports := map[string]drift.Report{}
-	err = fleet.With(ctx, o.Fleet, o.Driver, func(s *fleet.Session[Driver]) error {
-		return s.Run(ctx, all, fleet.Tasks{Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (rollout.Work, error) {
-			report, err := s.Driver.Drift(ctx, c)
-			if ctx.Err() != nil {
-				return rollout.Work{}, err // an incomplete result is not used
-			}
-			mu.Lock()
-			reports[c.Name] = report
-			mu.Unlock()
-			return rollout.Work{Phase: "drift"}, cmp.Or(err, store.Save(report), o.write(t, report))
+	reports := &found{store: store, reports: map[string]drift.Report{}}
+	m := &remedy{Options: o, seen: &change.Collector{}, plans: map[string]*approved.Cluster{}, left: map[string]string{}}
+	err = fleet.With(ctx, o.Fleet, change.Before(m.seen, o.Driver), func(s *fleet.Session[Driver]) error {
+		err := s.Run(ctx, all, fleet.Tasks{Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (rollout.Work, error) {
+			return rollout.Work{Phase: "drift"}, o.look(ctx, s.Driver, t, c, reports)
 		}})
+		if !o.Remediate || ctx.Err() != nil {
+			return err
+		}
+		m.session = s
+		return cmp.Or(err, m.run(ctx, all, reports))
 	})
 	if o.Report != "" {
-		err = cmp.Or(err, saveReport(o.Report, reports))
+		err = cmp.Or(err, saveReport(o.Report, reports.reports, m.left))
 	}
 	names := []string{}
 	for _, c := range all {
-		if r := reports[c.Name]; r.Drifted() {
+		if r := reports.get(c.Name); r.Drifted() {
 			names = append(names, c.Name)
 		}
 	}
 	if err != nil || len(names) == 0 {
 		return err
 	}
-	return found(names)
+	return drifted(names)
 }
 
-// found is the error that says that something differs.
-func found(clusters []string) error {
+// found are the last reports of the clusters, which are kept as well.
+type found struct {
+	store   drift.Store
+	mu      sync.Mutex
+	reports map[string]drift.Report
+}
+
+func (f *found) get(cluster string) drift.Report {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.reports[cluster]
+}
+
+func (f *found) keep(r drift.Report) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.reports[r.Cluster] = r
+	return f.store.Save(r)
+}
+
+// look compares a cluster, keeps what it finds, and shows it.
+func (o *Options) look(ctx context.Context, driver Driver, t fleet.Terminal, c *config.Cluster, reports *found) error {
+	report, err := driver.Drift(ctx, c)
+	if ctx.Err() != nil {
+		return err // an incomplete result is not used
+	}
+	return cmp.Or(err, reports.keep(report), o.write(t, report))
+}
+
+// drifted is the error that says that something differs.
+func drifted(clusters []string) error {
 	names := strings.Join(clusters, " ")
 	return &fault.Error{
 		Class:   fault.Drift,

@@ -20,10 +20,20 @@ import (
 	"tombolo/internal/render"
 )
 
-// driver has a report for each cluster.
-type driver map[string]drift.Report
+// looks has a report for each cluster. It changes none.
+type looks map[string]drift.Report
 
-func (d driver) Drift(_ context.Context, c *config.Cluster) (drift.Report, error) {
+// driver is what the command gets: it looks only, but in tests of the remediation.
+type driver struct {
+	looks
+	Driver
+}
+
+func (d driver) Drift(ctx context.Context, c *config.Cluster) (drift.Report, error) {
+	return d.looks.Drift(ctx, c)
+}
+
+func (d looks) Drift(_ context.Context, c *config.Cluster) (drift.Report, error) {
 	r := d[c.Name]
 	r.Cluster = c.Name
 	if r.Error != "" {
@@ -32,7 +42,7 @@ func (d driver) Drift(_ context.Context, c *config.Cluster) (drift.Report, error
 	return r, nil
 }
 
-var reports = driver{
+var reports = looks{
 	"clean": {Stacks: []drift.Stack{{Stack: "clean-core", Resources: 3}, {Stack: "clean-bootstrap", Skipped: "it was not deployed"}}},
 	"demo": {
 		Stacks: []drift.Stack{{Stack: "demo-core", Resources: 3}, {Stack: "demo-bootstrap", Resources: 2, Busy: "it is locked by ada"}},
@@ -64,7 +74,7 @@ func run(t *testing.T, format render.Format, names ...string) (stdout, stderr st
 			}
 			return all, nil
 		}
-		o.Driver = func(context.Context, automation.Observer) (Driver, error) { return reports, nil }
+		o.Driver = func(context.Context, automation.Observer) (Driver, error) { return driver{looks: reports}, nil }
 		o.Store = func() (drift.Store, error) { return store, nil }
 		return driftRun(ctx, o)
 	})

@@ -17,14 +17,14 @@ const maxListed = 50
 
 // saveReport writes what differs in Markdown, for an issue: nothing when nothing
 // does. The same differences give the same bytes.
-func saveReport(file string, reports map[string]drift.Report) error {
-	if err := os.WriteFile(file, []byte(written(reports)), 0o644); err != nil {
+func saveReport(file string, reports map[string]drift.Report, left map[string]string) error {
+	if err := os.WriteFile(file, []byte(written(reports, left)), 0o644); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
 	return nil
 }
 
-func written(reports map[string]drift.Report) string {
+func written(reports map[string]drift.Report, left map[string]string) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(reports)) {
 		r := reports[name]
@@ -51,6 +51,9 @@ func written(reports map[string]drift.Report) string {
 		}
 		if more := len(r.Differences) - maxListed; more > 0 {
 			fmt.Fprintf(&b, "\nand %d more: `tombolo drift %s` lists them\n", more, name)
+		}
+		if why := left[name]; why != "" {
+			fmt.Fprintf(&b, "\nIt is left to people: %s\n", markdown.Text(cut(why)))
 		}
 		fmt.Fprintf(&b, "\nPut back what is missing or changed with `tombolo up %s --refresh`.\n\n", name)
 	}

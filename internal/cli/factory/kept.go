@@ -3,11 +3,13 @@ package factory
 import (
 	"cmp"
 	"path/filepath"
+	"slices"
 
 	"tombolo/automation"
 	"tombolo/automation/backend"
 	"tombolo/automation/drift"
 	"tombolo/automation/rollout"
+	"tombolo/internal/cli/clusters"
 	"tombolo/lab"
 )
 
@@ -61,4 +63,43 @@ func (f *Factory) kept(what string) (string, error) {
 		return filepath.Join(root, ".lab", what), nil
 	}
 	return filepath.Join(root, ".tombolo", what), nil
+}
+
+// Choice is which clusters a command is about, of all in the project.
+func (f *Factory) Choice() clusters.Choice {
+	return clusters.Choice{Clusters: f.ClustersOrAll, Recorded: f.Recorded, Status: f.Status}
+}
+
+// Records are what the journals tell of runs on the backend in use, from the newest on.
+func (f *Factory) Records() ([]rollout.Record, error) {
+	journals, err := f.Journals()
+	if err != nil {
+		return nil, err
+	}
+	all, err := journals.Records(0)
+	return slices.DeleteFunc(all, journals.Elsewhere), err
+}
+
+// Recorded says which statuses a cluster has, by the journals and by the last looks for drift.
+func (f *Factory) Recorded() (func(cluster string) ([]string, error), error) {
+	runs, err := f.Records()
+	if err != nil {
+		return nil, err
+	}
+	looks, err := f.Drift()
+	if err != nil {
+		return nil, err
+	}
+	return func(cluster string) ([]string, error) {
+		var out []string
+		status, destroyed := rollout.StatusOf(cluster, runs)
+		if status != "" {
+			out = append(out, status)
+		}
+		report, err := looks.Load(cluster)
+		if err == nil && report != nil && report.Drifted() && !destroyed {
+			out = append(out, rollout.StatusDrifted)
+		}
+		return out, err
+	}, nil
 }

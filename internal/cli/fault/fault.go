@@ -28,6 +28,8 @@ const (
 	Dangerous Class = "dangerous"
 	// Policy: the project's policy rejects the change.
 	Policy Class = "policy"
+	// Window: a cluster is outside of its change windows, and was not changed.
+	Window Class = "window"
 	// Declined: the user answered no at the prompt.
 	Declined Class = "declined"
 )

@@ -23,6 +23,7 @@ import (
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/notice"
 	"tombolo/internal/cli/streams"
+	"tombolo/internal/cli/window"
 	"tombolo/internal/render"
 )
 
@@ -71,6 +72,14 @@ type Fleet struct {
 	// NoGate and GateTimeout are about the check between two waves.
 	NoGate      bool
 	GateTimeout time.Duration
+	// Bake is how long a wave has to stay healthy before the next starts.
+	Bake time.Duration
+	// Baking has the clock of a bake. Default: the machine's.
+	Baking rollout.Bake
+	// MaxFailures of the clusters.
+	MaxFailures rollout.Failures
+	// Guard holds the run to change windows.
+	window.Guard
 	// ChangedSince leaves out the clusters that have the same inputs as at this
 	// commit; Tree is the platform tree that is compared as well.
 	ChangedSince, Tree string
@@ -88,7 +97,7 @@ type Fleet struct {
 func New(f *factory.Factory, o Operation) *Fleet {
 	return &Fleet{
 		Operation: o, Streams: f.Streams, Out: f.Streams.Out, Status: f.Status, Progress: f.Progress, JSON: f.JSON, Table: f.Table,
-		Choice: clusters.Choice{Clusters: f.ClustersOrAll}, Root: f.Root, Journals: f.Journals, Backend: f.Backend, Trace: f.Trace, Notices: f.Notices,
+		Choice: f.Choice(), Root: f.Root, Journals: f.Journals, Backend: f.Backend, Trace: f.Trace, Notices: f.Notices,
 	}
 }
 
@@ -105,7 +114,7 @@ func (f *Fleet) NameBackend() {
 const DefaultGateTimeout = 10 * time.Minute
 
 // ownFlags are those of a run. The journal does not record them.
-var ownFlags = []string{"all", "selector", "wave", "parallel", "fail-fast", "resume", "no-gate", "gate-timeout", "yes", "yes-destroy", "changed-since", "tree"}
+var ownFlags = []string{"all", "selector", "wave", "parallel", "fail-fast", "resume", "no-gate", "gate-timeout", "yes", "yes-destroy", "changed-since", "tree", "status", "outside-window"}
 
 // AddFlags adds the flags that choose clusters, and those of the run.
 func (f *Fleet) AddFlags(cmd *cobra.Command) {
@@ -116,6 +125,10 @@ func (f *Fleet) AddFlags(cmd *cobra.Command) {
 	flags.BoolVar(&f.FailFast, "fail-fast", false, "start nothing more after the first failure")
 	if f.Operation.Undoing != "" {
 		flags.BoolVar(&f.Resume, "resume", false, "continue the last run that did not finish")
+		flags.Var(&f.MaxFailures, "max-failures", "begin with no further cluster when more than so many have failed, or more than so much of the run's clusters (default: one that fails stops the next wave)")
+	}
+	if f.Operation.Changes {
+		f.AddFlag(cmd)
 	}
 }
 
@@ -123,6 +136,7 @@ func (f *Fleet) AddFlags(cmd *cobra.Command) {
 func (f *Fleet) AddGateFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.NoGate, "no-gate", false, "start the next wave without checking the health of the last one")
 	cmd.Flags().DurationVar(&f.GateTimeout, "gate-timeout", DefaultGateTimeout, "longest wait for the health of a wave")
+	cmd.Flags().DurationVar(&f.Bake, "bake", 0, "how long each wave has to stay healthy before the next one starts")
 }
 
 // Args takes the names of clusters. Without a name and without a flag that
@@ -132,6 +146,9 @@ func (f *Fleet) Args(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if err := f.checkChanged(); err != nil {
+		return err
+	}
+	if err := f.checkSafety(cmd); err != nil {
 		return err
 	}
 	switch {
@@ -144,7 +161,20 @@ func (f *Fleet) Args(cmd *cobra.Command, args []string) error {
 	case f.Resume || !f.Selection.Empty():
 		return nil
 	}
-	return fault.NewUsage("no cluster is selected", "pass names of clusters or paths of cluster files, or --all, --selector or --wave")
+	return fault.NewUsage("no cluster is selected", "pass names of clusters or paths of cluster files, or --all, --selector, --wave or --status")
+}
+
+// checkSafety checks the flags that limit what a run may do.
+func (f *Fleet) checkSafety(cmd *cobra.Command) error {
+	switch {
+	case f.FailFast && f.MaxFailures.Given:
+		return fault.NewUsage("--fail-fast and --max-failures: both say when nothing more starts", "pass one of them")
+	case f.Bake < 0:
+		return fault.NewUsage(fmt.Sprintf("--bake is %s", f.Bake), "pass a duration such as 30m")
+	case f.Bake > 0 && f.NoGate:
+		return fault.NewUsage("--bake and --no-gate: a bake looks at the health of a wave", "pass one of them")
+	}
+	return f.Check(cmd)
 }
 
 // Choose returns the clusters that the command line is about, in the order of

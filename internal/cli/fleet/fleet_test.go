@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 	"gotest.tools/v3/assert"
@@ -39,6 +40,9 @@ type fixture struct {
 	bad, unhealthy []string
 	// sender tells channels; nil for none.
 	sender *notice.Sender
+	// now is the clock, if it is set, and baking sets a bake's.
+	now    time.Time
+	baking func(*Fleet)
 }
 
 const file = `version: 1
@@ -81,11 +85,20 @@ func (fx *fixture) run(t *testing.T, args ...string) error {
 	fx.errOut.Reset()
 	f := New(fx.factory, Operation{Name: "up", Order: rollout.Forward, Changes: true, Undoing: "destroy"})
 	f.Notices = func() *notice.Sender { return fx.sender }
+	if fx.baking != nil {
+		fx.baking(f)
+	}
+	if !fx.now.IsZero() {
+		f.Now = func() time.Time { return fx.now }
+	}
 	cmd := &cobra.Command{
 		Use: "up", Args: f.Args, SilenceErrors: true, SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := f.Choose()
 			if err != nil || len(all) == 0 {
+				return err
+			}
+			if err := f.Enter(all); err != nil {
 				return err
 			}
 			return With(cmd.Context(), f, open, func(s *Session[struct{}]) error { return s.Run(cmd.Context(), all, fx.tasks(f)) })
@@ -104,6 +117,7 @@ func open(context.Context, automation.Observer) (struct{}, error) { return struc
 
 func (fx *fixture) tasks(f *Fleet) Tasks {
 	t := Tasks{
+		Changes: func(context.Context, *config.Cluster) bool { return true },
 		Work: func(_ context.Context, t Terminal, c *config.Cluster) (rollout.Work, error) {
 			fx.worked = append(fx.worked, c.Name)
 			t.Status.Done("%s: worked on", c.Name)
@@ -121,6 +135,7 @@ func (fx *fixture) tasks(f *Fleet) Tasks {
 			}
 			return nil
 		}
+		t.Health = t.Gate
 	}
 	return t
 }
@@ -138,7 +153,7 @@ func TestChoose(t *testing.T) {
 		{args: "--selector tier=live --wave 1", want: []string{"east", "west"}},
 		{args: "--wave 0,2", want: []string{"canary", "last"}},
 		{args: "canary last -l tier=live", want: []string{"last"}},
-		{args: "", err: "no cluster is selected; pass names of clusters or paths of cluster files, or --all, --selector or --wave"},
+		{args: "", err: "no cluster is selected; pass names of clusters or paths of cluster files, or --all, --selector, --wave or --status"},
 		{args: "--all east", err: "--all and east: name clusters, or take all; see `up --help`"},
 		{args: "--selector tier=none", err: "no cluster matches --selector tier=none; `tombolo list` shows the clusters; their labels are in their files"},
 		{args: "--selector a==b==c", err: "selector \"a==b==c\": found '==', expected: ',' or 'end of string'; see `up --help`"},

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"tombolo/automation"
 	"tombolo/automation/rollout"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
-	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/notice"
 	"tombolo/internal/render"
 )
@@ -20,6 +20,14 @@ type Session[D any] struct {
 	Driver   D
 	Progress *render.Progress
 	fleet    *Fleet
+}
+
+// As is the session for another operation of the same command, such as a change after a
+// look.
+func (s *Session[D]) As(o Operation) *Session[D] {
+	f := *s.fleet
+	f.Operation = o
+	return &Session[D]{Driver: s.Driver, Progress: s.Progress, fleet: &f}
 }
 
 // With opens the driver, shows its progress, and calls do with both.
@@ -38,6 +46,12 @@ type Tasks struct {
 	// Gate asks for the health of one cluster before the next wave starts; nil
 	// for none.
 	Gate func(context.Context, *config.Cluster) error
+	// Health asks whether a cluster that passed the gate is still healthy, while its wave
+	// bakes.
+	Health func(context.Context, *config.Cluster) error
+	// Changes says that the work changes a cluster, so that it is held to the cluster's
+	// change windows; nil for work that changes none. It is asked outside of them only.
+	Changes func(context.Context, *config.Cluster) bool
 }
 
 // Run works on clusters in the order of the command's operation, and shows the result
@@ -51,7 +65,7 @@ func (s *Session[D]) Run(ctx context.Context, all []*config.Cluster, t Tasks) er
 	}
 	defer journal.Close()
 	runner, out := s.runner(all, t, f.Operation)
-	runner.Journal = journal
+	runner.Journal, runner.MaxFailures, runner.Hold = journal, f.MaxFailures, f.hold(all, t, journal)
 	if f.resumed != nil {
 		runner.Passed = f.resumed.Passed
 	}
@@ -120,8 +134,62 @@ func (s *Session[D]) runner(all []*config.Cluster, t Tasks, o Operation) (rollou
 	}
 	if t.Gate != nil {
 		r.Gate = rollout.Gate(func(ctx context.Context, name string) error { return t.Gate(ctx, byName[name]) })
+		r.Gate = s.baked(r.Gate, t, byName)
 	}
 	return r, out
+}
+
+// baked is the gate with the bake after it.
+func (s *Session[D]) baked(gate func(context.Context, int, []string) error, t Tasks, byName map[string]*config.Cluster) func(context.Context, int, []string) error {
+	f := s.fleet
+	if f.Bake <= 0 || t.Health == nil {
+		return gate
+	}
+	b := f.Baking
+	b.For = f.Bake
+	b.Check = rollout.Gate(func(ctx context.Context, name string) error { return t.Health(ctx, byName[name]) })
+	b.Began = func(wave int, clusters []string, until time.Time) {
+		s.Progress.Interlude(func() {
+			f.Status().Doing("wave %d bakes until %s: %s", wave, until.Local().Format(time.TimeOnly), listed(clusters))
+		})
+	}
+	return b.After(gate)
+}
+
+// Enter refuses a run that is to change clusters of which one of the first wave is outside
+// of its change windows. The others are judged when their turn comes.
+func (f *Fleet) Enter(changed []*config.Cluster) error {
+	first := changed[:0:0]
+	for _, c := range changed {
+		if f.resumed != nil && f.resumed.Ends[c.Name].Outcome == rollout.Succeeded {
+			continue
+		}
+		switch {
+		case len(first) == 0 || c.Wave == first[0].Wave:
+			first = append(first, c)
+		case (c.Wave < first[0].Wave) != (f.Operation.Order == rollout.Reverse):
+			first = append(first[:0:0], c)
+		}
+	}
+	if f.Reason != "" {
+		first = changed
+	}
+	return f.Guard.Enter(f.Status(), first)
+}
+
+// hold leaves clusters that are to be changed and whose turn comes outside of their change
+// windows.
+func (f *Fleet) hold(all []*config.Cluster, t Tasks, journal *rollout.Journal) func(context.Context, string) error {
+	if t.Changes == nil {
+		return nil
+	}
+	return func(ctx context.Context, name string) error {
+		c := all[slices.IndexFunc(all, func(c *config.Cluster) bool { return c.Name == name })]
+		if c.Closed(f.Time()) == "" || !t.Changes(ctx, c) {
+			return nil
+		}
+		return f.Admit(c, journal)
+	}
 }
 
 // prepare puts clusters into the operation's order, and starts the journal, or
@@ -152,7 +220,7 @@ func (f *Fleet) prepare(all []*config.Cluster) ([]rollout.Job, *rollout.Journal,
 	}
 	journal, err := journals.Begin(h)
 	if err != nil {
-		return nil, nil, fault.NewPrecondition("the journal of the run cannot be written", "make the directory writable", err)
+		return nil, nil, unwritable(err)
 	}
 	return jobs, journal, nil
 }

@@ -36,7 +36,7 @@ type Options struct {
 
 // NewCmdGraph returns the command; runF, if not nil, runs in place of it.
 func NewCmdGraph(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
-	opts := &Options{Out: f.Streams.Out, JSON: f.JSON, Choice: clusters.Choice{Clusters: f.ClustersOrAll}, Format: Mermaid}
+	opts := &Options{Out: f.Streams.Out, JSON: f.JSON, Choice: f.Choice(), Format: Mermaid}
 	cmd := &cobra.Command{
 		Use:   "graph [<cluster>...]",
 		Short: "Draw clusters, their hubs, waves and stacks",

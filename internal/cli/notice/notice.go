@@ -162,7 +162,7 @@ func title(command string, of []Cluster) string {
 		return fmt.Sprintf("%s of %s: %s", command, of[0].Name, of[0].Outcome)
 	}
 	var parts []string
-	for _, o := range []rollout.Outcome{rollout.Succeeded, rollout.Failed, rollout.Interrupted, rollout.Skipped, rollout.Unstarted} {
+	for _, o := range rollout.Outcomes() {
 		n := 0
 		for _, c := range of {
 			if c.Outcome == o {

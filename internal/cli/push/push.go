@@ -47,7 +47,8 @@ itself: a commit upgrades it, and up leaves it alone.
 The command never forces a push, and makes no commit if nothing differs. If the
 branch takes no pushes, the commit goes to another branch, for a pull request. The
 Secret with the credentials is never committed. The command needs no cluster: run
-it before or after up.`),
+it before or after up. A cluster with change windows is pushed in them alone, but to
+another --branch at any time.`),
 		Example: strings.TrimSpace(`
   tombolo push demo --lab
   tombolo push prod --branch upgrade-flux
@@ -63,11 +64,17 @@ it before or after up.`),
 
 func pushRun(ctx context.Context, o *Options) error {
 	all, err := o.Choose()
-	if err != nil {
+	if err != nil || len(all) == 0 {
 		return err
 	}
+	pushes := func(context.Context, *config.Cluster) bool { return o.Branch == "" }
+	if o.Branch == "" {
+		if err := o.Enter(all); err != nil {
+			return err
+		}
+	}
 	return fleet.With(ctx, o.Fleet, o.Driver, func(s *fleet.Session[Driver]) error {
-		return s.Run(ctx, all, fleet.Tasks{Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (rollout.Work, error) {
+		return s.Run(ctx, all, fleet.Tasks{Changes: pushes, Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (rollout.Work, error) {
 			return rollout.Work{Phase: "push"}, Cluster(ctx, s.Driver, c, Output{
 				Out: t.Out, Status: t.Status, JSON: o.JSON(), Branch: o.Branch, OwnCredentials: o.OwnCredentials,
 			})

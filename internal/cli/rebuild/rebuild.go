@@ -19,6 +19,7 @@ import (
 	"tombolo/internal/cli/destroy"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
+	"tombolo/internal/cli/fleet"
 	"tombolo/internal/cli/notice"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/cli/verify"
@@ -47,7 +48,6 @@ type Options struct {
 	Driver func(context.Context, automation.Observer) (Driver, error)
 	// Notices tell the cluster's channel how the rebuild has ended; nil for none.
 	Notices func() *notice.Sender
-	Now     func() time.Time
 
 	Name string
 	destroy.Consent
@@ -58,7 +58,8 @@ type Options struct {
 	Timeout time.Duration
 	// AssumeReachable goes on where the new cluster's API seems to be out of reach.
 	AssumeReachable bool
-	accept          []string
+	fleet.Single
+	accept []string
 }
 
 // NewCmdRebuild returns the command; runF, if not nil, runs in place of it.
@@ -67,7 +68,7 @@ func NewCmdRebuild(f *factory.Factory, runF func(context.Context, *Options) erro
 		Streams: f.Streams, Status: f.Status, Progress: f.Progress, Table: f.Table, JSON: f.JSON, Clusters: f.Clusters, Tools: f.LabTools,
 		Check:   func(ctx context.Context, c *config.Cluster) error { return check.Cluster(ctx, f, c) },
 		Notices: f.Notices,
-		Now:     time.Now,
+		Single:  fleet.NewSingle(f, "rebuild"),
 	}
 	opts.Driver = func(ctx context.Context, o automation.Observer) (Driver, error) {
 		driver, err := f.Driver(ctx, o)
@@ -106,6 +107,9 @@ cluster with protect: true, type its name, or pass it with --yes-destroy.`),
 			if err := factory.OneCluster(1)(cmd, args); err != nil {
 				return err
 			}
+			if err := opts.Guard.Check(cmd); err != nil {
+				return err
+			}
 			return opts.checkFlags()
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -121,6 +125,7 @@ cluster with protect: true, type its name, or pass it with --yes-destroy.`),
 	fs.BoolVar(&opts.AssumeReachable, "assume-reachable", false,
 		"go on where this machine seems not to reach the new cluster's Kubernetes API, as through a network that it cannot see")
 	fs.DurationVar(&opts.Timeout, "timeout", verify.DefaultTimeout, "longest wait until the new cluster is ready")
+	opts.AddFlag(cmd)
 	factory.CompleteFlag(cmd, "accept", risks())
 	return cmd
 }
@@ -148,7 +153,10 @@ func rebuildRun(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	if err := o.Refuse(all, o.cannotAsk()); err != nil {
+	if err := o.Consent.Refuse(all, o.cannotAsk()); err != nil {
+		return err
+	}
+	if err := o.Enter(o.Status(), all); err != nil {
 		return err
 	}
 	if err := o.Tools(all); err != nil {
@@ -184,7 +192,7 @@ func (o *Options) one(ctx context.Context, driver Driver, progress *render.Progr
 	if err := o.ask(ctx, c, plan); err != nil {
 		return err
 	}
-	t := &times{options: o, progress: progress, cluster: c, start: o.Now()}
+	t := &times{options: o, progress: progress, cluster: c, start: o.Time()}
 	run.Began, run.Ended = t.began, t.ended
 	run.Verify = func(ctx context.Context, next *config.Cluster) error {
 		return verify.Cluster(ctx, driver, next, verify.Output{
@@ -193,14 +201,18 @@ func (o *Options) one(ctx context.Context, driver Driver, progress *render.Progr
 	}
 	notices := o.Notices()
 	notices.Prepare(ctx, []*config.Cluster{c})
-	err = driver.Rebuild(ctx, c, plan, run)
-	if left := new(teardown.LeftoversError); errors.As(err, &left) && o.Asks() && o.cannotAsk() == nil {
-		if err = destroy.AskAbout(ctx, o.Streams, o.Status(), left); err == nil {
+	err = o.Record(ctx, o.Status(), c, func(ctx context.Context) error {
+		err := driver.Rebuild(ctx, c, plan, run)
+		if left := new(teardown.LeftoversError); errors.As(err, &left) && o.Asks() && o.cannotAsk() == nil {
+			if err := destroy.AskAbout(ctx, o.Streams, o.Status(), left); err != nil {
+				return err
+			}
 			run.Leftovers = teardown.DeleteLeftovers
 			err = driver.Rebuild(ctx, c, plan, run)
 		}
-	}
-	took := o.Now().Sub(t.start)
+		return err
+	})
+	took := o.Time().Sub(t.start)
 	notices.Send(ctx, notice.OfOne("rebuild", c, "Kubernetes "+plan.Version, took, err))
 	if err != nil {
 		o.Status().Plain("  `tombolo rebuild %s` goes on with the rebuild.", c.Name)

@@ -16,6 +16,7 @@ import (
 
 	"tombolo/automation"
 	"tombolo/automation/health"
+	"tombolo/automation/rollout"
 	"tombolo/automation/teardown"
 	"tombolo/automation/upgrade"
 	"tombolo/config"
@@ -95,6 +96,9 @@ func run(t *testing.T, d *driver, format render.Format, answer string, args ...s
 			c.GitOps.Channel = &config.Channel{Type: config.GenericChannel, Notices: config.RunNotices}
 			return []*config.Cluster{c}, nil
 		}
+		root := t.TempDir()
+		o.Root = func() (string, error) { return root, nil }
+		o.Journals = func() (rollout.Journals, error) { return rollout.Journals{Dir: root}, nil }
 		o.Tools = func([]*config.Cluster) error { return nil }
 		o.Check = func(context.Context, *config.Cluster) error {
 			e.checked = true
@@ -147,7 +151,7 @@ Type demo to destroy its core and bootstrap permanently: ► demo: destroy, core
 operation   part     time
 destroy     core     1m30s
 up          verify   1m30s
-all                  1m0s
+all                  2m0s
 ✔ demo: rebuilt with Kubernetes 1.36
   Commit clusters/demo.yaml: it says so now.
 `)
@@ -163,7 +167,7 @@ func TestRebuildForPrograms(t *testing.T) {
 	assert.Check(t, is.Contains(lines[0], `{"type":"rebuild-plan","cluster":"demo","from":"1.35","resumes":false,"began":"2026-01-02T12:00:00Z","version":"1.36","keepData":true,"changes":[`))
 	assert.Equal(t, lines[1], `{"type":"rebuild-phase","cluster":"demo","operation":"destroy","part":"core","seconds":90}`)
 	assert.Check(t, is.Contains(lines[2], `{"type":"verification"`))
-	assert.Equal(t, lines[4], `{"type":"rebuild","cluster":"demo","version":"1.36","began":"2026-01-02T12:00:00Z","resumed":false,"seconds":60}`)
+	assert.Equal(t, lines[4], `{"type":"rebuild","cluster":"demo","version":"1.36","began":"2026-01-02T12:00:00Z","resumed":false,"seconds":120}`)
 }
 
 func TestRebuildAsks(t *testing.T) {
@@ -251,10 +255,10 @@ func TestRebuildIsTold(t *testing.T) {
 		answer string
 		want   string
 	}{
-		{nil, "", "succeeded in 1m0s: Kubernetes 1.36"},
-		{[]error{errors.New("the cloud is down")}, "", "failed in 1m0s: the cloud is down"},
-		{[]error{left}, "delete", "succeeded in 1m0s: Kubernetes 1.36"},
-		{[]error{left}, "stop", "failed in 1m0s: "},
+		{nil, "", "succeeded in 2m0s: Kubernetes 1.36"},
+		{[]error{errors.New("the cloud is down")}, "", "failed in 2m0s: the cloud is down"},
+		{[]error{left}, "delete", "succeeded in 2m0s: Kubernetes 1.36"},
+		{[]error{left}, "stop", "failed in 2m0s: "},
 	} {
 		told = ""
 		_ = run(t, &driver{plan: toNewer(), fails: test.fails, channel: channel.URL}, render.Text, test.answer, "demo", "--yes")

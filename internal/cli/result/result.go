@@ -59,6 +59,16 @@ func Work(r automation.Result) rollout.Work {
 	return w
 }
 
+// Changes says whether a preview changes anything. Placeholders stand for changes.
+func Changes(r automation.Result) bool {
+	for _, s := range r.Stacks {
+		if s.Placeholders || s.Changes.Total() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // Plans returns what the progress saw of a preview's stacks, together with
 // what the driver knows of them.
 func Plans(progress *render.Progress, r automation.Result) []render.Plan {

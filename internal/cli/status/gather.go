@@ -103,6 +103,7 @@ func lastOf(cluster string, runs []rollout.Record) *Last {
 		return &Last{
 			Operation: r.Operation, Outcome: e.Outcome, Phase: e.Phase, Changes: e.Changes,
 			At: at, Seconds: e.Duration.Seconds(), Cause: e.Cause,
+			OutsideWindow: r.Outside[cluster].Reason,
 		}
 	}
 	return nil

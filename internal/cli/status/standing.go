@@ -65,6 +65,8 @@ type Last struct {
 	At        time.Time       `json:"at"`
 	Seconds   float64         `json:"seconds"`
 	Cause     string          `json:"cause,omitempty"`
+	// OutsideWindow is the reason for which it began outside of the cluster's change windows.
+	OutsideWindow string `json:"outsideWindow,omitempty"`
 }
 
 // Drift is what a comparison with the cloud has found.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -59,9 +58,9 @@ type Options struct {
 func NewCmdStatus(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
 		Out: f.Streams.Out, Status: f.Status, Progress: f.Progress, Root: f.Root, JSON: f.JSON, Table: f.Table,
-		Now: time.Now, Choice: clusters.Choice{Clusters: f.ClustersOrAll},
+		Now: time.Now, Choice: f.Choice(),
 		Driver:  func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
-		Records: func() ([]rollout.Record, error) { return records(f) },
+		Records: f.Records,
 		Drift:   func(cluster string) (*Drift, error) { return lastDrift(f, cluster) },
 	}
 	cmd := &cobra.Command{
@@ -159,15 +158,4 @@ func (o *Options) table(found []Standing) error {
 		}
 	}
 	return nil
-}
-
-// records are the journals' entries about the backend in use, beside the project's
-// files or the lab's.
-func records(f *factory.Factory) ([]rollout.Record, error) {
-	journals, err := f.Journals()
-	if err != nil {
-		return nil, err
-	}
-	all, err := journals.Records(0)
-	return slices.DeleteFunc(all, journals.Elsewhere), err
 }

@@ -116,6 +116,9 @@ func (o *Options) approvedRun(ctx context.Context, all []*config.Cluster) error 
 	if err := o.Tools(all); err != nil {
 		return err
 	}
+	if err := o.Enter(o.touched(all, o.planned(all))); err != nil {
+		return err
+	}
 	return fleet.With(ctx, o.Fleet, change.Before(o.seen, o.Driver), func(s *fleet.Session[Driver]) error {
 		if err := o.ready(ctx, s, all); err != nil {
 			return err

@@ -23,7 +23,7 @@ func (o *Options) ask(ctx context.Context, s *fleet.Session[Driver], all []*conf
 	}
 	var wanted []*config.Cluster
 	for _, c := range all {
-		if !changes(plans[c.Name]) {
+		if !result.Changes(plans[c.Name]) {
 			o.Status().Done("%s: nothing to change", c.Name)
 			continue
 		}
@@ -62,16 +62,6 @@ func (o *Options) plans(ctx context.Context, s *fleet.Session[Driver], all []*co
 		},
 	})
 	return plans, err
-}
-
-// changes says whether a plan changes anything. Placeholders stand for changes.
-func changes(r automation.Result) bool {
-	for _, s := range r.Stacks {
-		if s.Placeholders || s.Changes.Total() > 0 {
-			return true
-		}
-	}
-	return false
 }
 
 func left(clusters []*config.Cluster) string {

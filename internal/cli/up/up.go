@@ -83,6 +83,14 @@ them; doctor runs these checks, and more. A cluster that fails stops the next
 wave, but not the other clusters of its wave. A wave that does not become ready
 in time also stops the next wave. --resume continues.
 
+With --max-failures, the run goes on to the next wave as long as no more clusters have
+failed, and begins with no further one when more have; never do more than one more fail.
+With --bake, each wave has to stay healthy for so long before the next one starts.
+
+A cluster with change windows is changed in them alone. If one of the first wave is
+outside of them, nothing starts; a later one is left when its turn comes, as pending.
+--outside-window goes ahead, and records the reason.
+
 Nothing is made of a cluster whose Kubernetes API this machine will not reach, by what
 kubernetes.endpoint of its file and the addresses of this machine say. An API that exists
 is connected to. If there is a way that cannot be seen from here, such as address
@@ -106,6 +114,8 @@ another one, it shows what differs and changes nothing. The policy is checked to
   tombolo up --all --yes --parallel 8
   tombolo up --selector environment=dev --wave 0 --yes
   tombolo up --resume --yes
+  tombolo up --all --yes --max-failures 5% --bake 30m
+  tombolo up --status failed,pending --yes
   tombolo up --all --plan plan.json --plan-digest "$DIGEST" --verify
   tombolo up ./clusters/demo.yaml --yes --output json`),
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -153,6 +163,9 @@ func upRun(ctx context.Context, o *Options) error {
 	o.NameBackend()
 	return fleet.With(ctx, o.Fleet, o.Driver, func(s *fleet.Session[Driver]) error {
 		changed := o.changed(ctx, s.Driver, all)
+		if err := o.Enter(o.touched(all, changed)); err != nil {
+			return err
+		}
 		if err := o.ready(ctx, s, changed); err != nil {
 			return err
 		}
@@ -184,6 +197,15 @@ func (o *Options) changed(ctx context.Context, driver Driver, all []*config.Clus
 	})
 }
 
+// unchanged says that an up of the cluster would not start the engine now.
+func (o *Options) unchanged(ctx context.Context, driver Driver, c *config.Cluster) bool {
+	if o.Refresh || o.Force || o.Plan != "" {
+		return false
+	}
+	_, unchanged := driver.Unchanged(ctx, c)
+	return unchanged
+}
+
 // ready refuses a run on several clusters if one of them could not succeed. A single
 // cluster is checked while it is previewed.
 func (o *Options) ready(ctx context.Context, s *fleet.Session[Driver], all []*config.Cluster) error {
@@ -197,15 +219,36 @@ func (o *Options) ready(ctx context.Context, s *fleet.Session[Driver], all []*co
 	return doctor.Refuse(doctor.Output{Out: o.Streams.Out, Status: o.Status(), JSON: o.JSON()}, reports)
 }
 
+// touched are the clusters that are changed: a push changes what Git has for the others, too.
+func (o *Options) touched(all, wanted []*config.Cluster) []*config.Cluster {
+	if o.Push {
+		return all
+	}
+	return wanted
+}
+
+// bakePatience is how long a cluster that bakes may take to be ready again: as long as the
+// engine takes to go through a commit that changes little.
+const bakePatience = time.Minute
+
 // tasks are what is done to each cluster: those that are not wanted have nothing
 // to change.
 func (o *Options) tasks(driver Driver, wanted []*config.Cluster) fleet.Tasks {
-	t := fleet.Tasks{Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (rollout.Work, error) {
-		return o.one(ctx, driver, t, c, slices.Contains(wanted, c))
-	}}
+	t := fleet.Tasks{
+		Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (rollout.Work, error) {
+			return o.one(ctx, driver, t, c, slices.Contains(wanted, c))
+		},
+		Changes: func(ctx context.Context, c *config.Cluster) bool {
+			return o.Push || slices.Contains(wanted, c) && !o.unchanged(ctx, driver, c)
+		},
+	}
 	if !o.NoGate {
 		t.Gate = func(ctx context.Context, c *config.Cluster) error {
 			_, err := driver.Verify(ctx, c, health.Options{Timeout: o.GateTimeout})
+			return err
+		}
+		t.Health = func(ctx context.Context, c *config.Cluster) error {
+			_, err := driver.Verify(ctx, c, health.Options{Timeout: min(bakePatience, o.GateTimeout)})
 			return err
 		}
 	}

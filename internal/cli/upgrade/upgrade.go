@@ -2,6 +2,7 @@
 package upgrade
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -41,12 +42,12 @@ type Options struct {
 	Driver func(context.Context, automation.Observer) (Driver, error)
 	// Notices tell the cluster's channel how the upgrade has ended; nil for none.
 	Notices func() *notice.Sender
-	Now     func() time.Time
 
 	Name   string
 	Yes    bool
 	DryRun bool
 	automation.UpgradeOptions
+	fleet.Single
 	accept []string
 }
 
@@ -56,7 +57,7 @@ func NewCmdUpgrade(f *factory.Factory, runF func(context.Context, *Options) erro
 		Streams: f.Streams, Status: f.Status, Progress: f.Progress, Table: f.Table, JSON: f.JSON, Clusters: f.Clusters, Tools: f.LabTools,
 		Driver:  func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
 		Notices: f.Notices,
-		Now:     time.Now,
+		Single:  fleet.NewSingle(f, "upgrade"),
 	}
 	cmd := &cobra.Command{
 		Use:   "upgrade <cluster> --to <version>",
@@ -103,6 +104,7 @@ that, the node groups first. AKS takes none back. Without --hold-nodes, run agai
 	fs.BoolVar(&opts.NoGate, "no-gate", false, "do not wait for what Git declares after each step")
 	fs.DurationVar(&opts.GateTimeout, "gate-timeout", fleet.DefaultGateTimeout, "longest wait for what Git declares, after each step")
 	fs.DurationVar(&opts.NodeTimeout, "node-timeout", automation.DefaultNodeTimeout, "longest wait for nodes to have their version, in each step")
+	opts.AddFlag(cmd)
 	factory.CompleteFlag(cmd, "accept", risks())
 	return cmd
 }
@@ -117,6 +119,9 @@ func risks() []string {
 
 // check looks at the flags.
 func (o *Options) check(cmd *cobra.Command) error {
+	if err := o.Guard.Check(cmd); err != nil {
+		return err
+	}
 	if o.To == "" && !o.Rollback {
 		return fault.NewUsage("no version is named", "pass --to <version>, such as --to 1.35")
 	}
@@ -150,6 +155,11 @@ func upgradeRun(ctx context.Context, o *Options) error {
 			return err
 		}
 	}
+	if !o.DryRun {
+		if err := o.Enter(o.Status(), all); err != nil {
+			return err
+		}
+	}
 	if err := o.Tools(all); err != nil {
 		return err
 	}
@@ -172,9 +182,9 @@ func (o *Options) one(ctx context.Context, driver Driver, progress *render.Progr
 			return err
 		}
 	}
-	start := o.Now()
+	start := o.Time()
 	err = o.upgrade(ctx, driver, progress, c, plan)
-	o.Notices().Send(ctx, notice.OfOne("upgrade", c, changed(plan), o.Now().Sub(start), err))
+	o.Notices().Send(ctx, notice.OfOne("upgrade", c, changed(plan), o.Time().Sub(start), err))
 	if err != nil {
 		return err
 	}
@@ -196,11 +206,11 @@ func (o *Options) upgrade(ctx context.Context, driver Driver, progress *render.P
 	run := o.UpgradeOptions
 	say := func(f func()) { progress.Interlude(f) }
 	run.Began = func(i int, s upgrade.Step) {
-		began = o.Now()
+		began = o.Time()
 		say(func() { o.Status().Doing("%s: step %d of %d: %s", c.Name, i+1, len(plan.Steps), plan.Terms.To(s)) })
 	}
 	run.Ended = func(i int, s upgrade.Step) {
-		took := o.Now().Sub(began)
+		took := o.Time().Sub(began)
 		say(func() {
 			o.Status().Done("%s: step %d of %d: %s, in %s", c.Name, i+1, len(plan.Steps), plan.Terms.To(s), took.Round(time.Second))
 			if o.JSON() {
@@ -209,10 +219,10 @@ func (o *Options) upgrade(ctx context.Context, driver Driver, progress *render.P
 		})
 	}
 	run.Asked = func(all []upgrade.Insight) { say(func() { o.showInsights(plan.Terms, all) }) }
-	if err := driver.Upgrade(ctx, c, plan, run); err != nil {
-		return err
+	if len(plan.Steps) == 0 {
+		return cmp.Or(driver.Upgrade(ctx, c, plan, run), wErr)
 	}
-	return wErr
+	return cmp.Or(o.Record(ctx, o.Status(), c, func(ctx context.Context) error { return driver.Upgrade(ctx, c, plan, run) }), wErr)
 }
 
 func (o *Options) ask(ctx context.Context, c *config.Cluster, plan automation.UpgradePlan) error {

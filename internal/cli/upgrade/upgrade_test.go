@@ -14,6 +14,7 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation"
+	"tombolo/automation/rollout"
 	"tombolo/automation/upgrade"
 	"tombolo/config"
 	"tombolo/internal/cli/clitest"
@@ -92,6 +93,9 @@ func run(t *testing.T, d *driver, format render.Format, answer string, args ...s
 				}
 			}
 		}
+		root := t.TempDir()
+		o.Root = func() (string, error) { return root, nil }
+		o.Journals = func() (rollout.Journals, error) { return rollout.Journals{Dir: root}, nil }
 		o.Tools = func([]*config.Cluster) error { return nil }
 		o.Driver = func(context.Context, automation.Observer) (Driver, error) { return d, nil }
 		o.Now = func() time.Time { now = now.Add(time.Minute); return now }

@@ -1,0 +1,54 @@
+package config
+
+// Day of the week.
+type Day string
+
+// The days.
+const (
+	Monday    Day = "mon"
+	Tuesday   Day = "tue"
+	Wednesday Day = "wed"
+	Thursday  Day = "thu"
+	Friday    Day = "fri"
+	Saturday  Day = "sat"
+	Sunday    Day = "sun"
+)
+
+// days are in the order of time.Weekday.
+func days() []Day { return []Day{Sunday, Monday, Tuesday, Wednesday, Thursday, Friday, Saturday} }
+
+// ChangeWindow is a time of the week in which the cluster may be changed.
+type ChangeWindow struct {
+	// Days on which the window opens: mon, tue, wed, thu, fri, sat, sun.
+	Days []Day `yaml:"days"`
+	// From is when it opens, by the clock of the time zone, such as "22:00".
+	From string `yaml:"from"`
+	// To is when it closes. At From or before it, that is on the next day: a window from
+	// 22:00 to 04:00 belongs to the day on which it opens. 24:00 is the end of the day.
+	To string `yaml:"to"`
+	// TimeZone of both, by its name in the IANA time zone database, such as Europe/Berlin
+	// or UTC. When its clocks change, the window opens and closes at the first moment at
+	// which they show the time or a later one.
+	TimeZone string `yaml:"timeZone"`
+}
+
+// Remediation is when drift is put right without people.
+type Remediation string
+
+// The policies.
+const (
+	// RemediateNever leaves drift to people.
+	RemediateNever Remediation = "never"
+	// RemediateInWindow puts it right in the cluster's change windows.
+	RemediateInWindow Remediation = "in-window"
+	// RemediateAlways puts it right at any time, outside of change windows too.
+	RemediateAlways Remediation = "always"
+)
+
+// DriftPolicy is what becomes of drift.
+type DriftPolicy struct {
+	// Remediate says when tombolo drift --remediate puts right what is missing or changed:
+	// never, in-window, or always, which is outside of change windows too. It deletes and
+	// replaces nothing that holds data or that others depend on. Default never.
+	Remediate Remediation `yaml:"remediate,omitempty"`
+}

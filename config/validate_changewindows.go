@@ -1,0 +1,35 @@
+package config
+
+import (
+	"time"
+
+	"tombolo/config/strict"
+	"tombolo/internal/wording"
+)
+
+// changes checks when the cluster may be changed, and what becomes of drift.
+func (v *validator) changes() {
+	list := strict.Path("changeWindows")
+	for i, w := range v.c.ChangeWindows {
+		at := list.Index(i)
+		unique(v, at.Field("days"), "", w.Days, func(d Day) string { return string(d) }, "give each day once")
+		if zone := at.Field("timeZone"); w.TimeZone != "" && !isTimeZone(w.TimeZone) {
+			v.problem(zone, "use a name of the IANA time zone database, such as Europe/Berlin, or UTC",
+				"%s is not a time zone", wording.Quote(w.TimeZone))
+		}
+		if v.doc.Sound(at.Field("from"), at.Field("to")) && w.From != "" && w.From == w.To {
+			v.problem(at.Field("to"), "use 24:00 for a window of the whole day, from 00:00",
+				"the window closes when it opens")
+		}
+	}
+	if v.c.Drift.Remediate == RemediateInWindow && len(v.c.ChangeWindows) == 0 && v.doc.Sound(list) {
+		v.problem("drift.remediate", "add changeWindows, or use "+string(RemediateAlways),
+			"the cluster has no change windows")
+	}
+}
+
+// isTimeZone says whether a name is one of the database. Local is the machine's own.
+func isTimeZone(name string) bool {
+	_, err := time.LoadLocation(name)
+	return err == nil && name != "Local"
+}
