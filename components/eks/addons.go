@@ -3,6 +3,7 @@ package eks
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	awseks "github.com/pulumi/pulumi-aws/sdk/v6/go/aws/eks"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -35,12 +36,16 @@ func (b *builder) makeEarlyAddons() error {
 	return nil
 }
 
+// makeLateAddons makes the addons whose pods need nodes, all at the same time, after the
+// nodes: EKS calls CoreDNS degraded without a node, and may keep it so when nodes come.
+// Source: https://github.com/pulumi/pulumi-eks/issues/1819.
 func (b *builder) makeLateAddons() error {
+	before := pulumi.DependsOn(slices.Clone(b.complete))
 	for _, a := range b.args.Addons {
 		if early(a.Name) {
 			continue
 		}
-		addon, err := b.addon(a, pulumi.DependsOn(b.complete))
+		addon, err := b.addon(a, before)
 		if err != nil {
 			return err
 		}

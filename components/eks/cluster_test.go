@@ -177,6 +177,18 @@ func TestNodes(t *testing.T) {
 	}
 }
 
+// TestAddonsThatNeedNodes: they are made after the nodes, and none after another.
+func TestAddonsThatNeedNodes(t *testing.T) {
+	r := built(t, func(a *ClusterArgs) { a.Addons = append(a.Addons, Addon{Name: "metrics-server"}) })
+	for _, name := range []string{"coredns", "metrics-server"} {
+		addon, ok := r.Named("aws:eks/addon:Addon", "demo-addon-"+name)
+		assert.Assert(t, ok, name)
+		after := strings.Join(addon.DependsOn, "\n")
+		assert.Check(t, is.Contains(after, "aws:eks/nodeGroup:NodeGroup"), name)
+		assert.Check(t, !strings.Contains(after, "aws:eks/addon:Addon"), "%s waits for another addon: %s", name, after)
+	}
+}
+
 func TestSecurityGroupTags(t *testing.T) {
 	r := built(t, nil)
 	tag, ok := r.Named("aws:ec2/tag:Tag", "demo-security-group-tag-karpenter.sh/discovery")

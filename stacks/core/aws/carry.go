@@ -37,12 +37,15 @@ func controlPlaneSubnets(ctx *pulumi.Context, c *config.Cluster, net *network.Ne
 			"EKS keeps the zones that a control plane was made in; put %s back, or build a new cluster",
 			c.Name, wording.And(gone), map[bool]string{true: "it", false: "them"}[len(gone) == 1])
 	}
-	kept := func(zone string) bool { return slices.Contains(zones, zone) }
-	if len(zones) == 0 || !slices.ContainsFunc(net.PrivateSubnetZones, func(zone string) bool { return !kept(zone) }) {
+	kept := func(zone string) bool { return len(zones) == 0 || slices.Contains(zones, zone) }
+	everyZone := !slices.ContainsFunc(net.PrivateSubnetZones, func(zone string) bool { return !kept(zone) })
+	if everyZone && (c.Network.Existing != nil || c.Kubernetes.Auto()) {
 		return net.PrivateSubnetIDs, nil
 	}
-	// Not by PrivateSubnetIDs: in a preview they are unknown until the new zone has its
-	// routes, and the control plane would be shown as changed.
+	// Not by PrivateSubnetIDs, which wait for routes: making a control plane takes minutes,
+	// and needs no NAT gateway meanwhile; its nodes do, and those of Auto Mode come with it.
+	// And in a preview the ids would be unknown until a new zone has its routes, and the
+	// control plane would be shown as changed.
 	var out pulumi.StringArray
 	for i, zone := range net.PrivateSubnetZones {
 		switch e := c.Network.Existing; {

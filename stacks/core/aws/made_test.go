@@ -172,6 +172,29 @@ func TestControlPlaneKeepsItsZones(t *testing.T) {
 	}
 }
 
+// TestControlPlaneWaitsForNoRoutes: the subnets' ids are there before their routes, and making
+// NAT gateways takes minutes. The nodes of Auto Mode come with the control plane and need them.
+func TestControlPlaneWaitsForNoRoutes(t *testing.T) {
+	for name, test := range map[string]struct {
+		compute config.Compute
+		waits   bool
+	}{"node groups": {waits: false}, "Auto Mode": {config.AutoCompute, true}} {
+		t.Run(name, func(t *testing.T) {
+			c, net := inZones("eu-central-1a", "eu-central-1b"), ofZones("eu-central-1a", "eu-central-1b")
+			c.Kubernetes.Compute = test.compute
+			assert.NilError(t, reading(t, nil, nil, func(ctx *pulumi.Context, have made) error {
+				ids, err := controlPlaneSubnets(ctx, c, net, have, pulumi.Parent(nil))
+				if err != nil {
+					return err
+				}
+				_, waits := ids.(pulumi.StringArrayOutput) // PrivateSubnetIDs
+				assert.Check(t, is.Equal(waits, test.waits))
+				return nil
+			}))
+		})
+	}
+}
+
 // inOthersNetwork is the state of a cluster in the subnets subnet-1 and subnet-2 of others.
 func inOthersNetwork() map[string]any {
 	return map[string]any{"urn:pulumi:demo-core::tombolo::aws:eks/cluster:Cluster::demo": map[string]any{
