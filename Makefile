@@ -14,7 +14,7 @@ TAGS := kustomize_disable_go_plugin_support
 TEST := -vet=off -ldflags=-s -tags $(TAGS)
 # The packages with tests in the lab, whose other tests run with these; and all others, whose
 # tests need no lab and run before.
-LAB_PACKAGES = $(shell grep -rl --include='*_test.go' '^//go:build lab$$' automation lab tests | xargs -n1 dirname | sort -u | sed 's|^|./|')
+LAB_PACKAGES = $(shell grep -rl --include='*_test.go' '^//go:build lab$$' automation lab tests tools/release | xargs -n1 dirname | sort -u | sed 's|^|./|')
 UNIT_PACKAGES = $(filter-out $(LAB_PACKAGES:./%=tombolo/%),$(shell $(GO) list ./...))
 
 ##@ The two commands
@@ -73,6 +73,16 @@ tools-released: ## Build the EKS plugin as it is released, for a lab with it (la
 build: ## Build bin/tombolo
 	@echo "► building bin/tombolo" >&2
 	@$(GO) build -tags $(TAGS) -o bin/ ./cmd/tombolo
+
+##@ Releases
+
+.PHONY: release
+release: ## Make a release of the commit that is checked out: bin/release (docs/guide/releases.md)
+	@$(GO) run ./tools/release -base "$(IMAGE_BASE)"
+
+.PHONY: release-tools
+release-tools: ## Build the lab's tools for a release: archives for this platform into bin/release-tools
+	@$(GO) run ./tools/build -for compiled -pack bin/release-tools
 
 ##@ Development
 

@@ -43,7 +43,7 @@ func sets() map[string][]group {
 		"azure":    append(slices.Clone(lab), kubeloginGroup()),
 		"lint":     {lintGroup()},
 		"released": {releasedGroup()},
-		"image":    {pulumiGroup(), kubectlGroup(), kubeloginGroup()},
+		"image":    {kubectlGroup(), kubeloginGroup()},
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"tombolo/internal/file"
 	"tombolo/tools/archive"
+	"tombolo/tools/reproducible"
 )
 
 // pack builds groups for a platform into archives for a release, and lists them in a file
@@ -36,7 +37,10 @@ func pack(ctx context.Context, groups []group, root, platform, to string, out *o
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return fmt.Errorf("making the directory of the archives: %w", err)
 	}
-	for name, value := range settings(goos, goarch) {
+	settings := reproducible.Settings(goos, goarch)
+	// The commit is in the name of the release: what is built from the same sources is equal.
+	settings["GOFLAGS"] = "-buildvcs=false"
+	for name, value := range settings {
 		if err := os.Setenv(name, value); err != nil {
 			return err
 		}
@@ -55,17 +59,6 @@ func pack(ctx context.Context, groups []group, root, platform, to string, out *o
 
 // native says that building the group runs what it has built.
 func native(g group) bool { return g.name == "kubernetes" }
-
-// settings are those of Go on which what is built depends, and which a machine may have
-// otherwise: https://pkg.go.dev/cmd/go#hdr-Environment_variables.
-func settings(goos, goarch string) map[string]string {
-	return map[string]string{
-		"GOOS": goos, "GOARCH": goarch, "CGO_ENABLED": "0", "GOAMD64": "v1", "GOARM64": "v8.0",
-		"GOEXPERIMENT": "", "GOWORK": "off",
-		// The commit is in the name of the release: what is built from the same sources is equal.
-		"GOFLAGS": "-buildvcs=false",
-	}
-}
 
 // packed builds one group into an archive.
 func packed(ctx context.Context, g group, root, goos, goarch, to string, p *progress) (released, error) {
