@@ -67,11 +67,11 @@ func TestAModuleThatIsNotPinned(t *testing.T) {
 // TestReady: people are told what there is, and where.
 func TestReady(t *testing.T) {
 	const want = "✔ tools ready in .tools: pulumi and kubectl; 1 built, 1 from the cache, 3s"
-	if got := ready(sets()["aws"], map[origin]int{built: 1, cached: 1}, 3*time.Second); got != want {
+	if got := ready(sets()["aws"], map[source]int{built: 1, cached: 1}, 3*time.Second); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	const fetchedToo = "✔ tools ready in .tools: pulumi and kubectl; 0 built, 1 from a release, 1 from the cache, 3s"
-	assert.Equal(t, ready(sets()["aws"], map[origin]int{fetched: 1, cached: 1}, 3*time.Second), fetchedToo)
+	assert.Equal(t, ready(sets()["aws"], map[source]int{fetched: 1, cached: 1}, 3*time.Second), fetchedToo)
 }
 
 // program does nothing, and well.

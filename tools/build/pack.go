@@ -110,7 +110,7 @@ func pin(root, from, release string) error {
 	if err != nil {
 		return fmt.Errorf("reading what %s has: %w", from, err)
 	}
-	path := filepath.Join(root, "tools", "build", "released.json")
+	path := filepath.Join(root, releasedFile)
 	var all []released
 	for _, name := range append([]string{path}, lists...) {
 		text, err := os.ReadFile(name)

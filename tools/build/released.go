@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	_ "embed" // the released tools
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -13,16 +12,20 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
 	"runtime"
+	"strings"
 	"time"
 
 	"tombolo/tools/archive"
 )
 
 // releasesVariable names the address below which the releases are, each in a directory with
-// its name: https://github.com/<owner>/<name>/releases/download for GitHub's. Without it the
-// tools are built: the project has no home that could be the default.
-const releasesVariable = "TOMBOLO_RELEASES"
+// its name, or says that there are none, so that everything is built. Without it they are those
+// of the repository that the checkout was cloned from, where that is at GitHub.
+const releasesVariable, noReleases = "TOMBOLO_RELEASES", "none"
 
 // released is a group of tools that a release has for one platform, built.
 type released struct {
@@ -39,8 +42,8 @@ type released struct {
 	Size   int64  `json:"size"`
 }
 
-//go:embed released.json
-var pinnedReleases []byte
+// releasedFile is the list of released groups in a checkout.
+var releasedFile = filepath.Join("tools", "build", "released.json")
 
 // readReleased reads a list of released groups strictly.
 func readReleased(text []byte) ([]released, error) {
@@ -61,7 +64,8 @@ func readReleased(text []byte) ([]released, error) {
 
 // releases is where built groups come from.
 type releases struct {
-	base   *url.URL // nil for none: everything is built
+	// base is the address below which the releases are. nil for none: everything is built.
+	base   *url.URL
 	pinned []released
 	client *http.Client
 }
@@ -69,14 +73,21 @@ type releases struct {
 // downloadTimeout bounds one download. All tools are built in less on two cores.
 const downloadTimeout = 15 * time.Minute
 
-// newReleases judges the address before anything starts.
-func newReleases(address string, text []byte) (releases, error) {
+// newReleases judges the checkout's list and the address before anything starts.
+func newReleases(ctx context.Context, root, address string) (releases, error) {
+	text, err := os.ReadFile(filepath.Join(root, releasedFile))
+	if err != nil {
+		return releases{}, fmt.Errorf("reading the released tools: %w", err)
+	}
 	pinned, err := readReleased(text)
 	if err != nil {
-		return releases{}, fmt.Errorf("reading tools/build/released.json: %w", err)
+		return releases{}, fmt.Errorf("reading %s: %w", releasedFile, err)
 	}
 	r := releases{pinned: pinned, client: &http.Client{Timeout: downloadTimeout}}
 	if address == "" {
+		address = ofGitHub(origin(ctx, root))
+	}
+	if address == "" || address == noReleases {
 		return r, nil
 	}
 	base, err := url.Parse(address)
@@ -84,10 +95,35 @@ func newReleases(address string, text []byte) (releases, error) {
 		err = errors.New("it is not the address of a web server")
 	}
 	if err != nil {
-		return releases{}, fmt.Errorf("reading %s: %w; unset it to build the tools, or set it to the address below which the releases are", releasesVariable, err)
+		return releases{}, fmt.Errorf("reading %s: %w; set it to %s to build the tools, or to the address below which the releases are", releasesVariable, err, noReleases)
 	}
 	r.base = base
 	return r, nil
+}
+
+// origin is where the checkout was cloned from. "" where it was not.
+func origin(ctx context.Context, root string) string {
+	cmd := exec.CommandContext(ctx, "git", "remote", "get-url", "origin")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// atGitHub is the address of a repository at GitHub as `git clone` takes it.
+var atGitHub = regexp.MustCompile(`^(?:https://|ssh://git@|git@)github\.com[:/]([\w.-]+)/([\w.-]+?)(?:\.git)?/?$`)
+
+// ofGitHub is the address below which the releases of a repository at GitHub have their files
+// (https://docs.github.com/en/repositories/releasing-projects-on-github/linking-to-releases).
+// "" for any other repository.
+func ofGitHub(repository string) string {
+	m := atGitHub.FindStringSubmatch(repository)
+	if m == nil {
+		return ""
+	}
+	return "https://github.com/" + m[1] + "/" + m[2] + "/releases/download"
 }
 
 // errDigest says that an archive is not the one that was pinned.
@@ -105,6 +141,9 @@ func (r releases) fetch(ctx context.Context, g group, key, dir string, out io.Wr
 		return false, nil
 	}
 	found, ok := r.find(g.name, key)
+	if !ok && len(r.pinned) == 0 {
+		return false, nil // there is no release yet
+	}
 	if !ok {
 		fmt.Fprintf(out, "◎ no release has %s %s for %s/%s: building it\n", g.name, key, runtime.GOOS, runtime.GOARCH)
 		return false, nil
@@ -120,7 +159,7 @@ func (r releases) fetch(ctx context.Context, g group, key, dir string, out io.Wr
 	case ctx.Err() != nil:
 		return false, errors.New("interrupted; run it again to go on")
 	case errors.Is(err, errDigest):
-		return false, fmt.Errorf("fetching %s from %s: %w; find out why before you use it. To build the tools instead, unset %s", g.name, address, err, releasesVariable)
+		return false, fmt.Errorf("fetching %s from %s: %w; find out why before you use it. To build the tools instead, set %s=%s", g.name, address, err, releasesVariable, noReleases)
 	case err != nil:
 		fmt.Fprintf(out, "◎ %s cannot be fetched: %v: building it\n", g.name, err)
 		return false, nil

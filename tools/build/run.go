@@ -40,11 +40,11 @@ func run(ctx context.Context, args []string, out *os.File) error {
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(filepath.Join(root, "tools", groups[0].source())); err != nil {
-		return fmt.Errorf("finding the tools' modules: %w; run this in the checkout's root", err)
-	}
 	if *pinFrom != "" {
 		return pin(root, *pinFrom, *release)
+	}
+	if _, err := os.Stat(filepath.Join(root, "tools", groups[0].source())); err != nil {
+		return fmt.Errorf("finding the tools' modules: %w; run this in the checkout's root", err)
 	}
 	if err := prerequisites(groups); err != nil {
 		return err
@@ -64,11 +64,11 @@ func installAll(ctx context.Context, groups []group, root string, out *os.File) 
 	if err != nil {
 		return err
 	}
-	from, err := newReleases(os.Getenv(releasesVariable), pinnedReleases)
+	from, err := newReleases(ctx, root, os.Getenv(releasesVariable))
 	if err != nil {
 		return err
 	}
-	start, counts := time.Now(), map[origin]int{}
+	start, counts := time.Now(), map[source]int{}
 	for i, g := range groups {
 		p := newProgress(out, fmt.Sprintf("%s (%d of %d)", g.name, i+1, len(groups)))
 		o, err := install(ctx, g, root, cache, from, p)
@@ -81,17 +81,17 @@ func installAll(ctx context.Context, groups []group, root string, out *os.File) 
 	return nil
 }
 
-// origin is where a group came from.
-type origin int
+// source is where a group came from.
+type source int
 
 const (
-	cached origin = iota
+	cached source = iota
 	fetched
 	built
 )
 
 // ready says what there is, and where.
-func ready(groups []group, counts map[origin]int, took time.Duration) string {
+func ready(groups []group, counts map[source]int, took time.Duration) string {
 	names := make([]string, len(groups))
 	for i, g := range groups {
 		names[i] = g.name
@@ -107,7 +107,7 @@ func ready(groups []group, counts map[origin]int, took time.Duration) string {
 // install makes sure that the group is in the cache, links it into the checkout, and says
 // where it came from. What is fetched or built goes to a directory of its own and is
 // renamed when complete: a broken one is never taken for whole.
-func install(ctx context.Context, g group, root, cache string, from releases, p *progress) (origin, error) {
+func install(ctx context.Context, g group, root, cache string, from releases, p *progress) (source, error) {
 	key, err := g.key(root, runtime.GOOS, runtime.GOARCH)
 	if err != nil {
 		return cached, fmt.Errorf("reading what %s is built from: %w", g.name, err)
