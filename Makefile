@@ -84,6 +84,23 @@ release: ## Make a release of the commit that is checked out: bin/release (docs/
 release-tools: ## Build the lab's tools for a release: archives for this platform into bin/release-tools
 	@$(GO) run ./tools/build -for compiled -pack bin/release-tools
 
+.PHONY: release-check
+release-check: ## Compare bin/release with a second build in bin/release-again, and with its checksums
+	@cmp bin/release/SHA256SUMS bin/release-again/SHA256SUMS
+	@cd bin/release && sha256sum --check --quiet SHA256SUMS
+
+.PHONY: release-publish
+release-publish: ## Publish bin/release as the release of the tag $TAG at GitHub, by gh
+	@cd bin/release && sha256sum --check --quiet SHA256SUMS
+	@gh release create "$$TAG" --verify-tag --title "$$TAG" --notes-file bin/release/NOTES.md \
+		bin/release/*.tar.gz bin/release/*.cdx.json bin/release/SHA256SUMS bin/release-tools/* bin/attestation/*
+
+.PHONY: release-image
+release-image: ## Copy the operator's image of bin/release to $IMAGE:$TAG, by skopeo
+	@cd bin/release && sha256sum --check --quiet SHA256SUMS
+	@printf %s "$$REGISTRY_TOKEN" | skopeo login --username "$$REGISTRY_USER" --password-stdin "$${IMAGE%%/*}"
+	@skopeo copy --all oci:bin/release/image "docker://$${IMAGE@L}:$$TAG"
+
 ##@ Development
 
 .PHONY: test-unit
@@ -135,4 +152,4 @@ clean: ## Remove what was built in the checkout (the tool cache stays)
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} \
 		/^##@ / {printf "\n%s\n", substr($$0, 5)} \
-		/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+		/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
