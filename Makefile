@@ -96,10 +96,9 @@ release-publish: ## Publish bin/release as the release of the tag $TAG at GitHub
 		bin/release/*.tar.gz bin/release/*.cdx.json bin/release/SHA256SUMS bin/release-tools/* bin/attestation/*
 
 .PHONY: release-image
-release-image: ## Copy the operator's image of bin/release to $IMAGE:$TAG, by skopeo
+release-image: ## Copy the operator's image of bin/release to $IMAGE:$TAG
 	@cd bin/release && sha256sum --check --quiet SHA256SUMS
-	@printf %s "$$REGISTRY_TOKEN" | skopeo login --username "$$REGISTRY_USER" --password-stdin "$${IMAGE%%/*}"
-	@skopeo copy --all oci:bin/release/image "docker://$${IMAGE@L}:$$TAG"
+	@$(GO) run ./tools/release -push "$${IMAGE@L}:$$TAG"
 
 ##@ Development
 

@@ -27,6 +27,9 @@ import (
 // `tombolo export operator` looks for the program in it.
 const binaries = "usr/local/bin"
 
+// imageDirectory is the directory of a release that has the image.
+const imageDirectory = "image"
+
 // programCommand is the package of the program for plain Pulumi, and programName its name in the
 // image.
 const programCommand, programName = "program", "tombolo-program"
@@ -52,7 +55,7 @@ func (r *release) image(ctx context.Context, programs []program, work string) er
 		}
 		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: one, Descriptor: v1.Descriptor{Platform: platform}})
 	}
-	to, err := layout.Write(filepath.Join(r.to, "image"), empty.Index)
+	to, err := layout.Write(filepath.Join(r.to, imageDirectory), empty.Index)
 	if err != nil {
 		return err
 	}

@@ -131,6 +131,7 @@ func TestTwoReleasesAreEqual(t *testing.T) {
 
 	t.Run("contents", func(t *testing.T) { contents(t, one) })
 	t.Run("image", func(t *testing.T) { isImage(t, one) })
+	t.Run("push", func(t *testing.T) { isPushed(t, one, image) })
 
 	git(t, origin, "commit", "--quiet", "--allow-empty", "-m", "two")
 	git(t, origin, "tag", "v1.2.4")
@@ -239,6 +240,27 @@ func isImage(t *testing.T, dir string) {
 		modes[header.Name] = header.Mode
 	}
 	assert.DeepEqual(t, modes, map[string]int64{"usr/local/bin/kubectl": 0o755, "usr/local/bin/tombolo": 0o755, "usr/local/bin/tombolo-program": 0o755})
+}
+
+// isPushed: the image comes to a registry as it is, under a digest that the signed SHA256SUMS have.
+func isPushed(t *testing.T, dir, base string) {
+	host, _, _ := strings.Cut(base, "/")
+	var out strings.Builder
+	assert.NilError(t, push(t.Context(), dir, host+"/acme/tombolo:v1.2.3", &out))
+	ref, err := name.ParseReference(host + "/acme/tombolo:v1.2.3")
+	assert.NilError(t, err)
+	index, err := remote.Index(ref)
+	assert.NilError(t, err)
+	assert.NilError(t, validate.Index(index))
+	digest, err := index.Digest()
+	assert.NilError(t, err)
+	assert.Equal(t, out.String(), "✔ the operator's image is "+host+"/acme/tombolo@"+digest.String()+"\n")
+	sums, err := os.ReadFile(filepath.Join(dir, "SHA256SUMS"))
+	assert.NilError(t, err)
+	assert.Check(t, is.Contains(string(sums), digest.Hex+"  image/blobs/sha256/"+digest.Hex+"\n"))
+
+	assert.Check(t, is.ErrorContains(push(t.Context(), t.TempDir(), host+"/acme/tombolo:v1.2.3", &out), "make the release with -base first"))
+	assert.Check(t, is.ErrorContains(push(t.Context(), dir, "tombolo", &out), "name it with its registry and tag"))
 }
 
 // TestRefused: what cannot be released is refused before anything is built.
