@@ -90,7 +90,7 @@ func (c *checkout) pack(t *testing.T) *httptest.Server {
 	return server
 }
 
-// released returns the checkout with its linter in a release.
+// packedCheckout is a checkout whose linter a release has.
 func packedCheckout(t *testing.T) (checkout, *httptest.Server) {
 	t.Helper()
 	c := newCheckout(t)
@@ -159,8 +159,10 @@ func TestWithoutARelease(t *testing.T) {
 		without func(t *testing.T, c checkout, server *httptest.Server)
 		says    string
 	}{
-		"the file is not there": {func(t *testing.T, c checkout, _ *httptest.Server) { assert.NilError(t, os.Remove(c.archive)) },
-			"◎ lint cannot be fetched: the server answers 404 Not Found: building it"},
+		"the file is not there": {
+			func(t *testing.T, c checkout, _ *httptest.Server) { assert.NilError(t, os.Remove(c.archive)) },
+			"◎ lint cannot be fetched: the server answers 404 Not Found: building it",
+		},
 		"no server": {func(_ *testing.T, _ checkout, server *httptest.Server) { server.Close() }, "connection refused: building it"},
 		"other sources": {func(t *testing.T, c checkout, _ *httptest.Server) {
 			files.Write(t, filepath.Join("tools", "lint", "newer.txt"), "newer")
