@@ -25,7 +25,7 @@ func Extract(r io.Reader, dir string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = root.Close() }() // nothing is written through it
+	defer func() { _ = root.Close() }() // files are closed by themselves
 	for from := tar.NewReader(zip); ; {
 		header, err := from.Next()
 		switch {
