@@ -14,7 +14,7 @@ TAGS := kustomize_disable_go_plugin_support
 TEST := -vet=off -ldflags=-s -tags $(TAGS)
 # The packages with tests in the lab, whose other tests run with these; and all others, whose
 # tests need no lab and run before.
-LAB_PACKAGES = $(shell grep -rl --include='*_test.go' '^//go:build lab$$' automation lab tests | xargs -n1 dirname | sort -u | sed 's|^|./|')
+LAB_PACKAGES = $(shell grep -rl --include='*_test.go' '^//go:build lab$$' automation lab tests tools/release | xargs -n1 dirname | sort -u | sed 's|^|./|')
 UNIT_PACKAGES = $(filter-out $(LAB_PACKAGES:./%=tombolo/%),$(shell $(GO) list ./...))
 
 ##@ The two commands
@@ -74,6 +74,32 @@ build: ## Build bin/tombolo
 	@echo "► building bin/tombolo" >&2
 	@$(GO) build -tags $(TAGS) -o bin/ ./cmd/tombolo
 
+##@ Releases
+
+.PHONY: release
+release: ## Make a release of the commit that is checked out: bin/release (docs/guide/releases.md)
+	@$(GO) run ./tools/release -base "$(IMAGE_BASE)"
+
+.PHONY: release-tools
+release-tools: ## Build the lab's tools for a release: archives for this platform into bin/release-tools
+	@$(GO) run ./tools/build -for compiled -pack bin/release-tools
+
+.PHONY: release-check
+release-check: ## Compare bin/release with a second build in bin/release-again, and with its checksums
+	@cmp bin/release/SHA256SUMS bin/release-again/SHA256SUMS
+	@cd bin/release && sha256sum --check --quiet SHA256SUMS
+
+.PHONY: release-publish
+release-publish: ## Publish bin/release as the release of the tag $TAG at GitHub, by gh
+	@cd bin/release && sha256sum --check --quiet SHA256SUMS
+	@gh release create "$$TAG" --verify-tag --title "$$TAG" --notes-file bin/release/NOTES.md \
+		bin/release/*.tar.gz bin/release/*.cdx.json bin/release/SHA256SUMS bin/release-tools/* bin/attestation/*
+
+.PHONY: release-image
+release-image: ## Copy the operator's image of bin/release to $IMAGE:$TAG
+	@cd bin/release && sha256sum --check --quiet SHA256SUMS
+	@$(GO) run ./tools/release -push "$${IMAGE@L}:$$TAG"
+
 ##@ Development
 
 .PHONY: test-unit
@@ -125,4 +151,4 @@ clean: ## Remove what was built in the checkout (the tool cache stays)
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} \
 		/^##@ / {printf "\n%s\n", substr($$0, 5)} \
-		/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+		/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

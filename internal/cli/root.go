@@ -22,6 +22,7 @@ import (
 	"tombolo/internal/cli/kubeconfig"
 	"tombolo/internal/cli/lab"
 	"tombolo/internal/cli/list"
+	"tombolo/internal/cli/man"
 	"tombolo/internal/cli/outputs"
 	"tombolo/internal/cli/pipelines"
 	"tombolo/internal/cli/plugins"
@@ -111,7 +112,7 @@ func addCommands(root *cobra.Command, f *factory.Factory) {
 		}
 		root.AddCommand(cmd)
 	}
-	for _, cmd := range []*cobra.Command{comment.NewCmdComment(f, nil), pipelines.NewCmdPipelines(f, nil), plugins.NewCmdPlugins(f), initialize.NewCmdInit(f), lab.NewCmdLab(f), version.NewCmdVersion(f, nil)} {
+	for _, cmd := range []*cobra.Command{comment.NewCmdComment(f, nil), pipelines.NewCmdPipelines(f, nil), plugins.NewCmdPlugins(f), initialize.NewCmdInit(f), lab.NewCmdLab(f), man.NewCmdMan(nil), version.NewCmdVersion(f, nil)} {
 		cmd.GroupID = other
 		root.AddCommand(cmd)
 	}

@@ -5,6 +5,7 @@ package workflows
 import (
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -14,6 +15,9 @@ import (
 	"github.com/rhysd/actionlint"
 	"gopkg.in/yaml.v3"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
+	testfiles "tombolo/tests/files"
 )
 
 const github = "../../.github/workflows"
@@ -220,7 +224,7 @@ func TestTargets(t *testing.T) {
 			}
 		}
 	}
-	for _, target := range []string{"lint", "test", "setup-aws", "setup-azure"} {
+	for _, target := range []string{"lint", "test", "setup-aws", "setup-azure", "release", "release-check", "release-publish"} {
 		if !found[target] {
 			t.Errorf("no pipeline makes %s", target)
 		}
@@ -246,7 +250,9 @@ func (j job) check(t *testing.T, id string) {
 		t.Errorf("job %s has no timeout", id)
 	}
 	credentials := j.Permissions["id-token"] == "write"
-	if prepared := slices.ContainsFunc(j.Steps, installsPlugins); credentials != prepared {
+	// A token that also writes attestations is for Sigstore, and no cloud's: see TestRelease.
+	signs := credentials && j.Permissions["attestations"] == "write"
+	if prepared := slices.ContainsFunc(j.Steps, installsPlugins); (credentials && !signs) != prepared {
 		t.Errorf("job %s has credentials (%t), and the tools for AWS with their plugins (%t)", id, credentials, prepared)
 	}
 	if credentials && j.Permissions["pull-requests"] == "write" {
@@ -276,6 +282,91 @@ func (j job) check(t *testing.T, id string) {
 	}
 	if credentials && (j.Environment == "" || j.If == "") {
 		t.Errorf("job %s has credentials, environment %q and condition %q: both are needed", id, j.Environment, j.If)
+	}
+}
+
+// TestRelease: what is signed has been built twice and is the same; who builds may do nothing
+// else, who signs does not publish, and who publishes does not sign. Only a tag starts it, and
+// people approve what has more than the source.
+func TestRelease(t *testing.T) {
+	w, _ := load(t, filepath.Join(github, "release.yml"))
+	var on map[string]struct{ Tags []string }
+	assert.NilError(t, w.On.Decode(&on))
+	assert.DeepEqual(t, on, map[string]struct{ Tags []string }{"push": {Tags: []string{"v*"}}})
+	read := map[string]string(nil)
+	for id, want := range map[string]struct {
+		needs       string
+		permissions map[string]string
+		makes       []string
+	}{
+		"build":   {"", read, []string{"make release"}},
+		"tools":   {"build", read, []string{"make release-tools"}},
+		"sign":    {"tools", map[string]string{"contents": "read", "id-token": "write", "attestations": "write"}, []string{"make release-check"}},
+		"publish": {"sign", map[string]string{"contents": "write"}, []string{"make release-publish"}},
+		"image":   {"sign", map[string]string{"contents": "read", "packages": "write"}, []string{"make release-image"}},
+	} {
+		j, ok := w.Jobs[id]
+		assert.Assert(t, ok, id)
+		assert.Check(t, is.Equal(j.Needs, want.needs), id)
+		assert.Check(t, is.DeepEqual(j.Permissions, want.permissions), id)
+		var makes []string
+		checked := false
+		for _, s := range j.Steps {
+			if s.Run != "" {
+				makes = append(makes, s.Run)
+			}
+			checked = checked || s.Run == "make release-check"
+			if strings.HasPrefix(s.Uses, "actions/attest@") && (id != "sign" || !checked) {
+				t.Errorf("job %s signs what nobody has compared", id)
+			}
+			if strings.HasPrefix(s.Uses, "actions/cache@") || strings.HasPrefix(s.Uses, "actions/setup-go@") && s.With["cache"] != "false" {
+				t.Errorf("job %s builds with a cache that others may have written", id)
+			}
+		}
+		assert.Check(t, is.DeepEqual(makes, want.makes), id)
+		if more := j.Permissions != nil; more && (j.Environment != "release" || !strings.HasPrefix(j.If, "startsWith(github.ref, 'refs/tags/v')")) {
+			t.Errorf("job %s has more than the source, in the environment %q, if %q", id, j.Environment, j.If)
+		}
+	}
+	assert.Equal(t, len(w.Jobs), 5)
+}
+
+// TestReleaseCheck: a second build with other bytes is noticed, and so is a file that is not the
+// one that was built.
+func TestReleaseCheck(t *testing.T) {
+	for _, tool := range []string{"make", "sha256sum"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skip(err)
+		}
+	}
+	makefile, err := filepath.Abs("../../Makefile")
+	assert.NilError(t, err)
+	// The SHA-256 of "a".
+	const sums = "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb  file\n"
+	for name, test := range map[string]struct {
+		file, again string
+		fails       string
+	}{
+		"equal":         {"a", sums, ""},
+		"another build": {"a", strings.Replace(sums, "ca", "cb", 1), "differ"},
+		"another file":  {"b", sums, "did NOT match"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			testfiles.Write(t, filepath.Join(dir, "bin/release/file"), test.file)
+			testfiles.Write(t, filepath.Join(dir, "bin/release/SHA256SUMS"), sums)
+			testfiles.Write(t, filepath.Join(dir, "bin/release-again/SHA256SUMS"), test.again)
+			cmd := exec.Command("make", "-f", makefile, "release-check")
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), "LC_ALL=C")
+			out, err := cmd.CombinedOutput()
+			if test.fails == "" {
+				assert.NilError(t, err, "%s", out)
+				return
+			}
+			assert.Check(t, err != nil)
+			assert.Check(t, is.Contains(string(out), test.fails))
+		})
 	}
 }
 

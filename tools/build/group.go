@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -42,7 +43,39 @@ func sets() map[string][]group {
 		"azure":    append(slices.Clone(lab), kubeloginGroup()),
 		"lint":     {lintGroup()},
 		"released": {releasedGroup()},
+		"image":    {kubectlGroup(), kubeloginGroup()},
 	}
+}
+
+// everyGroup is each group once, in whatever set it is.
+func everyGroup() []group {
+	all := sets()
+	var groups []group
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		for _, g := range all[name] {
+			if !slices.ContainsFunc(groups, func(other group) bool { return other.name == g.name }) {
+				groups = append(groups, g)
+			}
+		}
+	}
+	return groups
+}
+
+// compiled are the groups that are Go modules. The others are installed from npm's packages,
+// which takes no compiler.
+func compiled() []group {
+	return slices.DeleteFunc(everyGroup(), func(g group) bool { return slices.Contains(g.needs, "npm") })
+}
+
+// into builds the group into a directory that will be at final.
+func (g group) into(ctx context.Context, root, dir, final string, p *progress) error {
+	p.start()
+	err := g.build(ctx, filepath.Join(root, "tools", g.source()), dir, final, p)
+	p.finish(err)
+	if err != nil {
+		return fmt.Errorf("building the tools of tools/%s: %w", g.source(), err)
+	}
+	return nil
 }
 
 // builder is the file of this package that builds the group.
@@ -56,9 +89,9 @@ func (g group) builder() string {
 // key identifies what a group is built from: the files of its module, the code
 // that builds it (its own file in this package, and the one for all groups), the
 // Go release and the platform.
-func (g group) key(root string) (string, error) {
+func (g group) key(root, goos, goarch string) (string, error) {
 	sum := sha256.New()
-	fmt.Fprintln(sum, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	fmt.Fprintln(sum, runtime.Version(), goos, goarch)
 	for _, from := range []string{g.source(), filepath.Join("build", g.builder()), filepath.Join("build", "gobuild.go")} {
 		err := filepath.WalkDir(filepath.Join(root, "tools", from), func(path string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() {

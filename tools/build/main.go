@@ -3,6 +3,13 @@
 //
 //	go run ./tools/build [-for argocd|aws|azure|lab|lint|released]
 //
+// A group that a release of this project has for this platform, from the same sources, is
+// fetched and compared with its checksum in released.json; all others are built. Two more
+// commands make such archives, and write their checksums into that file:
+//
+//	go run ./tools/build -for compiled -pack directory [-platform linux/amd64]
+//	go run ./tools/build -pin directory -release v1.2.3
+//
 // Built tools stay in the user's cache directory (TOMBOLO_TOOL_CACHE names
 // another), keyed by what they are built from, so that a second checkout or a
 // second run takes none of the time again.

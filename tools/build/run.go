@@ -5,9 +5,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,21 +18,30 @@ import (
 	"tombolo/internal/wording"
 )
 
-// run builds what is missing of one set of tools and links it into the
-// checkout that is the working directory.
+// run does what the flags say in the checkout that is the working directory.
 func run(ctx context.Context, args []string, out *os.File) error {
 	flags := flag.NewFlagSet("build", flag.ContinueOnError)
-	purpose := flags.String("for", "lab", "the set of tools: argocd, aws, azure, lab, lint or released")
+	purpose := flags.String("for", "lab", "the set of tools: "+strings.Join(purposes(), ", ")+"; compiled for all that -pack can pack")
+	packTo := flags.String("pack", "", "build the set into archives of a release, in this directory")
+	platform := flags.String("platform", runtime.GOOS+"/"+runtime.GOARCH, "the platform to pack for")
+	pinFrom := flags.String("pin", "", "write the archives in this directory, and their checksums, into tools/build/released.json")
+	release := flags.String("release", "", "the tag of the release that has the archives to pin")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	groups, ok := sets()[*purpose]
+	if *purpose == "compiled" {
+		groups, ok = compiled(), true
+	}
 	if !ok {
-		return fmt.Errorf("choosing the tools: %q is no set of tools; use argocd, aws, azure, lab, lint or released", *purpose)
+		return fmt.Errorf("choosing the tools: %q is no set of tools; use %s", *purpose, wording.Or(purposes()))
 	}
 	root, err := os.Getwd()
 	if err != nil {
 		return err
+	}
+	if *pinFrom != "" {
+		return pin(root, *pinFrom, *release)
 	}
 	if _, err := os.Stat(filepath.Join(root, "tools", groups[0].source())); err != nil {
 		return fmt.Errorf("finding the tools' modules: %w; run this in the checkout's root", err)
@@ -38,67 +49,97 @@ func run(ctx context.Context, args []string, out *os.File) error {
 	if err := prerequisites(groups); err != nil {
 		return err
 	}
+	if *packTo != "" {
+		return pack(ctx, groups, root, *platform, *packTo, out)
+	}
+	return installAll(ctx, groups, root, out)
+}
+
+// purposes are the values of -for.
+func purposes() []string { return slices.Sorted(maps.Keys(sets())) }
+
+// installAll makes what is missing of the groups, and links them into the checkout.
+func installAll(ctx context.Context, groups []group, root string, out *os.File) error {
 	cache, err := cacheDir()
 	if err != nil {
 		return err
 	}
-	start, built := time.Now(), 0
+	from, err := newReleases(ctx, root, os.Getenv(releasesVariable))
+	if err != nil {
+		return err
+	}
+	start, counts := time.Now(), map[source]int{}
 	for i, g := range groups {
 		p := newProgress(out, fmt.Sprintf("%s (%d of %d)", g.name, i+1, len(groups)))
-		done, err := install(ctx, g, root, cache, p)
+		o, err := install(ctx, g, root, cache, from, p)
 		if err != nil {
 			return err
 		}
-		if done {
-			built++
-		}
+		counts[o]++
 	}
-	fmt.Fprintln(out, ready(groups, built, time.Since(start)))
+	fmt.Fprintln(out, ready(groups, counts, time.Since(start)))
 	return nil
 }
 
+// source is where a group came from.
+type source int
+
+const (
+	cached source = iota
+	fetched
+	built
+)
+
 // ready says what there is, and where.
-func ready(groups []group, built int, took time.Duration) string {
+func ready(groups []group, counts map[source]int, took time.Duration) string {
 	names := make([]string, len(groups))
 	for i, g := range groups {
 		names[i] = g.name
 	}
-	return fmt.Sprintf("✔ tools ready in .tools: %s; %d built, %d from the cache, %s",
-		wording.And(names), built, len(groups)-built, took.Round(time.Second))
+	released := ""
+	if n := counts[fetched]; n > 0 {
+		released = fmt.Sprintf("%d from a release, ", n)
+	}
+	return fmt.Sprintf("✔ tools ready in .tools: %s; %d built, %s%d from the cache, %s",
+		wording.And(names), counts[built], released, counts[cached], took.Round(time.Second))
 }
 
-// install makes sure that the group is in the cache, links it into the
-// checkout, and says whether it had to be built. A build goes to a directory of
-// its own and is renamed when complete: a broken one is never taken for whole.
-func install(ctx context.Context, g group, root, cache string, p *progress) (bool, error) {
-	key, err := g.key(root)
+// install makes sure that the group is in the cache, links it into the checkout, and says
+// where it came from. What is fetched or built goes to a directory of its own and is
+// renamed when complete: a broken one is never taken for whole.
+func install(ctx context.Context, g group, root, cache string, from releases, p *progress) (source, error) {
+	key, err := g.key(root, runtime.GOOS, runtime.GOARCH)
 	if err != nil {
-		return false, fmt.Errorf("reading what %s is built from: %w", g.name, err)
+		return cached, fmt.Errorf("reading what %s is built from: %w", g.name, err)
 	}
 	dir := filepath.Join(cache, g.name+"-"+key)
 	if _, err := os.Stat(dir); err == nil {
-		return false, link(root, dir)
+		return cached, link(root, dir)
 	}
 	if err := os.MkdirAll(cache, 0o755); err != nil {
-		return false, fmt.Errorf("making the tool cache: %w", err)
+		return cached, fmt.Errorf("making the tool cache: %w", err)
 	}
 	partial, err := os.MkdirTemp(cache, "partial-"+g.name+"-")
 	if err != nil {
-		return false, fmt.Errorf("making the tool cache: %w", err)
+		return cached, fmt.Errorf("making the tool cache: %w", err)
 	}
 	defer os.RemoveAll(partial)
-	p.start()
-	err = g.build(ctx, filepath.Join(root, "tools", g.source()), partial, dir, p)
-	p.finish(err)
-	if err != nil {
-		return false, fmt.Errorf("building the tools of tools/%s: %w", g.source(), err)
+	o := fetched
+	switch done, err := from.fetch(ctx, g, key, partial, p.out); {
+	case err != nil:
+		return cached, err
+	case !done:
+		o = built
+		if err := g.into(ctx, root, partial, dir, p); err != nil {
+			return cached, err
+		}
 	}
 	if err := os.Rename(partial, dir); err != nil {
 		if _, other := os.Stat(dir); other != nil { // else another run was first
-			return false, fmt.Errorf("keeping the built tools: %w", err)
+			return cached, fmt.Errorf("keeping the tools: %w", err)
 		}
 	}
-	return true, link(root, dir)
+	return o, link(root, dir)
 }
 
 // link makes .tools of the checkout point to what is in the cache.
