@@ -110,7 +110,7 @@ func destroyRun(ctx context.Context, o *Options) error {
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	if err := o.Consent.Refuse(all, o.cannotAsk()); err != nil {
+	if err := o.Refuse(all, o.cannotAsk()); err != nil {
 		return err
 	}
 	if err := o.Enter(all); err != nil {

@@ -153,7 +153,7 @@ func rebuildRun(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	if err := o.Consent.Refuse(all, o.cannotAsk()); err != nil {
+	if err := o.Refuse(all, o.cannotAsk()); err != nil {
 		return err
 	}
 	if err := o.Enter(o.Status(), all); err != nil {

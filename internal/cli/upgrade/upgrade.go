@@ -119,7 +119,7 @@ func risks() []string {
 
 // check looks at the flags.
 func (o *Options) check(cmd *cobra.Command) error {
-	if err := o.Guard.Check(cmd); err != nil {
+	if err := o.Check(cmd); err != nil {
 		return err
 	}
 	if o.To == "" && !o.Rollback {
