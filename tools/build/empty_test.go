@@ -182,10 +182,15 @@ func worlds() map[string]world {
 			programs: []string{"bin/golangci-lint"},
 		},
 		"plugins": {
-			own: tree{"cmd/pulumi-resource-kubernetes/main.go": "package main\n\nimport _ \"" + provider + "/pkg/provider\"\n\nfunc main() {}\n"},
+			own: tree{"cmd/pulumi-resource-kubernetes/main.go": "package main\n\nimport (\n\t_ \"" + provider + "/pkg/await\"\n" +
+				"\t_ \"" + provider + "/pkg/gen\"\n\t_ \"" + provider + "/pkg/provider\"\n)\n\nfunc main() {}\n"},
 			modules: map[string]tree{
 				provider: {
 					"pkg/provider/provider_construct.go":                    construct,
+					"pkg/await/await.go":                                    "package await\n\nimport _ \"" + provider + "/structured-merge-diff/v4/fieldpath\"\n",
+					"structured-merge-diff/v6/fieldpath/set.go":             "package fieldpath\n",
+					"pkg/gen/schema.go":                                     "package gen\n\nimport pschema \"" + provider + "/schema\"\n\nvar _ = pschema.PackageSpec{\n\tProvider: pschema.ResourceSpec{},\n}\n",
+					"schema/schema.go":                                      "package schema\n\ntype ResourceSpec struct{}\n\ntype PackageSpec struct{ Provider *ResourceSpec }\n",
 					"cmd/pulumi-resource-kubernetes/schema.json":            `{"name": "kubernetes"}`,
 					"cmd/pulumi-resource-kubernetes/terraform-mapping.json": `{"mapped": true}`,
 				},

@@ -18,7 +18,7 @@ func pluginsGroup() group {
 			return err
 		}
 		dir := filepath.Join(out, "plugins", "resource-kubernetes-v"+version)
-		err = goBuildChanged(ctx, src, module, copyWithoutComponents, dir, "-X main.version="+version, p, "./cmd/pulumi-resource-kubernetes")
+		err = goBuildChanged(ctx, src, module, copyEdited, dir, "-X main.version="+version, p, "./cmd/pulumi-resource-kubernetes")
 		if err != nil {
 			return err
 		}
@@ -26,27 +26,52 @@ func pluginsGroup() group {
 	}}
 }
 
-// components are the lines of the provider's source that bring in its components: charts,
-// directories of Kustomize and files of manifests as Pulumi's resources. They need the
-// provider's own SDK with all of Kubernetes' types, which is a third of what there is to
-// compile. The lab's programs use none of them.
-var components = regexp.MustCompile(`(?m)^.*\bprovider(helm|kustomize|yaml)v\d\b.*\n`)
+// edit is a change of one file of the provider's source.
+type edit struct {
+	file     string // below the module's directory
+	old      *regexp.Regexp
+	replaced string
+	// times is how often the file has what is replaced. Another number says that its layout
+	// has changed.
+	times int
+}
 
-// copyWithoutComponents copies the provider's module without its components.
-func copyWithoutComponents(provider module, to string) error {
+// edits leave out the provider's components: charts, directories of Kustomize and files of
+// manifests as Pulumi's resources. They need the provider's own SDK with all of Kubernetes'
+// types, which is a third of what there is to compile. The lab's programs use none of them.
+//
+// They also have the provider compile with the versions that the program has of Kubernetes'
+// and of Pulumi's libraries, so that both are compiled once (ADR 11): one library is imported
+// under the name of its next release, and one field has become a pointer.
+func edits() []edit {
+	provider := filepath.Join("pkg", "provider")
+	return []edit{
+		// Three imports, and the four components that they are for.
+		{filepath.Join(provider, "provider_construct.go"), regexp.MustCompile(`(?m)^.*\bprovider(helm|kustomize|yaml)v\d\b.*\n`), "", 7},
+		{filepath.Join("pkg", "await", "await.go"), regexp.MustCompile(`structured-merge-diff/v4/`), "structured-merge-diff/v6/", 1},
+		{filepath.Join("pkg", "gen", "schema.go"), regexp.MustCompile(`Provider: pschema\.`), "Provider: &pschema.", 1},
+	}
+}
+
+// copyEdited copies the provider's module with the edits.
+func copyEdited(provider module, to string) error {
 	if err := os.CopyFS(to, os.DirFS(provider.Dir)); err != nil {
 		return err
 	}
-	file := filepath.Join(to, "pkg", "provider", "provider_construct.go")
-	content, err := os.ReadFile(file)
-	if err != nil {
-		return err
+	for _, e := range edits() {
+		file := filepath.Join(to, e.file)
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		if found := len(e.old.FindAll(content, -1)); found != e.times {
+			return fmt.Errorf("%s of %s has %s %d times, not %d: its layout has changed", e.file, provider.Version, e.old, found, e.times)
+		}
+		if err := os.WriteFile(file, e.old.ReplaceAll(content, []byte(e.replaced)), 0o644); err != nil {
+			return err
+		}
 	}
-	// Three imports, and the four components that they are for.
-	if found := len(components.FindAll(content, -1)); found != 7 {
-		return fmt.Errorf("%s of %s names components in %d lines, not in 7: its layout has changed", filepath.Base(file), provider.Version, found)
-	}
-	return os.WriteFile(file, components.ReplaceAll(content, nil), 0o644)
+	return nil
 }
 
 // providerSchema puts the provider's schema, with the version that its release
