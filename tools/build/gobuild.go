@@ -24,9 +24,9 @@ func goBuild(ctx context.Context, src, dir, ldflags string, p *progress, package
 	if deps, err := list.Output(); err == nil {
 		p.total += strings.Count(string(deps), "\n")
 	}
-	// Debugging information would be thrown away by -w; not making it saves a
-	// seventh of the compilers' time.
-	args := []string{"build", "-v", withoutPlugins, "-trimpath", "-gcflags=all=-dwarf=false", "-ldflags", "-s -w " + ldflags, "-o", dir + string(filepath.Separator)}
+	// No flag is a compiler's here: those are in GOFLAGS, for the program as for its tools, so
+	// that what they share is compiled once (ADR 11).
+	args := []string{"build", "-v", withoutPlugins, "-ldflags", "-s -w " + ldflags, "-o", dir + string(filepath.Separator)}
 	return p.run(ctx, src, "go", append(args, packages...)...)
 }
 

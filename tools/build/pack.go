@@ -39,7 +39,8 @@ func pack(ctx context.Context, groups []group, root, platform, to string, out *o
 	}
 	settings := reproducible.Settings(goos, goarch)
 	// The commit is in the name of the release: what is built from the same sources is equal.
-	settings["GOFLAGS"] = "-buildvcs=false"
+	// Debugging information would be thrown away by the linker.
+	settings["GOFLAGS"] = "-buildvcs=false -trimpath -gcflags=all=-dwarf=false"
 	for name, value := range settings {
 		if err := os.Setenv(name, value); err != nil {
 			return err
