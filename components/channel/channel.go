@@ -26,6 +26,9 @@ type Args struct {
 // Channel is the Secrets with the address.
 type Channel struct {
 	pulumi.ResourceState
+
+	// Resources are all that it is made of, to depend on (distribution.Engine says why).
+	Resources []pulumi.Resource
 }
 
 // NewChannel makes a Secret names.ChannelSecret in each namespace. The provider in opts is the
@@ -42,13 +45,14 @@ func NewChannel(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.Res
 		return address, nil
 	}).(pulumi.StringOutput)
 	for _, namespace := range args.Namespaces {
-		_, err := corev1.NewSecret(ctx, name+"-channel-"+namespace, &corev1.SecretArgs{
+		made, err := corev1.NewSecret(ctx, name+"-channel-"+namespace, &corev1.SecretArgs{
 			Metadata: metav1.ObjectMetaArgs{Name: pulumi.String(names.ChannelSecret), Namespace: pulumi.String(namespace)},
 			Data:     distribution.SecretData(map[string]pulumi.StringInput{names.ChannelAddress: address}),
 		}, pulumi.Parent(c))
 		if err != nil {
 			return nil, fmt.Errorf("channel %s in namespace %s: %w", name, namespace, err)
 		}
+		c.Resources = append(c.Resources, made)
 	}
 	return c, ctx.RegisterResourceOutputs(c, pulumi.Map{})
 }

@@ -3,6 +3,7 @@ package distribution
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
@@ -91,6 +92,11 @@ type Engine struct {
 	// Made lists the objects of the distribution, once all of them are there:
 	// "apps/v1 Deployment flux-system/source-controller".
 	Made pulumi.StringArrayOutput
+	// Resources are the objects of the distribution and those that tell the engine what to
+	// follow, which wait for all others: for what is made after the engine and deleted
+	// before it. An option that names the component may miss some, because Pulumi enters a
+	// child with its component no sooner than the child is registered, beside the program.
+	Resources []pulumi.Resource
 }
 
 // Recipe is what NewEngine makes.
@@ -148,7 +154,7 @@ func NewEngine(ctx *pulumi.Context, name string, r Recipe, opts ...pulumi.Resour
 	if err != nil {
 		return nil, err
 	}
-	if err := r.sync(ctx, name, pulumi.Parent(c), installed.Resources); err != nil {
+	if c.Resources, err = r.sync(ctx, name, pulumi.Parent(c), slices.Clone(installed.Resources)); err != nil {
 		return nil, err
 	}
 	c.Made = installed.Made()
@@ -184,11 +190,12 @@ func (r Recipe) forPods(ctx *pulumi.Context, name string, opts ...pulumi.Resourc
 	return append(made, secret), nil
 }
 
-func (r Recipe) sync(ctx *pulumi.Context, name string, parent pulumi.ResourceOption, before []pulumi.Resource) error {
+// sync makes what tells the engine what to follow, and adds it to what was made before.
+func (r Recipe) sync(ctx *pulumi.Context, name string, parent pulumi.ResourceOption, before []pulumi.Resource) ([]pulumi.Resource, error) {
 	if r.Args.Auth != nil {
 		secret, err := corev1.NewSecret(ctx, name+"-auth", r.Secret, parent)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		before = append(before, secret)
 	}
@@ -196,9 +203,9 @@ func (r Recipe) sync(ctx *pulumi.Context, name string, parent pulumi.ResourceOpt
 		o.Annotate(PatchForce, "true")
 		made, err := Custom(ctx, name+"-"+o.Name, o.Object, parent, pulumi.DependsOn(before))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		before = append(before, made)
 	}
-	return nil
+	return before, nil
 }

@@ -68,6 +68,8 @@ type InfraConfig struct {
 	Keys pulumi.StringMap
 	// General is the general ConfigMap.
 	General *corev1.ConfigMap
+	// Resources are all that it is made of, to depend on (distribution.Engine says why).
+	Resources []pulumi.Resource
 }
 
 // NewInfraConfig makes the ConfigMaps.
@@ -85,6 +87,7 @@ func NewInfraConfig(ctx *pulumi.Context, name string, args *InfraConfigArgs, opt
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", m.what, err)
 		}
+		c.Resources = append(c.Resources, made)
 		if i == 0 {
 			c.General, c.Data = made, made.Data
 		}

@@ -48,6 +48,8 @@ type Namespaces struct {
 	Names pulumi.StringArrayOutput
 	// ByName finds a namespace, for resources that go into it.
 	ByName map[string]*corev1.Namespace
+	// Resources are all that it is made of, to depend on (distribution.Engine says why).
+	Resources []pulumi.Resource
 }
 
 // NewNamespaces makes the namespaces. The run fails when one of them exists
@@ -71,6 +73,7 @@ func NewNamespaces(ctx *pulumi.Context, name string, args *NamespacesArgs, opts 
 			return nil, fmt.Errorf("namespace %s: %w", n.Name, err)
 		}
 		c.ByName[n.Name] = made
+		c.Resources = append(c.Resources, made)
 		names = append(names, made.Metadata.Name().Elem())
 	}
 	c.Names = names.ToStringArrayOutput()

@@ -40,6 +40,8 @@ type Access struct {
 
 	// Token of the service account, a secret; nil without Rotation.
 	Token pulumi.StringInput
+	// Resources are all that it is made of, to depend on (distribution.Engine says why).
+	Resources []pulumi.Resource
 }
 
 // NewAccess makes the rights, and where asked the service account that has
@@ -88,8 +90,12 @@ func (c *Access) build(ctx *pulumi.Context, name string, args *AccessArgs, paren
 		},
 		Subjects: rbacv1.SubjectArray{subject},
 	}, parent, pulumi.DependsOn([]pulumi.Resource{role}))
-	if err != nil || args.Rotation == 0 {
+	if err != nil {
 		return err
+	}
+	c.Resources = []pulumi.Resource{role, binding}
+	if args.Rotation == 0 {
+		return nil
 	}
 	return c.makeToken(ctx, name, args, parent, binding)
 }
@@ -141,6 +147,7 @@ func (c *Access) makeToken(ctx *pulumi.Context, name string, args *AccessArgs, p
 	if err != nil {
 		return err
 	}
+	c.Resources = append(c.Resources, account, secret)
 	token := secret.Data.ApplyT(func(data map[string]string) (string, error) {
 		text, err := base64.StdEncoding.DecodeString(data["token"])
 		if err != nil {

@@ -44,6 +44,9 @@ type Args struct {
 // SealingKey is the Secret with the key.
 type SealingKey struct {
 	pulumi.ResourceState
+
+	// Resources are all that it is made of, to depend on (distribution.Engine says why).
+	Resources []pulumi.Resource
 }
 
 // NewSealingKey makes the Secret. The provider in opts is the cluster's. A key that does not
@@ -59,7 +62,7 @@ func NewSealingKey(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.
 			return choose(key, certificate), Check(key, certificate)
 		}).(pulumi.StringOutput)
 	}
-	_, err := corev1.NewSecret(ctx, name+"-sealing-key", &corev1.SecretArgs{
+	made, err := corev1.NewSecret(ctx, name+"-sealing-key", &corev1.SecretArgs{
 		Metadata: metav1.ObjectMetaArgs{
 			Name: pulumi.String(Name), Namespace: pulumi.String(Namespace),
 			Labels: pulumi.StringMap{Label: pulumi.String(Active)},
@@ -73,6 +76,7 @@ func NewSealingKey(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.
 	if err != nil {
 		return nil, fmt.Errorf("sealing key %s: %w", name, err)
 	}
+	c.Resources = []pulumi.Resource{made}
 	return c, ctx.RegisterResourceOutputs(c, pulumi.Map{})
 }
 

@@ -3,6 +3,7 @@ package bootstrap
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
@@ -33,7 +34,7 @@ func (p *program) makeHub() error {
 		return err
 	}
 	_, err = registration.NewRegistration(p.ctx, p.c.Name, p.registrationArgs(pulumi.String(argocd.InCluster), nil),
-		p.own.provider, pulumi.DependsOn([]pulumi.Resource{engine}))
+		p.own.provider, pulumi.DependsOn(engine.Resources))
 	return err
 }
 
@@ -63,7 +64,7 @@ func (p *program) joinHub() error {
 		credentials = registration.Token{Token: access.Token, CA: p.h.ClusterCA}
 	}
 	_, err = registration.NewRegistration(p.ctx, p.c.Name, p.registrationArgs(p.unclaimed(at), credentials),
-		at.provider, pulumi.DependsOn([]pulumi.Resource{access, p.published}))
+		at.provider, pulumi.DependsOn(slices.Concat(access.Resources, p.published.Resources)))
 	return err
 }
 

@@ -150,7 +150,7 @@ func (p *program) prepare() error {
 	if err != nil {
 		return err
 	}
-	inside := pulumi.DependsOn([]pulumi.Resource{spaces})
+	inside := pulumi.DependsOn(spaces.Resources)
 	p.published, err = infraconfig.NewInfraConfig(p.ctx, p.c.Name, infraConfigArgs(p.c, p.o.Hub, p.h, p.read), p.own.provider, inside)
 	if err != nil {
 		return err
@@ -163,7 +163,7 @@ func (p *program) prepare() error {
 	if err != nil {
 		return err
 	}
-	p.prepared = pulumi.DependsOn(slices.Concat(sealing, channel, []pulumi.Resource{spaces, p.published}))
+	p.prepared = pulumi.DependsOn(slices.Concat(sealing, channel, spaces.Resources, p.published.Resources))
 	if len(p.c.Kubernetes.Previewers) == 0 {
 		return nil
 	}

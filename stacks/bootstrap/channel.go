@@ -31,7 +31,7 @@ func (p *program) channel(inside pulumi.ResourceOption) ([]pulumi.Resource, erro
 	if err != nil {
 		return nil, err
 	}
-	return []pulumi.Resource{made}, nil
+	return made.Resources, nil
 }
 
 // channelNamespaces are those of Flux's notification-controller and of Alertmanager.

@@ -30,7 +30,7 @@ func (p *program) seal(inside pulumi.ResourceOption) ([]pulumi.Resource, error) 
 	if err != nil {
 		return nil, err
 	}
-	return []pulumi.Resource{made}, nil
+	return made.Resources, nil
 }
 
 // checkSealing reads what is kept outside of Pulumi, and holds the key to its certificate
