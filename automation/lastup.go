@@ -62,7 +62,7 @@ func (d *Driver) unchangedStates(ctx context.Context, c *config.Cluster) (LastUp
 		states[k], digests[name] = st, digestOf(st)
 	}
 	in := d.inputs(c)
-	if in == nil || !d.addStates(ctx, c, in, digests) {
+	if in == nil || !d.addStates(ctx, c, in, digests) || !in.complete() {
 		return LastUp{}, nil, false
 	}
 	digest, err := in.Digest()
@@ -94,8 +94,16 @@ func (d *Driver) stay(ctx context.Context, c *config.Cluster, o UpOptions) (Resu
 // upRecord is an up under way that is to be recorded: its inputs as they were before it, nil
 // when they cannot be proved, and the states as it has left them.
 type upRecord struct {
-	inputs *unchanged.Inputs
+	inputs *upInputs
 	states map[string]string
+}
+
+// upInputs are the inputs of an up as it finds them.
+type upInputs struct {
+	unchanged.Inputs
+	// complete waits for the digests that take long, of the program and of secrets: a quarter of a
+	// second each, in which the up goes on. It is false when one cannot be made.
+	complete func() bool
 }
 
 // beginRecord reads the inputs before the up, and forgets the record of the last one. The first up
@@ -137,7 +145,7 @@ func (r *upRecord) done(ctx context.Context, d *Driver, s StackResult, found pre
 
 // end records the up. Without a record the next up starts the engine, so an error is only told.
 func (r *upRecord) end(ctx context.Context, d *Driver, c *config.Cluster) {
-	if r.inputs == nil || !d.addStates(ctx, c, r.inputs, r.states) {
+	if r.inputs == nil || !d.addStates(ctx, c, r.inputs, r.states) || !r.inputs.complete() {
 		return
 	}
 	stack := stacks.Name(c.Name, stacks.Bootstrap)
@@ -168,19 +176,15 @@ func Who(getenv func(string) string) string {
 }
 
 // inputs are those of an up of the cluster but for the states; nil when one of them cannot be
-// read, or not be digested.
-func (d *Driver) inputs(c *config.Cluster) *unchanged.Inputs {
+// read. All are read when it returns: what changes later is not what the up began with.
+func (d *Driver) inputs(c *config.Cluster) *upInputs {
 	if c.RollBack || c.Rebuild != "" {
 		return nil // each is an up of its own
 	}
-	program, err := thisProgram()
-	if err != nil {
-		return nil
-	}
-	in := &unchanged.Inputs{
-		Program: program, Backend: backend.Identity(d.opts.BackendURL, d.opts.base()), Cluster: unchanged.Content(c),
+	in := &upInputs{Inputs: unchanged.Inputs{
+		Backend: backend.Identity(d.opts.BackendURL, d.opts.base()), Cluster: unchanged.Content(c),
 		Files: map[string]string{}, Secrets: map[string]string{}, Settings: map[string]string{}, States: map[string]string{},
-	}
+	}}
 	if c.HasHubFile() {
 		hub, err := d.hub(c)
 		if err != nil {
@@ -188,14 +192,31 @@ func (d *Driver) inputs(c *config.Cluster) *unchanged.Inputs {
 		}
 		in.Hub = unchanged.Content(hub)
 	}
-	if !d.addFiles(c, in) || !d.addSecrets(c, in) {
+	secrets, ok := d.secretValues(c)
+	if !ok || !d.addFiles(c, in) {
 		return nil
 	}
+	key := d.secretsKey
+	in.complete = ahead(func() bool {
+		program := ahead(func() bool {
+			var err error
+			in.Program, err = thisProgram()
+			return err == nil
+		})
+		return in.addSecrets(c.Name, secrets, key) && program()
+	})
 	return in
 }
 
+// ahead starts some work, and returns what waits for its result.
+func ahead(work func() bool) (result func() bool) {
+	done := make(chan bool, 1)
+	go func() { done <- work() }()
+	return sync.OnceValue(func() bool { return <-done })
+}
+
 // addFiles adds what the cluster file names, and the stacks' settings.
-func (d *Driver) addFiles(c *config.Cluster, in *unchanged.Inputs) bool {
+func (d *Driver) addFiles(c *config.Cluster, in *upInputs) bool {
 	if file := c.GitOps.Distribution.Path; file != "" {
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(filepath.Dir(c.File), file)
@@ -220,22 +241,31 @@ func (d *Driver) addFiles(c *config.Cluster, in *unchanged.Inputs) bool {
 	return true
 }
 
-// addSecrets adds the secrets that are read from outside of Pulumi. Without a key nothing can
-// be said of them.
-func (d *Driver) addSecrets(c *config.Cluster, in *unchanged.Inputs) bool {
+// secretValues are the secrets that are read from outside of Pulumi, by the key of the file that
+// has the reference; false when one cannot be read.
+func (d *Driver) secretValues(c *config.Cluster) (map[string]string, bool) {
+	values := map[string]string{}
 	for at, ref := range unchanged.SecretRefs(c) {
 		if ref.Config != "" {
 			continue // it is in the settings
 		}
 		value, err := stacks.ReadSecret(c, d.opts.Env, at, ref)
 		if err != nil {
-			return false
+			return nil, false
 		}
-		key, err := d.secretsKey()
+		values[at] = value
+	}
+	return values, true
+}
+
+// addSecrets adds the digests of secrets. Without a key nothing can be said of them.
+func (in *upInputs) addSecrets(cluster string, values map[string]string, keyOf func() (unchanged.Key, error)) bool {
+	for at, value := range values {
+		key, err := keyOf()
 		if err != nil {
 			return false
 		}
-		digest, ok := key.Digest(c.Name, at, value)
+		digest, ok := key.Digest(cluster, at, value)
 		if !ok {
 			return false
 		}
@@ -246,7 +276,7 @@ func (d *Driver) addSecrets(c *config.Cluster, in *unchanged.Inputs) bool {
 
 // addStates adds the digests of the states of the cluster's stacks, and what all others have put
 // out that it takes values from.
-func (d *Driver) addStates(ctx context.Context, c *config.Cluster, in *unchanged.Inputs, own map[string]string) bool {
+func (d *Driver) addStates(ctx context.Context, c *config.Cluster, in *upInputs, own map[string]string) bool {
 	for _, k := range stacks.Kinds() {
 		name := stacks.Name(c.Name, k)
 		if own[name] == "" {
@@ -259,7 +289,7 @@ func (d *Driver) addStates(ctx context.Context, c *config.Cluster, in *unchanged
 
 // addOutputs adds what stacks of others have put out: the hub's core, and those that the file
 // takes values from. Parameter Store is asked by the program alone.
-func (d *Driver) addOutputs(ctx context.Context, c *config.Cluster, in *unchanged.Inputs) bool {
+func (d *Driver) addOutputs(ctx context.Context, c *config.Cluster, in *upInputs) bool {
 	var names []string
 	if c.IsSpoke() && !c.HasExternalHub() {
 		names = append(names, stacks.Name(c.Hub(), stacks.Core))

@@ -164,7 +164,7 @@ func TestASpokeDependsOnItsHub(t *testing.T) {
 	own := map[string]string{"demo-core": "a", "demo-bootstrap": "b"}
 	in := func() string {
 		got := b.inputs(spoke)
-		assert.Assert(t, got != nil && b.addStates(t.Context(), spoke, got, own))
+		assert.Assert(t, got != nil && got.complete() && b.addStates(t.Context(), spoke, got, own))
 		digest, err := got.Digest()
 		assert.NilError(t, err)
 		return digest
