@@ -130,7 +130,7 @@ upstream: tools-argocd ## Compare the pinned charts with what is known of them, 
 .PHONY: bench
 bench: setup tools-argocd ## Measure fleets, driver, scheduler, systems and rebuilds: docs/performance.md (BENCH=part for one)
 	$(GO) build -tags $(TAGS) -o bin/ ./cmd/program
-	$(GO) run -tags $(TAGS) ./tools/bench -part "$(or $(BENCH),all)"
+	$(GO) run -tags $(TAGS) ./tools/bench -part "$(or $(BENCH),all)" -before "$(BEFORE)"
 
 .PHONY: lint
 lint: ## Check style, import arrows and formatting

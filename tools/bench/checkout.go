@@ -36,7 +36,7 @@ func newCheckout(ctx context.Context, o options, names ...string) (*checkout, er
 		region := regions[i/perRegion%len(regions)]
 		clusters[name] = strings.NewReplacer("NAME", name, "REGION", region).Replace(clusterFile)
 	}
-	c, err := fill(clusters)
+	c, err := fill(o, clusters)
 	if err != nil {
 		return nil, err
 	}
@@ -48,17 +48,13 @@ func newCheckout(ctx context.Context, o options, names ...string) (*checkout, er
 }
 
 // fill makes a project with cluster files, by name.
-func fill(clusters map[string]string) (*checkout, error) {
-	root, err := os.Getwd()
-	if err != nil {
-		return nil, err
-	}
+func fill(o options, clusters map[string]string) (*checkout, error) {
 	dir, err := os.MkdirTemp("", "tombolo-bench-")
 	if err != nil {
 		return nil, err
 	}
-	c := &checkout{dir: dir, tombolo: filepath.Join(root, "bin", "tombolo"), env: append(os.Environ(), "TOMBOLO_LAB=1", "NO_COLOR=1")}
-	if err := c.fill(root, clusters); err != nil {
+	c := &checkout{dir: dir, tombolo: o.program(), env: append(os.Environ(), "TOMBOLO_LAB=1", "NO_COLOR=1")}
+	if err := c.fill(o.root, clusters); err != nil {
 		os.RemoveAll(dir)
 		return nil, err
 	}

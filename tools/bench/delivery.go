@@ -63,7 +63,7 @@ func measureDeliveries(ctx context.Context, o options) (*deliveries, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := fill(map[string]string{teamsCluster: string(text)})
+	c, err := fill(o, map[string]string{teamsCluster: string(text)})
 	if err != nil {
 		return nil, err
 	}

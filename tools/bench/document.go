@@ -13,6 +13,9 @@ func (m measured) markdown() []byte {
 		"Written by `make bench`; do not edit. Ratios carry over to other machines, seconds do not.\n\n"+
 		"Measured on %s: %s, %d cores, %.0f GiB, %s, %s. The load average was %.1f when the last part ended.\n",
 		m.Machine.Date, m.Machine.CPU, m.Machine.Cores, m.Machine.MemoryGB, m.Machine.System, m.Machine.Go, m.Machine.Load)
+	if m.Before != nil {
+		m.writeBefore(&b)
+	}
 	if m.Fleets != nil {
 		m.Fleets.write(&b, m.Machine.Cores)
 	}
@@ -215,6 +218,10 @@ over to it and so changes the state.
 ` + "`make bench BENCH=scheduler`" + ` measures one part; the others keep what was
 measured before. Parts: clusters, driver, scheduler, systems, delivery, rebuild, start,
 unchanged.
+
+` + "`make bench BEFORE=<directory>`" + ` also measures the programs of another checkout, such as
+one of an earlier commit: fleets, driver and start. That checkout has ` + "`bin/tombolo`" + ` and
+` + "`bin/program`" + `, which ` + "`make build`" + ` and ` + "`go build -o bin/ ./cmd/program`" + ` make, and ` + "`.tools`" + `.
 `
 
 func inSeconds(s float64) string { return strconv.FormatFloat(s, 'f', 1, 64) + " s" }

@@ -66,6 +66,10 @@ func measureRound(ctx context.Context, o options, plainFirst bool) (round, error
 	if _, err := measure(ctx, c.command(ctx, c.tombolo, "up", "warm", "--lab", "--yes")); err != nil {
 		return r, err
 	}
+	forced, err := c.forced(ctx)
+	if err != nil {
+		return r, err
+	}
 	driven := func(into *usage, flags ...string) func() error {
 		return func() (err error) {
 			*into, err = measure(ctx, c.command(ctx, c.tombolo, append([]string{"up", "driven", "--lab", "--yes"}, flags...)...))
@@ -79,7 +83,7 @@ func measureRound(ctx context.Context, o options, plainFirst bool) (round, error
 	for _, turn := range [][]func() error{
 		{driven(&r.Create), plain(&r.PlainCreate, "stack", "init")},
 		{driven(&between), plain(&between)},
-		{driven(&r.Noop, "--force"), plain(&r.PlainNoop)},
+		{driven(&r.Noop, forced...), plain(&r.PlainNoop)},
 		{driven(&r.Unchanged)},
 	} {
 		if plainFirst {

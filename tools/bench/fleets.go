@@ -89,7 +89,11 @@ func measureFleet(ctx context.Context, o options, n int) (fleetCost, error) {
 	if _, err := measure(ctx, c.command(ctx, c.tombolo, "up", "--all", "--lab", "--yes")); err != nil {
 		return f, err
 	}
-	if f.Noop, err = measure(ctx, c.command(ctx, c.tombolo, "up", "--all", "--lab", "--yes", "--force")); err != nil {
+	forced, err := c.forced(ctx)
+	if err != nil {
+		return f, err
+	}
+	if f.Noop, err = measure(ctx, c.command(ctx, c.tombolo, append([]string{"up", "--all", "--lab", "--yes"}, forced...)...)); err != nil {
 		return f, err
 	}
 	f.Unchanged, err = measure(ctx, c.command(ctx, c.tombolo, "up", "--all", "--lab", "--yes"))

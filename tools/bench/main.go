@@ -45,6 +45,9 @@ func parts() []string {
 	return []string{partClusters, partDriver, partScheduler, partSystems, partDelivery, partRebuild, partStart, partUnchanged}
 }
 
+// earlierParts are those that are measured of an earlier commit, too.
+func earlierParts() []string { return []string{partClusters, partDriver, partStart} }
+
 // options of the command.
 type options struct {
 	parts []string
@@ -54,6 +57,9 @@ type options struct {
 	rounds int
 	// latency is the share of AWS's typical durations that the stand-in takes.
 	latency float64
+	// root is the checkout whose programs are measured, and before one of an earlier commit,
+	// "" for none.
+	root, before string
 	// records is the file of what was measured, document and plot are made of it.
 	records, document, plot string
 	progress                *log.Logger
@@ -88,9 +94,12 @@ func run(ctx context.Context, args []string, progress *log.Logger) error {
 		case partRebuild:
 			m.Rebuild, err = measureRebuilds(ctx, o)
 		case partStart:
-			m.Start, err = measureStart(ctx)
+			m.Start, err = measureStart(ctx, o)
 		case partUnchanged:
 			m.Unchanged, err = measureUnchanged(ctx, o)
+		}
+		if err == nil && slices.Contains(earlierParts(), part) {
+			err = m.measureEarlier(ctx, o, part)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", part, err)
@@ -113,6 +122,7 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&sizes, "sizes", "1,2,4,8,16", "numbers of clusters")
 	flags.IntVar(&o.rounds, "rounds", 5, "how often driver and plain CLI take turns")
 	flags.Float64Var(&o.latency, "latency", 0.02, "share of AWS's typical durations that operations take")
+	flags.StringVar(&o.before, "before", "", "checkout of an earlier commit, with its bin/tombolo and bin/program, to measure beside")
 	flags.StringVar(&o.records, "records", "tools/bench/measured.json", "file of what was measured")
 	flags.StringVar(&o.document, "document", "docs/performance.md", "document to write")
 	flags.StringVar(&o.plot, "plot", "docs/performance.svg", "plot to write")
@@ -138,5 +148,7 @@ func parse(args []string) (options, error) {
 	if o.rounds < 1 || o.latency < 0 {
 		return o, errors.New("-rounds is at least 1, -latency at least 0")
 	}
-	return o, nil
+	var err error
+	o.root, err = os.Getwd()
+	return o, err
 }

@@ -24,6 +24,7 @@ type measured struct {
 	Rebuild   *rebuilds   `json:"rebuild,omitempty"`
 	Start     *start      `json:"start,omitempty"`
 	Unchanged *unchanged  `json:"unchanged,omitempty"`
+	Before    *before     `json:"before,omitempty"`
 }
 
 // machine that the last part was measured on.

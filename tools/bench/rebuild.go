@@ -56,7 +56,7 @@ func measureRebuilds(ctx context.Context, o options) (*rebuilds, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := fill(map[string]string{"teams": teams, "mgmt": hub})
+	c, err := fill(o, map[string]string{"teams": teams, "mgmt": hub})
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"syscall"
 	"time"
@@ -26,8 +25,8 @@ type start struct {
 const startRounds = 31
 
 // measureStart runs `tombolo version`, which does nothing else.
-func measureStart(ctx context.Context) (*start, error) {
-	program := filepath.Join("bin", "tombolo")
+func measureStart(ctx context.Context, o options) (*start, error) {
+	program := o.program()
 	file, err := os.Stat(program)
 	if err != nil {
 		return nil, err
