@@ -37,9 +37,6 @@ func (m measured) markdown() []byte {
 	if m.Start != nil {
 		m.Start.write(&b)
 	}
-	if m.Unchanged != nil {
-		m.Unchanged.write(&b)
-	}
 	b.WriteString(profiles)
 	b.WriteString(method)
 	return b.Bytes()
@@ -248,8 +245,7 @@ Nothing to do is measured after a second up, which hands the engine's objects
 over to it and so changes the state.
 
 ` + "`make bench BENCH=scheduler`" + ` measures one part; the others keep what was
-measured before. Parts: clusters, driver, scheduler, systems, delivery, rebuild, start,
-unchanged.
+measured before. Parts: clusters, driver, scheduler, systems, delivery, rebuild, start.
 
 ` + "`make bench BEFORE=<directory>`" + ` also measures the programs of another checkout, such as
 one of an earlier commit: fleets, driver and start. That checkout has ` + "`bin/tombolo`" + ` and
@@ -257,16 +253,6 @@ one of an earlier commit: fleets, driver and start. That checkout has ` + "`bin/
 `
 
 func inSeconds(s float64) string { return strconv.FormatFloat(s, 'f', 1, 64) + " s" }
-
-func (u *unchanged) write(b *bytes.Buffer) {
-	b.WriteString("\n## What is unchanged\n\n" +
-		"`tombolo up` of clusters of which nothing has changed since their last up, which starts no engine. All have the states of one, under their own names. " +
-		"The aim is at most 5 s, and 10 s of CPU, for 100.\n\n" +
-		"| clusters | time | CPU |\n|---:|---:|---:|\n")
-	for _, c := range u.Counts {
-		fmt.Fprintf(b, "| %d | %s | %s |\n", c.Clusters, inSeconds(c.Up.Wall), inSeconds(c.Up.CPU))
-	}
-}
 
 // orDash is a dash for what was not measured.
 func orDash(seconds float64) string {

@@ -1,9 +1,8 @@
 // Command bench measures what a fleet costs, and writes docs/performance.md: a
 // fleet of lab clusters against its lower bound, the driver against the plain
 // Pulumi CLI, the scheduler alone, the check of a tree with many systems, their
-// delivery to one cluster, the rebuild of a cluster, the start of the program, and an up of many
-// clusters of which nothing has changed. It is run by `make bench`, from the project's directory, on a machine with nothing else
-// to do.
+// delivery to one cluster, the rebuild of a cluster, and the start of the program. It is run by
+// `make bench`, from the project's directory, on a machine with nothing else to do.
 package main
 
 import (
@@ -38,11 +37,10 @@ const (
 	partDelivery  = "delivery"
 	partRebuild   = "rebuild"
 	partStart     = "start"
-	partUnchanged = "unchanged"
 )
 
 func parts() []string {
-	return []string{partClusters, partDriver, partScheduler, partSystems, partDelivery, partRebuild, partStart, partUnchanged}
+	return []string{partClusters, partDriver, partScheduler, partSystems, partDelivery, partRebuild, partStart}
 }
 
 // earlierParts are those that are measured of an earlier commit, too.
@@ -95,8 +93,6 @@ func run(ctx context.Context, args []string, progress *log.Logger) error {
 			m.Rebuild, err = measureRebuilds(ctx, o)
 		case partStart:
 			m.Start, err = measureStart(ctx, o)
-		case partUnchanged:
-			m.Unchanged, err = measureUnchanged(ctx, o)
 		}
 		if err == nil && slices.Contains(earlierParts(), part) {
 			err = m.measureEarlier(ctx, o, part)

@@ -23,7 +23,6 @@ type measured struct {
 	Delivery  *deliveries `json:"delivery,omitempty"`
 	Rebuild   *rebuilds   `json:"rebuild,omitempty"`
 	Start     *start      `json:"start,omitempty"`
-	Unchanged *unchanged  `json:"unchanged,omitempty"`
 	Before    *before     `json:"before,omitempty"`
 }
 

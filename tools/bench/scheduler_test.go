@@ -70,7 +70,9 @@ func TestDocument(t *testing.T) {
 			{Create: cost(8, 1), PlainCreate: cost(10, 1), Noop: cost(2, 1), PlainNoop: cost(4, 1), Unchanged: cost(0.4, 1)},
 			{Create: cost(7, 1), PlainCreate: cost(10, 1), Noop: cost(1, 1), PlainNoop: cost(4, 1), Unchanged: cost(0.4, 1)},
 		}},
-		Unchanged: &unchanged{Counts: []unchangedCost{{Clusters: 100, Up: cost(3, 8)}}},
+		Before: &before{Commit: "0123abcd", Driver: &driver{Rounds: []round{
+			{Create: cost(20, 1), PlainCreate: cost(10, 1), Noop: cost(6, 3), PlainNoop: cost(4, 1), Unchanged: cost(6, 1)},
+		}}},
 		Scheduler: &scheduler{Runs: []sim{{Parallel: 4, Makespan: 11, Bound: 10}}},
 		Systems:   &systems{Counts: []systemsOf{{Systems: 200, Seconds: 0.5, MB: 100}}},
 		Delivery: &deliveries{Counts: []delivery{
@@ -82,7 +84,7 @@ func TestDocument(t *testing.T) {
 	text := string(m.markdown())
 	for _, want := range []string{
 		"| 1 | 20.0 s | 20.0 s | **1.00** |", "| 4 | 33.0 s | 30.0 s | **1.10** |",
-		"| creating | **0.80** |", "| nothing to do, by the engine | **0.50** |", "| unchanged | **0.10** |", "| 100 | 3.0 s | 8.0 s |", "| 4 | 0 | 0 | **1.10** |",
+		"| creating | **0.80** |", "| nothing to do, by the engine | **0.50** |", "| unchanged | **0.10** |", "| nothing to do, by the engine, of the plain CLI's time | 1.50 | **0.50** |", "| 4 | 0 | 0 | **1.10** |",
 		"| 200 | 0.50 s | 2.5 ms | 100 MB |", "## Method",
 		"\n| | 3 systems | 200 systems |\n|---|---:|---:|\n", "\n| etcd | 60 MB | 90 MB |\n", "\n| CPU at rest | 0.00 cores | 0.25 cores |\n",
 		"\n| destroy | core | 1 min 0 s | 1 min 30 s |\n| up | verify | 9 s | 9 s |\n| all | | **1 min 9 s** | **1 min 39 s** |\n",
