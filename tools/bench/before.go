@@ -11,10 +11,8 @@ import (
 // before is what an earlier commit takes, measured in the same run as the present one: times
 // of different runs are of machines that differ.
 type before struct {
-	Commit string  `json:"commit"`
-	Fleets *fleets `json:"fleets,omitempty"`
-	Driver *driver `json:"driver,omitempty"`
-	Start  *start  `json:"start,omitempty"`
+	Commit string `json:"commit"`
+	taken
 }
 
 // earlier are the options for the checkout of the earlier commit, whose bin has its programs.
@@ -24,7 +22,7 @@ func (o options) earlier() options {
 }
 
 // measureEarlier measures a part of the earlier commit, where one is given and has the part.
-func (m *measured) measureEarlier(ctx context.Context, o options, part string) (err error) {
+func (m *measured) measureEarlier(ctx context.Context, o options, part string) error {
 	if o.before == "" {
 		return nil
 	}
@@ -38,15 +36,7 @@ func (m *measured) measureEarlier(ctx context.Context, o options, part string) (
 	}
 	m.Before.Commit = string(bytes.TrimSpace(commit))
 	o.progress.Printf("► the same of commit %s", m.Before.Commit)
-	switch part {
-	case partClusters:
-		m.Before.Fleets, err = measureFleets(ctx, o.earlier())
-	case partDriver:
-		m.Before.Driver, err = measureDriver(ctx, o.earlier())
-	case partStart:
-		m.Before.Start, err = measureStart(ctx, o.earlier())
-	}
-	return err
+	return m.Before.measure(ctx, o.earlier(), part)
 }
 
 // forced are the flags by which an up starts the engine also of clusters that are unchanged

@@ -78,22 +78,7 @@ func run(ctx context.Context, args []string, progress *log.Logger) error {
 		return err
 	}
 	for _, part := range o.parts {
-		switch part {
-		case partClusters:
-			m.Fleets, err = measureFleets(ctx, o)
-		case partDriver:
-			m.Driver, err = measureDriver(ctx, o)
-		case partScheduler:
-			m.Scheduler, err = measureScheduler(m.durations())
-		case partSystems:
-			m.Systems, err = measureSystems()
-		case partDelivery:
-			m.Delivery, err = measureDeliveries(ctx, o)
-		case partRebuild:
-			m.Rebuild, err = measureRebuilds(ctx, o)
-		case partStart:
-			m.Start, err = measureStart(ctx, o)
-		}
+		err := m.measure(ctx, o, part)
 		if err == nil && slices.Contains(earlierParts(), part) {
 			err = m.measureEarlier(ctx, o, part)
 		}
@@ -108,6 +93,27 @@ func run(ctx context.Context, args []string, progress *log.Logger) error {
 		}
 	}
 	return nil
+}
+
+// measure measures one part.
+func (m *taken) measure(ctx context.Context, o options, part string) (err error) {
+	switch part {
+	case partClusters:
+		m.Fleets, err = measureFleets(ctx, o)
+	case partDriver:
+		m.Driver, err = measureDriver(ctx, o)
+	case partScheduler:
+		m.Scheduler, err = measureScheduler(m.durations())
+	case partSystems:
+		m.Systems, err = measureSystems()
+	case partDelivery:
+		m.Delivery, err = measureDeliveries(ctx, o)
+	case partRebuild:
+		m.Rebuild, err = measureRebuilds(ctx, o)
+	case partStart:
+		m.Start, err = measureStart(ctx, o)
+	}
+	return err
 }
 
 func parse(args []string) (options, error) {

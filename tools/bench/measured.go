@@ -15,7 +15,13 @@ import (
 // measured is everything that was measured. Parts are measured apart, and keep
 // what they have until they are measured again.
 type measured struct {
-	Machine   machine     `json:"machine"`
+	Machine machine `json:"machine"`
+	taken
+	Before *before `json:"before,omitempty"`
+}
+
+// taken is what the programs of one checkout took, by part.
+type taken struct {
 	Fleets    *fleets     `json:"fleets,omitempty"`
 	Driver    *driver     `json:"driver,omitempty"`
 	Scheduler *scheduler  `json:"scheduler,omitempty"`
@@ -23,7 +29,6 @@ type measured struct {
 	Delivery  *deliveries `json:"delivery,omitempty"`
 	Rebuild   *rebuilds   `json:"rebuild,omitempty"`
 	Start     *start      `json:"start,omitempty"`
-	Before    *before     `json:"before,omitempty"`
 }
 
 // machine that the last part was measured on.
@@ -73,7 +78,7 @@ func (m measured) save(o options) error {
 }
 
 // durations of ups that made a cluster, for the scheduler.
-func (m measured) durations() []time.Duration {
+func (m taken) durations() []time.Duration {
 	if m.Fleets == nil {
 		return nil
 	}

@@ -62,24 +62,26 @@ func TestDocument(t *testing.T) {
 	cost := func(wall, cpu float64) usage { return usage{Wall: wall, CPU: cpu, PeakMB: 100} }
 	m := measured{
 		Machine: machine{Cores: 2},
-		Fleets: &fleets{Fleets: []fleetCost{
-			{Clusters: 1, Up: cost(20, 10), Longest: 20}, {Clusters: 4, Up: cost(33, 40), Lab: 20, Longest: 20},
-		}},
-		Driver: &driver{Rounds: []round{
-			{Create: cost(9, 1), PlainCreate: cost(10, 1), Noop: cost(3, 1), PlainNoop: cost(4, 1), Unchanged: cost(0.4, 1)},
-			{Create: cost(8, 1), PlainCreate: cost(10, 1), Noop: cost(2, 1), PlainNoop: cost(4, 1), Unchanged: cost(0.4, 1)},
-			{Create: cost(7, 1), PlainCreate: cost(10, 1), Noop: cost(1, 1), PlainNoop: cost(4, 1), Unchanged: cost(0.4, 1)},
-		}},
-		Before: &before{Commit: "0123abcd", Driver: &driver{Rounds: []round{
+		taken: taken{
+			Fleets: &fleets{Fleets: []fleetCost{
+				{Clusters: 1, Up: cost(20, 10), Longest: 20}, {Clusters: 4, Up: cost(33, 40), Lab: 20, Longest: 20},
+			}},
+			Driver: &driver{Rounds: []round{
+				{Create: cost(9, 1), PlainCreate: cost(10, 1), Noop: cost(3, 1), PlainNoop: cost(4, 1), Unchanged: cost(0.4, 1)},
+				{Create: cost(8, 1), PlainCreate: cost(10, 1), Noop: cost(2, 1), PlainNoop: cost(4, 1), Unchanged: cost(0.4, 1)},
+				{Create: cost(7, 1), PlainCreate: cost(10, 1), Noop: cost(1, 1), PlainNoop: cost(4, 1), Unchanged: cost(0.4, 1)},
+			}},
+			Scheduler: &scheduler{Runs: []sim{{Parallel: 4, Makespan: 11, Bound: 10}}},
+			Systems:   &systems{Counts: []systemsOf{{Systems: 200, Seconds: 0.5, MB: 100}}},
+			Delivery: &deliveries{Counts: []delivery{
+				{Systems: 3, All: arrival{Wall: 9}, MB: map[string]float64{"etcd": 60}},
+				{Systems: 200, All: arrival{Wall: 90, CPU: 120}, Rest: 0.25, MB: map[string]float64{"etcd": 90}},
+			}},
+			Rebuild: &rebuilds{Latency: 1, Clusters: []rebuilt{ofRebuild(t, "teams", 60), ofRebuild(t, "mgmt", 90)}},
+		},
+		Before: &before{Commit: "0123abcd", taken: taken{Driver: &driver{Rounds: []round{
 			{Create: cost(20, 1), PlainCreate: cost(10, 1), Noop: cost(6, 3), PlainNoop: cost(4, 1), Unchanged: cost(6, 1)},
-		}}},
-		Scheduler: &scheduler{Runs: []sim{{Parallel: 4, Makespan: 11, Bound: 10}}},
-		Systems:   &systems{Counts: []systemsOf{{Systems: 200, Seconds: 0.5, MB: 100}}},
-		Delivery: &deliveries{Counts: []delivery{
-			{Systems: 3, All: arrival{Wall: 9}, MB: map[string]float64{"etcd": 60}},
-			{Systems: 200, All: arrival{Wall: 90, CPU: 120}, Rest: 0.25, MB: map[string]float64{"etcd": 90}},
-		}},
-		Rebuild: &rebuilds{Latency: 1, Clusters: []rebuilt{ofRebuild(t, "teams", 60), ofRebuild(t, "mgmt", 90)}},
+		}}}},
 	}
 	text := string(m.markdown())
 	for _, want := range []string{
