@@ -21,6 +21,7 @@ package automation
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"time"
 
@@ -63,6 +64,8 @@ type Driver struct {
 	secretsKey func() (unchanged.Key, error)
 	// assumesReach is AssumeReachable.
 	assumesReach bool
+	// turns are those of ups that make clusters.
+	turns *turns
 	// pauses are those of the function of that name, but in tests.
 	pauses []time.Duration
 
@@ -98,6 +101,7 @@ func New(o Options) (*Driver, error) {
 		program:   stacks.Program,
 		preflight: stacks.Preflight,
 		now:       time.Now,
+		turns:     newTurns(runtime.NumCPU()),
 	}
 	d.secretsKey = sync.OnceValues(func() (unchanged.Key, error) {
 		secret, err := d.planSecret()

@@ -34,61 +34,81 @@ func (l LastUp) String() string {
 	return fmt.Sprintf("up of %s by %s", l.At.UTC().Format(time.RFC3339), l.By)
 }
 
-// thisProgram is the one that runs, which is read once: a digest of it takes a quarter of a
-// second.
+// thisProgram is the one that runs, which is read once.
 var thisProgram = sync.OnceValues(approved.ThisProgram)
 
 // Unchanged says that an up would find what the last one found, and has nothing to do. It starts
 // no engine, no plugin and no CLI on a state in a directory. What cannot be told is changed.
 func (d *Driver) Unchanged(ctx context.Context, c *config.Cluster) (LastUp, bool) {
-	last, _, ok := d.unchangedStates(ctx, c)
-	return last, ok
+	found := d.changed(ctx, c)
+	return found.last, found.all
 }
 
-// unchangedStates is Unchanged with the states that it has looked at.
-func (d *Driver) unchangedStates(ctx context.Context, c *config.Cluster) (LastUp, map[stacks.Kind]*backend.State, bool) {
+// compared is what has changed since the last up: all says that nothing has, and core that nothing
+// has of what core depends on.
+type compared struct {
+	last      LastUp
+	all, core bool
+	// states and digests are those of the stacks as they were compared.
+	states  map[stacks.Kind]*backend.State
+	digests map[string]string
+}
+
+// changed finds out what has changed. Without a record everything may have.
+func (d *Driver) changed(ctx context.Context, c *config.Cluster) compared {
 	text, err := d.backend.Tag(ctx, stacks.Name(c.Name, stacks.Bootstrap), unchanged.Tag)
 	record, recorded := unchanged.Parse(text)
 	if err != nil || !recorded {
-		return LastUp{}, nil, false
+		return compared{}
 	}
-	states, digests := map[stacks.Kind]*backend.State{}, map[string]string{}
+	found := compared{
+		last:   LastUp{At: record.At, By: record.By},
+		states: map[stacks.Kind]*backend.State{}, digests: map[string]string{},
+	}
 	for _, k := range stacks.Kinds() {
 		name := stacks.Name(c.Name, k)
 		st, err := d.backend.State(ctx, name)
 		if err != nil || st.Resources() == 0 {
-			return LastUp{}, nil, false
+			return compared{}
 		}
-		states[k], digests[name] = st, digestOf(st)
+		found.states[k], found.digests[name] = st, digestOf(st)
 	}
 	in := d.inputs(c)
-	if in == nil || !d.addStates(ctx, c, in, digests) || !in.complete() {
-		return LastUp{}, nil, false
+	if in == nil {
+		return compared{}
 	}
-	digest, err := in.Digest()
-	return LastUp{At: record.At, By: record.By}, states, err == nil && digest == record.Digest
+	now := d.digests(ctx, c, in, found.digests)
+	found.all = now.Digest != "" && now.Digest == record.Digest
+	found.core = now.Core != "" && now.Core == record.Core
+	return found
 }
 
-// stay is the result of an up that has nothing to do; false when there may be something.
-func (d *Driver) stay(ctx context.Context, c *config.Cluster, o UpOptions) (Result, bool) {
+// stays is the result of a stack of which nothing has changed.
+func (f compared) stays(c *config.Cluster, k stacks.Kind) StackResult {
+	outputs, _ := backend.Masked(f.states[k].Outputs()).(map[string]any)
+	return StackResult{
+		Stack: stacks.Name(c.Name, k), Kind: k, Operation: "up", Changes: Changes{"same": f.states[k].Resources()}, Outputs: outputs,
+	}
+}
+
+// since compares for an up that may rely on it.
+func (d *Driver) since(ctx context.Context, c *config.Cluster, o UpOptions) compared {
 	if o.Refresh || o.Force || o.Previewed || o.Approved != nil {
-		return Result{}, false
+		return compared{}
 	}
+	return d.changed(ctx, c)
+}
+
+// stay is the result of an up that has nothing to do.
+func (d *Driver) stay(c *config.Cluster, found compared) Result {
 	run := d.begin(c)
-	last, states, ok := d.unchangedStates(ctx, c)
-	if !ok {
-		return Result{}, false
-	}
 	for _, k := range stacks.Kinds() {
-		outputs, _ := backend.Masked(states[k].Outputs()).(map[string]any)
-		run.add(StackResult{
-			Stack: stacks.Name(c.Name, k), Kind: k, Operation: "up", Changes: Changes{"same": states[k].Resources()}, Outputs: outputs,
-		})
+		run.add(found.stays(c, k))
 	}
-	run.result.UnchangedSince = &last
-	d.opts.Observer.Note(c.Name, "unchanged since the "+last.String())
+	run.result.UnchangedSince = &found.last
+	d.opts.Observer.Note(c.Name, "unchanged since the "+found.last.String())
 	result, _ := run.end(nil)
-	return result, true
+	return result
 }
 
 // upRecord is an up under way that is to be recorded: its inputs as they were before it, nil
@@ -101,9 +121,47 @@ type upRecord struct {
 // upInputs are the inputs of an up as it finds them.
 type upInputs struct {
 	unchanged.Inputs
-	// complete waits for the digests that take long, of the program and of secrets: a quarter of a
-	// second each, in which the up goes on. It is false when one cannot be made.
-	complete func() bool
+	// forCore and hubForCore are what core's program gets of the files.
+	forCore, hubForCore any
+	// program and secrets wait for the digests that take long: a quarter of a second each, in which
+	// the up goes on. They are false when one cannot be made.
+	program, secrets func() bool
+}
+
+// ofCore are the inputs of core, whose stack has the name.
+func (in *upInputs) ofCore(name string) unchanged.Inputs {
+	only := func(all map[string]string, key string) map[string]string {
+		out := map[string]string{}
+		if value, ok := all[key]; ok {
+			out[key] = value
+		}
+		return out
+	}
+	return unchanged.Inputs{
+		Program: in.Program, Backend: in.Backend, Cluster: in.forCore, Hub: in.hubForCore,
+		Settings: only(in.Settings, settingsFile(name)), States: only(in.States, name),
+	}
+}
+
+func settingsFile(stack string) string { return "Pulumi." + stack + ".yaml" }
+
+// digests are those of all inputs and of core's, with the states of the cluster's stacks.
+func (d *Driver) digests(ctx context.Context, c *config.Cluster, in *upInputs, states map[string]string) (out unchanged.Record) {
+	digest := func(of unchanged.Inputs) string {
+		text, err := of.Digest()
+		if err != nil {
+			return ""
+		}
+		return text
+	}
+	if !d.addStates(c, in, states) || !in.program() {
+		return out
+	}
+	out.Core = digest(in.ofCore(stacks.Name(c.Name, stacks.Core)))
+	if d.addOutputs(ctx, c, in) && in.secrets() {
+		out.Digest = digest(in.Inputs)
+	}
+	return out
 }
 
 // beginRecord reads the inputs before the up, and forgets the record of the last one. The first up
@@ -145,18 +203,39 @@ func (r *upRecord) done(ctx context.Context, d *Driver, s StackResult, found pre
 
 // end records the up. Without a record the next up starts the engine, so an error is only told.
 func (r *upRecord) end(ctx context.Context, d *Driver, c *config.Cluster) {
-	if r.inputs == nil || !d.addStates(ctx, c, r.inputs, r.states) || !r.inputs.complete() {
+	if r.inputs == nil {
 		return
 	}
-	stack := stacks.Name(c.Name, stacks.Bootstrap)
-	digest, err := r.inputs.Digest()
-	if err == nil {
-		record := unchanged.Record{Digest: digest, At: d.now().UTC().Truncate(time.Second), By: d.who()}
-		err = d.backend.SetTag(ctx, stack, unchanged.Tag, record.String())
+	if err := d.record(ctx, c, r.inputs, r.states); err != nil {
+		d.opts.Observer.Note(stacks.Name(c.Name, stacks.Bootstrap), "the next up will look at everything again: "+err.Error())
 	}
-	if err != nil {
-		d.opts.Observer.Note(stack, "the next up will look at everything again: "+err.Error())
+}
+
+// record writes down the inputs of an up, as far as they can be proved.
+func (d *Driver) record(ctx context.Context, c *config.Cluster, in *upInputs, states map[string]string) error {
+	record := d.digests(ctx, c, in, states)
+	if record.Digest == "" && record.Core == "" {
+		return nil
 	}
+	record.At, record.By = d.now().UTC().Truncate(time.Second), d.who()
+	return d.backend.SetTag(ctx, stacks.Name(c.Name, stacks.Bootstrap), unchanged.Tag, record.String())
+}
+
+// Record has the states of a cluster count as what an up has left, without one. It is for
+// measurements, which make the states of many clusters from those of one.
+func (d *Driver) Record(ctx context.Context, c *config.Cluster) error {
+	in, states := d.inputs(c), map[string]string{}
+	if in == nil {
+		return fmt.Errorf("record an up of %s: its inputs cannot be read", c.Name)
+	}
+	for _, k := range stacks.Kinds() {
+		name := stacks.Name(c.Name, k)
+		var err error
+		if states[name], err = d.stateDigest(ctx, name); err != nil {
+			return fmt.Errorf("record an up of %s: %w", c.Name, err)
+		}
+	}
+	return d.record(ctx, c, in, states)
 }
 
 // who runs the driver, such as alice@laptop.
@@ -184,26 +263,24 @@ func (d *Driver) inputs(c *config.Cluster) *upInputs {
 	in := &upInputs{Inputs: unchanged.Inputs{
 		Backend: backend.Identity(d.opts.BackendURL, d.opts.base()), Cluster: unchanged.Content(c),
 		Files: map[string]string{}, Secrets: map[string]string{}, Settings: map[string]string{}, States: map[string]string{},
-	}}
+	}, forCore: unchanged.Content(c.ForCore())}
 	if c.HasHubFile() {
 		hub, err := d.hub(c)
 		if err != nil {
 			return nil
 		}
-		in.Hub = unchanged.Content(hub)
+		in.Hub, in.hubForCore = unchanged.Content(hub), unchanged.Content(hub.ForCore())
 	}
 	secrets, ok := d.secretValues(c)
 	if !ok || !d.addFiles(c, in) {
 		return nil
 	}
 	key := d.secretsKey
-	in.complete = ahead(func() bool {
-		program := ahead(func() bool {
-			var err error
-			in.Program, err = thisProgram()
-			return err == nil
-		})
-		return in.addSecrets(c.Name, secrets, key) && program()
+	in.secrets = ahead(func() bool { return in.addSecrets(c.Name, secrets, key) })
+	in.program = ahead(func() bool {
+		var err error
+		in.Program, err = d.opts.Program()
+		return err == nil
 	})
 	return in
 }
@@ -228,7 +305,7 @@ func (d *Driver) addFiles(c *config.Cluster, in *upInputs) bool {
 		in.Files["gitops.distribution.path"] = unchanged.Of(text)
 	}
 	for _, k := range stacks.Kinds() {
-		name := "Pulumi." + stacks.Name(c.Name, k) + ".yaml"
+		name := settingsFile(stacks.Name(c.Name, k))
 		text, err := os.ReadFile(filepath.Join(d.opts.Settings, "clusters", name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -274,9 +351,8 @@ func (in *upInputs) addSecrets(cluster string, values map[string]string, keyOf f
 	return true
 }
 
-// addStates adds the digests of the states of the cluster's stacks, and what all others have put
-// out that it takes values from.
-func (d *Driver) addStates(ctx context.Context, c *config.Cluster, in *upInputs, own map[string]string) bool {
+// addStates adds the digests of the states of the cluster's stacks.
+func (d *Driver) addStates(c *config.Cluster, in *upInputs, own map[string]string) bool {
 	for _, k := range stacks.Kinds() {
 		name := stacks.Name(c.Name, k)
 		if own[name] == "" {
@@ -284,7 +360,7 @@ func (d *Driver) addStates(ctx context.Context, c *config.Cluster, in *upInputs,
 		}
 		in.States[name] = own[name]
 	}
-	return d.addOutputs(ctx, c, in)
+	return true
 }
 
 // addOutputs adds what stacks of others have put out: the hub's core, and those that the file

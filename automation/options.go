@@ -88,6 +88,8 @@ type Options struct {
 	// LockWait is how long to wait for a pulumi process whose driver is gone
 	// before its lock counts as held. Default 30s.
 	LockWait time.Duration
+	// Program that ups are recorded of. Default: the one that runs.
+	Program func() (approved.Program, error)
 	// CancelGrace is how long the CLI gets, after the first signal, to finish
 	// the calls under way and release its lock, before it is told to terminate;
 	// Hurry ends it. Default: DefaultCancelGrace.
@@ -135,6 +137,9 @@ func (o *Options) refuseContradiction() error {
 }
 
 func (o *Options) setDefaults() error {
+	if o.Program == nil {
+		o.Program = thisProgram
+	}
 	root, err := filepath.Abs(o.Root)
 	if err != nil {
 		return fmt.Errorf("resolve project directory %s: %w", o.Root, err)
@@ -263,6 +268,8 @@ type UpOptions struct {
 	// that a first try has moved the state.
 	may   *allowed
 	again bool
+	// reached, if not nil, is called when the up of a stack has come to the cloud.
+	reached func()
 	// began, if not nil, is called when the up comes to a stack.
 	began func(string)
 }

@@ -46,10 +46,10 @@ type prediction struct {
 // known, and the up is the next try.
 func (f prediction) passes() bool { return f.err != nil && repeatable(f.result, f.err, false) }
 
-// predict previews both stacks at the same time. Where that cannot tell what an
-// up does, because an operation was interrupted or is under way, it
-// does nothing. When core is to change, nothing is known of bootstrap.
-func (d *Driver) predict(ctx context.Context, c *config.Cluster, o UpOptions) (predictions, error) {
+// predict previews both stacks at the same time; core only when something may have changed since
+// the last up that it depends on. Where that cannot tell what an up does, because an operation was
+// interrupted or is under way, it does nothing. When core is to change, nothing is known of bootstrap.
+func (d *Driver) predict(ctx context.Context, c *config.Cluster, o UpOptions, since compared) (predictions, error) {
 	if o.Refresh || o.Previewed || o.Approved != nil {
 		return nil, nil
 	}
@@ -63,7 +63,12 @@ func (d *Driver) predict(ctx context.Context, c *config.Cluster, o UpOptions) (p
 	var core, bootstrap prediction
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		core = d.previewAhead(ctx, c, stacks.Core, d.opts.Observer, giveUp)
+		if name := stacks.Name(c.Name, stacks.Core); since.core && since.digests[name] == before[stacks.Core] {
+			core = prediction{result: since.stays(c, stacks.Core), stays: true}
+			d.opts.Observer.Note(name, "unchanged since the "+since.last.String())
+		} else {
+			core = d.previewAhead(ctx, c, stacks.Core, d.opts.Observer, giveUp)
+		}
 		core.state = before[stacks.Core]
 		if core.stays {
 			held.release()

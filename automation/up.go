@@ -23,12 +23,13 @@ import (
 // all causes go away by themselves, such as throttling. What was made without an
 // answer is found and adopted.
 // A cluster of which nothing has changed since its last up is left as it is, without a start of
-// the engine: see Unchanged.
+// the engine: see Unchanged. So is core, when nothing of what it depends on has changed.
 // Placeholders are never used: bootstrap refuses to run without core's
 // outputs.
 func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result, error) {
-	if r, stays := d.stay(ctx, c, o); stays {
-		return r, nil
+	since := d.since(ctx, c, o)
+	if since.all {
+		return d.stay(c, since), nil
 	}
 	if err := d.prepare(ctx, c); err != nil {
 		return Result{Cluster: c.Name}, err
@@ -62,7 +63,7 @@ func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result
 	d.noteEffects(c, changes)
 	run := d.begin(c)
 	run.result.FileChanges = changes
-	found, err := d.predict(ctx, c, o)
+	found, err := d.predict(ctx, c, o, since)
 	if err != nil {
 		return run.end(err)
 	}
@@ -133,6 +134,11 @@ func (d *Driver) tryUp(ctx context.Context, c *config.Cluster, k stacks.Kind, o 
 		return StackResult{}, err
 	}
 	exists := st != nil
+	if k == stacks.Core && st.Resources() == 0 {
+		done := d.turns.take(ctx)
+		defer done()
+		o.reached = done
+	}
 	ready := d.beforeMaking(ctx, c, k, st)
 	defer ready.work.Wait()
 	if k == stacks.Bootstrap && exists {
@@ -168,6 +174,7 @@ func (d *Driver) tryUp(ctx context.Context, c *config.Cluster, k stacks.Kind, o 
 		}
 	}
 	watched, ended := s.watch(ctx, o)
+	s.onReach(o.reached)
 	result, err := s.run(watched, "up", func(ctx context.Context, ch chan<- events.EngineEvent) error {
 		opts := []optup.Option{optup.EventStreams(ch), optup.SuppressProgress(), optup.SuppressOutputs()}
 		if o.Refresh {

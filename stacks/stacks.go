@@ -69,7 +69,7 @@ func registry() map[Kind]func(*pulumi.Context, *config.Cluster, Options) error {
 			if c.Rebuild != "" {
 				ctx.Export(names.RebuildOutput, pulumi.String(c.Rebuild))
 			}
-			return core.Run(ctx, c, o.Hub, cmp.Or(o.Backend, loggedInto(ctx)))
+			return core.Run(ctx, c.ForCore(), o.Hub.ForCore(), cmp.Or(o.Backend, loggedInto(ctx)))
 		},
 		Bootstrap: func(ctx *pulumi.Context, c *config.Cluster, o Options) error {
 			return bootstrap.Run(ctx, c, bootstrap.Options{

@@ -3,6 +3,7 @@ package approved
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/stacks"
 )
@@ -144,6 +146,42 @@ func TestProgram(t *testing.T) {
 	another, err := programOf(other, own)
 	assert.NilError(t, err)
 	assert.Assert(t, another != clean)
+}
+
+// TestBuildID: the id that Go's linker wrote, where a system's programs have it.
+func TestBuildID(t *testing.T) {
+	name, err := os.Executable()
+	assert.NilError(t, err)
+	want, err := exec.CommandContext(t.Context(), "go", "tool", "buildid", name).Output()
+	assert.NilError(t, err)
+	id, err := buildID(name)
+	assert.NilError(t, err)
+	assert.Check(t, id != "")
+	assert.Equal(t, id, strings.TrimSpace(string(want)))
+
+	this, err := ThisProgram()
+	assert.NilError(t, err)
+	read, err := ProgramOf(name)
+	assert.NilError(t, err)
+	assert.Equal(t, read, this)
+
+	file := filepath.Join(t.TempDir(), "program")
+	for text, want := range map[string]string{
+		"MZ \xff Go build ID: \"a/b\"\n \xff and more":                 "a/b",
+		"MZ \xff Go build ID: \"a/b":                                   "",
+		strings.Repeat(" ", 40<<10) + "\xff Go build ID: \"a\"\n \xff": "",
+		"#!": "",
+	} {
+		assert.NilError(t, os.WriteFile(file, []byte(text), 0o600))
+		id, err := buildID(file)
+		assert.NilError(t, err)
+		assert.Check(t, is.Equal(id, want))
+		digest, err := digestOfProgram(file)
+		assert.NilError(t, err)
+		assert.Check(t, is.Equal(digest == digestOf([]byte(text)), want == ""), "the file is digested only without an id")
+	}
+	_, err = digestOfProgram(file + "-gone")
+	assert.ErrorContains(t, err, "read this program's file: ")
 }
 
 const configMap = "urn:pulumi:s::p::kubernetes:core/v1:ConfigMap::m"

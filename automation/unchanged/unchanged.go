@@ -7,6 +7,9 @@
 // digested makes the inputs unprovable, and the engine runs. What has changed in the cloud or on
 // the cluster without a state knowing of it is not an input: that is what --refresh and drift
 // look for.
+//
+// Core depends on fewer inputs than the up as a whole, so these have a digest of their own: where
+// it is the same, the engine looks at bootstrap alone.
 package unchanged
 
 import (
@@ -80,8 +83,10 @@ func OfState(deployment json.RawMessage) (string, error) {
 
 // Record is what is kept of an up that ended well.
 type Record struct {
-	// Digest of the inputs, with the states as the up has left them.
-	Digest string `json:"digest"`
+	// Digest of the inputs, with the states as the up has left them, and Core that of the inputs of
+	// core. Empty is what cannot be proved.
+	Digest string `json:"digest,omitempty"`
+	Core   string `json:"core,omitempty"`
 	// At is when the up ended, and By who ran it, such as alice@laptop.
 	At time.Time `json:"at"`
 	By string    `json:"by"`
@@ -110,7 +115,7 @@ func (r Record) String() string {
 func Parse(text string) (Record, bool) {
 	var r Record
 	err := json.Unmarshal([]byte(text), &r)
-	return r, err == nil && r.Digest != "" && !r.At.IsZero()
+	return r, err == nil && (r.Digest != "" || r.Core != "") && !r.At.IsZero()
 }
 
 // Key makes digests of secrets. Whoever reads a plain digest of a short secret can try out what

@@ -3,6 +3,8 @@ package unchanged
 import (
 	"fmt"
 	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -150,6 +152,33 @@ func TestEveryKeyOfTheFileCounts(t *testing.T) {
 	assert.Check(t, is.Equal(digest(t, Inputs{Cluster: Content(&c)}), was))
 }
 
+// notOfCore are the keys of the file that core's program does not get.
+var notOfCore = []string{
+	".File", ".Wave", ".ChangeWindows", ".Drift", ".Namespaces", ".Labels", ".Annotations", ".Values", ".Services.Values",
+	".GitOps.URL", ".GitOps.Branch", ".GitOps.Path", ".GitOps.Interval", ".GitOps.Auth", ".GitOps.Distribution", ".GitOps.TakeOver", ".GitOps.SealedSecrets",
+}
+
+// indexes are those of maps in the name of a key.
+var indexes = regexp.MustCompile(`\[[^]]*\]`)
+
+// TestCoreDependsOnTheRest: all other keys are in the digest of core's inputs.
+func TestCoreDependsOnTheRest(t *testing.T) {
+	var c config.Cluster
+	full(t, reflect.ValueOf(&c).Elem())
+	was := digest(t, Inputs{Cluster: Content(c.ForCore())})
+	seen := map[string]bool{}
+	each(t, reflect.ValueOf(&c).Elem(), "", func(at string) {
+		key := indexes.ReplaceAllString(at, "")
+		i := slices.IndexFunc(notOfCore, func(other string) bool { return key == other || strings.HasPrefix(key, other+".") })
+		if i >= 0 {
+			seen[notOfCore[i]] = true
+		}
+		same := digest(t, Inputs{Cluster: Content(c.ForCore())}) == was
+		assert.Check(t, is.Equal(same, i >= 0), "a change of %s has the same digest of core: %t", at, same)
+	})
+	assert.Check(t, is.Len(seen, len(notOfCore)), "%v", seen)
+}
+
 // TestEveryInputCounts: whichever input changes, the engine starts.
 func TestEveryInputCounts(t *testing.T) {
 	var in Inputs
@@ -198,7 +227,7 @@ func TestDigestOfAState(t *testing.T) {
 
 func TestRecord(t *testing.T) {
 	at := time.Date(2026, 11, 25, 14, 40, 0, 0, time.UTC)
-	r := Record{Digest: strings.Repeat("d", 43), At: at, By: "alice@laptop"}
+	r := Record{Digest: strings.Repeat("d", 43), Core: strings.Repeat("c", 43), At: at, By: "alice@laptop"}
 	got, ok := Parse(r.String())
 	assert.Check(t, ok)
 	assert.DeepEqual(t, got, r)
@@ -206,7 +235,9 @@ func TestRecord(t *testing.T) {
 	assert.Check(t, len(r.String()) <= maxTag)
 	got, ok = Parse(r.String())
 	assert.Check(t, ok && got.Digest == r.Digest && strings.HasPrefix(got.By, "üü"), "%+v", got)
-	for _, text := range []string{"", "{", `{"digest": "d"}`, `{"at": "2026-11-25T14:40:00Z"}`} {
+	_, ok = Parse(`{"core": "c", "at": "2026-11-25T14:40:00Z"}`)
+	assert.Check(t, ok)
+	for _, text := range []string{"", "{", `{"digest": "d"}`, `{"core": "c"}`, `{"at": "2026-11-25T14:40:00Z"}`} {
 		_, ok := Parse(text)
 		assert.Check(t, !ok, text)
 	}

@@ -3,12 +3,18 @@
 package lab
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/mod/modfile"
+	"gotest.tools/v3/assert"
+
+	"tombolo/tests/files"
 )
 
 // before is the last commit whose hand-off has version 3 and knows AWS alone. The
@@ -92,8 +98,9 @@ func (p project) resources(t *testing.T, stack string) []resource {
 	return state.Deployment.Resources
 }
 
-// buildOlder builds tombolo of the commit before. A copy without the project's
-// history cannot, and says so.
+// buildOlder builds tombolo of the commit before, with the modules of this one: those that
+// write a state, of Pulumi and its providers, have the same versions, and nothing but its own
+// packages is compiled anew. A copy without the project's history cannot, and says so.
 func buildOlder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -105,8 +112,11 @@ func buildOlder(t *testing.T) string {
 		{".", []string{"git", "rev-parse", "--verify", "--quiet", before + "^{commit}"}},
 		{"../..", []string{"git", "archive", "--output", archive, before}},
 		{dir, []string{"tar", "xf", archive}},
-		{dir, []string{"go", "build", "-buildvcs=false", "-o", "bin/", "./cmd/tombolo"}},
+		{dir, []string{"go", "build", "-buildvcs=false", "-tags", "kustomize_disable_go_plugin_support", "-o", "bin/", "./cmd/tombolo"}},
 	} {
+		if step.args[0] == "go" {
+			takeModules(t, dir)
+		}
 		cmd := exec.CommandContext(t.Context(), step.args[0], step.args[1:]...)
 		cmd.Dir = step.in
 		out, err := cmd.CombinedOutput()
@@ -118,4 +128,32 @@ func buildOlder(t *testing.T) string {
 		}
 	}
 	return filepath.Join(dir, "bin", "tombolo")
+}
+
+// takeModules gives a copy of an older commit the modules of this one. Those of Pulumi and its
+// providers have to be the same in both, or the states are not those of an older program.
+func takeModules(t *testing.T, older string) {
+	t.Helper()
+	versions := func(dir string) map[string]string {
+		text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		assert.NilError(t, err)
+		parsed, err := modfile.Parse(dir, text, nil)
+		assert.NilError(t, err)
+		out := map[string]string{}
+		for _, r := range parsed.Require {
+			out[r.Mod.Path] = r.Mod.Version
+		}
+		return out
+	}
+	present := versions("../..")
+	for module, version := range versions(older) {
+		if strings.HasPrefix(module, "github.com/pulumi/pulumi") && present[module] != version {
+			t.Fatalf("commit %s has %s %s and this one %s: build it with its own modules", before, module, version, present[module])
+		}
+	}
+	for _, name := range []string{"go.mod", "go.sum"} {
+		text, err := os.ReadFile(filepath.Join("../..", name))
+		assert.NilError(t, err)
+		files.Write(t, filepath.Join(older, name), string(text))
+	}
 }

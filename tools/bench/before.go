@@ -65,7 +65,11 @@ func (m measured) rows() [][3]string {
 		add("creating a cluster, of the plain CLI's time", of(was, create), of(is, create))
 		add("nothing to do, by the engine, of the plain CLI's time", of(was, noop), of(is, noop))
 		add("nothing to do, by the engine, of the plain CLI's CPU", of(was, work), of(is, work))
+		add("a small change, of the plain CLI's time", of(was, small), of(is, small))
 		add("unchanged since the last up, of the plain CLI's time", of(was, again), of(is, again))
+	}
+	if was, is := m.Before.Chain, m.Chain; was != nil && is != nil {
+		add("creating a cluster at AWS's typical times", inMinutes(was.Up), inMinutes(is.Up))
 	}
 	if was, is := m.Before.Fleets, m.Fleets; was != nil && is != nil {
 		for i, f := range is.Fleets {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"tombolo/stacks"
@@ -23,6 +25,9 @@ type round struct {
 	PlainNoop   usage `json:"plainNoop"`
 	// Unchanged is the driver's up after that, for which nothing has changed.
 	Unchanged usage `json:"unchanged"`
+	// Small and PlainSmall are an up after a change of one label.
+	Small      usage `json:"small,omitzero"`
+	PlainSmall usage `json:"plainSmall,omitzero"`
 }
 
 // ratio is the median of the rounds' ratios.
@@ -85,6 +90,8 @@ func measureRound(ctx context.Context, o options, plainFirst bool) (round, error
 		{driven(&between), plain(&between)},
 		{driven(&r.Noop, forced...), plain(&r.PlainNoop)},
 		{driven(&r.Unchanged)},
+		{c.labels("driven"), c.labels("plain")},
+		{driven(&r.Small), plain(&r.PlainSmall)},
 	} {
 		if plainFirst {
 			slices.Reverse(turn)
@@ -96,6 +103,18 @@ func measureRound(ctx context.Context, o options, plainFirst bool) (round, error
 		}
 	}
 	return r, nil
+}
+
+// labels gives a cluster a label.
+func (c *checkout) labels(cluster string) func() error {
+	return func() error {
+		name := filepath.Join(c.dir, "clusters", cluster+".yaml")
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(name, append(text, "labels: {bench: small}\n"...), 0o644)
+	}
 }
 
 // plain runs both programs one after the other, each after another command for

@@ -32,6 +32,8 @@ func main() {
 const (
 	partClusters  = "clusters"
 	partDriver    = "driver"
+	partUnchanged = "unchanged"
+	partChain     = "chain"
 	partScheduler = "scheduler"
 	partSystems   = "systems"
 	partDelivery  = "delivery"
@@ -40,11 +42,11 @@ const (
 )
 
 func parts() []string {
-	return []string{partClusters, partDriver, partScheduler, partSystems, partDelivery, partRebuild, partStart}
+	return []string{partClusters, partDriver, partUnchanged, partChain, partScheduler, partSystems, partDelivery, partRebuild, partStart}
 }
 
 // earlierParts are those that are measured of an earlier commit, too.
-func earlierParts() []string { return []string{partClusters, partDriver, partStart} }
+func earlierParts() []string { return []string{partClusters, partDriver, partChain, partStart} }
 
 // options of the command.
 type options struct {
@@ -102,6 +104,10 @@ func (m *taken) measure(ctx context.Context, o options, part string) (err error)
 		m.Fleets, err = measureFleets(ctx, o)
 	case partDriver:
 		m.Driver, err = measureDriver(ctx, o)
+	case partUnchanged:
+		m.Unchanged, err = measureUnchanged(ctx, o)
+	case partChain:
+		m.Chain, err = measureChain(ctx, o)
 	case partScheduler:
 		m.Scheduler, err = measureScheduler(m.durations())
 	case partSystems:

@@ -24,6 +24,8 @@ type measured struct {
 type taken struct {
 	Fleets    *fleets     `json:"fleets,omitempty"`
 	Driver    *driver     `json:"driver,omitempty"`
+	Unchanged *unchanged  `json:"unchanged,omitempty"`
+	Chain     *chain      `json:"chain,omitempty"`
 	Scheduler *scheduler  `json:"scheduler,omitempty"`
 	Systems   *systems    `json:"systems,omitempty"`
 	Delivery  *deliveries `json:"delivery,omitempty"`

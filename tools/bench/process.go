@@ -26,7 +26,10 @@ type usage struct {
 // measure runs a command to its end.
 func measure(ctx context.Context, cmd *exec.Cmd) (usage, error) {
 	var output bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &output, &output
+	cmd.Stderr = &output
+	if cmd.Stdout == nil {
+		cmd.Stdout = &output
+	}
 	start := time.Now()
 	if err := cmd.Start(); err != nil {
 		return usage{}, err

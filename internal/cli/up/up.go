@@ -100,7 +100,8 @@ TOMBOLO_ADDRESSES to the addresses that the network sees.
 A cluster of which nothing has changed since its last up is left as it is, without a start of
 the Pulumi engine. What counts is the program, the cluster file and what it names, and the
 states: what somebody has changed in the cloud or on the cluster is found by --refresh, or
-by drift. --force starts the engine in any case.
+by drift. After a change of what core does not depend on, such as labels or the repository,
+the engine starts for bootstrap alone. --force starts it in any case.
 
 On a terminal, the command shows the plan and asks; --yes skips the question.
 Without a terminal, --yes is required.
