@@ -49,9 +49,10 @@ func (d *Driver) Unchanged(ctx context.Context, c *config.Cluster) (LastUp, bool
 type compared struct {
 	last      LastUp
 	all, core bool
-	// states and digests are those of the stacks as they were compared.
-	states  map[stacks.Kind]*backend.State
+	// digests are those of the stacks' states as they were compared, and states those of the stacks
+	// of which nothing has changed.
 	digests map[string]string
+	states  map[stacks.Kind]*backend.State
 }
 
 // changed finds out what has changed. Without a record everything may have.
@@ -62,16 +63,17 @@ func (d *Driver) changed(ctx context.Context, c *config.Cluster) compared {
 		return compared{}
 	}
 	found := compared{
-		last:   LastUp{At: record.At, By: record.By},
-		states: map[stacks.Kind]*backend.State{}, digests: map[string]string{},
+		last:    LastUp{At: record.At, By: record.By},
+		digests: map[string]string{}, states: map[stacks.Kind]*backend.State{},
 	}
-	for _, k := range stacks.Kinds() {
-		name := stacks.Name(c.Name, k)
-		st, err := d.backend.State(ctx, name)
-		if err != nil || st.Resources() == 0 {
+	for _, name := range stackNames(c) {
+		deployment, err := d.backend.Deployment(ctx, name)
+		if err == nil {
+			found.digests[name], err = unchanged.OfState(deployment)
+		}
+		if err != nil {
 			return compared{}
 		}
-		found.states[k], found.digests[name] = st, digestOf(st)
 	}
 	in := d.inputs(c)
 	if in == nil {
@@ -83,20 +85,32 @@ func (d *Driver) changed(ctx context.Context, c *config.Cluster) compared {
 	return found
 }
 
+// since compares for an up that may rely on it, and reads the states that stay as they are.
+func (d *Driver) since(ctx context.Context, c *config.Cluster, o UpOptions) compared {
+	if o.Refresh || o.Force || o.Previewed || o.Approved != nil {
+		return compared{}
+	}
+	found := d.changed(ctx, c)
+	for _, k := range stacks.Kinds() {
+		if !found.all && (!found.core || k != stacks.Core) {
+			continue
+		}
+		name := stacks.Name(c.Name, k)
+		st, err := d.backend.State(ctx, name)
+		if err != nil || st.Resources() == 0 || digestOf(st) != found.digests[name] {
+			return compared{} // it has moved meanwhile
+		}
+		found.states[k] = st
+	}
+	return found
+}
+
 // stays is the result of a stack of which nothing has changed.
 func (f compared) stays(c *config.Cluster, k stacks.Kind) StackResult {
 	outputs, _ := backend.Masked(f.states[k].Outputs()).(map[string]any)
 	return StackResult{
 		Stack: stacks.Name(c.Name, k), Kind: k, Operation: "up", Changes: Changes{"same": f.states[k].Resources()}, Outputs: outputs,
 	}
-}
-
-// since compares for an up that may rely on it.
-func (d *Driver) since(ctx context.Context, c *config.Cluster, o UpOptions) compared {
-	if o.Refresh || o.Force || o.Previewed || o.Approved != nil {
-		return compared{}
-	}
-	return d.changed(ctx, c)
 }
 
 // stay is the result of an up that has nothing to do.

@@ -172,6 +172,7 @@ func TestRebuildGoesOnWithoutControlPlane(t *testing.T) {
 	b.cli.fail, b.cli.calls = map[string]failure{}, nil
 	k := kubetest.ArgoCD(t)
 	silent(k)
+	b.probeTimeout = 10 * time.Millisecond
 	b.dial = func(handoff.Values) (kube.Cluster, error) { return k, nil }
 	_, err = b.rebuild(t.Context(), c, RebuildOptions{}, nil)
 	assert.NilError(t, err)
@@ -269,6 +270,7 @@ func TestRebuildRefusals(t *testing.T) {
 			given: func(b *bench, _ *config.Cluster) {
 				k := kubetest.ArgoCD(t)
 				silent(k)
+				b.probeTimeout = 10 * time.Millisecond
 				b.dial = func(handoff.Values) (kube.Cluster, error) { return k, nil }
 			},
 			want: "destroy demo: the Kubernetes API does not answer",

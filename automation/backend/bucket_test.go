@@ -164,6 +164,27 @@ func TestMovedState(t *testing.T) {
 	}
 }
 
+// TestStateInABucket is read without the CLI, where the bucket has the layout that is known.
+func TestStateInABucket(t *testing.T) {
+	b, in := newBucketBench(t)
+	in.Put(t, bucketState, writtenState("2026-01-02T03:04:05Z", `{"urn":"u","type":"pulumi:pulumi:Stack"}`))
+	_, err := b.State(t.Context(), "demo-core")
+	assert.NilError(t, err)
+	assert.Equal(t, b.cli.exports, 1)
+	in.Put(t, ".pulumi/meta.yaml", "version: 1\n")
+	in.SetReadOnly(true)
+	st, err := b.State(t.Context(), "demo-core")
+	assert.NilError(t, err)
+	assert.Equal(t, len(st.All()), 1)
+	text, err := b.Deployment(t.Context(), "demo-core")
+	assert.NilError(t, err)
+	assert.Equal(t, string(text), string(st.Raw.Deployment))
+	st, err = b.State(t.Context(), "other-core")
+	assert.NilError(t, err)
+	assert.Assert(t, st == nil)
+	assert.Equal(t, b.cli.exports, 1)
+}
+
 // TestStateIsOnlyRead: finding 8. Whatever is wrong beside a state, reading it mends
 // nothing.
 func TestStateIsOnlyRead(t *testing.T) {

@@ -49,13 +49,9 @@ func localDir(at, workDir string) (string, bool) {
 	return dir, true
 }
 
-// statePath is where a local backend has a stack's state. A stack of another project
-// has its whole name: organization/project/stack.
+// statePath is where a local backend has a stack's state.
 func statePath(dir, stack string) string {
-	if parts := strings.Split(stack, "/"); len(parts) == 3 {
-		return filepath.Join(dir, ".pulumi", "stacks", parts[1], parts[2]+".json")
-	}
-	return filepath.Join(dir, ".pulumi", "stacks", stacks.Project, stack+".json")
+	return filepath.Join(dir, filepath.FromSlash(stateKey(stack)))
 }
 
 // removeFile removes a file of a local backend. One that is gone needs no removing.

@@ -28,6 +28,8 @@ type fakeCLI struct {
 	calls []string
 	// tag is the last that was set.
 	tag string
+	// exports counts the states that were asked for.
+	exports int
 	// lists are the errors of the next lists of stacks.
 	lists []error
 }
@@ -54,6 +56,7 @@ func (f *fakeCLI) Stacks(context.Context) ([]auto.StackSummary, error) {
 }
 
 func (f *fakeCLI) Export(context.Context, string) (apitype.UntypedDeployment, bool, error) {
+	f.exports++
 	return apitype.UntypedDeployment{}, false, nil
 }
 

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 
@@ -77,19 +75,16 @@ func (b *Backend) SetTag(ctx context.Context, stack, name, value string) error {
 // tags is the file of a stack's tags; nil when it has none. It is not known of a backend that is
 // left to the CLI.
 func (b *Backend) tags(ctx context.Context, stack string) (text []byte, known bool, err error) {
-	if dir, ok := b.Directory(); ok {
-		if !knownLayout(filepath.Join(dir, ".pulumi", "meta.yaml")) {
-			return nil, false, nil
-		}
-		text, err = os.ReadFile(filepath.Join(dir, filepath.FromSlash(tagsKey(stack))))
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, true, nil
-		}
-	} else if in := b.bucket(ctx); in != nil {
-		text, err = in.read(ctx, tagsKey(stack))
-	} else {
+	read := b.reader(ctx)
+	if read == nil {
 		return nil, false, nil
 	}
+	if _, local := b.Directory(); local {
+		if meta, err := read(path.Join(".pulumi", "meta.yaml")); err != nil || !knownLayout(meta) {
+			return nil, false, nil //nolint:nilerr // the CLI says it better
+		}
+	}
+	text, err = read(tagsKey(stack))
 	if err != nil {
 		return nil, true, fmt.Errorf("read the tags of stack %s: %w", stack, err)
 	}

@@ -13,6 +13,7 @@
 package unchanged
 
 import (
+	"bytes"
 	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/pbkdf2"
@@ -20,6 +21,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -66,19 +68,26 @@ func Of(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// OfState is the digest of a state, but for the manifest: that has the time of the last write, also
-// of one by plain pulumi that has changed nothing.
+// OfState is the digest of a state as it is written, but for the manifest: that has the time of the
+// last write, also of one by plain pulumi that has changed nothing. It fails for what does not begin
+// with a manifest, as the engine writes it. States have megabytes, so nothing else is looked into.
 func OfState(deployment json.RawMessage) (string, error) {
-	var parts map[string]json.RawMessage
-	if err := json.Unmarshal(deployment, &parts); err != nil {
-		return "", fmt.Errorf("read a state: %w", err)
+	d := json.NewDecoder(bytes.NewReader(deployment))
+	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
+		return "", errors.New("read a state: it is no JSON object")
 	}
-	delete(parts, "manifest")
-	text, err := json.Marshal(parts)
-	if err != nil {
-		return "", fmt.Errorf("write a state: %w", err)
+	if name, err := d.Token(); err != nil || name != "manifest" {
+		return "", errors.New("read a state: it does not begin with its manifest")
 	}
-	return Of(text), nil
+	before := d.InputOffset()
+	var manifest json.RawMessage
+	if err := d.Decode(&manifest); err != nil {
+		return "", fmt.Errorf("read the manifest of a state: %w", err)
+	}
+	sum := sha256.New()
+	sum.Write(deployment[:before])
+	sum.Write(deployment[d.InputOffset():])
+	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
 // Record is what is kept of an up that ended well.

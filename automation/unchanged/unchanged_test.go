@@ -217,12 +217,23 @@ func TestDigestOfAState(t *testing.T) {
 		return digest
 	}
 	was := of(`{"manifest": {"time": "2026-11-25T14:40:00Z"}, "resources": [{"urn": "a"}]}`)
-	assert.Check(t, is.Equal(of(`{"resources":[{"urn":"a"}],"manifest":{"time":"2026-11-25T14:41:00Z"}}`), was))
-	for _, other := range []string{`{"resources": [{"urn": "b"}]}`, `{"resources": [{"urn": "a"}], "pending_operations": [{}]}`, `{}`} {
+	assert.Check(t, is.Equal(of(`{"manifest": {"time": "2026-11-25T14:41:00Z", "magic": "}"}, "resources": [{"urn": "a"}]}`), was))
+	for _, other := range []string{
+		`{"manifest": {}, "resources": [{"urn": "b"}]}`, `{"manifest": {}, "resources": [{"urn": "a"}], "pending_operations": [{}]}`, `{"manifest": {}}`,
+		`{"manifest": {}, "resources": [{"urn": "a"}], "manifest": {}}`,
+	} {
 		assert.Check(t, of(other) != was, other)
 	}
-	_, err := OfState([]byte("{"))
-	assert.ErrorContains(t, err, "read a state: unexpected end of JSON input")
+	for text, want := range map[string]string{
+		"":                               "no JSON object",
+		"[]":                             "no JSON object",
+		"{}":                             "does not begin with its manifest",
+		`{"resources":[],"manifest":{}}`: "does not begin with its manifest",
+		`{"manifest":{`:                  "read the manifest of a state: unexpected EOF",
+	} {
+		_, err := OfState([]byte(text))
+		assert.Check(t, is.ErrorContains(err, want), text)
+	}
 }
 
 func TestRecord(t *testing.T) {

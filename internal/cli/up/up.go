@@ -3,11 +3,13 @@ package up
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"tombolo/automation"
 	"tombolo/automation/health"
@@ -189,13 +191,27 @@ func (o *Options) changed(ctx context.Context, driver Driver, all []*config.Clus
 	if o.Refresh || o.Force {
 		return all
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(c *config.Cluster) bool {
-		last, unchanged := driver.Unchanged(ctx, c)
-		if unchanged && !o.Yes {
-			o.Status().Done("%s: nothing to change, unchanged since the %s", c.Name, last)
+	same := make([]bool, len(all))
+	lasts := make([]automation.LastUp, len(all))
+	var group errgroup.Group
+	group.SetLimit(runtime.NumCPU())
+	for i, c := range all {
+		group.Go(func() error {
+			lasts[i], same[i] = driver.Unchanged(ctx, c)
+			return nil
+		})
+	}
+	_ = group.Wait()
+	var out []*config.Cluster
+	for i, c := range all {
+		switch {
+		case !same[i]:
+			out = append(out, c)
+		case !o.Yes:
+			o.Status().Done("%s: nothing to change, unchanged since the %s", c.Name, lasts[i])
 		}
-		return unchanged
-	})
+	}
+	return out
 }
 
 // unchanged says that an up of the cluster would not start the engine now.
