@@ -268,8 +268,6 @@ type UpOptions struct {
 	// that a first try has moved the state.
 	may   *allowed
 	again bool
-	// reached, if not nil, is called when the up of a stack has come to the cloud.
-	reached func()
 	// began, if not nil, is called when the up comes to a stack.
 	began func(string)
 }

@@ -2,7 +2,6 @@ package automation
 
 import (
 	"context"
-	"strings"
 	"sync"
 	"time"
 
@@ -11,18 +10,19 @@ import (
 
 // turns have the ups that make clusters begin one after the other.
 //
-// Until its first call to the cloud an up is work for this machine: the CLI, the program and the
-// plugins start. Clusters that begin together share the processors for it, and come to the
-// cloud's long waits at the same time. Then the processors have nothing to do until all come back at the
-// same time. One after the other they reach the cloud no later, and the first ones earlier.
+// Until the cloud makes the control plane, which takes minutes, an up is mostly work for this machine:
+// the CLI, the program and the plugins start. Clusters that begin together share the processors for it,
+// and come to the cloud's long wait at the same time. Then the processors have nothing to do until all come
+// back at the same time. One after the other they reach the wait no later, and the first ones earlier.
 type turns struct {
 	free chan struct{}
 	// longest is how long one up has the turn, whatever it does.
 	longest time.Duration
 }
 
-// longestTurn is a few times what a machine with nothing else to do needs to come to the cloud.
-const longestTurn = 10 * time.Second
+// longestTurn is about what a machine with nothing else to do needs until the cloud is what it waits
+// for: of many clusters the last should not wait for long.
+const longestTurn = 5 * time.Second
 
 // newTurns lets one up begin at a time for two processors: so many it keeps busy.
 func newTurns(processors int) *turns {
@@ -42,15 +42,12 @@ func (t *turns) take(ctx context.Context) (done func()) {
 	return done
 }
 
-// onReach calls back when the engine begins to make the first thing outside of this machine.
-func (s *session) onReach(reached func()) {
-	if reached == nil {
-		return
-	}
+// onMaking calls back when the engine begins to make something of a type.
+func (s *session) onMaking(kind string, made func()) {
 	next := s.onStep
 	s.onStep = func(m apitype.StepEventMetadata) {
-		if m.Op == apitype.OpCreate && m.New != nil && m.New.Custom && !strings.HasPrefix(m.Type, "pulumi:") {
-			reached()
+		if m.Op == apitype.OpCreate && m.Type == kind {
+			made()
 		}
 		if next != nil {
 			next(m)

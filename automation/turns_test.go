@@ -35,23 +35,19 @@ func TestTurns(t *testing.T) {
 	assert.Check(t, is.Equal(cap(newTurns(8).free), 4))
 }
 
-// TestReach: a turn ends with the first resource that is made in the cloud.
-func TestReach(t *testing.T) {
-	step := func(op apitype.OpType, kind string, custom bool) apitype.StepEventMetadata {
-		return apitype.StepEventMetadata{Op: op, Type: kind, New: &apitype.StepEventStateMetadata{Custom: custom}}
-	}
-	var reached, seen int
+// TestOnMaking: a turn ends when the cloud begins to make the control plane, and steps are told on.
+func TestOnMaking(t *testing.T) {
+	var made, seen int
 	s := &session{onStep: func(apitype.StepEventMetadata) { seen++ }}
-	s.onReach(func() { reached++ })
-	for _, m := range []apitype.StepEventMetadata{
-		step(apitype.OpCreate, "pulumi:pulumi:Stack", true), step(apitype.OpCreate, "pulumi:providers:aws", true),
-		step(apitype.OpCreate, "tombolo:network:Network", false), step(apitype.OpSame, "aws:ec2/vpc:Vpc", true), {Op: apitype.OpCreate},
-	} {
-		s.onStep(m)
-	}
-	assert.Check(t, is.Equal(reached, 0))
-	s.onStep(step(apitype.OpCreate, "aws:ec2/vpc:Vpc", true))
-	assert.Check(t, is.Equal(reached, 1))
-	assert.Check(t, is.Equal(seen, 6))
-	(&session{}).onReach(nil)
+	s.onMaking("aws:eks/cluster:Cluster", func() { made++ })
+	s.onStep(apitype.StepEventMetadata{Op: apitype.OpCreate, Type: "aws:ec2/vpc:Vpc"})
+	s.onStep(apitype.StepEventMetadata{Op: apitype.OpSame, Type: "aws:eks/cluster:Cluster"})
+	assert.Check(t, is.Equal(made, 0))
+	s.onStep(apitype.StepEventMetadata{Op: apitype.OpCreate, Type: "aws:eks/cluster:Cluster"})
+	assert.Check(t, is.Equal(made, 1))
+	assert.Check(t, is.Equal(seen, 3))
+	s = &session{}
+	s.onMaking("aws:eks/cluster:Cluster", func() { made++ })
+	s.onStep(apitype.StepEventMetadata{Op: apitype.OpCreate, Type: "aws:eks/cluster:Cluster"})
+	assert.Check(t, is.Equal(made, 2))
 }

@@ -134,10 +134,10 @@ func (d *Driver) tryUp(ctx context.Context, c *config.Cluster, k stacks.Kind, o 
 		return StackResult{}, err
 	}
 	exists := st != nil
+	begun := func() {}
 	if k == stacks.Core && st.Resources() == 0 {
-		done := d.turns.take(ctx)
-		defer done()
-		o.reached = done
+		begun = d.turns.take(ctx)
+		defer begun()
 	}
 	ready := d.beforeMaking(ctx, c, k, st)
 	defer ready.work.Wait()
@@ -174,7 +174,7 @@ func (d *Driver) tryUp(ctx context.Context, c *config.Cluster, k stacks.Kind, o 
 		}
 	}
 	watched, ended := s.watch(ctx, o)
-	s.onReach(o.reached)
+	s.onMaking(d.cloud(c).ClusterType(), begun)
 	result, err := s.run(watched, "up", func(ctx context.Context, ch chan<- events.EngineEvent) error {
 		opts := []optup.Option{optup.EventStreams(ch), optup.SuppressProgress(), optup.SuppressOutputs()}
 		if o.Refresh {

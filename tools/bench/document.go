@@ -253,7 +253,7 @@ const method = `
 Each fleet has a project and a lab of its own. CPU time is that of the command
 with all that it started: the driver, the Pulumi engines, their providers. The
 lab's, which stands in for the cloud, is apart. Memory is the largest sum of
-the processes' proportional set sizes (PSS), looked at four times a second.
+the processes' proportional set sizes (PSS), looked at once a second.
 Every cluster has a VPC, an EKS cluster with a node group, the identities of
 two addons, and Flux.
 

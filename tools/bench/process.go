@@ -12,7 +12,7 @@ import (
 )
 
 // sampleEvery is the time between two looks at a command's memory.
-const sampleEvery = 250 * time.Millisecond
+const sampleEvery = time.Second
 
 // usage is what a command took, with all that it started.
 type usage struct {
