@@ -1,8 +1,8 @@
 // Package backend reads and writes the stacks of a state backend: their states, who
 // holds their locks, the copies of a state in a directory, and its free space.
 //
-// Files of a local backend, and locks and copies in a bucket, are read and written
-// here; for everything else the Pulumi CLI is asked.
+// Files of a local backend, and states, tags, locks and copies in a bucket, are read here, and written
+// but for the states; for everything else the Pulumi CLI is asked.
 package backend
 
 import (
