@@ -44,11 +44,11 @@ func (d *Driver) Unchanged(ctx context.Context, c *config.Cluster) (LastUp, bool
 	return found.last, found.all
 }
 
-// compared is what has changed since the last up: all says that nothing has, and core that nothing
-// has of what core depends on.
+// compared is what has changed since the last up: all says that nothing has, core that nothing has
+// of what core depends on, and differs that something has for certain.
 type compared struct {
-	last      LastUp
-	all, core bool
+	last               LastUp
+	all, core, differs bool
 	// digests are those of the stacks' states as they were compared, and states those of the stacks
 	// of which nothing has changed.
 	digests map[string]string
@@ -82,6 +82,7 @@ func (d *Driver) changed(ctx context.Context, c *config.Cluster) compared {
 	now := d.digests(ctx, c, in, found.digests)
 	found.all = now.Digest != "" && now.Digest == record.Digest
 	found.core = now.Core != "" && now.Core == record.Core
+	found.differs = now.Digest != "" && record.Digest != "" && !found.all
 	return found
 }
 

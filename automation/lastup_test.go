@@ -153,6 +153,7 @@ func TestUpOfBootstrapAlone(t *testing.T) {
 				return
 			}
 			assert.NilError(t, err)
+			assert.DeepEqual(t, operations, []string{"up demo-bootstrap"})
 			assert.Check(t, is.Equal(result.Stacks[0].Changes.Total(), 0), "%+v", result.Stacks[0])
 			assert.Check(t, is.Equal(result.Stacks[0].Outputs["vpcId"], "vpc-1"))
 			_, still := b.Unchanged(t.Context(), c)

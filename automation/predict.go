@@ -46,8 +46,8 @@ type prediction struct {
 // known, and the up is the next try.
 func (f prediction) passes() bool { return f.err != nil && repeatable(f.result, f.err, false) }
 
-// predict previews both stacks at the same time; core only when something may have changed since
-// the last up that it depends on. Where that cannot tell what an up does, because an operation was
+// predict previews both stacks at the same time; bootstrap alone when nothing has changed since the
+// last up that core depends on. Where that cannot tell what an up does, because an operation was
 // interrupted or is under way, it does nothing. When core is to change, nothing is known of bootstrap.
 func (d *Driver) predict(ctx context.Context, c *config.Cluster, o UpOptions, since compared) (predictions, error) {
 	if o.Refresh || o.Previewed || o.Approved != nil {
@@ -57,18 +57,18 @@ func (d *Driver) predict(ctx context.Context, c *config.Cluster, o UpOptions, si
 	if err != nil || before == nil {
 		return nil, err
 	}
+	if name := stacks.Name(c.Name, stacks.Core); since.core && since.digests[name] == before[stacks.Core] {
+		d.opts.Observer.Note(name, "unchanged since the "+since.last.String())
+		core := prediction{result: since.stays(c, stacks.Core), stays: true, state: before[stacks.Core]}
+		return d.predictAlone(ctx, c, since, core, before), nil
+	}
 	ofBootstrap, giveUp := context.WithCancel(ctx)
 	defer giveUp()
 	held := &held{to: d.opts.Observer}
 	var core, bootstrap prediction
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if name := stacks.Name(c.Name, stacks.Core); since.core && since.digests[name] == before[stacks.Core] {
-			core = prediction{result: since.stays(c, stacks.Core), stays: true}
-			d.opts.Observer.Note(name, "unchanged since the "+since.last.String())
-		} else {
-			core = d.previewAhead(ctx, c, stacks.Core, d.opts.Observer, giveUp)
-		}
+		core = d.previewAhead(ctx, c, stacks.Core, d.opts.Observer, giveUp)
 		core.state = before[stacks.Core]
 		if core.stays {
 			held.release()
@@ -85,13 +85,29 @@ func (d *Driver) predict(ctx context.Context, c *config.Cluster, o UpOptions, si
 	if !core.stays {
 		return predictions{stacks.Core: core}, nil
 	}
+	return d.withBootstrap(ctx, c, core, bootstrap), nil
+}
+
+// predictAlone previews bootstrap, where core stays as it is. Where an input of bootstrap is another
+// one for certain, the up finds out what that changes: a preview before it would take as long again.
+func (d *Driver) predictAlone(ctx context.Context, c *config.Cluster, since compared, core prediction, before map[stacks.Kind]string) predictions {
+	if since.differs {
+		return predictions{stacks.Core: core}
+	}
+	bootstrap := d.previewAhead(ctx, c, stacks.Bootstrap, d.opts.Observer, nil)
+	bootstrap.state = before[stacks.Bootstrap]
+	return d.withBootstrap(ctx, c, core, bootstrap)
+}
+
+// withBootstrap are the predictions where core stays as it is.
+func (d *Driver) withBootstrap(ctx context.Context, c *config.Cluster, core, bootstrap prediction) predictions {
 	if bootstrap.passes() {
-		return predictions{stacks.Core: core}, nil
+		return predictions{stacks.Core: core}
 	}
 	if bootstrap.err == nil {
 		bootstrap.err = d.refuseLoss(ctx, c, bootstrap.result)
 	}
-	return predictions{stacks.Core: core, stacks.Bootstrap: bootstrap}, nil
+	return predictions{stacks.Core: core, stacks.Bootstrap: bootstrap}
 }
 
 // predictable returns the digests of the states of both stacks when a preview of them would tell
