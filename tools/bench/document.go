@@ -240,7 +240,8 @@ Nothing to do, by the engine: 7.4 s of CPU in 4.8 s.
   ` + "`kubectl version`" + `, which the component asks one after the other.
 
 After a small change the engine starts for bootstrap alone: the EKS component, its Node.js, core's
-CLI and the AWS provider are not needed.
+CLI and the AWS provider are not needed. The table above has it with a preview of bootstrap before its up.
+That is gone since: one round took 2.7 s against 5.5 s, 0.50, and 3.2 s of CPU against 6.7 s.
 
 Unchanged since the last up: 0.4 s of CPU, most of it the start of the program and the key for
 digests of secrets. A hundred took 16.8 s of CPU, nine tenths of them to read states as JSON, twice.
