@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+
 	"tombolo/automation/approved"
 	"tombolo/automation/backend"
 	"tombolo/automation/unchanged"
@@ -49,8 +51,9 @@ func (d *Driver) Unchanged(ctx context.Context, c *config.Cluster) (LastUp, bool
 type compared struct {
 	last               LastUp
 	all, core, differs bool
-	// digests are those of the stacks' states as they were compared, and states those of the stacks
-	// of which nothing has changed.
+	// texts are the stacks' states as they were compared, by the stacks' names, and digests those of
+	// them. States are those of the stacks of which nothing has changed.
+	texts   map[string]json.RawMessage
 	digests map[string]string
 	states  map[stacks.Kind]*backend.State
 }
@@ -63,13 +66,14 @@ func (d *Driver) changed(ctx context.Context, c *config.Cluster) compared {
 		return compared{}
 	}
 	found := compared{
-		last:    LastUp{At: record.At, By: record.By},
-		digests: map[string]string{}, states: map[stacks.Kind]*backend.State{},
+		last:  LastUp{At: record.At, By: record.By},
+		texts: map[string]json.RawMessage{}, digests: map[string]string{}, states: map[stacks.Kind]*backend.State{},
 	}
 	for _, name := range stackNames(c) {
-		deployment, err := d.backend.Deployment(ctx, name)
+		text, err := d.backend.Deployment(ctx, name)
 		if err == nil {
-			found.digests[name], err = unchanged.OfState(deployment)
+			found.texts[name] = text
+			found.digests[name], err = unchanged.OfState(text)
 		}
 		if err != nil {
 			return compared{}
@@ -86,7 +90,7 @@ func (d *Driver) changed(ctx context.Context, c *config.Cluster) compared {
 	return found
 }
 
-// since compares for an up that may rely on it, and reads the states that stay as they are.
+// since compares for an up that may rely on it, and parses the states that stay as they are.
 func (d *Driver) since(ctx context.Context, c *config.Cluster, o UpOptions) compared {
 	if o.Refresh || o.Force || o.Previewed || o.Approved != nil {
 		return compared{}
@@ -97,9 +101,9 @@ func (d *Driver) since(ctx context.Context, c *config.Cluster, o UpOptions) comp
 			continue
 		}
 		name := stacks.Name(c.Name, k)
-		st, err := d.backend.State(ctx, name)
-		if err != nil || st.Resources() == 0 || digestOf(st) != found.digests[name] {
-			return compared{} // it has moved meanwhile
+		st, err := backend.ParseState(name, apitype.UntypedDeployment{Version: apitype.DeploymentSchemaVersionCurrent, Deployment: found.texts[name]})
+		if err != nil || st.Resources() == 0 || st.Interrupted() > 0 {
+			return compared{}
 		}
 		found.states[k] = st
 	}
@@ -138,9 +142,9 @@ type upInputs struct {
 	unchanged.Inputs
 	// forCore and hubForCore are what core's program gets of the files.
 	forCore, hubForCore any
-	// program and secrets wait for the digests that take long: a quarter of a second each, in which
-	// the up goes on. They are false when one cannot be made.
-	program, secrets func() bool
+	// secrets waits for the digests of secrets, whose key takes a quarter of a second, in which the up
+	// goes on. It is false when one cannot be made.
+	secrets func() bool
 }
 
 // ofCore are the inputs of core, whose stack has the name.
@@ -169,7 +173,7 @@ func (d *Driver) digests(ctx context.Context, c *config.Cluster, in *upInputs, s
 		}
 		return text
 	}
-	if !d.addStates(c, in, states) || !in.program() {
+	if !d.addStates(c, in, states) {
 		return out
 	}
 	out.Core = digest(in.ofCore(stacks.Name(c.Name, stacks.Core)))
@@ -243,8 +247,7 @@ func (d *Driver) Record(ctx context.Context, c *config.Cluster) error {
 	if in == nil {
 		return fmt.Errorf("record an up of %s: its inputs cannot be read", c.Name)
 	}
-	for _, k := range stacks.Kinds() {
-		name := stacks.Name(c.Name, k)
+	for _, name := range stackNames(c) {
 		var err error
 		if states[name], err = d.stateDigest(ctx, name); err != nil {
 			return fmt.Errorf("record an up of %s: %w", c.Name, err)
@@ -275,7 +278,12 @@ func (d *Driver) inputs(c *config.Cluster) *upInputs {
 	if c.RollBack || c.Rebuild != "" {
 		return nil // each is an up of its own
 	}
+	program, err := d.opts.Program()
+	if err != nil {
+		return nil
+	}
 	in := &upInputs{Inputs: unchanged.Inputs{
+		Program: program,
 		Backend: backend.Identity(d.opts.BackendURL, d.opts.base()), Cluster: unchanged.Content(c),
 		Files: map[string]string{}, Secrets: map[string]string{}, Settings: map[string]string{}, States: map[string]string{},
 	}, forCore: unchanged.Content(c.ForCore())}
@@ -292,11 +300,6 @@ func (d *Driver) inputs(c *config.Cluster) *upInputs {
 	}
 	key := d.secretsKey
 	in.secrets = ahead(func() bool { return in.addSecrets(c.Name, secrets, key) })
-	in.program = ahead(func() bool {
-		var err error
-		in.Program, err = d.opts.Program()
-		return err == nil
-	})
 	return in
 }
 

@@ -153,6 +153,19 @@ func (c *checkout) run(ctx context.Context, name string, args ...string) ([]byte
 
 // pulumi is the plain CLI in the lab's environment.
 func (c *checkout) pulumi(ctx context.Context, args ...string) (*exec.Cmd, error) {
+	env, err := c.labEnv(ctx)
+	if err != nil {
+		return nil, err
+	}
+	cmd := c.command(ctx, filepath.Join(c.dir, ".tools", "bin", "pulumi"), args...)
+	for name, value := range env {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	return cmd, nil
+}
+
+// labEnv is the lab's environment.
+func (c *checkout) labEnv(ctx context.Context) (map[string]string, error) {
 	out, err := c.run(ctx, c.tombolo, "lab", "env", "--output", "json")
 	if err != nil {
 		return nil, err
@@ -161,11 +174,7 @@ func (c *checkout) pulumi(ctx context.Context, args ...string) (*exec.Cmd, error
 	if err := json.Unmarshal(out, &env); err != nil {
 		return nil, fmt.Errorf("read the lab's environment: %w", err)
 	}
-	cmd := c.command(ctx, filepath.Join(c.dir, ".tools", "bin", "pulumi"), args...)
-	for name, value := range env {
-		cmd.Env = append(cmd.Env, name+"="+value)
-	}
-	return cmd, nil
+	return env, nil
 }
 
 // labCPU is what the lab has taken so far, in seconds.

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -72,13 +71,9 @@ func measureUnchanged(ctx context.Context, o options) (*unchanged, error) {
 // copyStates gives clusters the states of another one, in which their names take the place of its,
 // and has them recorded.
 func (c *checkout) copyStates(ctx context.Context, of string, to []string) error {
-	out, err := c.run(ctx, c.tombolo, "lab", "env", "--output", "json")
+	env, err := c.labEnv(ctx)
 	if err != nil {
 		return err
-	}
-	env := map[string]string{}
-	if err := json.Unmarshal(out, &env); err != nil {
-		return fmt.Errorf("read the lab's environment: %w", err)
 	}
 	driver, err := automation.New(automation.Options{
 		Root: c.dir, Env: env, Program: func() (approved.Program, error) { return approved.ProgramOf(c.tombolo) },
