@@ -63,7 +63,7 @@ require (
 	gotest.tools/v3 v3.5.2
 	helm.sh/helm/v3 v3.19.2
 	k8s.io/api v0.36.3
-	k8s.io/apiextensions-apiserver v0.36.2
+	k8s.io/apiextensions-apiserver v0.36.3
 	k8s.io/apimachinery v0.36.3
 	k8s.io/client-go v0.36.3
 	k8s.io/kube-openapi v0.0.0-20260603220949-865597e52e25
