@@ -29,6 +29,7 @@ import (
 // TestOneNameInTwoAccounts: a cluster is destroyed with its leftovers in one account, and
 // the one of its name in another account stays as it is. Neither is in the other's way.
 func TestOneNameInTwoAccounts(t *testing.T) {
+	t.Parallel()
 	first, second := newFaultBench(t), newFaultBenchOf(t, "444455556666")
 	_, err := first.Up(t.Context(), demo(), UpOptions{Force: true})
 	assert.NilError(t, err)
@@ -139,6 +140,7 @@ func memberOf(account string) *config.Cluster {
 // TestFleetOverAccountsByRoles: one run with the credentials of one account makes a
 // cluster in each of three, and takes it away with what is left over.
 func TestFleetOverAccountsByRoles(t *testing.T) {
+	t.Parallel()
 	d, accounts := fleetAccounts(t)
 	inventory := func(account string) int { return len(accounts[account].Inventory()) }
 	before := map[string]int{}

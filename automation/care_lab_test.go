@@ -31,6 +31,7 @@ const meetings = 8
 // of the up of another, in either order, at random moments. Each comes to its end or says
 // that the stack is locked; nothing is lost, and nothing is made twice.
 func TestDriversMeetInABucket(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(seedOf(t), 0))
 	at := inBucket(t)
 	c, attach := serveCloud(t)
@@ -99,6 +100,7 @@ func TestDriversMeetInABucket(t *testing.T) {
 // TestLookingWritesNothing: finding 8. A preview and a look for drift leave every file
 // of a backend as it is, also what a killed CLI left, and ask a bucket for nothing but to read.
 func TestLookingWritesNothing(t *testing.T) {
+	t.Parallel()
 	look := func(t *testing.T, d *Driver) {
 		t.Helper()
 		_, err := d.Preview(t.Context(), demo(), PreviewOptions{})

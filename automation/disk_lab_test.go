@@ -56,8 +56,10 @@ func TestFullDisk(t *testing.T) {
 // TestFullDiskAndKilled: while the CLI still tries to write the state it is
 // killed, wherever the disk was full.
 func TestFullDiskAndKilled(t *testing.T) {
+	t.Parallel()
 	for _, blocks := range []int{10, 16, 18} { // the provider, a role, and a VPC are under way
 		t.Run(fmt.Sprint(blocks), func(t *testing.T) {
+			t.Parallel()
 			b := newFaultBench(t)
 			limit := b.limited(blocks)
 			file := filepath.Join(strings.TrimPrefix(b.opts.BackendURL, "file://"), ".pulumi", "stacks", stacks.Project, "demo-core.json")

@@ -176,6 +176,7 @@ func (w *planWitness) EngineEvent(_ string, e events.EngineEvent) {
 // TestEffectsInAzure holds what keys declare to do to a live cluster in Azure against the
 // engine's plan of core, also where the driver refuses the change before.
 func TestEffectsInAzure(t *testing.T) {
+	t.Parallel()
 	b := newAzureBench(t, azureFile(t, "azure-full"))
 	_, err := b.up()
 	assert.NilError(t, err)

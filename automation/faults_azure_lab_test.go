@@ -25,6 +25,7 @@ const (
 // TestFaultsOfAzureAreRetried: an up meets one thing after another that goes away by itself. It
 // tries again each time, and makes nothing twice.
 func TestFaultsOfAzureAreRetried(t *testing.T) {
+	t.Parallel()
 	b := newAzureBench(t, azureFile(t, "azure-full"))
 	b.pauses = make([]time.Duration, 10)
 	b.refuse = map[string]error{

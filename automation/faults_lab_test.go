@@ -186,6 +186,7 @@ func (b *faultBench) destroyed() {
 // TestFaultsAreRetried: what goes away by itself costs a second try, and
 // neither a resource too many nor one too few.
 func TestFaultsAreRetried(t *testing.T) {
+	t.Parallel()
 	const (
 		vpc  = "aws:ec2/vpc:Vpc"
 		role = "aws:iam/role:Role"
@@ -214,6 +215,7 @@ func TestFaultsAreRetried(t *testing.T) {
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			b := newFaultBench(t)
 			for _, f := range test.faults {
 				b.fault(f)
@@ -238,6 +240,7 @@ func TestFaultsAreRetried(t *testing.T) {
 // TestFaultsThatStay fail with a clear cause, after as many tries as make
 // sense; the next up finishes the work.
 func TestFaultsThatStay(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name  string
 		fault standin.Fault
@@ -248,6 +251,7 @@ func TestFaultsThatStay(t *testing.T) {
 		{"throttled for good", standin.Fault{Kind: standin.FaultThrottled, Operation: "create", Type: "Vpc", Count: 12}, 3, "RequestLimitExceeded: Request limit exceeded.; " + throttledRemedy},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			b := newFaultBench(t)
 			b.fault(test.fault)
 			_, err := b.Up(t.Context(), demo(), UpOptions{Force: true})
@@ -273,6 +277,7 @@ func TestFaultsThatStay(t *testing.T) {
 // TestDestroyAfterALostAnswer: what was adopted goes in the right order, though
 // no up wrote down what it depends on.
 func TestDestroyAfterALostAnswer(t *testing.T) {
+	t.Parallel()
 	b := newFaultBench(t)
 	b.pauses = nil
 	b.fault(standin.Fault{Kind: standin.FaultAnswerLost, Operation: "create", Type: "Subnet"})
@@ -287,6 +292,7 @@ func TestDestroyAfterALostAnswer(t *testing.T) {
 
 // TestLostAnswerOfADeletion: the next destroy finds that it is done.
 func TestLostAnswerOfADeletion(t *testing.T) {
+	t.Parallel()
 	b := newFaultBench(t)
 	_, err := b.Up(t.Context(), demo(), UpOptions{Force: true})
 	assert.NilError(t, err)
@@ -316,6 +322,7 @@ func zones(p *pulumi.Context) error {
 // TestFaultsOfPreviews: an up begins with previews, and what goes away by itself
 // there is tried again as often.
 func TestFaultsOfPreviews(t *testing.T) {
+	t.Parallel()
 	throttled := standin.Fault{Kind: standin.FaultThrottled, Operation: "invoke", Type: "aws:index/getAvailabilityZones:getAvailabilityZones", Count: 4}
 	for _, test := range []struct {
 		name string
@@ -335,6 +342,7 @@ func TestFaultsOfPreviews(t *testing.T) {
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			b := newFaultBench(t)
 			b.program = func(*config.Cluster, stacks.Kind, stacks.Options) (pulumi.RunFunc, error) { return zones, nil }
 			_, err := b.Up(t.Context(), demo(), UpOptions{Force: true})
@@ -355,6 +363,7 @@ func TestFaultsOfPreviews(t *testing.T) {
 // TestAnswersLostAndNobodyThere: what was adopted cannot be confirmed, because the
 // cloud fails there too. It is not taken for made: the next up asks again.
 func TestAnswersLostAndNobodyThere(t *testing.T) {
+	t.Parallel()
 	b := newFaultBench(t)
 	b.pauses = nil
 	b.fault(standin.Fault{Kind: standin.FaultServerError, Operation: "create", Type: "Role", Count: 4})
@@ -381,6 +390,7 @@ func TestAnswersLostAndNobodyThere(t *testing.T) {
 // TestAnswerLostAndListedLate: the cloud lists by tags what it has made only a
 // little later.
 func TestAnswerLostAndListedLate(t *testing.T) {
+	t.Parallel()
 	b := newFaultBench(t)
 	looks, asked := 0, inRoomyCloud(b.Driver)
 	asked.lookup = func(ctx context.Context, c *config.Cluster, owner string, queries []recovery.Query) ([]recovery.Sighting, error) {

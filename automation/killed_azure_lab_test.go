@@ -5,7 +5,6 @@ package automation
 import (
 	"context"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,7 +25,6 @@ import (
 	"tombolo/automation/cloud/azure"
 	"tombolo/automation/kube"
 	"tombolo/automation/kube/kubetest"
-	"tombolo/automation/process"
 	"tombolo/automation/teardown"
 	"tombolo/config"
 	"tombolo/config/addon"
@@ -193,15 +191,16 @@ func (b *azureBench) destroyed() {
 	assert.Check(b.t, is.Len(b.made(), 0))
 }
 
-// killEngine ends the CLI that the driver runs, so that it hears of nothing more.
-func killEngine(t *testing.T) {
-	t.Helper()
-	for _, pid := range process.Below(os.Getpid()) {
-		if p, ok := (process.Host{}).Process(pid); ok && p.Name == "pulumi" {
-			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-				t.Errorf("kill the engine: %v", err)
-			}
-		}
+// killEngine ends the CLI that has the lock of core, so that it hears of nothing more. Drivers
+// of other tests run beside this one.
+func (b *azureBench) killEngine() {
+	owners, err := b.backend.Owners(stacks.Name(b.cluster.Name, stacks.Core))
+	if err != nil || len(owners) != 1 {
+		b.t.Errorf("core's state has %d owners, error %v", len(owners), err)
+		return
+	}
+	if err := syscall.Kill(owners[0].PID, syscall.SIGKILL); err != nil {
+		b.t.Errorf("kill the engine: %v", err)
 	}
 }
 
@@ -209,11 +208,16 @@ func killEngine(t *testing.T) {
 // for another subscription, when Azure has the first of it and the state does not. Which types
 // those are, the program says that runs.
 func TestKilledAfterEachCreationInAzure(t *testing.T) {
-	k := &killer{t: t, met: map[string]bool{}}
+	t.Parallel()
+	k := &killer{met: map[string]bool{}}
 	for _, name := range []string{"azure-full", "azure-network"} {
 		t.Run(name, func(t *testing.T) {
 			b := newAzureBench(t, azureFile(t, name))
-			b.after = k.made
+			b.after = func(token, id string) {
+				if k.made(token, id) {
+					b.killEngine()
+				}
+			}
 			for b.upKilled(k) {
 			}
 			b.converged()
@@ -226,7 +230,6 @@ func TestKilledAfterEachCreationInAzure(t *testing.T) {
 
 // killer kills an engine after the creation of what it has not met.
 type killer struct {
-	t  *testing.T
 	mu sync.Mutex
 	// met are the types and subscriptions of what was made when the engine heard of it no more.
 	met map[string]bool
@@ -234,18 +237,20 @@ type killer struct {
 	after string
 }
 
-func (k *killer) made(token, id string) {
+// made says whether the engine that made this is to be killed.
+func (k *killer) made(token, id string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	what := token + " in " + armid.SubscriptionOf(id)
 	if k.met[what] {
-		return
+		return false
 	}
 	k.met[what] = true
-	if k.after == "" {
-		k.after = what
-		killEngine(k.t)
+	if k.after != "" {
+		return false
 	}
+	k.after = what
+	return true
 }
 
 // upKilled runs an up, and says whether the engine was killed. Such an up leaves something that

@@ -52,6 +52,7 @@ var moments = map[string]int{"up": 25, "destroy": 12}
 // says, and nothing twice. TOMBOLO_TEST_SEED repeats the moments of an earlier
 // run, as near as processes that run side by side allow.
 func TestKilledAtRandomMoments(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(seedOf(t), 0))
 	v := newVictim(t)
 	for _, operation := range []string{"up", "destroy"} {
@@ -106,11 +107,12 @@ type victim struct {
 	story []string
 }
 
-// newVictim starts a lab in which only the stand-in has something to do. It is a
-// little slower than at once, so that there are moments to hit.
+// slowly has the stand-in be a little slower than at once, so that there are moments to hit.
+const slowly = "TOMBOLO_LAB_LATENCY=0.005"
+
+// newVictim starts a lab in which only the stand-in has something to do.
 func newVictim(t *testing.T) *victim {
 	t.Helper()
-	t.Setenv("TOMBOLO_LAB_LATENCY", "0.005")
 	root, err := filepath.Abs("..")
 	assert.NilError(t, err)
 	dir, err := os.MkdirTemp("", "tombolo-") //nolint:usetesting // the path of a socket in it must stay short
@@ -138,7 +140,7 @@ func newVictim(t *testing.T) *victim {
 func (v *victim) run(ctx context.Context, t *testing.T, args ...string) []byte {
 	t.Helper()
 	cmd := exec.CommandContext(ctx, v.tombolo, args...)
-	cmd.Dir = v.dir
+	cmd.Dir, cmd.Env = v.dir, append(os.Environ(), slowly)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -162,7 +164,7 @@ func (v *victim) attempt(t *testing.T, operation, victim string, moment int, lat
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestDriverToBeKilled$")
 	cmd.Dir = v.dir
-	cmd.Env = append(os.Environ(), "TOMBOLO_TEST_OPERATION="+operation, "TOMBOLO_TEST_ROOT="+v.dir)
+	cmd.Env = append(os.Environ(), slowly, "TOMBOLO_TEST_OPERATION="+operation, "TOMBOLO_TEST_ROOT="+v.dir)
 	cmd.Env = append(cmd.Env, pulumicli.Environ(v.env)...)
 	var said, failed bytes.Buffer
 	out, err := cmd.StdoutPipe()
