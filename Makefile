@@ -71,8 +71,7 @@ tools-released: ## Build the EKS plugin as it is released, for a lab with it (la
 
 .PHONY: build
 build: ## Build bin/tombolo
-	@echo "► building bin/tombolo" >&2
-	@$(GO) build -tags $(TAGS) -o bin/ ./cmd/tombolo
+	@$(GO) run ./tools/build -for program
 
 ##@ Releases
 

@@ -3,6 +3,8 @@
 //
 //	go run ./tools/build [-for argocd|aws|azure|lab|lint|released]
 //
+// With -for program it builds bin/tombolo, and shows how far that is.
+//
 // A group that a release of this project has for this platform, from the same sources, is
 // fetched and compared with its checksum in released.json; all others are built. Two more
 // commands make such archives, and write their checksums into that file:

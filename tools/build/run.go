@@ -21,13 +21,16 @@ import (
 // run does what the flags say in the checkout that is the working directory.
 func run(ctx context.Context, args []string, out *os.File) error {
 	flags := flag.NewFlagSet("build", flag.ContinueOnError)
-	purpose := flags.String("for", "lab", "the set of tools: "+strings.Join(purposes(), ", ")+"; compiled for all that -pack can pack")
+	purpose := flags.String("for", "lab", "the set of tools: "+strings.Join(purposes(), ", ")+"; compiled for all that -pack can pack; program for bin/tombolo")
 	packTo := flags.String("pack", "", "build the set into archives of a release, in this directory")
 	platform := flags.String("platform", runtime.GOOS+"/"+runtime.GOARCH, "the platform to pack for")
 	pinFrom := flags.String("pin", "", "write the archives in this directory, and their checksums, into tools/build/released.json")
 	release := flags.String("release", "", "the tag of the release that has the archives to pin")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if *purpose == "program" {
+		return buildProgram(ctx, out)
 	}
 	groups, ok := sets()[*purpose]
 	if *purpose == "compiled" {
