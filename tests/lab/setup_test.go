@@ -33,6 +33,52 @@ type project struct {
 	tombolo string
 	// env is added to the environment of every command.
 	env []string
+	// known is what commands have said since the last one that may have changed it. Nil for
+	// nothing: they are asked every time.
+	known *known
+}
+
+// known are answers of commands by what was asked, with the environment of it. To ask takes a
+// fifth of a second of a processor, and tests ask for every call of kubectl.
+type known struct {
+	mu      sync.Mutex
+	answers map[string]string
+}
+
+// ask is a command's standard output, from before where nothing can have changed it.
+func (p project) ask(t *testing.T, args ...string) string {
+	t.Helper()
+	key := strings.Join(slices.Concat(p.env, args), "\n")
+	if p.known != nil {
+		p.known.mu.Lock()
+		answer, has := p.known.answers[key]
+		p.known.mu.Unlock()
+		if has {
+			return answer
+		}
+	}
+	answer := p.must(t, args...)
+	if p.known != nil {
+		p.known.mu.Lock()
+		defer p.known.mu.Unlock()
+		p.known.answers[key] = answer
+	}
+	return answer
+}
+
+// changes says that a command may change what others say.
+func changes(args []string) bool {
+	reads := []string{"kubeconfig", "lab env", "lab status", "list", "outputs", "status", "verify"}
+	return !slices.ContainsFunc(reads, func(read string) bool { return strings.HasPrefix(strings.Join(args, " ")+" ", read+" ") })
+}
+
+// forget has commands be asked again.
+func (p project) forget() {
+	if p.known != nil {
+		p.known.mu.Lock()
+		defer p.known.mu.Unlock()
+		clear(p.known.answers)
+	}
 }
 
 // newProject makes a project whose lab is down again when the test ends. Tests
@@ -47,7 +93,7 @@ func newProject(t *testing.T) project {
 	}
 	dir, err := os.MkdirTemp("", "tombolo-") //nolint:usetesting // the path of a socket in it must stay short
 	assert.NilError(t, err)
-	p := project{dir: dir, tombolo: filepath.Join(root, "bin", "tombolo")}
+	p := project{dir: dir, tombolo: filepath.Join(root, "bin", "tombolo"), known: &known{answers: map[string]string{}}}
 	assert.NilError(t, checkoutInto(dir, root))
 	t.Cleanup(func() { p.remove(t) })
 	return p
@@ -102,6 +148,9 @@ type outcome struct {
 }
 
 func (p project) command(ctx context.Context, args ...string) *exec.Cmd {
+	if changes(args) {
+		p.forget()
+	}
 	cmd := exec.CommandContext(ctx, p.tombolo, args...)
 	cmd.Dir = p.dir
 	cmd.Env = slices.Concat(os.Environ(), []string{"TOMBOLO_LAB=1", "NO_COLOR=1"}, p.env)
@@ -149,7 +198,7 @@ func (p project) must(t *testing.T, args ...string) string {
 func (p project) labEnv(t *testing.T) map[string]string {
 	t.Helper()
 	env := map[string]string{}
-	decode(t, p.must(t, "lab", "env", "--output", "json"), &env)
+	decode(t, p.ask(t, "lab", "env", "--output", "json"), &env)
 	return env
 }
 
@@ -158,6 +207,9 @@ func (p project) labEnv(t *testing.T) map[string]string {
 func (p project) tool(t *testing.T, name string, args ...string) outcome {
 	t.Helper()
 	env := p.labEnv(t)
+	if name == "pulumi" {
+		p.forget()
+	}
 	path := name
 	if !strings.Contains(name, "/") {
 		path = filepath.Join(p.dir, ".tools", "bin", name)
@@ -182,7 +234,7 @@ func (p project) mustTool(t *testing.T, name string, args ...string) string {
 // kubectl asks the cluster through the kubeconfig that tombolo writes.
 func (p project) kubectl(t *testing.T, cluster string, args ...string) string {
 	t.Helper()
-	file := strings.TrimSpace(p.must(t, "kubeconfig", cluster, "--file", filepath.Join(p.dir, ".lab", cluster+".kubeconfig")))
+	file := strings.TrimSpace(p.ask(t, "kubeconfig", cluster, "--file", filepath.Join(p.dir, ".lab", cluster+".kubeconfig")))
 	return p.mustTool(t, "kubectl", append([]string{"--kubeconfig", file}, args...)...)
 }
 
