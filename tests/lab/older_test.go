@@ -30,7 +30,7 @@ func TestOlderState(t *testing.T) {
 	p.edit(t, demoFile, `version: "1.36"`, `version: "1.35"`)
 	p.edit(t, demoFile, "version: "+ourFlux, "version: "+theirFlux)
 	p.edit(t, demoFile, "flux-install.yaml", "flux-install-before.yaml")
-	older := project{dir: p.dir, tombolo: buildOlder(t)}
+	older := project{dir: p.dir, tombolo: buildOlder(t), known: p.known}
 	older.must(t, "lab", "up", "--profile", "light")
 	older.must(t, "up", "demo", "--yes") // that program knows no --force
 	made := map[string][]resource{}

@@ -33,35 +33,45 @@ type project struct {
 	tombolo string
 	// env is added to the environment of every command.
 	env []string
-	// known is what commands have said since the last one that may have changed it. Nil for
-	// nothing: they are asked every time.
+	// known is what commands have said since the last one that may have changed it.
 	known *known
 }
 
-// known are answers of commands by what was asked, with the environment of it. To ask takes a
+// known are answers of commands by who was asked what, with which environment. To ask takes a
 // fifth of a second of a processor, and tests ask for every call of kubectl.
 type known struct {
 	mu      sync.Mutex
 	answers map[string]string
 }
 
+func (k *known) answer(key string) (answer string, has bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	answer, has = k.answers[key]
+	return answer, has
+}
+
+func (k *known) keep(key, answer string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.answers[key] = answer
+}
+
+// forget has commands be asked again.
+func (k *known) forget() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	clear(k.answers)
+}
+
 // ask is a command's standard output, from before where nothing can have changed it.
 func (p project) ask(t *testing.T, args ...string) string {
 	t.Helper()
-	key := strings.Join(slices.Concat(p.env, args), "\n")
-	if p.known != nil {
-		p.known.mu.Lock()
-		answer, has := p.known.answers[key]
-		p.known.mu.Unlock()
-		if has {
-			return answer
-		}
-	}
-	answer := p.must(t, args...)
-	if p.known != nil {
-		p.known.mu.Lock()
-		defer p.known.mu.Unlock()
-		p.known.answers[key] = answer
+	key := strings.Join(slices.Concat([]string{p.tombolo}, p.env, args), "\n")
+	answer, has := p.known.answer(key)
+	if !has {
+		answer = p.must(t, args...)
+		p.known.keep(key, answer)
 	}
 	return answer
 }
@@ -70,15 +80,6 @@ func (p project) ask(t *testing.T, args ...string) string {
 func changes(args []string) bool {
 	reads := []string{"kubeconfig", "lab env", "lab status", "list", "outputs", "status", "verify"}
 	return !slices.ContainsFunc(reads, func(read string) bool { return strings.HasPrefix(strings.Join(args, " ")+" ", read+" ") })
-}
-
-// forget has commands be asked again.
-func (p project) forget() {
-	if p.known != nil {
-		p.known.mu.Lock()
-		defer p.known.mu.Unlock()
-		clear(p.known.answers)
-	}
 }
 
 // newProject makes a project whose lab is down again when the test ends. Tests
@@ -149,7 +150,7 @@ type outcome struct {
 
 func (p project) command(ctx context.Context, args ...string) *exec.Cmd {
 	if changes(args) {
-		p.forget()
+		p.known.forget()
 	}
 	cmd := exec.CommandContext(ctx, p.tombolo, args...)
 	cmd.Dir = p.dir
@@ -208,7 +209,7 @@ func (p project) tool(t *testing.T, name string, args ...string) outcome {
 	t.Helper()
 	env := p.labEnv(t)
 	if name == "pulumi" {
-		p.forget()
+		p.known.forget()
 	}
 	path := name
 	if !strings.Contains(name, "/") {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -16,42 +17,23 @@ import (
 // twice the time to link.
 const withoutPlugins = "-tags=kustomize_disable_go_plugin_support"
 
-// goBuild builds packages of the module in src into a directory. -v names each
-// package as it is compiled, which is what progress counts.
+// goBuild builds packages of the module in src into a directory, without what debuggers read.
 func goBuild(ctx context.Context, src, dir, ldflags string, p *progress, packages ...string) error {
-	p.expect(ctx, src, packages...)
-	// No flag is a compiler's here: those are in GOFLAGS, for the program as for its tools, so
-	// that what they share is compiled once (ADR 11).
-	args := []string{"build", "-v", withoutPlugins, "-ldflags", "-s -w " + ldflags, "-o", dir + string(filepath.Separator)}
-	return p.run(ctx, src, "go", append(args, packages...)...)
+	return p.compile(ctx, src, dir, []string{"-ldflags", "-s -w " + ldflags}, packages...)
 }
 
-// expect counts the packages that there are to compile at most.
-func (p *progress) expect(ctx context.Context, src string, packages ...string) {
+// compile builds packages of the module in src into a directory. -v names each package as it
+// is compiled, which is what progress counts.
+func (p *progress) compile(ctx context.Context, src, dir string, flags []string, packages ...string) error {
 	list := exec.CommandContext(ctx, "go", append([]string{"list", withoutPlugins, "-deps", "-f", "{{.ImportPath}}"}, packages...)...)
 	list.Dir = src
-	deps, err := list.Output()
-	if err != nil {
-		return // go build says why
+	if deps, err := list.Output(); err == nil { // else go build says why
+		p.expect(strings.Count(string(deps), "\n"))
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.total += strings.Count(string(deps), "\n")
-}
-
-// buildProgram builds bin/tombolo of the checkout that is the working directory. With nothing
-// cached that takes minutes, which go build would say nothing in.
-func buildProgram(ctx context.Context, out *os.File) error {
-	const program = "./cmd/tombolo"
-	p := newProgress(out, "bin/tombolo")
-	p.start()
-	p.expect(ctx, "", program)
-	err := p.run(ctx, "", "go", "build", "-v", withoutPlugins, "-o", "bin"+string(filepath.Separator), program)
-	p.finish(err)
-	if err != nil {
-		return fmt.Errorf("building bin/tombolo: %w", err)
-	}
-	return nil
+	// No flag is a compiler's here: those are in GOFLAGS, for the program as for its tools, so
+	// that what they share is compiled once (ADR 11).
+	args := slices.Concat([]string{"build", "-v", withoutPlugins, "-o", dir + string(filepath.Separator)}, flags, packages)
+	return p.run(ctx, src, "go", args...)
 }
 
 // goBuildChanged builds as goBuild does, with a changed copy of a module that src requires.

@@ -20,10 +20,10 @@ type progress struct {
 	out      *os.File
 	name     string
 	terminal bool
-	total    int // packages to compile, 0 when not known
 
 	mu    sync.Mutex
 	begun time.Time
+	total int // packages to compile, 0 when not known
 	done  int
 	stop  chan struct{}
 	ended sync.WaitGroup
@@ -60,6 +60,13 @@ func (p *progress) start() {
 			}
 		}
 	})
+}
+
+// expect adds packages that there are to compile at most.
+func (p *progress) expect(packages int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.total += packages
 }
 
 func (p *progress) show() {

@@ -22,7 +22,7 @@ var otherVersions = map[string]string{
 // cores compile most packages twice (ADR 11).
 func TestVersionsAreShared(t *testing.T) {
 	ours, met := required(t, "."), map[string]bool{}
-	for _, tool := range []string{"kubernetes", "plugins", "pulumi", "rules", "externalsecrets", "kubelogin", "argocd", "sealedsecrets", "logrules"} {
+	for _, tool := range []string{"kubernetes", "plugins", "pulumi", "rules", "externalsecrets", "kubelogin", "argocd", "sealedsecrets", "logrules", "lint"} {
 		shared := 0
 		for module, theirs := range required(t, filepath.Join("tools", tool)) {
 			version, both := ours[module]

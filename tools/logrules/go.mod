@@ -288,8 +288,3 @@ exclude (
 	github.com/klauspost/compress v1.18.7
 	github.com/opentracing/opentracing-go v1.2.1-0.20220228012449-10b1cf09e00b
 )
-
-// What a library asks for, of which the program and its tools have an older version: with two,
-// the packages that stand on it would be compiled twice (ADR 11).
-exclude (
-)
