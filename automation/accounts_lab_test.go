@@ -24,6 +24,7 @@ import (
 	"tombolo/stacks"
 	awscore "tombolo/stacks/core/aws"
 	"tombolo/stacks/owner"
+	"tombolo/stacks/programs"
 )
 
 // TestOneNameInTwoAccounts: a cluster is destroyed with its leftovers in one account, and
@@ -91,7 +92,7 @@ func fleetAccounts(t *testing.T) (*Driver, map[string]*standin.Cloud) {
 
 // inItsAccount makes a network and a role as core does: with its provider, its guard and
 // the place of its roles.
-func inItsAccount(c *config.Cluster, kind stacks.Kind, _ stacks.Options) (pulumi.RunFunc, error) {
+func inItsAccount(c *config.Cluster, kind stacks.Kind, _ programs.Options) (pulumi.RunFunc, error) {
 	return func(p *pulumi.Context) error {
 		if kind != stacks.Core {
 			return nil

@@ -21,6 +21,7 @@ import (
 	"tombolo/automation/backend"
 	"tombolo/config"
 	"tombolo/stacks"
+	"tombolo/stacks/programs"
 	"tombolo/tests/bucket"
 )
 
@@ -40,7 +41,7 @@ func TestDriversMeetInABucket(t *testing.T) {
 	for i := range drivers {
 		d, _ := realBenchIn(t, at, nil)
 		d.env["PULUMI_DEBUG_PROVIDERS"] = attach
-		d.program = func(_ *config.Cluster, k stacks.Kind, _ stacks.Options) (pulumi.RunFunc, error) {
+		d.program = func(_ *config.Cluster, k stacks.Kind, _ programs.Options) (pulumi.RunFunc, error) {
 			if k == stacks.Core {
 				return roles(names...), nil
 			}

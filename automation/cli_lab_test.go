@@ -25,6 +25,7 @@ import (
 	"tombolo/config"
 	"tombolo/stacks"
 	"tombolo/stacks/handoff"
+	"tombolo/stacks/programs"
 	"tombolo/tests/bucket"
 )
 
@@ -66,7 +67,7 @@ func realBenchIn(t *testing.T, backend string, program pulumi.RunFunc) (*Driver,
 	assert.NilError(t, err)
 	d.preflight = nothingMissing
 	inFakeCloud(d)
-	d.program = func(*config.Cluster, stacks.Kind, stacks.Options) (pulumi.RunFunc, error) { return program, nil }
+	d.program = func(*config.Cluster, stacks.Kind, programs.Options) (pulumi.RunFunc, error) { return program, nil }
 	return d, seen
 }
 

@@ -22,6 +22,7 @@ import (
 	"tombolo/internal/wording"
 	"tombolo/stacks"
 	"tombolo/stacks/owner"
+	"tombolo/stacks/programs"
 )
 
 // Destroy takes the cluster down: bootstrap, then core. When bootstrap could
@@ -250,7 +251,7 @@ func (d *Driver) destroyStack(ctx context.Context, c *config.Cluster, k stacks.K
 	if err != nil || st == nil {
 		return nil, StackResult{}, err
 	}
-	s, err := d.open(ctx, c, k, stacks.Options{}, true)
+	s, err := d.open(ctx, c, k, programs.Options{}, true)
 	if err != nil {
 		return nil, StackResult{}, err
 	}

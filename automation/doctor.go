@@ -18,6 +18,7 @@ import (
 	"tombolo/automation/reach"
 	"tombolo/config"
 	"tombolo/stacks"
+	"tombolo/stacks/programs"
 )
 
 // Doctor looks for everything that would keep an up of the clusters from
@@ -169,7 +170,7 @@ func (h host) Repository(ctx context.Context, c *config.Cluster) error {
 }
 
 func (h host) Needs(ctx context.Context, c *config.Cluster) error {
-	return h.driver.preflight(ctx, c, stacks.Options{Env: h.driver.opts.Env})
+	return h.driver.preflight(ctx, c, programs.Options{Env: h.driver.opts.Env})
 }
 
 func (h host) Reach(ctx context.Context, c *config.Cluster) (reach.Judgement, error) {

@@ -39,6 +39,7 @@ import (
 	"tombolo/config"
 	"tombolo/stacks"
 	"tombolo/stacks/handoff"
+	"tombolo/stacks/programs"
 )
 
 // Driver runs the stacks' life cycle. Make one with New.
@@ -47,8 +48,8 @@ type Driver struct {
 	env       map[string]string
 	backend   *backend.Backend
 	pulumi    *pulumicli.CLI
-	program   func(*config.Cluster, stacks.Kind, stacks.Options) (pulumi.RunFunc, error)
-	preflight func(context.Context, *config.Cluster, stacks.Options) error
+	program   func(*config.Cluster, stacks.Kind, programs.Options) (pulumi.RunFunc, error)
+	preflight func(context.Context, *config.Cluster, programs.Options) error
 	// reachGit asks a repository for the preflight, and asked are the accounts that
 	// it has asked.
 	reachGit func(context.Context, handover.Repository) error
@@ -98,8 +99,8 @@ func New(o Options) (*Driver, error) {
 	d := &Driver{
 		opts:      o,
 		env:       o.environment(),
-		program:   stacks.Program,
-		preflight: stacks.Preflight,
+		program:   programs.Of,
+		preflight: programs.Preflight,
 		now:       time.Now,
 		turns:     newTurns(runtime.NumCPU()),
 	}

@@ -18,6 +18,7 @@ import (
 	coreazure "tombolo/stacks/core/azure"
 	"tombolo/stacks/core/live"
 	"tombolo/stacks/owner"
+	"tombolo/stacks/programs"
 )
 
 // azureEffect changes a live cluster's file in one way: what core's plan does then, and what the
@@ -143,7 +144,7 @@ func gravely(step string) bool {
 
 // unrefused is core without what refuses a change of a live cluster, so that the engine tells
 // what would become of it.
-func unrefused(c *config.Cluster, _ stacks.Kind, _ stacks.Options) (pulumi.RunFunc, error) {
+func unrefused(c *config.Cluster, _ stacks.Kind, _ programs.Options) (pulumi.RunFunc, error) {
 	return func(p *pulumi.Context) error {
 		own, err := owner.New(p, "")
 		if err != nil {
@@ -182,7 +183,7 @@ func TestEffectsInAzure(t *testing.T) {
 	assert.NilError(t, err)
 	seen := &planWitness{}
 	b.opts.Observer, b.program = seen, unrefused
-	_, err = b.previewStack(t.Context(), b.cluster, stacks.Core, PreviewOptions{}, stacks.Options{}, true)
+	_, err = b.previewStack(t.Context(), b.cluster, stacks.Core, PreviewOptions{}, programs.Options{}, true)
 	assert.NilError(t, err)
 	assert.Equal(t, len(seen.steps), 0, "nothing is changed: %q", seen.steps)
 	for _, test := range azureEffects() {
@@ -197,9 +198,9 @@ func TestEffectsInAzure(t *testing.T) {
 			}
 			seen.steps = nil
 			if b.program = unrefused; !test.effect.Refused() {
-				b.program = stacks.Program
+				b.program = programs.Of
 			}
-			_, err = b.previewStack(t.Context(), changed, stacks.Core, PreviewOptions{}, stacks.Options{}, true)
+			_, err = b.previewStack(t.Context(), changed, stacks.Core, PreviewOptions{}, programs.Options{}, true)
 			assert.NilError(t, err)
 			for _, want := range test.steps {
 				assert.Check(t, slices.Contains(seen.steps, want), "no %q among %q", want, seen.steps)

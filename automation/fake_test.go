@@ -32,6 +32,7 @@ import (
 	"tombolo/internal/names"
 	"tombolo/stacks"
 	"tombolo/stacks/handoff"
+	"tombolo/stacks/programs"
 )
 
 // fakeCLI stands in for the Pulumi CLI and its backend. It sends its events as
@@ -426,7 +427,7 @@ func newBench(t *testing.T) *bench {
 		Env:        map[string]string{"AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SESSION_TOKEN": "", reach.AddressesVariable: "any"},
 	})
 	assert.NilError(t, err)
-	d.program = func(c *config.Cluster, k stacks.Kind, o stacks.Options) (pulumi.RunFunc, error) {
+	d.program = func(c *config.Cluster, k stacks.Kind, o programs.Options) (pulumi.RunFunc, error) {
 		if o.Placeholders {
 			b.placeholders = append(b.placeholders, stacks.Name(c.Name, k))
 		}
@@ -438,7 +439,7 @@ func newBench(t *testing.T) *bench {
 		}
 		return func(*pulumi.Context) error { return nil }, nil
 	}
-	d.preflight = func(context.Context, *config.Cluster, stacks.Options) error { return b.missing }
+	d.preflight = func(context.Context, *config.Cluster, programs.Options) error { return b.missing }
 	d.reachGit = func(context.Context, handover.Repository) error { return nil }
 	b.cloud = inFakeCloud(d)
 	d.dial = func(handoff.Values) (kube.Cluster, error) { return kubetest.ArgoCD(t), nil }
@@ -457,7 +458,7 @@ func roomy(_ context.Context, c *config.Cluster) preflight.Facts {
 }
 
 // nothingMissing is a preflight that passes.
-func nothingMissing(context.Context, *config.Cluster, stacks.Options) error { return nil }
+func nothingMissing(context.Context, *config.Cluster, programs.Options) error { return nil }
 
 func demo() *config.Cluster {
 	return &config.Cluster{

@@ -32,6 +32,7 @@ import (
 	"tombolo/lab/standin"
 	"tombolo/stacks"
 	"tombolo/stacks/owner"
+	"tombolo/stacks/programs"
 )
 
 // noClusters is all that stands behind an EKS that nobody uses.
@@ -344,7 +345,7 @@ func TestFaultsOfPreviews(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			b := newFaultBench(t)
-			b.program = func(*config.Cluster, stacks.Kind, stacks.Options) (pulumi.RunFunc, error) { return zones, nil }
+			b.program = func(*config.Cluster, stacks.Kind, programs.Options) (pulumi.RunFunc, error) { return zones, nil }
 			_, err := b.Up(t.Context(), demo(), UpOptions{Force: true})
 			assert.NilError(t, err)
 			b.fault(throttled)

@@ -37,6 +37,7 @@ import (
 	"tombolo/lab/standin/standintest"
 	"tombolo/stacks"
 	"tombolo/stacks/handoff"
+	"tombolo/stacks/programs"
 )
 
 // azureBench is a driver with the real CLI, core's own program and the lab's Azure. Bootstrap
@@ -107,11 +108,11 @@ func newAzureBench(t *testing.T, c *config.Cluster) *azureBench {
 	d.pauses = []time.Duration{time.Millisecond, time.Millisecond}
 	d.cloud = func(*config.Cluster) cloud.Cloud { return azure.Cloud{Pulumi: d.pulumi} }
 	d.dial = func(handoff.Values) (kube.Cluster, error) { return kubetest.ArgoCD(t), nil }
-	d.program = func(c *config.Cluster, k stacks.Kind, o stacks.Options) (pulumi.RunFunc, error) {
+	d.program = func(c *config.Cluster, k stacks.Kind, o programs.Options) (pulumi.RunFunc, error) {
 		if k == stacks.Bootstrap {
 			return func(*pulumi.Context) error { return nil }, nil
 		}
-		return stacks.Program(c, k, o)
+		return programs.Of(c, k, o)
 	}
 	return b
 }

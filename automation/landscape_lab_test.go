@@ -20,6 +20,7 @@ import (
 	"tombolo/internal/names"
 	"tombolo/stacks"
 	"tombolo/stacks/owner"
+	"tombolo/stacks/programs"
 )
 
 // landscapeSize is how many cloud resources both stacks have.
@@ -27,7 +28,7 @@ const landscapeSize = 20
 
 // landscape is a program of both stacks: what is named, what is tagged, what
 // takes its time, and what depends on each other.
-func landscape(c *config.Cluster, k stacks.Kind, _ stacks.Options) (pulumi.RunFunc, error) {
+func landscape(c *config.Cluster, k stacks.Kind, _ programs.Options) (pulumi.RunFunc, error) {
 	return func(p *pulumi.Context) error {
 		tags := map[string]string{names.ClusterTag: c.Name}
 		if k == stacks.Core {

@@ -9,6 +9,7 @@ import (
 	"tombolo/automation/recovery"
 	"tombolo/config"
 	"tombolo/stacks"
+	"tombolo/stacks/programs"
 )
 
 // recovery recovers stacks of the cluster.
@@ -20,7 +21,7 @@ func (d *Driver) recovery(c *config.Cluster) recovery.Recoverer {
 }
 
 func (d *Driver) openToRecover(ctx context.Context, c *config.Cluster, k stacks.Kind, env map[string]string) (recovery.Stack, error) {
-	s, err := d.open(ctx, c, k, stacks.Options{}, true)
+	s, err := d.open(ctx, c, k, programs.Options{}, true)
 	if err != nil {
 		return nil, err
 	}

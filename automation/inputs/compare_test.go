@@ -101,7 +101,7 @@ func newCheckout(t *testing.T) *checkout {
 
 // sample is a cluster file of the stacks' test data.
 func (c *checkout) sample(name string) string {
-	text, err := os.ReadFile("../../stacks/testdata/clusters/" + name + ".yaml")
+	text, err := os.ReadFile("../../stacks/programs/testdata/clusters/" + name + ".yaml")
 	assert.NilError(c.t, err)
 	return string(text)
 }

@@ -109,7 +109,7 @@ func (r *Reader) stack(m apitype.StepEventMetadata) {
 }
 
 // readOutput is the output of bootstrap with the values that it has read of other stacks
-// and of Parameter Store: stacks.ValuesOutput.
+// and of Parameter Store: programs.ValuesOutput.
 const readOutput = "values"
 
 // readValues are the values that are not what they were, each as a whole.

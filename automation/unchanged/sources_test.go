@@ -43,7 +43,7 @@ var inputs = map[string]string{
 	"stacks/handoff/restconfig.go exec.LookPath":                   "none: the way to the cluster",
 	"stacks/handoff/restconfig.go os.Getenv":                       "none: the way to the cluster",
 	"stacks/owner/owner.go rand.Text":                              "States: a cluster keeps its first identity",
-	"stacks/plain.go os.Getenv":                                    "Cluster, and Backend",
+	"stacks/programs/plain.go os.Getenv":                           "Cluster, and Backend",
 }
 
 // TestNoInputIsForgotten: what the programs of the stacks learn of their surroundings is in the

@@ -5,7 +5,7 @@ package main
 import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
-	"tombolo/stacks"
+	"tombolo/stacks/programs"
 )
 
-func main() { pulumi.Run(stacks.Plain) }
+func main() { pulumi.Run(programs.Plain) }

@@ -22,6 +22,7 @@ import (
 	"tombolo/lab/aws/apimodel"
 	"tombolo/lab/standin"
 	"tombolo/stacks"
+	"tombolo/stacks/programs"
 )
 
 // Every input that core makes is one that a call of AWS's takes: for all cluster
@@ -50,7 +51,7 @@ func TestInputsAreWhatAWSTakes(t *testing.T) {
 
 // A model that knows nothing would let everything through.
 func TestWrongInputsAreFound(t *testing.T) {
-	file := filepath.Join("..", "..", "stacks", "testdata", "clusters", "full.yaml")
+	file := filepath.Join("..", "..", "stacks", "programs", "testdata", "clusters", "full.yaml")
 	for _, made := range core(t, file) {
 		in := inputs(made)
 		switch made.Type {
@@ -67,7 +68,7 @@ func TestWrongInputsAreFound(t *testing.T) {
 func clusterFiles(t *testing.T) []string {
 	t.Helper()
 	var files []string
-	for _, dir := range []string{"clusters", "config/testdata/good", "stacks/testdata/clusters", "tests/lab/testdata", "tests/lab/testdata/argocd", "tests/lab/testdata/clouds"} {
+	for _, dir := range []string{"clusters", "config/testdata/good", "stacks/programs/testdata/clusters", "tests/lab/testdata", "tests/lab/testdata/argocd", "tests/lab/testdata/clouds"} {
 		found, err := filepath.Glob(filepath.Join("..", "..", dir, "*.yaml"))
 		assert.NilError(t, err)
 		assert.Assert(t, len(found) > 0, "no cluster files in %s", dir)
@@ -119,7 +120,7 @@ func core(t *testing.T, file string) []recorder.Resource {
 	t.Helper()
 	c, err := config.Load(file)
 	assert.NilError(t, err)
-	program, err := stacks.Program(c, stacks.Core, stacks.Options{})
+	program, err := programs.Of(c, stacks.Core, programs.Options{})
 	assert.NilError(t, err)
 	r := account(c)
 	assert.NilError(t, r.Run(stacks.Name(c.Name, stacks.Core), func(ctx *pulumi.Context) error {

@@ -93,11 +93,11 @@ func (p plain) edited(t *testing.T) {
 	file := filepath.Join("cmd", "program", "main.go")
 	text := p.read(t, file)
 	defer p.write(t, file, text)
-	const plainMain = "pulumi.Run(stacks.Plain)"
+	const plainMain = "pulumi.Run(programs.Plain)"
 	for _, word := range []string{"first edit", "second edit"} {
 		p.write(t, file, text)
 		p.edit(t, file, plainMain,
-			`pulumi.Run(func(ctx *pulumi.Context) error { ctx.Export("edit", pulumi.String("`+word+`")); return stacks.Plain(ctx) })`)
+			`pulumi.Run(func(ctx *pulumi.Context) error { ctx.Export("edit", pulumi.String("`+word+`")); return programs.Plain(ctx) })`)
 		if o := p.run(t, "preview", "demo-core"); o.code != 0 || !strings.Contains(o.stdout, word) {
 			t.Errorf("after the %s: exit code %d\n%s\n%s", word, o.code, o.stdout, o.stderr)
 		}

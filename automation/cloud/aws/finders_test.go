@@ -16,6 +16,7 @@ import (
 	"tombolo/internal/names"
 	"tombolo/stacks"
 	"tombolo/stacks/owner"
+	"tombolo/stacks/programs"
 )
 
 var demo = &config.Cluster{Cloud: config.Cloud{Region: "eu-central-1", Account: "111122223333"}}
@@ -148,7 +149,7 @@ func TestEveryFinderFinds(t *testing.T) {
 func TestCoreMakesNothingThatIsLost(t *testing.T) {
 	c, err := config.Load(filepath.Join("testdata", "all.yaml"))
 	assert.NilError(t, err)
-	program, err := stacks.Program(c, stacks.Core, stacks.Options{})
+	program, err := programs.Of(c, stacks.Core, programs.Options{})
 	assert.NilError(t, err)
 	made := &made{account: c.Cloud.Account, types: map[string]bool{}}
 	preview := func(info *pulumi.RunInfo) { info.DryRun = true }

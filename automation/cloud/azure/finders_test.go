@@ -19,6 +19,7 @@ import (
 	"tombolo/internal/names"
 	"tombolo/stacks"
 	"tombolo/stacks/owner"
+	"tombolo/stacks/programs"
 )
 
 func TestDerivedIDs(t *testing.T) {
@@ -102,7 +103,7 @@ func TestCoreMakesNothingThatIsLost(t *testing.T) {
 	for _, name := range []string{"azure-full", "azure-network", "azure-minimal"} {
 		c, err := config.Load(filepath.Join("..", "..", "..", "config", "testdata", "good", name+".yaml"))
 		assert.NilError(t, err)
-		program, err := stacks.Program(c, stacks.Core, stacks.Options{})
+		program, err := programs.Of(c, stacks.Core, programs.Options{})
 		assert.NilError(t, err)
 		preview := func(info *pulumi.RunInfo) { info.DryRun = true }
 		assert.NilError(t, pulumi.RunErr(program, pulumi.WithMocks(stacks.Project, c.Name+"-core", made), preview))

@@ -16,6 +16,7 @@ import (
 	"tombolo/config"
 	"tombolo/internal/cli/fleet"
 	"tombolo/stacks"
+	"tombolo/stacks/programs"
 )
 
 // Collector gathers what previews say, stack by stack.
@@ -131,7 +132,7 @@ func (c *Collector) Gather(ctx context.Context, set *plan.Set, f *fleet.Fleet, a
 // the preview incomplete, and says so.
 func trace(ctx context.Context, cluster *plan.Cluster, of *config.Cluster) {
 	err := cluster.Trace(func(outputs, read map[string]any) (plan.Contents, error) {
-		contents, err := stacks.ContentsOf(ctx, of, outputs, read)
+		contents, err := programs.ContentsOf(ctx, of, outputs, read)
 		return plan.Contents(contents), err
 	})
 	if err != nil && cluster.Err == "" {

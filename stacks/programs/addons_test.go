@@ -1,4 +1,4 @@
-package stacks
+package programs
 
 import (
 	"slices"
@@ -11,6 +11,7 @@ import (
 
 	"tombolo/components/recorder"
 	"tombolo/config"
+	"tombolo/stacks"
 	"tombolo/tests/samples"
 )
 
@@ -22,9 +23,9 @@ func everyAddon(t *testing.T) *config.Cluster {
 	t.Setenv("TOMBOLO_SEALING_KEY", key)
 	t.Setenv("TOMBOLO_SEALING_CERTIFICATE", certificate)
 	t.Setenv("TOMBOLO_CHANNEL", "https://hooks.example.com/hunter2")
-	c, err := config.Load("../clusters/full.yaml")
+	c, err := config.Load("../../clusters/full.yaml")
 	assert.NilError(t, err)
-	c.GitOps.Distribution.Path = "../stacks/testdata/clusters/install.yaml"
+	c.GitOps.Distribution.Path = "../stacks/programs/testdata/clusters/install.yaml"
 	return c
 }
 
@@ -43,7 +44,7 @@ func withZone(r *recorder.Recorder, name string) *recorder.Recorder {
 func TestCoreMakesWhatAddonsNeed(t *testing.T) {
 	c := everyAddon(t)
 	r := withZone(account(c.Cloud.Account), "lab.test")
-	assert.NilError(t, run(t, r, c, Core, Options{}, recorder.Preview))
+	assert.NilError(t, run(t, r, c, stacks.Core, Options{}, recorder.Preview))
 	assert.Check(t, is.Len(r.Problems(), 0))
 	for typ, want := range map[string]int{
 		"aws:sqs/queue:Queue": 1, "aws:cloudwatch/eventRule:EventRule": 5, "aws:acm/certificate:Certificate": 1,
@@ -67,7 +68,7 @@ func TestCoreMakesWhatAddonsNeed(t *testing.T) {
 
 func TestCoreRefusesAZoneOfAnotherName(t *testing.T) {
 	c := everyAddon(t)
-	err := run(t, withZone(account(c.Cloud.Account), "example.org"), c, Core, Options{}, recorder.Preview)
+	err := run(t, withZone(account(c.Cloud.Account), "example.org"), c, stacks.Core, Options{}, recorder.Preview)
 	assert.Check(t, is.ErrorContains(err, "hosted zone Z01234567LABTEST00000 is example.org, not lab.test"))
 }
 
@@ -77,7 +78,7 @@ func TestAnAddonAddsTwoObjects(t *testing.T) {
 	c := everyAddon(t)
 	objects := func() []string {
 		r := &recorder.Recorder{}
-		assert.NilError(t, run(t, r, c, Bootstrap, Options{Placeholders: true}, recorder.Preview))
+		assert.NilError(t, run(t, r, c, stacks.Bootstrap, Options{Placeholders: true}, recorder.Preview))
 		var names []string
 		for _, res := range r.All() {
 			if strings.HasPrefix(res.Type, "kubernetes:core/v1:") {

@@ -1,4 +1,4 @@
-package stacks
+package programs
 
 import (
 	"testing"
@@ -9,6 +9,7 @@ import (
 
 	"tombolo/components/recorder"
 	"tombolo/config"
+	"tombolo/stacks"
 )
 
 // entries are the access entries that core makes: principals by the resource's name.
@@ -18,7 +19,7 @@ func entries(t *testing.T, c *config.Cluster, had map[string]any) map[string]str
 	r.Invokes[recorder.ReadResources] = func(resource.PropertyMap) (resource.PropertyMap, error) {
 		return resource.NewPropertyMapFromMap(map[string]any{"outputs": had}), nil
 	}
-	assert.NilError(t, run(t, r, c, Core, Options{}, recorder.Preview))
+	assert.NilError(t, run(t, r, c, stacks.Core, Options{}, recorder.Preview))
 	assert.Check(t, is.Len(r.Problems(), 0))
 	out := map[string]string{}
 	for _, entry := range r.OfType("aws:eks/accessEntry:AccessEntry") {

@@ -1,4 +1,4 @@
-package stacks
+package programs
 
 import (
 	"encoding/base64"
@@ -19,6 +19,7 @@ import (
 
 	"tombolo/components/recorder"
 	"tombolo/config"
+	"tombolo/stacks"
 	"tombolo/stacks/handoff"
 )
 
@@ -72,7 +73,7 @@ func bootstrapped(t *testing.T, name string) (*config.Cluster, *recorder.Recorde
 	t.Helper()
 	c := load(t, name)
 	r, o := deployed(t)
-	assert.NilError(t, run(t, r, c, Bootstrap, o))
+	assert.NilError(t, run(t, r, c, stacks.Bootstrap, o))
 	assert.Check(t, is.Len(r.Problems(), 0))
 	return c, r
 }
@@ -271,12 +272,12 @@ func TestHubIsSmall(t *testing.T) {
 
 func TestRolesBetweenHubAndSpoke(t *testing.T) {
 	hub := account("111122223333")
-	assert.NilError(t, run(t, hub, load(t, "mgmt"), Core, Options{}, recorder.Preview))
+	assert.NilError(t, run(t, hub, load(t, "mgmt"), stacks.Core, Options{}, recorder.Preview))
 	if _, ok := hub.Named("aws:iam/rolePolicy:RolePolicy", "mgmt-argocd-policy"); !ok {
 		t.Error("the hub's Argo CD may assume no role")
 	}
 	spoke := account("222233334444")
-	assert.NilError(t, run(t, spoke, load(t, "spoke"), Core, Options{}, recorder.Preview))
+	assert.NilError(t, run(t, spoke, load(t, "spoke"), stacks.Core, Options{}, recorder.Preview))
 	role, _ := spoke.Named("aws:iam/role:Role", "spoke-hub-role")
 	if trust := role.String("assumeRolePolicy"); !strings.Contains(trust, `"Principal":{"AWS":"`+hubRole+`"}`) {
 		t.Errorf("the spoke trusts %s", trust)
@@ -284,7 +285,7 @@ func TestRolesBetweenHubAndSpoke(t *testing.T) {
 	entry, _ := spoke.Named("aws:eks/accessEntry:AccessEntry", "spoke-hub-access")
 	entry.Expect(t, map[string]string{"kubernetesGroups[0]": "tombolo:argocd"})
 	token := account("333344445555")
-	assert.NilError(t, run(t, token, load(t, "token"), Core, Options{}, recorder.Preview))
+	assert.NilError(t, run(t, token, load(t, "token"), stacks.Core, Options{}, recorder.Preview))
 	if _, ok := token.Named("aws:iam/role:Role", "token-hub-role"); ok {
 		t.Error("a spoke with a service account has a role for the hub, too")
 	}
@@ -294,12 +295,12 @@ func TestHubIsMissing(t *testing.T) {
 	c := load(t, "spoke")
 	c.File = filepath.Join("testdata", "elsewhere", "spoke.yaml")
 	want := "load the hub of spoke: read cluster file testdata/elsewhere/spoke.yaml: file does not exist"
-	if _, err := Program(c, Bootstrap, Options{}); err == nil || !strings.Contains(err.Error(), want) {
+	if _, err := Of(c, stacks.Bootstrap, Options{}); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, expected %q", err, want)
 	}
 	r, o := deployed(t)
 	o.Hub = load(t, "mgmt")
-	if err := run(t, r, c, Bootstrap, o); err != nil {
+	if err := run(t, r, c, stacks.Bootstrap, o); err != nil {
 		t.Errorf("with the hub given: %v", err)
 	}
 }

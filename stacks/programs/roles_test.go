@@ -1,4 +1,4 @@
-package stacks
+package programs
 
 import (
 	"slices"
@@ -10,6 +10,7 @@ import (
 
 	"tombolo/components/recorder"
 	"tombolo/config"
+	"tombolo/stacks"
 )
 
 const ourBoundary = "arn:aws:iam::111122223333:policy/boundary"
@@ -18,7 +19,7 @@ const ourBoundary = "arn:aws:iam::111122223333:policy/boundary"
 func rolesOf(t *testing.T, c *config.Cluster) *recorder.Recorder {
 	t.Helper()
 	r := withZone(account(c.Cloud.Account), "lab.test")
-	assert.NilError(t, run(t, r, c, Core, Options{}, recorder.Preview))
+	assert.NilError(t, run(t, r, c, stacks.Core, Options{}, recorder.Preview))
 	assert.Check(t, is.Len(r.Problems(), 0))
 	return r
 }
@@ -83,18 +84,18 @@ func TestBothStacksAssumeTheRole(t *testing.T) {
 	c := load(t, "full")
 	c.Cloud.AssumeRole = &config.AssumeRole{RoleARN: "arn:aws:iam::111122223333:role/tombolo", ExternalID: "acme", SessionName: "tombolo-full"}
 	r := account(c.Cloud.Account)
-	assert.NilError(t, run(t, r, c, Core, Options{}, recorder.Preview))
+	assert.NilError(t, run(t, r, c, stacks.Core, Options{}, recorder.Preview))
 	r.OfType("pulumi:providers:aws")[0].Expect(t, map[string]string{
 		"assumeRole.roleArn": "arn:aws:iam::111122223333:role/tombolo", "assumeRole.externalId": "acme", "assumeRole.sessionName": "tombolo-full", "profile": "platform",
 	})
 	r, o := deployed(t)
-	assert.NilError(t, run(t, r, c, Bootstrap, o, recorder.Preview))
+	assert.NilError(t, run(t, r, c, stacks.Bootstrap, o, recorder.Preview))
 	kubernetes := r.OfType("pulumi:providers:kubernetes")
 	assert.Assert(t, is.Len(kubernetes, 1))
 	words := strings.Join(strings.Fields(kubernetes[0].String("kubeconfig")), " ") // YAML folds lines
 	assert.Check(t, is.Contains(words, "assume-role --profile platform"))
 	assert.Check(t, is.Contains(words, "--external-id acme"))
 
-	err := run(t, account("999988887777"), c, Core, Options{})
+	err := run(t, account("999988887777"), c, stacks.Core, Options{})
 	assert.Check(t, is.ErrorContains(err, "the AWS credentials are of account 999988887777, but the cluster file allows 111122223333 only"))
 }

@@ -1,4 +1,4 @@
-package stacks
+package programs
 
 import (
 	"path"
@@ -13,6 +13,7 @@ import (
 	"tombolo/components/identity"
 	"tombolo/components/recorder"
 	"tombolo/config"
+	"tombolo/stacks"
 )
 
 // readBy are the actions by which the AWS provider reads resources of a type, and
@@ -99,7 +100,7 @@ func TestThePreviewRoleReadsCore(t *testing.T) {
 		})
 	}
 	checked := 0
-	everyAddon, err := config.Load("../clusters/full.yaml")
+	everyAddon, err := config.Load("../../clusters/full.yaml")
 	assert.NilError(t, err)
 	for _, c := range []*config.Cluster{load(t, "full"), load(t, "adopted"), load(t, "mgmt"), everyAddon} {
 		r := account(c.Cloud.Account)
@@ -110,7 +111,7 @@ func TestThePreviewRoleReadsCore(t *testing.T) {
 		for token := range r.Invokes {
 			tokens = append(tokens, token)
 		}
-		assert.NilError(t, run(t, r, c, Core, Options{}, recorder.Preview))
+		assert.NilError(t, run(t, r, c, stacks.Core, Options{}, recorder.Preview))
 		for _, res := range r.All() {
 			tokens = append(tokens, res.Type)
 		}

@@ -1,4 +1,4 @@
-package stacks
+package programs
 
 import (
 	"crypto/sha256"
@@ -15,12 +15,13 @@ import (
 
 	"tombolo/components/recorder"
 	"tombolo/config"
+	"tombolo/stacks"
 )
 
 // reading is a cluster file with these keys at its end.
 func reading(t *testing.T, keys string) *config.Cluster {
 	t.Helper()
-	base, err := os.ReadFile("../config/testdata/base.yaml")
+	base, err := os.ReadFile("../../config/testdata/base.yaml")
 	assert.NilError(t, err)
 	file := filepath.Join(t.TempDir(), "demo.yaml")
 	text, err := os.ReadFile("testdata/clusters/install.yaml")
@@ -92,7 +93,7 @@ services:
 func TestValuesAreRead(t *testing.T) {
 	c := reading(t, goodValues)
 	r, o := withData(t, data())
-	assert.NilError(t, run(t, r, c, Bootstrap, o, recorder.Preview))
+	assert.NilError(t, run(t, r, c, stacks.Bootstrap, o, recorder.Preview))
 	general, _ := r.Named("kubernetes:core/v1:ConfigMap", "demo-general")
 	for key, want := range map[string]string{
 		"db_host": "db.internal", "db_port": "5432", "db_tls": "true", "replica": "r2", "zone": "eu-central-1a", "plain": "text",
@@ -121,14 +122,14 @@ func TestValuesAreTold(t *testing.T) {
 	o.ToldStacks = map[string]map[string]any{"organization/data/prod": {"db": map[string]any{
 		"host": "db.internal", "port": 5432.0, "tls": true, "replicas": []any{"r1", "r2"},
 	}}}
-	assert.NilError(t, run(t, r, c, Bootstrap, o, recorder.Preview))
+	assert.NilError(t, run(t, r, c, stacks.Bootstrap, o, recorder.Preview))
 	general, _ := r.Named("kubernetes:core/v1:ConfigMap", "demo-general")
 	assert.Check(t, is.Equal(general.String("data.db_port"), "5432"))
 	if _, ok := r.Named("pulumi:pulumi:StackReference", "organization/data/prod"); ok {
 		t.Error("the stack was asked")
 	}
 	o.ToldStacks["organization/data/prod"]["db"] = map[string]any{"host": "[secret]"}
-	assert.ErrorContains(t, run(t, r, c, Bootstrap, o, recorder.Preview), "output db.host of stack data/prod is secret")
+	assert.ErrorContains(t, run(t, r, c, stacks.Bootstrap, o, recorder.Preview), "output db.host of stack data/prod is secret")
 }
 
 // TestValuesAreRefused: all together, each at its place, before anything is made.
@@ -153,7 +154,7 @@ services:
       auth: [{password: {fromStack: data/prod, output: password}}]
 `)
 	r, o := withData(t, data())
-	err := run(t, r, c, Bootstrap, o)
+	err := run(t, r, c, stacks.Bootstrap, o)
 	const secret = "keep the secret in AWS Secrets Manager or Parameter Store, and let External Secrets bring it into the cluster: docs/guide/values.md"
 	const part = "; a part that is not secret can be an output of its own"
 	const deploy = "deploy it with that output (`pulumi stack output -s organization/data/prod` shows what it has), or correct output"

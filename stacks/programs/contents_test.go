@@ -1,4 +1,4 @@
-package stacks
+package programs
 
 import (
 	"maps"
@@ -12,6 +12,7 @@ import (
 
 	"tombolo/components/recorder"
 	"tombolo/config"
+	"tombolo/stacks"
 	"tombolo/stacks/handoff"
 )
 
@@ -57,7 +58,7 @@ func published(t *testing.T, c *config.Cluster, outputs map[string]any) map[stri
 		outputs["clusterEndpoint"] = api["clusterEndpoint"].StringValue()
 	}
 	o.Told, o.Predicted, o.PredictedHub = true, outputs, outputs
-	assert.NilError(t, run(t, r, c, Bootstrap, o, recorder.Preview))
+	assert.NilError(t, run(t, r, c, stacks.Bootstrap, o, recorder.Preview))
 	all := map[string]string{}
 	add := func(res recorder.Resource, path string) {
 		values, _ := res.Value(path)

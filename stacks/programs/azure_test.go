@@ -1,4 +1,4 @@
-package stacks
+package programs
 
 import (
 	"os"
@@ -13,6 +13,7 @@ import (
 
 	"tombolo/components/recorder"
 	"tombolo/internal/names"
+	"tombolo/stacks"
 	"tombolo/stacks/bootstrap"
 	"tombolo/stacks/handoff"
 )
@@ -49,7 +50,7 @@ func TestCoreOnAzure(t *testing.T) {
 // TestPreviewersOnAzure: the API server knows the groups by their object ids.
 func TestPreviewersOnAzure(t *testing.T) {
 	r := &recorder.Recorder{}
-	assert.NilError(t, run(t, r, load(t, "cloudy"), Bootstrap, Options{Placeholders: true}, recorder.Preview))
+	assert.NilError(t, run(t, r, load(t, "cloudy"), stacks.Bootstrap, Options{Placeholders: true}, recorder.Preview))
 	binding, _ := r.Named("kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding", "cloudy-previews")
 	binding.Expect(t, map[string]string{
 		"subjects[0].name": "00000000-0000-4000-8000-0000000000a2", "subjects[1].name": "00000000-0000-4000-8000-0000000000a3",
@@ -101,7 +102,7 @@ func TestSpokeOnAzure(t *testing.T) {
 	}
 	programs, _, _ := strings.Cut(o.Env["PATH"], ":")
 	assert.NilError(t, os.Symlink(filepath.Join(programs, "aws"), filepath.Join(programs, "kubelogin")))
-	assert.NilError(t, run(t, r, load(t, "cloudspoke"), Bootstrap, o, recorder.Preview))
+	assert.NilError(t, run(t, r, load(t, "cloudspoke"), stacks.Bootstrap, o, recorder.Preview))
 	for provider, program := range map[string]string{"kubernetes": "command: kubelogin", "hub": "command: aws"} {
 		made, _ := r.Named("pulumi:providers:kubernetes", provider)
 		assert.Check(t, is.Contains(made.String("kubeconfig"), program))

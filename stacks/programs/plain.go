@@ -1,4 +1,4 @@
-package stacks
+package programs
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/config"
+	"tombolo/stacks"
 )
 
 // ClustersVariable names the environment variable with the directory of the
@@ -23,7 +24,7 @@ const AccountsVariable = "TOMBOLO_ACCOUNTS"
 // cluster file, or the account file, by the stack's name and runs the stack's
 // program, the one that the driver runs.
 func Plain(ctx *pulumi.Context) error {
-	name, kind, err := Parse(ctx.Stack())
+	name, kind, err := stacks.Parse(ctx.Stack())
 	if err != nil {
 		return err
 	}
@@ -31,15 +32,15 @@ func Plain(ctx *pulumi.Context) error {
 	if err != nil {
 		return fmt.Errorf("stack %s: %w", ctx.Stack(), err)
 	}
-	program, err := Program(cluster, kind, Options{})
+	program, err := Of(cluster, kind, Options{})
 	if err != nil {
 		return err
 	}
 	return program(ctx)
 }
 
-func loadPlain(ctx *pulumi.Context, name string, kind Kind) (*config.Cluster, error) {
-	if kind != Pipelines {
+func loadPlain(ctx *pulumi.Context, name string, kind stacks.Kind) (*config.Cluster, error) {
+	if kind != stacks.Pipelines {
 		dir := cmp.Or(os.Getenv(ClustersVariable), filepath.Join(ctx.RootDirectory(), "clusters"))
 		return config.Load(filepath.Join(dir, name+".yaml"))
 	}
