@@ -108,7 +108,7 @@ func (d *daemon) serveFederation(mux *http.ServeMux) {
 // azureEnv is the part of Env for Azure: workload identity, with a token that is made anew.
 func (l *Lab) azureEnv(ctx context.Context) (map[string]string, error) {
 	var a federatedAnswer
-	if err := l.ask(ctx, http.MethodPost, "/federation", struct{}{}, &a); err != nil {
+	if err := l.daemon().Ask(ctx, http.MethodPost, "/federation", struct{}{}, &a); err != nil {
 		return nil, fmt.Errorf("get credentials of the lab's subscription: %w", err)
 	}
 	p := l.paths()

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"tombolo/lab/control"
 	"tombolo/lab/process"
 )
 
@@ -44,18 +45,18 @@ func (l *Lab) Down(ctx context.Context) error {
 
 // stop asks the daemon to end, and ends it when it does not.
 func (l *Lab) stop(ctx context.Context) error {
-	file, found, err := readDaemonFile(l.paths().daemon())
-	if err != nil || !found || !file.alive() {
+	file, found, err := control.ReadDaemon(l.paths().daemon())
+	if err != nil || !found || !file.Alive() {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
-	if err := l.ask(ctx, http.MethodPost, "/shutdown", nil, nil); err != nil && !errors.Is(err, ErrNotRunning) {
+	if err := l.daemon().Ask(ctx, http.MethodPost, "/shutdown", nil, nil); err != nil && !errors.Is(err, ErrNotRunning) {
 		return process.End(file.PID, file.Identity, stopTimeout)
 	}
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
-	for file.alive() {
+	for file.Alive() {
 		select {
 		case <-ctx.Done():
 			return process.End(file.PID, file.Identity, 0)

@@ -25,7 +25,7 @@ func (l *Lab) Delete(ctx context.Context, typ, name string) (Item, error) {
 
 func (l *Lab) drift(ctx context.Context, method string, r driftRequest) (Item, error) {
 	var item Item
-	err := l.call(ctx, method, "/resource", r, &item)
+	err := l.daemon().Call(ctx, method, "/resource", r, &item)
 	return item, err
 }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"tombolo/lab/aws/sigv4"
+	"tombolo/lab/control"
 	"tombolo/lab/ports"
 )
 
@@ -24,11 +25,11 @@ const RoleVariable = "TOMBOLO_LAB_ROLE"
 // kubectl and the driver work with the lab instead of the cloud.
 func (l *Lab) Env() (map[string]string, error) {
 	p := l.paths()
-	file, found, err := readDaemonFile(p.daemon())
+	file, found, err := control.ReadDaemon(p.daemon())
 	if err != nil {
 		return nil, err
 	}
-	if !found || !file.alive() {
+	if !found || !file.Alive() {
 		return nil, ErrNotRunning
 	}
 	book, err := ports.Open(p.ports())
@@ -69,7 +70,7 @@ func (l *Lab) Env() (map[string]string, error) {
 		}
 	}
 	var by sigv4.Credentials
-	if err := l.ask(context.Background(), http.MethodPost, "/session", sessionRequest{os.Getenv(RoleVariable)}, &by); err != nil {
+	if err := l.daemon().Ask(context.Background(), http.MethodPost, "/session", sessionRequest{os.Getenv(RoleVariable)}, &by); err != nil {
 		return nil, fmt.Errorf("get credentials of the lab's account: %w", err)
 	}
 	list := string(filepath.ListSeparator)

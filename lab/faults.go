@@ -17,14 +17,14 @@ type Fault = standin.Fault
 // it was understood, with its id.
 func (l *Lab) AddFault(ctx context.Context, f Fault) (Fault, error) {
 	var added Fault
-	err := l.ask(ctx, http.MethodPost, "/faults", f, &added)
+	err := l.daemon().Ask(ctx, http.MethodPost, "/faults", f, &added)
 	return added, err
 }
 
 // Faults lists the faults that wait for a request, the oldest first.
 func (l *Lab) Faults(ctx context.Context) ([]Fault, error) {
 	var list []Fault
-	err := l.ask(ctx, http.MethodGet, "/faults", struct{}{}, &list)
+	err := l.daemon().Ask(ctx, http.MethodGet, "/faults", struct{}{}, &list)
 	return list, err
 }
 
@@ -32,7 +32,7 @@ func (l *Lab) Faults(ctx context.Context) ([]Fault, error) {
 // how many it forgot.
 func (l *Lab) ClearFaults(ctx context.Context, ids ...int) (int, error) {
 	var cleared int
-	err := l.ask(ctx, http.MethodDelete, "/faults", ids, &cleared)
+	err := l.daemon().Ask(ctx, http.MethodDelete, "/faults", ids, &cleared)
 	return cleared, err
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"tombolo/lab/aws"
 	"tombolo/lab/aws/eks"
+	"tombolo/lab/control"
 	"tombolo/lab/standin"
 )
 
@@ -39,11 +40,11 @@ func TestInsightsOverTheSocket(t *testing.T) {
 	}))
 	mux := http.NewServeMux()
 	(&daemon{accounts: accounts{cloud}}).serveInsights(mux)
-	ask := func(request string) insightAnswer {
+	ask := func(request string) control.ServiceAnswer {
 		t.Helper()
 		w := httptest.NewRecorder()
 		mux.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/insights", strings.NewReader(request)))
-		var a insightAnswer
+		var a control.ServiceAnswer
 		assert.NilError(t, json.Unmarshal(w.Body.Bytes(), &a), w.Body.String())
 		return a
 	}

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"tombolo/lab/control"
 	"tombolo/lab/standin"
 )
 
@@ -26,13 +27,16 @@ const (
 )
 
 // ErrNotRunning is wrapped by what needs a running lab.
-var ErrNotRunning = errors.New("the lab is not running; run `tombolo lab up`")
+var ErrNotRunning = control.ErrNotRunning
 
 // ErrHangs is wrapped by what needs a lab that answers.
-var ErrHangs = errors.New("the lab hangs or was stopped: run `tombolo lab down`, which ends it, then `tombolo lab up`")
+var ErrHangs = control.ErrHangs
 
 // Lab is the lab of one checkout.
 type Lab struct{ root string }
+
+// daemon is who answers for the lab.
+func (l *Lab) daemon() control.Client { return control.Client{File: l.paths().daemon()} }
 
 // Open returns the lab of a checkout. It starts nothing and makes no files.
 func Open(root string) *Lab {

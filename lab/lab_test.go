@@ -61,7 +61,7 @@ func TestDownIsNotRunning(t *testing.T) {
 	if s, err := l.Status(t.Context()); err != nil || s.Running || len(s.Inventory) > 0 {
 		t.Errorf("status %+v, %v", s, err)
 	}
-	if _, _, err := l.EKSToken(t.Context(), "demo"); err == nil || err.Error() != "get a token for cluster demo: the lab is not running; run `tombolo lab up`" {
+	if _, _, err := l.daemon().EKSToken(t.Context(), "demo"); err == nil || err.Error() != "get a token for cluster demo: the lab is not running; run `tombolo lab up`" {
 		t.Errorf("token: %v", err)
 	}
 	// A daemon that was killed: its pid is somebody else's by now.
@@ -153,13 +153,24 @@ func TestInterruptedStartSaysSo(t *testing.T) {
 func TestShim(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "it's a checkout")
 	l := Open(root)
-	assert.NilError(t, l.writeShim())
+	assert.NilError(t, l.writeShims(root))
 	cmd := exec.CommandContext(t.Context(), filepath.Join(l.paths().bin(), "aws"), "eks", "get-token", "--cluster-name", "a b")
 	cmd.Dir = t.TempDir()
 	out, err := cmd.CombinedOutput()
 	if want := root + " [eks get-token --cluster-name a b]\n"; err != nil || string(out) != want {
 		t.Errorf("%q, %v; want %q", out, err, want)
 	}
+	// The program for aws alone takes its place, and stays in the lab.
+	own := filepath.Join(root, "lab-aws")
+	files.Write(t, own, "#!/bin/sh\necho own $PWD [$@]\n")
+	assert.NilError(t, os.Chmod(own, 0o755))
+	assert.NilError(t, l.writeShims(root))
+	assert.NilError(t, os.Remove(own))
+	out, err = exec.CommandContext(t.Context(), cmd.Path, "--version").CombinedOutput()
+	if want := "own " + root + " [--version]\n"; err != nil || string(out) != want {
+		t.Errorf("%q, %v; want %q", out, err, want)
+	}
+	assert.NilError(t, l.writeShims(root))
 	// Somebody who runs it is not disturbed, and an older one is replaced whole.
 	running, err := os.Open(cmd.Path)
 	assert.NilError(t, err)
@@ -169,7 +180,7 @@ func TestShim(t *testing.T) {
 	if err != nil || !strings.HasPrefix(string(old), "#!/bin/sh\n") {
 		t.Errorf("what runs became %q, %v", old, err)
 	}
-	assert.NilError(t, l.writeShim())
+	assert.NilError(t, l.writeShims(root))
 	if left, err := filepath.Glob(cmd.Path + "*"); err != nil || len(left) != 1 {
 		t.Errorf("there is %v, %v", left, err)
 	}
@@ -183,7 +194,7 @@ func TestTheLabKeepsItsProgram(t *testing.T) {
 	if again, err := l.keepProgram(); err != nil || again != file || !strings.HasPrefix(file, l.paths().dir()) {
 		t.Errorf("%s, %v; want %s, in the lab", again, err, file)
 	}
-	assert.NilError(t, l.writeShim())
+	assert.NilError(t, l.writeShims(t.TempDir()))
 	script, err := os.ReadFile(filepath.Join(l.paths().bin(), "aws"))
 	if self, _ := os.Executable(); err != nil || !strings.Contains(string(script), file) || strings.Contains(string(script), self) {
 		t.Errorf("the aws command is %s, %v; want it to run %s", script, err, file)

@@ -17,6 +17,7 @@ import (
 	"gotest.tools/v3/assert"
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"tombolo/lab/control"
 	"tombolo/lab/process"
 )
 
@@ -68,7 +69,7 @@ func TestLife(t *testing.T) {
 	}
 
 	t.Setenv("AWS_ACCESS_KEY_ID", "")
-	_, err = l.EKSInsights(t.Context(), InsightRequest{Cluster: "none"})
+	_, err = l.daemon().EKSInsights(t.Context(), control.InsightRequest{Cluster: "none"})
 	assert.Error(t, err, "An error occurred (ResourceNotFoundException) when calling the ListInsights operation: No cluster found for name: none.")
 
 	assert.NilError(t, syscall.Kill(first.PID, syscall.SIGKILL))

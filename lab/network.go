@@ -8,18 +8,18 @@ import (
 // Cut makes a cluster's Kubernetes API silent, as a network does that loses
 // everything: connections are taken and nothing is answered.
 func (l *Lab) Cut(ctx context.Context, cluster string) error {
-	return l.ask(ctx, http.MethodPost, "/cut", clusterRequest{cluster}, nil)
+	return l.daemon().Ask(ctx, http.MethodPost, "/cut", clusterRequest{cluster}, nil)
 }
 
 // Restore ends what Cut began.
 func (l *Lab) Restore(ctx context.Context, cluster string) error {
-	return l.ask(ctx, http.MethodPost, "/restore", clusterRequest{cluster}, nil)
+	return l.daemon().Ask(ctx, http.MethodPost, "/restore", clusterRequest{cluster}, nil)
 }
 
 // Restart ends a cluster's API server, which refuses connections from then on,
 // and returns when it serves again, with all that it had.
 func (l *Lab) Restart(ctx context.Context, cluster string) error {
-	return l.call(ctx, http.MethodPost, "/restart", clusterRequest{cluster}, nil)
+	return l.daemon().Call(ctx, http.MethodPost, "/restart", clusterRequest{cluster}, nil)
 }
 
 type clusterRequest struct {

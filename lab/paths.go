@@ -1,6 +1,10 @@
 package lab
 
-import "path/filepath"
+import (
+	"path/filepath"
+
+	"tombolo/lab/control"
+)
 
 // paths are the lab's files, all below the checkout.
 type paths struct{ root string }
@@ -15,9 +19,9 @@ func (p paths) released() string      { return filepath.Join(p.root, ".tools", "
 func (p paths) bin() string           { return p.in("bin") }
 func (p paths) program() string       { return filepath.Join(p.in("libexec"), "tombolo") }
 func (p paths) logs() string          { return p.in("logs") }
-func (p paths) run() string           { return p.in("run") }         // pid files
-func (p paths) home() string          { return p.in("home") }        // HOME of the child processes
-func (p paths) daemon() string        { return p.in("daemon.json") } // how to reach the daemon
+func (p paths) run() string           { return p.in("run") }          // pid files
+func (p paths) home() string          { return p.in("home") }         // HOME of the child processes
+func (p paths) daemon() string        { return control.File(p.root) } // how to reach the daemon
 func (p paths) profile() string       { return p.in("profile") }
 func (p paths) eks() string           { return p.in("eks") }
 func (p paths) network() string       { return p.in("network") }

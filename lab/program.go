@@ -1,29 +1,49 @@
 package lab
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
 	"tombolo/internal/file"
 )
 
+// quickAWS is the program for the lab's aws alone, which starts in a tenth of tombolo's time
+// (cmd/lab-aws).
+const quickAWS = "lab-aws"
+
 // keepProgram puts this program into the lab, and returns its file there. What
 // outlives a command (the daemon, the aws command) runs that one: the file that
 // `go run` made is in Go's build cache, which may be emptied at any time.
 func (l *Lab) keepProgram() (string, error) {
-	program := l.paths().program()
 	self, err := os.Executable()
 	if err != nil {
 		return "", fmt.Errorf("find this program's file: %w", err)
 	}
-	if same(self, program) {
-		return program, nil
+	return l.keep(self, filepath.Base(l.paths().program()))
+}
+
+// keepQuickAWS does the same with quickAWS, where it is built in a directory, and returns ""
+// where it is not: `go run` builds tombolo alone.
+func (l *Lab) keepQuickAWS(dir string) (string, error) {
+	built := filepath.Join(dir, quickAWS)
+	if _, err := os.Stat(built); errors.Is(err, fs.ErrNotExist) {
+		return "", nil
 	}
-	if err := place(self, program); err != nil {
-		return "", fmt.Errorf("keep this program in the lab: %w", err)
+	return l.keep(built, quickAWS)
+}
+
+func (l *Lab) keep(built, name string) (string, error) {
+	kept := filepath.Join(filepath.Dir(l.paths().program()), name)
+	if same(built, kept) {
+		return kept, nil
 	}
-	return program, nil
+	if err := place(built, kept); err != nil {
+		return "", fmt.Errorf("keep %s in the lab: %w", name, err)
+	}
+	return kept, nil
 }
 
 // same says that both names are of one file.

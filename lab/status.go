@@ -16,7 +16,7 @@ import (
 // disk and will have again.
 func (l *Lab) Status(ctx context.Context) (Status, error) {
 	var s Status
-	err := l.ask(ctx, http.MethodGet, "/status", nil, &s)
+	err := l.daemon().Ask(ctx, http.MethodGet, "/status", nil, &s)
 	if errors.Is(err, ErrNotRunning) {
 		return l.stored()
 	}

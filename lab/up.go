@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"tombolo/lab/control"
 	"tombolo/lab/process"
 )
 
@@ -44,17 +45,17 @@ var azureTools = []string{"kubelogin"}
 // clears away what a killed lab left behind, and returns when everything that
 // was there before is healthy again.
 func (l *Lab) Up(ctx context.Context, progress func(Step)) error {
-	file, found, err := readDaemonFile(l.paths().daemon())
+	file, found, err := control.ReadDaemon(l.paths().daemon())
 	if err != nil {
 		return err
 	}
-	if found && file.alive() && file.Protocol != protocol {
+	if found && file.Alive() && file.Protocol != control.Protocol {
 		// Its cloud and its clusters stay: they are on disk.
 		if err := step(progress, "stop the lab of another tombolo", func() (string, error) { return "", l.stop(ctx) }); err != nil {
 			return err
 		}
 	}
-	if !found || !file.alive() {
+	if !found || !file.Alive() {
 		if err := l.startDaemon(ctx, progress); err != nil {
 			return err
 		}
@@ -86,10 +87,14 @@ func (l *Lab) startDaemon(ctx context.Context, progress func(Step)) error {
 func (l *Lab) startParts(ctx context.Context, progress func(Step)) error {
 	var s Status
 	err := step(progress, "start the lab's parts", func() (string, error) {
-		if err := errors.Join(l.writeShim(), l.writeKubelogin(), l.linkPlugins(), withoutPulumiLogs(l.paths().pulumiLogs()), l.ask(ctx, http.MethodGet, "/status", nil, nil)); err != nil {
+		self, err := os.Executable()
+		if err != nil {
+			return "", fmt.Errorf("find this program's file: %w", err)
+		}
+		if err := errors.Join(l.writeShims(filepath.Dir(self)), l.writeKubelogin(), l.linkPlugins(), withoutPulumiLogs(l.paths().pulumiLogs()), l.daemon().Ask(ctx, http.MethodGet, "/status", nil, nil)); err != nil {
 			return "", err
 		}
-		err := l.call(ctx, http.MethodPost, "/heal", nil, &s)
+		err = l.daemon().Call(ctx, http.MethodPost, "/heal", nil, &s)
 		return fmt.Sprintf("%d processes", len(s.Processes)), err
 	})
 	for _, note := range s.Notes {
@@ -233,7 +238,7 @@ func (l *Lab) awaitDaemon(ctx context.Context, cmd *exec.Cmd, exited <-chan erro
 	defer tick.Stop()
 	log := l.paths().daemonLog()
 	for {
-		last := l.call(bounded, http.MethodGet, "/status", nil, nil)
+		last := l.daemon().Call(bounded, http.MethodGet, "/status", nil, nil)
 		if last == nil {
 			return nil
 		}

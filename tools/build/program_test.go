@@ -19,12 +19,15 @@ func TestProgram(t *testing.T) {
 	files.Write(t, filepath.Join(dir, "go.mod"), "module tombolo\n\ngo 1.26\n")
 	main := filepath.Join(dir, "cmd", "tombolo", "main.go")
 	files.Write(t, main, program)
+	files.Write(t, filepath.Join(dir, "cmd", "lab-aws", "main.go"), program)
 	said, err := os.Create(filepath.Join(t.TempDir(), "said"))
 	assert.NilError(t, err)
 	defer said.Close()
 
 	assert.NilError(t, run(t.Context(), []string{"-for", "program"}, said))
-	assert.NilError(t, exec.Command(filepath.Join(dir, "bin", "tombolo")).Run())
+	for _, name := range []string{"tombolo", "lab-aws"} {
+		assert.NilError(t, exec.Command(filepath.Join(dir, "bin", name)).Run())
+	}
 	text, err := os.ReadFile(said.Name())
 	assert.NilError(t, err)
 	assert.Check(t, is.Regexp(`(?s)^► building bin/tombolo\n.*✔ built bin/tombolo in \d+s\n$`, string(text)))

@@ -1,4 +1,4 @@
-package lab
+package awscli
 
 import (
 	"context"
@@ -12,8 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tombolo/internal/cli/fault"
-	"tombolo/internal/render"
-	"tombolo/lab"
+	"tombolo/lab/control"
 )
 
 // secretCommands are the commands of `aws secretsmanager` that the lab's aws knows, with
@@ -31,7 +30,7 @@ var secretMembers = map[string]string{
 }
 
 // awsSecrets is `aws secretsmanager`. args are what follows that word.
-func awsSecrets(ctx context.Context, o *AWSOptions, args []string) error {
+func awsSecrets(ctx context.Context, o *Options, args []string) error {
 	fs := pflag.NewFlagSet("aws secretsmanager", pflag.ContinueOnError)
 	fs.Usage = func() {}
 	given := map[string]*string{}
@@ -45,17 +44,17 @@ func awsSecrets(ctx context.Context, o *AWSOptions, args []string) error {
 	output := fs.String("output", "json", "")
 	fs.Bool("no-cli-pager", false, "")
 	if err := fs.Parse(args); err != nil {
-		return fault.NewUsage("aws secretsmanager: "+err.Error(), awsRemedy)
+		return fault.NewUsage("aws secretsmanager: "+err.Error(), remedy)
 	}
 	command, known := secretCommands[strings.Join(fs.Args(), " ")]
 	if !known {
-		return fault.NewUsage(fmt.Sprintf("aws: unknown command %q", "secretsmanager "+strings.Join(fs.Args(), " ")), awsRemedy)
+		return fault.NewUsage(fmt.Sprintf("aws: unknown command %q", "secretsmanager "+strings.Join(fs.Args(), " ")), remedy)
 	}
 	if command.needs != "" && *given[command.needs] == "" {
 		return fault.NewUsage("aws secretsmanager "+fs.Arg(0)+": no secret is named", "give --"+command.needs)
 	}
 	if *query != "" && (*query != "SecretString" || *output != "text") {
-		return fault.NewUsage("aws secretsmanager: --query is for `--query SecretString --output text` here", awsRemedy)
+		return fault.NewUsage("aws secretsmanager: --query is for `--query SecretString --output text` here", remedy)
 	}
 	input := map[string]any{}
 	for flag, member := range secretMembers {
@@ -78,7 +77,7 @@ func awsSecrets(ctx context.Context, o *AWSOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	return writeSecrets(ctx, o, lab.SecretsRequest{Operation: command.operation, Region: *region, Input: body}, *query != "")
+	return writeSecrets(ctx, o, control.SecretsRequest{Operation: command.operation, Region: *region, Input: body}, *query != "")
 }
 
 // parameter reads a value, from a file where it says so:
@@ -102,11 +101,11 @@ func parameter(flag, value string) (string, error) {
 }
 
 // writeSecrets writes the service's answer, or its refusal, as the AWS CLI does.
-func writeSecrets(ctx context.Context, o *AWSOptions, r lab.SecretsRequest, valueOnly bool) error {
+func writeSecrets(ctx context.Context, o *Options, r control.SecretsRequest, valueOnly bool) error {
 	answer, err := o.Secrets(ctx, r)
-	var refused *lab.AWSError
+	var refused *control.AWSError
 	if errors.As(err, &refused) {
-		return refuse(o.ErrOut, awsRefused, "\n%s\n", refused)
+		return refuse(o.ErrOut, "\n%s\n", refused)
 	}
 	if err != nil || !valueOnly {
 		return errors.Join(err, writeAnswer(o, answer))
@@ -119,9 +118,9 @@ func writeSecrets(ctx context.Context, o *AWSOptions, r lab.SecretsRequest, valu
 	return err
 }
 
-func writeAnswer(o *AWSOptions, answer json.RawMessage) error {
+func writeAnswer(o *Options, answer json.RawMessage) error {
 	if answer == nil {
 		return nil
 	}
-	return render.WriteJSON(o.Out, answer)
+	return writeJSON(o.Out, answer)
 }

@@ -1,4 +1,4 @@
-package lab
+package awscli
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
-	"tombolo/lab"
+	"tombolo/lab/control"
 	"tombolo/tests/files"
 )
 
@@ -50,7 +50,7 @@ func TestAWSSecrets(t *testing.T) {
 		},
 		{
 			name: "other query", args: []string{"get-secret-value", "--secret-id", "n", "--query", "ARN"},
-			err: "aws secretsmanager: --query is for `--query SecretString --output text` here; " + awsRemedy,
+			err: "aws secretsmanager: --query is for `--query SecretString --output text` here; " + remedy,
 		},
 		{
 			name: "delete at once", args: []string{"delete-secret", "--secret-id", "n", "--force-delete-without-recovery"},
@@ -63,20 +63,20 @@ func TestAWSSecrets(t *testing.T) {
 		{name: "list", args: []string{"list-secrets"}, operation: "ListSecrets", input: `{}`, want: answer + "\n"},
 		{
 			name: "refused", args: []string{"describe-secret", "--secret-id", "x"}, operation: "DescribeSecret", input: `{"SecretId":"x"}`,
-			refused: &lab.AWSError{Operation: "DescribeSecret", Code: "ResourceNotFoundException", Message: "no such secret"},
+			refused: &control.AWSError{Operation: "DescribeSecret", Code: "ResourceNotFoundException", Message: "no such secret"},
 			said:    "\nAn error occurred (ResourceNotFoundException) when calling the DescribeSecret operation: no such secret\n", err: "exit code 254",
 		},
-		{name: "no lab", args: []string{"list-secrets"}, operation: "ListSecrets", input: `{}`, refused: lab.ErrNotRunning, err: lab.ErrNotRunning.Error()},
+		{name: "no lab", args: []string{"list-secrets"}, operation: "ListSecrets", input: `{}`, refused: control.ErrNotRunning, err: control.ErrNotRunning.Error()},
 		{name: "no name", args: []string{"create-secret"}, err: "aws secretsmanager create-secret: no secret is named; give --name"},
-		{name: "other command", args: []string{"rotate-secret"}, err: `aws: unknown command "secretsmanager rotate-secret"; ` + awsRemedy},
-		{name: "other flag", args: []string{"list-secrets", "--filters", "x"}, err: "aws secretsmanager: unknown flag: --filters; " + awsRemedy},
+		{name: "other command", args: []string{"rotate-secret"}, err: `aws: unknown command "secretsmanager rotate-secret"; ` + remedy},
+		{name: "other flag", args: []string{"list-secrets", "--filters", "x"}, err: "aws secretsmanager: unknown flag: --filters; " + remedy},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var out, said bytes.Buffer
-			var asked lab.SecretsRequest
-			err := awsRun(t.Context(), &AWSOptions{
+			var asked control.SecretsRequest
+			err := Run(t.Context(), &Options{
 				Out: &out, ErrOut: &said, Args: append([]string{"secretsmanager"}, test.args...),
-				Secrets: func(_ context.Context, r lab.SecretsRequest) (json.RawMessage, error) {
+				Secrets: func(_ context.Context, r control.SecretsRequest) (json.RawMessage, error) {
 					asked = r
 					if test.refused != nil {
 						return nil, test.refused

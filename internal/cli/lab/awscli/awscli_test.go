@@ -1,4 +1,4 @@
-package lab
+package awscli
 
 import (
 	"bytes"
@@ -12,9 +12,8 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/internal/cli/fault"
-	"tombolo/lab"
 	"tombolo/lab/aws/sigv4"
-	"tombolo/lab/aws/sts"
+	"tombolo/lab/control"
 )
 
 func TestAWS(t *testing.T) {
@@ -33,12 +32,12 @@ func TestAWS(t *testing.T) {
 				`"status":{"expirationTimestamp":"2026-01-02T02:04:05Z","token":"k8s-aws-v1.demo"}}` + "\n",
 		},
 		{name: "no cluster", args: []string{"eks", "get-token"}, err: "aws eks get-token: no cluster is named; give --cluster-name"},
-		{name: "other command", args: []string{"s3", "ls"}, err: `aws: unknown command "s3 ls"; ` + awsRemedy},
-		{name: "other flag", args: []string{"--no-verify-ssl"}, err: "aws: unknown flag: --no-verify-ssl; " + awsRemedy},
+		{name: "other command", args: []string{"s3", "ls"}, err: `aws: unknown command "s3 ls"; ` + remedy},
+		{name: "other flag", args: []string{"--no-verify-ssl"}, err: "aws: unknown flag: --no-verify-ssl; " + remedy},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var out bytes.Buffer
-			err := awsRun(t.Context(), &AWSOptions{Out: &out, Token: token, Args: test.args})
+			err := Run(t.Context(), &Options{Out: &out, Token: token, Args: test.args})
 			if (err == nil) != (test.err == "") || (err != nil && err.Error() != test.err) {
 				t.Errorf("got the error %v, want %q", err, test.err)
 			}
@@ -51,18 +50,18 @@ func TestAWS(t *testing.T) {
 func TestAWSSession(t *testing.T) {
 	args := []string{"sts", "assume-role", "--region", "eu-central-1", "--role-arn", "arn:r", "--role-session-name", "s", "--external-id", "x", "--query", "Credentials.[AccessKeyId,SecretAccessKey,SessionToken]", "--output", "text"}
 	var out, errOut bytes.Buffer
-	opts := &AWSOptions{Out: &out, ErrOut: &errOut, Args: args, Assume: func(_ context.Context, role sts.Role) (sigv4.Credentials, error) {
-		assert.DeepEqual(t, role, sts.Role{ARN: "arn:r", Session: "s", ExternalID: "x"})
+	opts := &Options{Out: &out, ErrOut: &errOut, Args: args, Assume: func(_ context.Context, role control.Role) (sigv4.Credentials, error) {
+		assert.DeepEqual(t, role, control.Role{ARN: "arn:r", Session: "s", ExternalID: "x"})
 		return sigv4.Credentials{AccessKeyID: "a", SecretAccessKey: "b", SessionToken: "c"}, nil
 	}}
-	assert.NilError(t, awsRun(t.Context(), opts))
+	assert.NilError(t, Run(t.Context(), opts))
 	assert.Equal(t, out.String(), "a\tb\tc\n")
-	opts.Assume = func(context.Context, sts.Role) (sigv4.Credentials, error) {
+	opts.Assume = func(context.Context, control.Role) (sigv4.Credentials, error) {
 		return sigv4.Credentials{}, errors.New("AccessDenied: no")
 	}
 	exit := new(fault.Exit)
-	assert.Assert(t, errors.As(awsRun(t.Context(), opts), &exit))
-	assert.Equal(t, exit.Code, awsRefused)
+	assert.Assert(t, errors.As(Run(t.Context(), opts), &exit))
+	assert.Equal(t, exit.Code, refusedCode)
 	assert.Check(t, is.Contains(errOut.String(), "calling the AssumeRole operation: AccessDenied: no"))
 }
 
@@ -70,11 +69,11 @@ func TestAWSSession(t *testing.T) {
 // would.
 func TestAWSInsights(t *testing.T) {
 	t.Setenv("AWS_REGION", "eu-west-1")
-	versions := lab.InsightFilter{Categories: []string{"UPGRADE_READINESS"}, KubernetesVersions: []string{"1.34", "1.35"}}
+	versions := control.InsightFilter{Categories: []string{"UPGRADE_READINESS"}, KubernetesVersions: []string{"1.34", "1.35"}}
 	for _, test := range []struct {
 		name    string
 		args    []string
-		asked   lab.InsightRequest
+		asked   control.InsightRequest
 		refused error
 		want    string
 		said    string
@@ -82,26 +81,26 @@ func TestAWSInsights(t *testing.T) {
 	}{
 		{
 			name: "list", args: []string{"eks", "list-insights", "--cluster-name", "demo", "--region", "eu-central-1", "--output", "json", "--no-cli-pager", "--no-paginate", "--profile", "x"},
-			asked: lab.InsightRequest{Cluster: "demo", Region: "eu-central-1"}, want: `{"insights":[]}` + "\n",
+			asked: control.InsightRequest{Cluster: "demo", Region: "eu-central-1"}, want: `{"insights":[]}` + "\n",
 		},
 		{
 			name: "shorthand", args: []string{"eks", "list-insights", "--cluster-name", "demo", "--filter", "categories=UPGRADE_READINESS,kubernetesVersions=1.34,1.35"},
-			asked: lab.InsightRequest{Cluster: "demo", Region: "eu-west-1", Filter: versions}, want: `{"insights":[]}` + "\n",
+			asked: control.InsightRequest{Cluster: "demo", Region: "eu-west-1", Filter: versions}, want: `{"insights":[]}` + "\n",
 		},
 		{
 			name: "JSON", args: []string{"eks", "list-insights", "--cluster-name=demo", `--filter={"categories":["UPGRADE_READINESS"],"kubernetesVersions":["1.34","1.35"]}`},
-			asked: lab.InsightRequest{Cluster: "demo", Region: "eu-west-1", Filter: versions}, want: `{"insights":[]}` + "\n",
+			asked: control.InsightRequest{Cluster: "demo", Region: "eu-west-1", Filter: versions}, want: `{"insights":[]}` + "\n",
 		},
 		{
 			name: "describe", args: []string{"eks", "describe-insight", "--cluster-name", "demo", "--id", "1"},
-			asked: lab.InsightRequest{Cluster: "demo", Region: "eu-west-1", ID: "1"}, want: `{"insights":[]}` + "\n",
+			asked: control.InsightRequest{Cluster: "demo", Region: "eu-west-1", ID: "1"}, want: `{"insights":[]}` + "\n",
 		},
 		{
-			name: "refused", args: []string{"eks", "list-insights", "--cluster-name", "x"}, asked: lab.InsightRequest{Cluster: "x", Region: "eu-west-1"},
-			refused: &lab.AWSError{Operation: "ListInsights", Code: "ResourceNotFoundException", Message: "No cluster found for name: x."},
+			name: "refused", args: []string{"eks", "list-insights", "--cluster-name", "x"}, asked: control.InsightRequest{Cluster: "x", Region: "eu-west-1"},
+			refused: &control.AWSError{Operation: "ListInsights", Code: "ResourceNotFoundException", Message: "No cluster found for name: x."},
 			said:    "\nAn error occurred (ResourceNotFoundException) when calling the ListInsights operation: No cluster found for name: x.\n", err: "exit code 254",
 		},
-		{name: "no lab", args: []string{"eks", "list-insights", "--cluster-name", "x"}, asked: lab.InsightRequest{Cluster: "x", Region: "eu-west-1"}, refused: lab.ErrNotRunning, err: lab.ErrNotRunning.Error()},
+		{name: "no lab", args: []string{"eks", "list-insights", "--cluster-name", "x"}, asked: control.InsightRequest{Cluster: "x", Region: "eu-west-1"}, refused: control.ErrNotRunning, err: control.ErrNotRunning.Error()},
 		{name: "no id", args: []string{"eks", "describe-insight", "--cluster-name", "x"}, err: "aws eks describe-insight: --id is of describe-insight, which needs it; give --id there, and nowhere else"},
 		{
 			name: "other list", args: []string{"eks", "list-insights", "--cluster-name", "x", "--filter", "names=1"},
@@ -110,10 +109,10 @@ func TestAWSInsights(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var out, said bytes.Buffer
-			var asked lab.InsightRequest
-			err := awsRun(t.Context(), &AWSOptions{
+			var asked control.InsightRequest
+			err := Run(t.Context(), &Options{
 				Out: &out, ErrOut: &said, Args: test.args,
-				Insights: func(_ context.Context, r lab.InsightRequest) (json.RawMessage, error) {
+				Insights: func(_ context.Context, r control.InsightRequest) (json.RawMessage, error) {
 					asked = r
 					return json.RawMessage(`{"insights":[]}`), test.refused
 				},
