@@ -69,7 +69,7 @@ func TestLoggedInToADirectory(t *testing.T) {
 	if dir, local := d.backend.Directory(); !local || dir != filepath.Join(root, "some state") {
 		t.Errorf("the backend is %q, a directory: %t", dir, local)
 	}
-	if got := d.env["PULUMI_BACKEND_URL"]; got != "file://"+root+"/some%20state?no_tmp_dir=true" || !d.backend.OwnCopies {
+	if got := d.env["PULUMI_BACKEND_URL"]; got != "file://"+root+"/some%20state?no_tmp_dir=true&metadata=skip" || !d.backend.OwnCopies {
 		t.Errorf("the CLI is to use %q, and to keep copies: %t", got, d.backend.OwnCopies)
 	}
 }

@@ -420,7 +420,7 @@ type bench struct {
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{cli: newFakeCLI(), seen: &witness{}, stateDir: t.TempDir()}
-	b.cli.backend = "file://" + b.stateDir
+	b.cli.backend = backend.ForCLI("file://" + b.stateDir)
 	d, err := New(Options{
 		Root: t.TempDir(), WorkDir: t.TempDir(), Command: b.cli, Observer: b.seen,
 		BackendURL: "file://" + b.stateDir,

@@ -219,7 +219,7 @@ func (o *Options) environment() map[string]string {
 	}
 	maps.Copy(env, cloud.LoginEnv(o.lookupEnv))
 	if o.BackendURL != "" {
-		env["PULUMI_BACKEND_URL"] = o.BackendURL
+		env["PULUMI_BACKEND_URL"] = backend.ForCLI(o.BackendURL)
 	}
 	if o.PulumiHome != "" {
 		env["PULUMI_HOME"] = o.PulumiHome

@@ -3,6 +3,7 @@ package automation
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
@@ -44,6 +45,11 @@ func (s *session) setEnv(env map[string]string) {
 // open opens a stack, and creates it if it does not exist. exists spares the
 // CLI a call when the caller knows that it does.
 func (d *Driver) open(ctx context.Context, c *config.Cluster, k stacks.Kind, o programs.Options, exists bool) (*session, error) {
+	if !exists && k == stacks.Bootstrap {
+		if err := d.pulumi.ShareSalt(stacks.Name(c.Name, stacks.Core), stacks.Name(c.Name, k)); err != nil {
+			return nil, err
+		}
+	}
 	return d.openAt(ctx, d.pulumi.Place(), c, k, o, exists)
 }
 
@@ -62,12 +68,26 @@ func (d *Driver) openAt(ctx context.Context, at pulumicli.Place, c *config.Clust
 	return s, nil
 }
 
-// watched keeps the program's own error.
+// watched keeps the program's own error. The program has a goroutine of its own: Pulumi puts
+// the calls that lead to a resource into the state with it, and those of the Automation API
+// would be more than half of them, and a quarter of a state.
 func (s *session) watched(program pulumi.RunFunc) pulumi.RunFunc {
 	return func(ctx *pulumi.Context) error {
-		s.programErr = program(ctx)
+		done := make(chan error, 1)
+		go func() { done <- caught(ctx, program) }()
+		s.programErr = <-done
 		return s.programErr
 	}
+}
+
+// caught runs a program, whose panic is an error.
+func caught(ctx *pulumi.Context, program pulumi.RunFunc) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the program panicked: %v\n%s", r, debug.Stack())
+		}
+	}()
+	return program(ctx)
 }
 
 // stackNames are the names of a cluster's stacks, in the order they are made.

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"tombolo/automation/backend"
+
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"gopkg.in/yaml.v3"
@@ -33,10 +35,10 @@ func (p *CLI) Scratch(ctx context.Context, dir string, program pulumi.RunFunc) (
 		return auto.Stack{}, fmt.Errorf("write project to look resources up: %w", err)
 	}
 	env := maps.Clone(p.Env)
-	env["PULUMI_BACKEND_URL"] = "file://" + state
+	env["PULUMI_BACKEND_URL"] = backend.ForCLI("file://" + state)
 	env["PULUMI_CONFIG_PASSPHRASE"] = "nothing is stored"
 	ws, err := auto.NewLocalWorkspace(ctx, auto.WorkDir(dir), auto.Pulumi(command), auto.EnvVars(env),
-		auto.PulumiHome(p.Home), auto.Program(program), auto.SecretsProvider("passphrase"))
+		auto.PulumiHome(p.Home), auto.Program(program), auto.SecretsProvider(passphrase))
 	if err != nil {
 		return auto.Stack{}, fmt.Errorf("open workspace to look resources up: %w", err)
 	}
@@ -51,8 +53,8 @@ func (p *CLI) Scratch(ctx context.Context, dir string, program pulumi.RunFunc) (
 
 // settings are what a stack's settings file says about its secrets.
 type settings struct {
-	Provider string `yaml:"secretsprovider"`
-	Salt     string `yaml:"encryptionsalt"`
+	Provider string `yaml:"secretsprovider,omitempty"`
+	Salt     string `yaml:"encryptionsalt,omitempty"`
 }
 
 // Aside makes a place for a stack in dir with a backend of its own, and the
@@ -62,7 +64,6 @@ func (p *CLI) Aside(dir, stack string) (Place, error) {
 		return Place{}, err
 	}
 	state := filepath.Join(dir, "state")
-	file := filepath.Join(stackConfigDir, "Pulumi."+stack+".yaml")
 	err := errors.Join(
 		os.Mkdir(state, 0o700), os.Mkdir(filepath.Join(dir, stackConfigDir), 0o700),
 		os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte(project), 0o600),
@@ -70,12 +71,12 @@ func (p *CLI) Aside(dir, stack string) (Place, error) {
 	if err != nil {
 		return Place{}, err
 	}
-	has, err := copySettings(filepath.Join(p.WorkDir, file), filepath.Join(dir, file))
+	has, err := copySettings(p.settingsFile(stack), filepath.Join(dir, stackConfigDir, filepath.Base(p.settingsFile(stack))))
 	if err != nil {
 		return Place{}, err
 	}
-	at := Place{dir: dir, env: maps.Clone(p.Env), secrets: "passphrase"}
-	at.env["PULUMI_BACKEND_URL"] = "file://" + state
+	at := Place{dir: dir, env: maps.Clone(p.Env), secrets: passphrase}
+	at.env["PULUMI_BACKEND_URL"] = backend.ForCLI("file://" + state)
 	switch {
 	case has.Provider != "":
 		at.secrets = has.Provider

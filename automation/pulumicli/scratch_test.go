@@ -34,7 +34,7 @@ func TestAside(t *testing.T) {
 			at, err := p.Aside(dir, "demo-core")
 			assert.NilError(t, err)
 			got := []string{at.dir, at.secrets, at.env["PULUMI_CONFIG_PASSPHRASE"], at.env["PULUMI_BACKEND_URL"], p.Env["PULUMI_BACKEND_URL"]}
-			want := []string{dir, tt.secrets, tt.passphrase, "file://" + filepath.Join(dir, "state"), "s3://theirs"}
+			want := []string{dir, tt.secrets, tt.passphrase, "file://" + filepath.Join(dir, "state") + "?metadata=skip", "s3://theirs"}
 			assert.DeepEqual(t, got, want)
 			copied, err := os.ReadFile(filepath.Join(dir, file))
 			if string(copied) != tt.settings || err != nil && tt.settings != "" {

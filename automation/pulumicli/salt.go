@@ -1,0 +1,68 @@
+package pulumicli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// passphrase is the secrets provider that is none's but the CLI's own.
+const passphrase = "passphrase"
+
+// ShareSalt has a stack that will be made encrypt its secrets with the key of another, where
+// the CLI encrypts with a passphrase: the CLI derives a key once in each of its runs, which takes
+// it a quarter of a second, and a stack that reads the other's outputs needs both keys.
+// Nothing happens where the one has no salt in its settings, or the other has settings.
+func (p *CLI) ShareSalt(of, with string) error {
+	if p.Secrets != "" && p.Secrets != passphrase || strings.HasPrefix(p.Env["PULUMI_BACKEND_URL"], "http") {
+		return nil // Pulumi Cloud encrypts by itself
+	}
+	if err := p.prepareWorkDir(); err != nil {
+		return err
+	}
+	text, err := os.ReadFile(p.settingsFile(of))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var has settings
+	if err == nil {
+		err = yaml.Unmarshal(text, &has)
+	}
+	if err != nil {
+		return fmt.Errorf("read the settings of stack %s: %w", of, err)
+	}
+	if has.Salt == "" || has.Provider != "" {
+		return nil
+	}
+	text, err = yaml.Marshal(settings{Salt: has.Salt})
+	if err == nil {
+		err = writeNew(p.settingsFile(with), text)
+	}
+	if err != nil {
+		return fmt.Errorf("write the settings of stack %s: %w", with, err)
+	}
+	return nil
+}
+
+// settingsFile is where a stack has its settings.
+func (p *CLI) settingsFile(stack string) string {
+	return filepath.Join(p.WorkDir, stackConfigDir, "Pulumi."+stack+".yaml")
+}
+
+// writeNew writes a file unless there is one.
+func writeNew(name string, text []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Close())
+}
