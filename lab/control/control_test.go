@@ -20,7 +20,7 @@ import (
 // daemon answers on a socket as the handler does, and is written down.
 func daemon(t *testing.T, handler http.HandlerFunc) Client {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "lab") // a socket's path is short
+	dir, err := os.MkdirTemp("", "lab") //nolint:usetesting // the path of a socket in it must stay short
 	assert.NilError(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	socket := filepath.Join(dir, "s")
