@@ -7,8 +7,11 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/internal/sleep"
 )
 
 // Resource is a resource of a stack's state.
@@ -113,6 +116,14 @@ func (rs Resources) Named(token, name string) Resource {
 // readFunction is the engine's function that reads the resources of a stack.
 const readFunction = "pulumi:pulumi:readStackResourceOutputs"
 
+// beingWritten is of the error of a state that the CLI writes at the same moment: in a
+// directory, it writes the attributes of the state's file in more than one step. Source:
+// https://pkg.go.dev/gocloud.dev/blob/fileblob#Options
+const beingWritten = "failed to load checkpoint"
+
+// pauses are those before such a state is read again.
+var pauses = []time.Duration{20 * time.Millisecond, 100 * time.Millisecond, 500 * time.Millisecond, 2 * time.Second}
+
 // Read reads the resources of the stack that the program is run for, as they were
 // before, with the outputs of these keys. It leaves no trace in the state; a stack that
 // does not exist has none. Outputs of other keys are not looked at: some are secrets, and
@@ -123,7 +134,18 @@ func Read(ctx *pulumi.Context, keys []string) (Resources, error) {
 	args := struct {
 		Stack string `pulumi:"stackName"`
 	}{ctx.Stack()}
-	if _, err := ctx.InvokePackageRaw(readFunction, args, state.Interface(), ""); err != nil {
+	ask := func() error {
+		_, err := ctx.InvokePackageRaw(readFunction, args, state.Interface(), "")
+		return err
+	}
+	err := ask()
+	for _, pause := range pauses {
+		if err == nil || !strings.Contains(err.Error(), beingWritten) || sleep.For(ctx.Context(), pause) != nil {
+			break
+		}
+		err = ask()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("read the resources of stack %s from the state: %w", ctx.Stack(), err)
 	}
 	var out Resources

@@ -1,11 +1,13 @@
 package live
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/recorder"
 )
@@ -31,4 +33,37 @@ func TestRead(t *testing.T) {
 		return nil
 	})
 	assert.NilError(t, err)
+}
+
+// TestReadWhileTheStateIsWritten: plain Pulumi writes the state in a directory while the program
+// reads it.
+func TestReadWhileTheStateIsWritten(t *testing.T) {
+	for name, test := range map[string]struct {
+		failure string
+		asked   int
+		read    bool
+	}{
+		"being written": {"failed to load checkpoint: EOF", 3, true},
+		"anything else": {"access denied", 1, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked := 0
+			r := &recorder.Recorder{Invokes: map[string]func(resource.PropertyMap) (resource.PropertyMap, error){
+				readFunction: func(resource.PropertyMap) (resource.PropertyMap, error) {
+					if asked++; asked < 3 {
+						return nil, errors.New(test.failure)
+					}
+					return resource.NewPropertyMapFromMap(map[string]any{"outputs": map[string]any{}}), nil
+				},
+			}}
+			err := r.Run("demo-core", func(ctx *pulumi.Context) error {
+				_, err := Read(ctx, []string{"cidrBlock"})
+				return err
+			})
+			assert.Check(t, is.Equal(asked, test.asked))
+			if assert.Check(t, is.Equal(err == nil, test.read), "%v", err); err != nil {
+				assert.ErrorContains(t, err, test.failure)
+			}
+		})
+	}
 }
