@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 
 	"tombolo/lab/aws/sigv4"
-	"tombolo/lab/control"
 	"tombolo/lab/ports"
 )
 
@@ -25,12 +24,8 @@ const RoleVariable = "TOMBOLO_LAB_ROLE"
 // kubectl and the driver work with the lab instead of the cloud.
 func (l *Lab) Env() (map[string]string, error) {
 	p := l.paths()
-	file, found, err := control.ReadDaemon(p.daemon())
-	if err != nil {
+	if _, err := l.daemon().Running(); err != nil {
 		return nil, err
-	}
-	if !found || !file.Alive() {
-		return nil, ErrNotRunning
 	}
 	book, err := ports.Open(p.ports())
 	if err != nil {

@@ -26,6 +26,15 @@ const answerTimeout = 5 * time.Second
 // Client asks the daemon that is written down in a file.
 type Client struct{ File string }
 
+// Running is the daemon that runs. Without one it fails with ErrNotRunning.
+func (c Client) Running() (Daemon, error) {
+	daemon, found, err := ReadDaemon(c.File)
+	if err == nil && (!found || !daemon.Alive()) {
+		err = ErrNotRunning
+	}
+	return daemon, err
+}
+
 // Ask is Call for what the daemon answers at once. One that is there and does
 // not answer is an error that says what to do about it.
 func (c Client) Ask(ctx context.Context, method, path string, in, out any) error {
@@ -41,12 +50,9 @@ func (c Client) Ask(ctx context.Context, method, path string, in, out any) error
 // Call asks the daemon; out may be nil. Without a daemon it fails with
 // ErrNotRunning.
 func (c Client) Call(ctx context.Context, method, path string, in, out any) error {
-	daemon, found, err := ReadDaemon(c.File)
+	daemon, err := c.Running()
 	if err != nil {
 		return err
-	}
-	if !found || !daemon.Alive() {
-		return ErrNotRunning
 	}
 	body, err := json.Marshal(in)
 	if err != nil {

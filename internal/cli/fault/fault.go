@@ -4,6 +4,7 @@ package fault
 
 import (
 	"fmt"
+	"io"
 	"strings"
 )
 
@@ -89,3 +90,12 @@ type Exit struct{ Code int }
 
 // Error names the code.
 func (e *Exit) Error() string { return fmt.Sprintf("exit code %d", e.Code) }
+
+// Refuse writes, on the error output, what the other program would say of a refusal, and is
+// the error that ends the process with that program's code.
+func Refuse(errOut io.Writer, code int, format string, args ...any) error {
+	if _, err := fmt.Fprintf(errOut, format, args...); err != nil {
+		return err
+	}
+	return &Exit{Code: code}
+}

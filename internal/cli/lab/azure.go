@@ -37,7 +37,13 @@ type AzureOptions struct {
 func NewCmdAzure(f *factory.Factory, runF func(context.Context, *AzureOptions) error) *cobra.Command {
 	opts := &AzureOptions{
 		Out: f.Streams.Out, ErrOut: f.Streams.ErrOut,
-		KeyVault: inLab(f, (*lab.Lab).KeyVault),
+		KeyVault: func(ctx context.Context, r lab.VaultRequest) (json.RawMessage, error) {
+			l, err := f.Lab()
+			if err != nil {
+				return nil, err
+			}
+			return l.KeyVault(ctx, r)
+		},
 	}
 	return newShim("az", "Answer as the Azure CLI does to people who keep secrets", func(ctx context.Context, args []string) error {
 		opts.Args = args
@@ -116,7 +122,7 @@ func writeVault(ctx context.Context, o *AzureOptions, r lab.VaultRequest, valueO
 	answer, err := o.KeyVault(ctx, r)
 	var refused *lab.VaultError
 	if errors.As(err, &refused) {
-		return refuse(o.ErrOut, 1, "ERROR: %s\n", refused)
+		return fault.Refuse(o.ErrOut, 1, "ERROR: %s\n", refused)
 	}
 	if err != nil {
 		return err

@@ -146,7 +146,7 @@ func writeToken(ctx context.Context, o *Options, cluster string) error {
 func writeSession(ctx context.Context, o *Options, role control.Role) error {
 	by, err := o.Assume(ctx, role)
 	if err != nil {
-		return refuse(o.ErrOut, "\nAn error occurred when calling the AssumeRole operation: %v\n", err)
+		return fault.Refuse(o.ErrOut, refusedCode, "\nAn error occurred when calling the AssumeRole operation: %v\n", err)
 	}
 	_, err = fmt.Fprintf(o.Out, "%s\t%s\t%s\n", by.AccessKeyID, by.SecretAccessKey, by.SessionToken)
 	return err
@@ -158,7 +158,7 @@ func writeInsights(ctx context.Context, o *Options, r control.InsightRequest) er
 	answer, err := o.Insights(ctx, r)
 	var refused *control.AWSError
 	if errors.As(err, &refused) {
-		return refuse(o.ErrOut, "\n%s\n", refused)
+		return fault.Refuse(o.ErrOut, refusedCode, "\n%s\n", refused)
 	}
 	if err != nil {
 		return err
@@ -193,14 +193,6 @@ func insightFilter(text string) (f control.InsightFilter, _ error) {
 		*list = append(*list, strings.Trim(value, "[]"))
 	}
 	return f, nil
-}
-
-// refuse writes AWS's refusal on the error output, and ends the program with a code.
-func refuse(errOut io.Writer, format string, args ...any) error {
-	if _, err := fmt.Fprintf(errOut, format, args...); err != nil {
-		return err
-	}
-	return &fault.Exit{Code: refusedCode}
 }
 
 // writeJSON writes one document on one line.

@@ -105,7 +105,7 @@ func writeSecrets(ctx context.Context, o *Options, r control.SecretsRequest, val
 	answer, err := o.Secrets(ctx, r)
 	var refused *control.AWSError
 	if errors.As(err, &refused) {
-		return refuse(o.ErrOut, "\n%s\n", refused)
+		return fault.Refuse(o.ErrOut, refusedCode, "\n%s\n", refused)
 	}
 	if err != nil || !valueOnly {
 		return errors.Join(err, writeAnswer(o, answer))
