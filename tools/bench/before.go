@@ -76,7 +76,9 @@ func (m measured) rows() [][3]string {
 			if i >= len(was.Fleets) || was.Fleets[i].Clusters != f.Clusters {
 				break
 			}
-			of := func(f fleetCost) string { return fmt.Sprintf("%.2f", f.Up.Wall/f.bound(m.Machine.Cores)) }
+			of := func(f fleetCost) string {
+				return fmt.Sprintf("%.2f", f.Up.Wall/f.bound(m.Machines[partClusters].Cores))
+			}
 			add(fmt.Sprintf("creating %d at once, of the bound", f.Clusters), of(was.Fleets[i]), of(f))
 			add(fmt.Sprintf("%d unchanged since the last up", f.Clusters), inSeconds(was.Fleets[i].Unchanged.Wall), inSeconds(f.Unchanged.Wall))
 		}

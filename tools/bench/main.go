@@ -87,7 +87,7 @@ func run(ctx context.Context, args []string, progress *log.Logger) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", part, err)
 		}
-		if m.Machine, err = thisMachine(); err != nil {
+		if m.Machines[part], err = thisMachine(); err != nil {
 			return err
 		}
 		if err := m.save(o); err != nil {

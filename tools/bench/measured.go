@@ -15,7 +15,8 @@ import (
 // measured is everything that was measured. Parts are measured apart, and keep
 // what they have until they are measured again.
 type measured struct {
-	Machine machine `json:"machine"`
+	// Machines are what parts were measured on, by part.
+	Machines map[string]machine `json:"machines"`
 	taken
 	Before *before `json:"before,omitempty"`
 }
@@ -33,7 +34,7 @@ type taken struct {
 	Start     *start      `json:"start,omitempty"`
 }
 
-// machine that the last part was measured on.
+// machine that a part was measured on.
 type machine struct {
 	Date     string  `json:"date"`
 	System   string  `json:"system"`
@@ -41,14 +42,14 @@ type machine struct {
 	Cores    int     `json:"cores"`
 	MemoryGB float64 `json:"memoryGB"`
 	Go       string  `json:"go"`
-	// Load is the average over the minute before the document was written: on a
-	// machine with something else to do, times are not to be trusted.
+	// Load is the average over the part's last minute: on a machine with something
+	// else to do, times are not to be trusted.
 	Load float64 `json:"load"`
 }
 
 // load reads what earlier runs have measured; nothing where none has.
 func load(file string) (measured, error) {
-	var m measured
+	m := measured{Machines: map[string]machine{}}
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, nil
@@ -72,7 +73,7 @@ func (m measured) save(o options) error {
 		return err
 	}
 	if m.Fleets != nil {
-		if err := os.WriteFile(o.plot, plot(m.Fleets, m.Machine.Cores), 0o644); err != nil {
+		if err := os.WriteFile(o.plot, plot(m.Fleets, m.Machines[partClusters].Cores), 0o644); err != nil {
 			return err
 		}
 	}

@@ -11,8 +11,12 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// sampleEvery is the time between two looks at a command's memory.
-const sampleEvery = time.Second
+// The time until the first look at a command's memory, and the longest between two. It
+// doubles in between, so that a command of a moment is seen, and a long one not disturbed.
+const (
+	sampleFirst = 50 * time.Millisecond
+	sampleEvery = time.Second
+)
 
 // usage is what a command took, with all that it started.
 type usage struct {
@@ -36,7 +40,8 @@ func measure(ctx context.Context, cmd *exec.Cmd) (usage, error) {
 	}
 	exited := make(chan error, 1)
 	go func() { exited <- cmd.Wait() }()
-	tick := time.NewTicker(sampleEvery)
+	wait := sampleFirst
+	tick := time.NewTimer(wait)
 	defer tick.Stop()
 	var u usage
 	for {
@@ -53,6 +58,8 @@ func measure(ctx context.Context, cmd *exec.Cmd) (usage, error) {
 			return u, nil
 		case <-tick.C:
 			u.PeakMB = max(u.PeakMB, memory(cmd.Process.Pid))
+			wait = min(2*wait, sampleEvery)
+			tick.Reset(wait)
 		}
 	}
 }

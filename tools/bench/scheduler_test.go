@@ -61,7 +61,7 @@ func TestBoundKnowsHubs(t *testing.T) {
 func TestDocument(t *testing.T) {
 	cost := func(wall, cpu float64) usage { return usage{Wall: wall, CPU: cpu, PeakMB: 100} }
 	m := measured{
-		Machine: machine{Cores: 2},
+		Machines: map[string]machine{partClusters: {Cores: 2}},
 		taken: taken{
 			Fleets: &fleets{Fleets: []fleetCost{
 				{Clusters: 1, Up: cost(20, 10), Longest: 20}, {Clusters: 4, Up: cost(33, 40), Lab: 20, Longest: 20},
