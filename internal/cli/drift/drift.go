@@ -65,21 +65,42 @@ cluster file allows that: as up --refresh does it, without a question. It is pla
 A cluster is left to people if its file has changes that were not applied, if something
 would be deleted or replaced that holds data or that others depend on, or if the policy
 requires an approval. What is unexpected is always left. The clusters are compared again
-afterwards.`),
+afterwards. They are changed wave after wave, as up does it: --max-failures, --bake and
+the flags of the gate say how carefully.`),
 		Example: strings.TrimSpace(`
   tombolo drift demo --lab
   tombolo drift --all
   tombolo drift --all --report drift.md
-  tombolo drift --all --remediate
+  tombolo drift --all --remediate --max-failures 5% --bake 10m
   tombolo drift demo --output json`),
-		Args: opts.Args,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if err := opts.checkRemediation(cmd); err != nil {
+				return err
+			}
+			return opts.Args(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, driftRun) },
 	}
 	opts.AddFlags(cmd)
 	opts.AddChangedFlags(cmd)
+	opts.AddFailuresFlag(cmd)
+	opts.AddGateFlags(cmd)
 	cmd.Flags().BoolVar(&opts.Remediate, "remediate", false, "put right what is missing or changed, where drift.remediate of the cluster file allows it")
 	cmd.Flags().StringVar(&opts.Report, "report", "", "`file` for the differences, in Markdown; it is empty if there are none")
 	return cmd
+}
+
+// checkRemediation refuses the flags of a run that changes clusters where none does.
+func (o *Options) checkRemediation(cmd *cobra.Command) error {
+	if o.Remediate {
+		return nil
+	}
+	for _, name := range []string{"max-failures", "bake", "no-gate", "gate-timeout"} {
+		if cmd.Flags().Changed(name) {
+			return fault.NewUsage(fmt.Sprintf("--%s without --remediate: a comparison changes no cluster", name), "pass --remediate too, or leave it out")
+		}
+	}
+	return nil
 }
 
 func driftRun(ctx context.Context, o *Options) error {

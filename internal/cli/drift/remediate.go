@@ -183,10 +183,11 @@ func (m *remedy) tell(all []*config.Cluster) {
 	}
 }
 
-// apply does what was planned, wave after wave, each of which has to be healthy.
+// apply does what was planned, wave after wave, each of which has to be healthy. Such a run
+// is not resumed: the next one compares again, and plans what is left.
 func (m *remedy) apply(ctx context.Context, wanted []*config.Cluster, reports *found) error {
 	s := m.session.As(fleet.Operation{Name: "remediate", Order: rollout.Forward, Changes: true})
-	return s.Run(ctx, wanted, fleet.Tasks{
+	return s.Run(ctx, wanted, m.Gated(fleet.Tasks{
 		Changes: func(_ context.Context, c *config.Cluster) bool { return c.Drift.Remediate == config.RemediateInWindow },
 		Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (rollout.Work, error) {
 			r, err := s.Driver.Up(ctx, c, automation.UpOptions{Refresh: true, Approved: m.plans[c.Name]})
@@ -195,9 +196,8 @@ func (m *remedy) apply(ctx context.Context, wanted []*config.Cluster, reports *f
 			}
 			return result.Work(r), m.look(ctx, s.Driver, t, c, reports)
 		},
-		Gate: func(ctx context.Context, c *config.Cluster) error {
-			_, err := s.Driver.Verify(ctx, c, health.Options{Timeout: fleet.DefaultGateTimeout})
-			return err
-		},
-	})
+	}, func(ctx context.Context, c *config.Cluster, h health.Options) error {
+		_, err := s.Driver.Verify(ctx, c, h)
+		return err
+	}))
 }

@@ -43,6 +43,8 @@ type simulated struct {
 	on      string
 	// unapplied are clusters whose files have changes, and ups the clusters that were changed.
 	unapplied, ups []string
+	// failing are clusters whose ups fail, and ill those that are not healthy after it.
+	failing, ill []string
 }
 
 func (d *simulated) Drift(_ context.Context, c *config.Cluster) (drift.Report, error) {
@@ -80,12 +82,18 @@ func (d *simulated) Up(_ context.Context, c *config.Cluster, o automation.UpOpti
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	delete(d.differs, c.Name)
 	d.ups = append(d.ups, c.Name)
+	if slices.Contains(d.failing, c.Name) {
+		return automation.Result{}, errors.New("the up failed")
+	}
+	delete(d.differs, c.Name)
 	return automation.Result{Cluster: c.Name}, nil
 }
 
-func (d *simulated) Verify(context.Context, *config.Cluster, health.Options) (health.Verification, error) {
+func (d *simulated) Verify(_ context.Context, c *config.Cluster, _ health.Options) (health.Verification, error) {
+	if slices.Contains(d.ill, c.Name) {
+		return health.Verification{}, errors.New(c.Name + " is not healthy")
+	}
 	return health.Verification{}, nil
 }
 
@@ -95,21 +103,36 @@ var changed = drift.Difference{Class: drift.Changed, Stack: "demo-core", Type: s
 // returns what it said and the report.
 func remediate(t *testing.T, d *simulated, policy config.Remediation, rules string) (stderr, report string, err error) {
 	t.Helper()
+	f, stderr, report, err := remediateAll(t, d, []*config.Cluster{{
+		Name: "demo", Drift: config.DriftPolicy{Remediate: policy},
+		ChangeWindows: []config.ChangeWindow{{Days: []config.Day{config.Monday}, From: "22:00", To: "04:00", TimeZone: "Europe/Berlin"}},
+	}}, rules)
+	if records, recordsErr := f.Records(); recordsErr != nil || (len(records) > 0) != (len(d.ups) > 0) {
+		t.Errorf("%d runs were recorded for %d ups, %v", len(records), len(d.ups), recordsErr)
+	} else if len(d.ups) > 0 {
+		assert.Check(t, is.Equal(records[0].Ends["demo"].Outcome, rollout.Succeeded))
+	}
+	return stderr, report, err
+}
+
+// remediateAll runs it on several clusters, with the flags.
+func remediateAll(t *testing.T, d *simulated, all []*config.Cluster, rules string, flags ...string) (f *factory.Factory, stderr, report string, err error) {
+	t.Helper()
 	root := t.TempDir()
 	assert.NilError(t, os.WriteFile(filepath.Join(root, "Pulumi.yaml"), []byte("name: tombolo\n"), 0o600))
-	assert.NilError(t, os.WriteFile(filepath.Join(root, "demo.yaml"), []byte("name: demo\n"), 0o600))
+	args := append([]string{"--remediate"}, flags...)
+	for _, c := range all {
+		c.File, c.Cloud = filepath.Join(root, c.Name+".yaml"), config.Cloud{Provider: config.AWS}
+		assert.NilError(t, os.WriteFile(c.File, []byte("name: "+c.Name+"\n"), 0o600))
+		args = append(args, c.Name)
+	}
 	if rules != "" {
 		assert.NilError(t, os.WriteFile(filepath.Join(root, config.PolicyFile), []byte(rules), 0o600))
 	}
 	s, _, _, errOut := streams.Test()
-	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Plain, NoColor: true}, Dir: root}
+	f = &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Plain, NoColor: true}, Dir: root}
 	cmd := NewCmdDrift(f, func(ctx context.Context, o *Options) error {
-		o.Clusters = func([]string) ([]*config.Cluster, error) {
-			return []*config.Cluster{{
-				Name: "demo", File: filepath.Join(root, "demo.yaml"), Cloud: config.Cloud{Provider: config.AWS}, Drift: config.DriftPolicy{Remediate: policy},
-				ChangeWindows: []config.ChangeWindow{{Days: []config.Day{config.Monday}, From: "22:00", To: "04:00", TimeZone: "Europe/Berlin"}},
-			}}, nil
-		}
+		o.Clusters = func([]string) ([]*config.Cluster, error) { return all, nil }
 		o.Now = func() time.Time { return time.Date(2026, 1, 5, 11, 0, 0, 0, time.UTC) }
 		o.Driver = func(_ context.Context, observer automation.Observer) (Driver, error) {
 			d.observer = observer
@@ -118,15 +141,48 @@ func remediate(t *testing.T, d *simulated, policy config.Remediation, rules stri
 		return driftRun(ctx, o)
 	})
 	file := filepath.Join(root, "drift.md")
-	err = clitest.Execute(t, cmd, "demo", "--remediate", "--report", file)
+	err = clitest.Execute(t, cmd, append(args, "--report", file)...)
 	text, readErr := os.ReadFile(file)
 	assert.NilError(t, readErr)
-	if records, recordsErr := f.Records(); recordsErr != nil || (len(records) > 0) != (len(d.ups) > 0) {
-		t.Errorf("%d runs were recorded for %d ups, %v", len(records), len(d.ups), recordsErr)
-	} else if len(d.ups) > 0 {
-		assert.Check(t, is.Equal(records[0].Ends["demo"].Outcome, rollout.Succeeded))
+	return f, errOut.String(), string(text), err
+}
+
+// TestRemediateWaves changes clusters wave after wave, within the limits that are given.
+func TestRemediateWaves(t *testing.T) {
+	for name, test := range map[string]struct {
+		failing, ill, flags []string
+		ups                 []string
+	}{
+		"all go well":               {ups: []string{"a", "b", "c"}},
+		"one fails":                 {failing: []string{"a"}, ups: []string{"a", "b"}},
+		"one may fail":              {failing: []string{"a"}, flags: []string{"--max-failures", "1"}, ups: []string{"a", "b", "c"}},
+		"none may fail":             {failing: []string{"a"}, flags: []string{"--max-failures", "0"}, ups: []string{"a"}},
+		"one is not healthy":        {ill: []string{"b"}, ups: []string{"a", "b"}},
+		"nobody asks for health":    {ill: []string{"b"}, flags: []string{"--no-gate"}, ups: []string{"a", "b", "c"}},
+		"they stay healthy a while": {flags: []string{"--bake", "1ms"}, ups: []string{"a", "b", "c"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := &simulated{differs: map[string]drift.Difference{}, op: apitype.OpUpdate, on: subnet, failing: test.failing, ill: test.ill}
+			var all []*config.Cluster
+			for i, n := range []string{"a", "b", "c"} {
+				d.differs[n] = changed
+				all = append(all, &config.Cluster{Name: n, Wave: i / 2, Drift: config.DriftPolicy{Remediate: config.RemediateAlways}})
+			}
+			_, stderr, _, err := remediateAll(t, d, all, "", append(test.flags, "--parallel", "1")...)
+			assert.Check(t, is.DeepEqual(d.ups, test.ups), stderr)
+			assert.Check(t, is.Equal(err == nil, len(d.differs) == 0 && test.ill == nil || slices.Contains(test.flags, "--no-gate")), "%v", err)
+		})
 	}
-	return errOut.String(), string(text), err
+}
+
+// TestRemediationFlags are refused where no cluster is changed.
+func TestRemediationFlags(t *testing.T) {
+	for _, flag := range []string{"--max-failures=1", "--bake=1m", "--no-gate", "--gate-timeout=1m"} {
+		s, _, _, _ := streams.Test()
+		f := &factory.Factory{Streams: s, Globals: &factory.Globals{}}
+		cmd := NewCmdDrift(f, func(context.Context, *Options) error { return nil })
+		assert.Check(t, is.ErrorContains(clitest.Execute(t, cmd, "demo", flag), "without --remediate: a comparison changes no cluster"))
+	}
 }
 
 // TestRemediate puts right what the policy of the file allows, and nothing that only people

@@ -125,11 +125,16 @@ func (f *Fleet) AddFlags(cmd *cobra.Command) {
 	flags.BoolVar(&f.FailFast, "fail-fast", false, "start nothing more after the first failure")
 	if f.Operation.Undoing != "" {
 		flags.BoolVar(&f.Resume, "resume", false, "continue the last run that did not finish")
-		flags.Var(&f.MaxFailures, "max-failures", "begin with no further cluster when more than so many have failed, or more than so much of the run's clusters (default: one that fails stops the next wave)")
+		f.AddFailuresFlag(cmd)
 	}
 	if f.Operation.Changes {
 		f.AddFlag(cmd)
 	}
+}
+
+// AddFailuresFlag adds that of how many clusters may fail.
+func (f *Fleet) AddFailuresFlag(cmd *cobra.Command) {
+	cmd.Flags().Var(&f.MaxFailures, "max-failures", "begin with no further cluster when more than so many have failed, or more than so much of the run's clusters (default: one that fails stops the next wave)")
 }
 
 // AddGateFlags adds those of the gate between two waves.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tombolo/automation"
+	"tombolo/automation/health"
 	"tombolo/automation/rollout"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
@@ -54,6 +55,25 @@ type Tasks struct {
 	Changes func(context.Context, *config.Cluster) bool
 }
 
+// BakePatience is how long a cluster that bakes may take to be ready again: as long as the
+// engine takes to go through a commit that changes little.
+const BakePatience = time.Minute
+
+// Gated adds the checks between waves that the flags of AddGateFlags ask for. verify waits
+// until a cluster is healthy, no longer than it is told.
+func (f *Fleet) Gated(t Tasks, verify func(context.Context, *config.Cluster, health.Options) error) Tasks {
+	if f.NoGate {
+		return t
+	}
+	t.Gate = func(ctx context.Context, c *config.Cluster) error {
+		return verify(ctx, c, health.Options{Timeout: f.GateTimeout})
+	}
+	t.Health = func(ctx context.Context, c *config.Cluster) error {
+		return verify(ctx, c, health.Options{Timeout: min(BakePatience, f.GateTimeout)})
+	}
+	return t
+}
+
 // Run works on clusters in the order of the command's operation, and shows the result
 // of each. For a single cluster it returns that cluster's error, for several an error
 // with the first cause.
@@ -65,7 +85,10 @@ func (s *Session[D]) Run(ctx context.Context, all []*config.Cluster, t Tasks) er
 	}
 	defer journal.Close()
 	runner, out := s.runner(all, t, f.Operation)
-	runner.Journal, runner.MaxFailures, runner.Hold = journal, f.MaxFailures, f.hold(all, t, journal)
+	runner.Journal, runner.Hold = journal, f.hold(all, t, journal)
+	if f.Operation.Changes { // a look at clusters goes on to the last one
+		runner.MaxFailures = f.MaxFailures
+	}
 	if f.resumed != nil {
 		runner.Passed = f.resumed.Passed
 	}

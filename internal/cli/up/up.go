@@ -244,32 +244,20 @@ func (o *Options) touched(all, wanted []*config.Cluster) []*config.Cluster {
 	return wanted
 }
 
-// bakePatience is how long a cluster that bakes may take to be ready again: as long as the
-// engine takes to go through a commit that changes little.
-const bakePatience = time.Minute
-
 // tasks are what is done to each cluster: those that are not wanted have nothing
 // to change.
 func (o *Options) tasks(driver Driver, wanted []*config.Cluster) fleet.Tasks {
-	t := fleet.Tasks{
+	return o.Gated(fleet.Tasks{
 		Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (rollout.Work, error) {
 			return o.one(ctx, driver, t, c, slices.Contains(wanted, c))
 		},
 		Changes: func(ctx context.Context, c *config.Cluster) bool {
 			return o.Push || slices.Contains(wanted, c) && !o.unchanged(ctx, driver, c)
 		},
-	}
-	if !o.NoGate {
-		t.Gate = func(ctx context.Context, c *config.Cluster) error {
-			_, err := driver.Verify(ctx, c, health.Options{Timeout: o.GateTimeout})
-			return err
-		}
-		t.Health = func(ctx context.Context, c *config.Cluster) error {
-			_, err := driver.Verify(ctx, c, health.Options{Timeout: min(bakePatience, o.GateTimeout)})
-			return err
-		}
-	}
-	return t
+	}, func(ctx context.Context, c *config.Cluster, h health.Options) error {
+		_, err := driver.Verify(ctx, c, h)
+		return err
+	})
 }
 
 // one brings one cluster up.
