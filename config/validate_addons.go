@@ -67,6 +67,9 @@ func (v *validator) addonNames(at strict.Path, a addon.Enabled) {
 	}
 	needs := a.Needs(v.c.AddonFacts(), a.Options)
 	if v.c.onAzure() {
+		if _, ofSystems := a.Options.(*addon.OperatorOptions); ofSystems {
+			return // operator reports each where the system is named
+		}
 		for _, i := range needs.Identities {
 			v.fits(at, growth{"the addon's identity", AddonIdentityName(v.c.Name, a.Name, i.Name), azurefacts.MaxIdentityName})
 		}
