@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"tombolo/internal/file"
 )
 
 // passphrase is the secrets provider that is none's but the CLI's own.
@@ -41,9 +43,9 @@ func (p *CLI) ShareSalt(of, with string) error {
 	}
 	text, err = yaml.Marshal(settings{Salt: has.Salt})
 	if err == nil {
-		err = writeNew(p.settingsFile(with), text)
+		err = file.Create(p.settingsFile(with), text, 0o600)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("write the settings of stack %s: %w", with, err)
 	}
 	return nil
@@ -52,17 +54,4 @@ func (p *CLI) ShareSalt(of, with string) error {
 // settingsFile is where a stack has its settings.
 func (p *CLI) settingsFile(stack string) string {
 	return filepath.Join(p.WorkDir, stackConfigDir, "Pulumi."+stack+".yaml")
-}
-
-// writeNew writes a file unless there is one.
-func writeNew(name string, text []byte) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	return errors.Join(err, f.Close())
 }

@@ -1,4 +1,4 @@
-// Package file replaces files as a whole.
+// Package file makes and replaces files as a whole.
 package file
 
 import (
@@ -24,6 +24,21 @@ func Replace(path string, content []byte, mode fs.FileMode) error {
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(next.Name()))
+	}
+	return nil
+}
+
+// Create makes a file that is not there yet. Where there is one, it stays as it is, and the
+// error is fs.ErrExist. A file that could not be written to its end is removed. Its
+// directory must exist.
+func Create(path string, content []byte, mode fs.FileMode) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, os.Remove(path))
 	}
 	return nil
 }

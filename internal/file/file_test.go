@@ -1,6 +1,7 @@
 package file
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -37,6 +38,19 @@ func TestReplaceFails(t *testing.T) {
 	if err := Replace(filepath.Join(dir, "nowhere", "page.html"), nil, 0o644); !os.IsNotExist(err) {
 		t.Errorf("without the directory, it fails with %v", err)
 	}
+}
+
+// TestCreate makes a file once, and leaves one that is there.
+func TestCreate(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "demo.yaml")
+	assert.NilError(t, Create(path, []byte("first"), 0o600))
+	assert.ErrorIs(t, Create(path, []byte("second"), 0o600), fs.ErrExist)
+	content, err := os.ReadFile(path)
+	assert.NilError(t, err)
+	assert.Equal(t, string(content), "first")
+	alone(t, dir, "demo.yaml")
+	assert.ErrorIs(t, Create(filepath.Join(dir, "nowhere", "demo.yaml"), nil, 0o600), fs.ErrNotExist)
 }
 
 // alone expects a directory to hold one thing.

@@ -23,6 +23,7 @@ import (
 	"tombolo/internal/cli/clusters"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
+	"tombolo/internal/file"
 	"tombolo/internal/render"
 )
 
@@ -98,9 +99,9 @@ func clusterRun(ctx context.Context, o *ClusterOptions) error {
 	if err != nil {
 		return err
 	}
-	file := filepath.Join(root, "clusters", o.Name+".yaml")
-	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
-		return fault.NewUsage(clusters.Short(file)+" exists already", "give another name, or edit that file")
+	path := filepath.Join(root, "clusters", o.Name+".yaml")
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return fault.NewUsage(clusters.Short(path)+" exists already", "give another name, or edit that file")
 	}
 	gitops, err := o.gitops(root)
 	if err != nil {
@@ -117,10 +118,10 @@ func clusterRun(ctx context.Context, o *ClusterOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := write(file, text); err != nil {
+	if err := write(path, text); err != nil {
 		return err
 	}
-	return o.report(file, found)
+	return o.report(path, found)
 }
 
 var notInName = regexp.MustCompile(`[^a-z0-9]+`)
@@ -161,21 +162,21 @@ func (o *ClusterOptions) gitops(root string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var file struct {
+	var like struct {
 		GitOps yaml.Node `yaml:"gitops"`
 	}
-	if err := yaml.Unmarshal(text, &file); err != nil || file.GitOps.Kind != yaml.MappingNode {
+	if err := yaml.Unmarshal(text, &like); err != nil || like.GitOps.Kind != yaml.MappingNode {
 		return "", fault.NewUsage(fmt.Sprintf("%s has no gitops section that can be read", clusters.Short(files[0])), "run `tombolo validate "+o.Like+"`")
 	}
-	for i := 0; i+1 < len(file.GitOps.Content); i += 2 {
-		if file.GitOps.Content[i].Value == "path" {
-			file.GitOps.Content[i+1].SetString("clusters/" + o.Name)
+	for i := 0; i+1 < len(like.GitOps.Content); i += 2 {
+		if like.GitOps.Content[i].Value == "path" {
+			like.GitOps.Content[i+1].SetString("clusters/" + o.Name)
 		}
 	}
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)
 	encoder.SetIndent(2)
-	err = encoder.Encode(map[string]*yaml.Node{"gitops": &file.GitOps})
+	err = encoder.Encode(map[string]*yaml.Node{"gitops": &like.GitOps})
 	return out.String(), err
 }
 
@@ -253,18 +254,14 @@ func (o *ClusterOptions) text(found adoption.Cluster, gitops string) (string, er
 }
 
 // write makes the file, and no file where there is one by now.
-func write(file, text string) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+func write(path, text string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("make the directory of cluster files: %w", err)
 	}
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
+	if err := file.Create(path, []byte(text), 0o644); err != nil {
 		return fmt.Errorf("write the cluster file: %w", err)
 	}
-	if _, err := f.WriteString(text); err != nil {
-		return errors.Join(fmt.Errorf("write the cluster file: %w", err), f.Close())
-	}
-	return f.Close()
+	return nil
 }
 
 // clusterDocument is the result in the JSON format.
