@@ -33,6 +33,7 @@ func (r Recoverer) open(ctx context.Context, c *config.Cluster, k stacks.Kind, e
 // after the refresh. A cloud may say of what it has just made that it does not
 // exist: what was seen there a moment ago is looked for again.
 func (s *opened) settle(ctx context.Context, st *backend.State, p *plan) (*backend.State, error) {
+	urns := p.refresh()
 	for tries := 0; ; tries++ {
 		if p.creates() {
 			edited, err := adopted(st, p)
@@ -43,7 +44,7 @@ func (s *opened) settle(ctx context.Context, st *backend.State, p *plan) (*backe
 				return nil, err
 			}
 		}
-		after, err := s.refreshSettled(ctx, p.refresh())
+		after, err := s.refreshSettled(ctx, urns)
 		if err != nil {
 			return nil, err
 		}
@@ -59,6 +60,10 @@ func (s *opened) settle(ctx context.Context, st *backend.State, p *plan) (*backe
 		}
 		if st, err = withPending(after, hidden); err != nil {
 			return nil, fmt.Errorf("recover stack %s: %w", s.name, err)
+		}
+		urns = present(after, urns)
+		for _, r := range hidden {
+			urns = append(urns, string(r.URN))
 		}
 	}
 }
@@ -101,7 +106,8 @@ const settleTimeout = 30 * time.Minute
 const settlePoll = 5 * time.Second
 
 // refreshSettled refreshes the resources, again as long as the cloud is still
-// working on one of them, and returns the state.
+// working on one of them, and returns the state. What a refresh has found gone is
+// not refreshed again: the engine refuses a target that is not in the state.
 func (s *opened) refreshSettled(ctx context.Context, urns []string) (*backend.State, error) {
 	deadline := s.Now().Add(settleTimeout)
 	for {
@@ -114,6 +120,7 @@ func (s *opened) refreshSettled(ctx context.Context, urns []string) (*backend.St
 		if err != nil {
 			return nil, err
 		}
+		urns = present(st, urns)
 		busy := unsettled(st, urns)
 		if busy == "" {
 			return st, nil
@@ -129,6 +136,17 @@ func (s *opened) refreshSettled(ctx context.Context, urns []string) (*backend.St
 			return nil, pulumicli.Interrupted(pulumicli.Failed{Stack: s.name, Operation: "recover"}, err)
 		}
 	}
+}
+
+// present are those of the resources that the state has.
+func present(s *backend.State, urns []string) []string {
+	var out []string
+	for _, u := range urns {
+		if _, found := s.Find(resource.URN(u)); found {
+			out = append(out, u)
+		}
+	}
+	return out
 }
 
 // provisioned are the states in which Azure no longer works on a resource. A network that is
