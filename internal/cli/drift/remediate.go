@@ -12,7 +12,6 @@ import (
 	"tombolo/automation/approved"
 	"tombolo/automation/cloud"
 	"tombolo/automation/drift"
-	"tombolo/automation/health"
 	"tombolo/automation/plan"
 	"tombolo/automation/rollout"
 	"tombolo/config"
@@ -196,8 +195,5 @@ func (m *remedy) apply(ctx context.Context, wanted []*config.Cluster, reports *f
 			}
 			return result.Work(r), m.look(ctx, s.Driver, t, c, reports)
 		},
-	}, func(ctx context.Context, c *config.Cluster, h health.Options) error {
-		_, err := s.Driver.Verify(ctx, c, h)
-		return err
-	}))
+	}, s.Driver))
 }

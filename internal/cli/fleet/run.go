@@ -55,22 +55,27 @@ type Tasks struct {
 	Changes func(context.Context, *config.Cluster) bool
 }
 
-// BakePatience is how long a cluster that bakes may take to be ready again: as long as the
+// bakePatience is how long a cluster that bakes may take to be ready again: as long as the
 // engine takes to go through a commit that changes little.
-const BakePatience = time.Minute
+const bakePatience = time.Minute
 
-// Gated adds the checks between waves that the flags of AddGateFlags ask for. verify waits
-// until a cluster is healthy, no longer than it is told.
-func (f *Fleet) Gated(t Tasks, verify func(context.Context, *config.Cluster, health.Options) error) Tasks {
+// verifier waits until a cluster is healthy.
+type verifier interface {
+	Verify(context.Context, *config.Cluster, health.Options) (health.Verification, error)
+}
+
+// Gated adds the checks between waves that the flags of AddGateFlags ask for.
+func (f *Fleet) Gated(t Tasks, driver verifier) Tasks {
 	if f.NoGate {
 		return t
 	}
-	t.Gate = func(ctx context.Context, c *config.Cluster) error {
-		return verify(ctx, c, health.Options{Timeout: f.GateTimeout})
+	within := func(timeout time.Duration) func(context.Context, *config.Cluster) error {
+		return func(ctx context.Context, c *config.Cluster) error {
+			_, err := driver.Verify(ctx, c, health.Options{Timeout: timeout})
+			return err
+		}
 	}
-	t.Health = func(ctx context.Context, c *config.Cluster) error {
-		return verify(ctx, c, health.Options{Timeout: min(BakePatience, f.GateTimeout)})
-	}
+	t.Gate, t.Health = within(f.GateTimeout), within(min(bakePatience, f.GateTimeout))
 	return t
 }
 

@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tombolo/automation"
-	"tombolo/automation/health"
 	"tombolo/automation/preflight"
 	"tombolo/automation/rollout"
 	"tombolo/config"
@@ -254,10 +253,7 @@ func (o *Options) tasks(driver Driver, wanted []*config.Cluster) fleet.Tasks {
 		Changes: func(ctx context.Context, c *config.Cluster) bool {
 			return o.Push || slices.Contains(wanted, c) && !o.unchanged(ctx, driver, c)
 		},
-	}, func(ctx context.Context, c *config.Cluster, h health.Options) error {
-		_, err := driver.Verify(ctx, c, h)
-		return err
-	})
+	}, driver)
 }
 
 // one brings one cluster up.
