@@ -236,14 +236,26 @@ const unverifiedOutput = "tomboloUnverified"
 
 // Unverified are the resources whose adoption was not confirmed. One that has left
 // the state meanwhile is not among them.
-func (s *State) Unverified() []string {
-	listed, _ := s.rootOutputs()[unverifiedOutput].([]any)
+func (s *State) Unverified() []string { return s.listed(unverifiedOutput) }
+
+// listed are the URNs in an output of the stack, of those resources that the state has.
+func (s *State) listed(output string) []string {
+	values, _ := s.rootOutputs()[output].([]any)
+	var urns []string
+	for _, v := range values {
+		if urn, ok := v.(string); ok {
+			urns = append(urns, urn)
+		}
+	}
+	return s.Present(urns)
+}
+
+// Present are those of the resources that the state has.
+func (s *State) Present(urns []string) []string {
 	var out []string
-	for _, u := range listed {
-		if urn, ok := u.(string); ok {
-			if _, found := s.Find(resource.URN(urn)); found {
-				out = append(out, urn)
-			}
+	for _, u := range urns {
+		if _, found := s.Find(resource.URN(u)); found {
+			out = append(out, u)
 		}
 	}
 	return out

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 )
 
 // unprotectedOutput is an output of a stack that is being destroyed: the list of the
@@ -29,17 +28,7 @@ func WithUnprotected(st *State, raw apitype.UntypedDeployment) (apitype.UntypedD
 
 // Unprotected are the resources in the state whose protection was taken off for a
 // destruction that did not come to its end.
-func (s *State) Unprotected() []string {
-	listed, _ := s.rootOutputs()[unprotectedOutput].([]any)
-	var out []string
-	for _, u := range listed {
-		urn, _ := u.(string)
-		if _, found := s.Find(resource.URN(urn)); found {
-			out = append(out, urn)
-		}
-	}
-	return out
-}
+func (s *State) Unprotected() []string { return s.listed(unprotectedOutput) }
 
 // ListsUnprotected says whether the state has a list of unprotected resources, also one
 // whose resources have left it.

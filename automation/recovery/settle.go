@@ -61,7 +61,7 @@ func (s *opened) settle(ctx context.Context, st *backend.State, p *plan) (*backe
 		if st, err = withPending(after, hidden); err != nil {
 			return nil, fmt.Errorf("recover stack %s: %w", s.name, err)
 		}
-		urns = present(after, urns)
+		urns = after.Present(urns)
 		for _, r := range hidden {
 			urns = append(urns, string(r.URN))
 		}
@@ -120,7 +120,7 @@ func (s *opened) refreshSettled(ctx context.Context, urns []string) (*backend.St
 		if err != nil {
 			return nil, err
 		}
-		urns = present(st, urns)
+		urns = st.Present(urns)
 		busy := unsettled(st, urns)
 		if busy == "" {
 			return st, nil
@@ -136,17 +136,6 @@ func (s *opened) refreshSettled(ctx context.Context, urns []string) (*backend.St
 			return nil, pulumicli.Interrupted(pulumicli.Failed{Stack: s.name, Operation: "recover"}, err)
 		}
 	}
-}
-
-// present are those of the resources that the state has.
-func present(s *backend.State, urns []string) []string {
-	var out []string
-	for _, u := range urns {
-		if _, found := s.Find(resource.URN(u)); found {
-			out = append(out, u)
-		}
-	}
-	return out
 }
 
 // provisioned are the states in which Azure no longer works on a resource. A network that is
