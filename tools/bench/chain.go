@@ -25,8 +25,6 @@ type chain struct {
 	Longest float64 `json:"longest"`
 	// Calls of the chain, one after the other.
 	Calls []call `json:"calls"`
-	// Load is the average of the machine over the minute before the end.
-	Load float64 `json:"load"`
 }
 
 // call is the creation of a resource, from the engine's begin to its end.
@@ -76,11 +74,6 @@ func measureChain(ctx context.Context, o options) (*chain, error) {
 	if len(out.Calls) == 0 {
 		return nil, fmt.Errorf("the trace has no span of a resource among its %d", len(collector.Spans()))
 	}
-	on, err := thisMachine()
-	if err != nil {
-		return nil, err
-	}
-	out.Load = on.Load
 	o.progress.Printf("✔ a cluster in %.1f s, the longest chain takes %.1f s", out.Up, out.Longest)
 	return out, nil
 }
@@ -154,12 +147,12 @@ func (c *checkout) state(ctx context.Context, stack string) (*backend.State, err
 	return backend.ParseState(stack, raw)
 }
 
-func (c *chain) write(b *bytes.Buffer) {
+func (c *chain) write(b *bytes.Buffer, load float64) {
 	fmt.Fprintf(b, "\n## The longest chain\n\n"+
 		"`tombolo up <cluster> --lab --yes` in the lab's light profile, where AWS takes %g of its typical time. The chain is that of the resources which wait for each other and take longest, "+
 		"from the engine's begin to its end of each; bootstrap waits for all of core. The aim is at most 1.05 times the chain.\n\n"+
 		"The up took %s, the chain takes %s: **%.2f**. The load average was %.1f at the end. Of the chain, these take at least a second:\n\n"+
-		"| stack | resource | time |\n|---|---|---:|\n", c.Latency, inMinutes(c.Up), inMinutes(c.Longest), c.Up/c.Longest, c.Load)
+		"| stack | resource | time |\n|---|---|---:|\n", c.Latency, inMinutes(c.Up), inMinutes(c.Longest), c.Up/c.Longest, load)
 	for _, one := range c.Calls {
 		if one.Seconds >= 1 {
 			fmt.Fprintf(b, "| `%s` | `%s` %s | %s |\n", one.Stack, one.Type, one.Name, inMinutes(one.Seconds))

@@ -25,7 +25,7 @@ func (m measured) markdown() []byte {
 		m.Unchanged.write(&b)
 	}
 	if m.Chain != nil {
-		m.Chain.write(&b)
+		m.Chain.write(&b, m.Machines[partChain].Load)
 	}
 	if m.Scheduler != nil {
 		m.Scheduler.write(&b)
