@@ -213,12 +213,18 @@ func (p *plan) strangers(cloud Cloud, after *backend.State) []resource.URN {
 	return out
 }
 
-// refresh lists the URNs that have to be compared with the cloud.
-func (p *plan) refresh() []string {
-	urns := append(slices.Collect(maps.Keys(p.adoptions())), p.others...)
-	out := make([]string, 0, len(urns))
-	for _, u := range urns {
-		out = append(out, string(u))
+// refresh lists the URNs that have to be compared with the cloud, of what a state has, or
+// has pending: the engine refuses any other.
+func (p *plan) refresh(st *backend.State) []string {
+	pending := map[resource.URN]bool{}
+	for _, op := range st.Deployment.PendingOperations {
+		pending[op.Resource.URN] = true
+	}
+	var out []string
+	for _, u := range append(slices.Collect(maps.Keys(p.adoptions())), p.others...) {
+		if _, found := st.Find(u); found || pending[u] {
+			out = append(out, string(u))
+		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out)

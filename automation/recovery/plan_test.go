@@ -94,7 +94,8 @@ func inTheCloud() []Sighting {
 }
 
 func TestPlanRecovery(t *testing.T) {
-	p := newPlan(aCloud{}, demo, interruptedState(t), 0)
+	st := interruptedState(t)
+	p := newPlan(aCloud{}, demo, st, 0)
 	if !p.needsLookup() {
 		t.Fatal("nothing is looked up by tag")
 	}
@@ -107,7 +108,7 @@ func TestPlanRecovery(t *testing.T) {
 	refresh := []string{
 		demoURN + "aws:ec2/vpc:Vpc::demo-vpc", demoURN + "aws:iam/role:Role::cluster", demoURN + "aws:iam/role:Role::nodes",
 	}
-	assert.DeepEqual(t, p.refresh(), refresh)
+	assert.DeepEqual(t, p.refresh(st), refresh)
 	if len(p.blind) != 2 {
 		t.Errorf("blind are %v, want the bucket of a type that nothing finds, and the role without its parent", p.blind)
 	}

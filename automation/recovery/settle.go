@@ -33,7 +33,6 @@ func (r Recoverer) open(ctx context.Context, c *config.Cluster, k stacks.Kind, e
 // after the refresh. A cloud may say of what it has just made that it does not
 // exist: what was seen there a moment ago is looked for again.
 func (s *opened) settle(ctx context.Context, st *backend.State, p *plan) (*backend.State, error) {
-	urns := p.refresh()
 	for tries := 0; ; tries++ {
 		if p.creates() {
 			edited, err := adopted(st, p)
@@ -44,7 +43,7 @@ func (s *opened) settle(ctx context.Context, st *backend.State, p *plan) (*backe
 				return nil, err
 			}
 		}
-		after, err := s.refreshSettled(ctx, urns)
+		after, err := s.refreshSettled(ctx, p.refresh(st))
 		if err != nil {
 			return nil, err
 		}
@@ -60,10 +59,6 @@ func (s *opened) settle(ctx context.Context, st *backend.State, p *plan) (*backe
 		}
 		if st, err = withPending(after, hidden); err != nil {
 			return nil, fmt.Errorf("recover stack %s: %w", s.name, err)
-		}
-		urns = after.Present(urns)
-		for _, r := range hidden {
-			urns = append(urns, string(r.URN))
 		}
 	}
 }
@@ -184,7 +179,7 @@ func adopted(st *backend.State, p *plan) (apitype.UntypedDeployment, error) {
 	if err != nil {
 		return edited, err
 	}
-	urns := slices.Concat(p.refresh(), st.Unverified())
+	urns := slices.Concat(p.refresh(st), st.Unverified())
 	slices.Sort(urns)
 	return backend.WithUnverified(edited, slices.Compact(urns))
 }

@@ -85,7 +85,7 @@ func TestSettle(t *testing.T) {
 		},
 		"not seen yet": {
 			finds: []map[resource.URN]map[string]any{{vpc: nil, cluster: nil}, {}},
-			then:  []string{nodes, vpc},
+			then:  []string{vpc, nodes},
 		},
 		"not seen yet, and the other one gone": {
 			finds: []map[resource.URN]map[string]any{{vpc: nil, cluster: nil, nodes: nil}, {}},
