@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -53,6 +54,32 @@ func TestAFailedStepEndsTheRun(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 1 || len(taken) != 2 || !taken[1].failed {
 		t.Errorf("%v exist, after %+v", left, taken)
 	}
+}
+
+// TestNoFileIsLeftBehind: a file that is left ends the run, and the log of the steps before
+// is kept. Where git cannot tell, the run ends too.
+func TestNoFileIsLeftBehind(t *testing.T) {
+	last := steps()[len(steps())-1:]
+	checkout := t.TempDir()
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	assert.NilError(t, err)
+	defer func() { assert.Check(t, log.Close()) }()
+	check := func() error {
+		_, err := all(t.Context(), last, checkout, append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(checkout)), log, log)
+		return err
+	}
+	assert.Check(t, is.ErrorContains(check(), "no file left behind: "), "without a repository")
+
+	assert.NilError(t, exec.Command("git", "init", "--quiet", checkout).Run())
+	_, err = log.WriteString("what came before\n")
+	assert.NilError(t, err)
+	assert.Check(t, check())
+	assert.NilError(t, os.WriteFile(filepath.Join(checkout, "junk"), nil, 0o600))
+	assert.Check(t, is.ErrorContains(check(), "no file left behind: "))
+	said, err := os.ReadFile(log.Name())
+	assert.NilError(t, err)
+	assert.Check(t, is.Contains(string(said), "what came before\n"))
+	assert.Check(t, is.Contains(string(said), "?? junk"))
 }
 
 func TestTable(t *testing.T) {
