@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"tombolo/internal/file"
 )
@@ -48,6 +49,29 @@ func (s Store) Load(cluster string) (*Report, error) {
 			cluster, s.path(cluster), err)
 	}
 	return r, nil
+}
+
+// PutBack takes away from the cluster's last report what an up that compared with the cloud has put
+// back, which is all but what is unexpected. A report of nothing else is forgotten: what differs
+// after the up is for the next one to say.
+func (s Store) PutBack(cluster string) error {
+	r, err := s.Load(cluster)
+	if r == nil || err != nil {
+		return err
+	}
+	r.Differences = slices.DeleteFunc(r.Differences, func(d Difference) bool { return d.Class != Unexpected })
+	if len(r.Differences) == 0 {
+		return s.Forget(cluster)
+	}
+	return s.Save(*r)
+}
+
+// Forget removes the cluster's last report, where there is one: the cluster is gone, or another one.
+func (s Store) Forget(cluster string) error {
+	if err := os.Remove(s.path(cluster)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("forget the last drift of cluster %s: %w", cluster, err)
+	}
+	return nil
 }
 
 func (s Store) path(cluster string) string { return filepath.Join(s.Dir, cluster+".json") }

@@ -31,6 +31,35 @@ func TestStore(t *testing.T) {
 	}
 }
 
+// TestStoreFollows: what an up has put back differs no more, and of a cluster that is gone nothing
+// does.
+func TestStoreFollows(t *testing.T) {
+	s := Store{Dir: t.TempDir()}
+	load := func() *Report {
+		t.Helper()
+		r, err := s.Load("demo")
+		assert.NilError(t, err)
+		return r
+	}
+	assert.NilError(t, s.PutBack("demo"))
+	assert.NilError(t, s.Forget("demo"))
+	found := Report{Cluster: "demo", At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	found.Add(Difference{Class: Missing, Name: "a"}, Difference{Class: Changed, Name: "b"})
+	assert.NilError(t, s.Save(found))
+	assert.NilError(t, s.PutBack("demo"))
+	assert.Assert(t, load() == nil)
+
+	unexpected := Difference{Class: Unexpected, Name: "c"}
+	found.Add(unexpected)
+	assert.NilError(t, s.Save(found))
+	assert.NilError(t, s.PutBack("demo"))
+	left := load()
+	assert.DeepEqual(t, left.Differences, []Difference{unexpected})
+	assert.Equal(t, left.At, found.At)
+	assert.NilError(t, s.Forget("demo"))
+	assert.Assert(t, load() == nil)
+}
+
 func TestStoreBroken(t *testing.T) {
 	s := Store{Dir: t.TempDir()}
 	assert.NilError(t, os.WriteFile(filepath.Join(s.Dir, "demo.json"), []byte(`{"cluster":`), 0o600))

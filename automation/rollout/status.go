@@ -7,7 +7,7 @@ const (
 	// StatusFailed: the last run that changes clusters, and that has begun with the cluster,
 	// failed on it, was interrupted, or did not end.
 	StatusFailed = "failed"
-	// StatusDrifted: the last look for drift has found some.
+	// StatusDrifted: the last look for drift has found some, and nothing has put it back since.
 	StatusDrifted = "drifted"
 	// StatusPending: the last run that was to change the cluster has not begun with it.
 	StatusPending = "pending"
@@ -16,10 +16,18 @@ const (
 // Statuses lists all of them.
 func Statuses() []string { return []string{StatusFailed, StatusDrifted, StatusPending} }
 
-// StatusOf is StatusFailed or StatusPending of a cluster, by the newest run that was to
-// change it; "" when that has succeeded on it, or there was none. destroyed says that the
-// run was a destruction that succeeded. The records come from the newest on.
-func StatusOf(cluster string, records []Record) (status string, destroyed bool) {
+// Standing is what the records tell of a cluster.
+type Standing struct {
+	// Known says that a run was to change the cluster. All else is of the newest such run.
+	Known bool
+	// Status is StatusFailed or StatusPending; "" when the run has succeeded on the cluster.
+	Status string
+	// Destroyed says that the run was a destruction that succeeded.
+	Destroyed bool
+}
+
+// StandingOf is that of a cluster, by records from the newest on.
+func StandingOf(cluster string, records []Record) Standing {
 	for _, r := range records {
 		if !slices.ContainsFunc(r.Clusters, func(c HeaderCluster) bool { return c.Name == cluster }) {
 			continue
@@ -27,11 +35,11 @@ func StatusOf(cluster string, records []Record) (status string, destroyed bool) 
 		end, begun := r.Ends[cluster]
 		switch {
 		case !begun || end.Outcome == Pending:
-			return StatusPending, false
+			return Standing{Known: true, Status: StatusPending}
 		case end.Outcome == Succeeded:
-			return "", r.Operation == "destroy"
+			return Standing{Known: true, Destroyed: r.Operation == "destroy"}
 		}
-		return StatusFailed, false
+		return Standing{Known: true, Status: StatusFailed}
 	}
-	return "", false
+	return Standing{}
 }

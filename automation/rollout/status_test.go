@@ -7,17 +7,16 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 )
 
-// TestStatusOf: the newest run that was to change a cluster counts.
-func TestStatusOf(t *testing.T) {
+// TestStandingOf: the newest run that was to change a cluster counts.
+func TestStandingOf(t *testing.T) {
 	d := Journals{Dir: t.TempDir()}
 	check := func(want map[string]string, gone string) {
 		t.Helper()
 		records, err := d.Records(0)
 		assert.NilError(t, err)
 		for cluster, status := range want {
-			got, destroyed := StatusOf(cluster, records)
-			assert.Check(t, is.Equal(got, status), cluster)
-			assert.Check(t, is.Equal(destroyed, cluster == gone), cluster)
+			got := StandingOf(cluster, records)
+			assert.Check(t, is.Equal(got, Standing{Known: len(records) > 0 && cluster != "d", Status: status, Destroyed: cluster == gone}), cluster)
 		}
 	}
 	check(map[string]string{"a": ""}, "")

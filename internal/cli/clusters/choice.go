@@ -3,6 +3,7 @@ package clusters
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,13 +19,17 @@ import (
 type Choice struct {
 	// Clusters loads clusters by names or paths; all without any.
 	Clusters func(names []string) ([]*config.Cluster, error)
-	// Recorded has the statuses of clusters, as they are recorded.
-	Recorded func() (func(cluster string) ([]string, error), error)
+	// Recorded is what is recorded of clusters.
+	Recorded func() (Records, error)
 	// Status says what people should know of the choice.
 	Status func() render.Status
 	// Selection that the command line makes.
 	Selection rollout.Selection
 }
+
+// Records are the statuses of a cluster, as they are recorded. known says that anything is recorded
+// of it: without that it may have any status.
+type Records func(cluster string) (statuses []string, known bool, err error)
 
 // AddFlags adds the flags that choose clusters.
 func (c *Choice) AddFlags(cmd *cobra.Command) {
@@ -62,24 +67,49 @@ func (c *Choice) Choose() ([]*config.Cluster, error) {
 	return c.withStatus(chosen)
 }
 
-// withStatus are the clusters that are recorded with one of the statuses.
+// withStatus are the clusters that are recorded with one of the statuses. It says of which ones
+// nothing is recorded: they may be failed all the same, as a run of another checkout has left them.
 func (c *Choice) withStatus(all []*config.Cluster) ([]*config.Cluster, error) {
 	recorded, err := c.Recorded()
 	if err != nil {
 		return nil, err
 	}
-	var chosen []*config.Cluster
+	var chosen, unknown []*config.Cluster
 	for _, of := range all {
-		has, err := recorded(of.Name)
+		has, known, err := recorded(of.Name)
 		if err != nil {
 			return nil, err
+		}
+		if !known {
+			unknown = append(unknown, of)
 		}
 		if slices.ContainsFunc(has, func(s string) bool { return slices.Contains(c.Selection.Status, s) }) {
 			chosen = append(chosen, of)
 		}
 	}
+	if len(unknown) > 0 {
+		c.Status().Plain("! nothing is recorded here of %s: --status knows what was done from this checkout alone", Names(unknown))
+	}
 	if len(chosen) == 0 {
 		c.Status().Done("no cluster is recorded as %s", wording.Or(c.Selection.Status))
 	}
 	return chosen, nil
+}
+
+// Names lists clusters for people: see Listed.
+func Names(all []*config.Cluster) string {
+	names := make([]string, len(all))
+	for i, c := range all {
+		names[i] = c.Name
+	}
+	return Listed(names)
+}
+
+// Listed lists names of clusters for people: a few of them, many by their number.
+func Listed(names []string) string {
+	const few = 5
+	if len(names) > few {
+		return fmt.Sprintf("%d clusters", len(names))
+	}
+	return strings.Join(names, ", ")
 }

@@ -10,6 +10,7 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/config"
 	"tombolo/internal/cli/fault"
 )
 
@@ -74,4 +75,13 @@ func TestUnknown(t *testing.T) {
 	_, err := Files(project(t), []string{"demo"})
 	want := `cluster "demo" is not known: there is no cluster file in clusters/; write clusters/demo.yaml, or give the path of a cluster file`
 	assert.Check(t, is.Error(err, want))
+}
+
+func TestNames(t *testing.T) {
+	var all []*config.Cluster
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		all = append(all, &config.Cluster{Name: name})
+	}
+	assert.Check(t, is.Equal(Names(all), "a, b, c, d, e"))
+	assert.Check(t, is.Equal(Names(append(all, &config.Cluster{Name: "f"})), "6 clusters"))
 }

@@ -156,6 +156,9 @@ func (o *Options) one(ctx context.Context, driver Driver, t fleet.Terminal, c *c
 	if err != nil {
 		return r, err
 	}
+	if o.Only != "bootstrap" {
+		o.Looks.Forget(t.Status, c.Name)
+	}
 	if !slices.ContainsFunc(r.Stacks, touched) {
 		t.Status.Done("%s: nothing to destroy", c.Name)
 	}

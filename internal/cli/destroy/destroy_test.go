@@ -13,6 +13,7 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation"
+	"tombolo/automation/drift"
 	"tombolo/automation/rollout"
 	"tombolo/automation/teardown"
 	"tombolo/config"
@@ -81,6 +82,7 @@ func parse(t *testing.T, args ...string) (o *Options, d *driver, in, errOut *byt
 	root := t.TempDir()
 	o.Root = func() (string, error) { return root, nil }
 	o.Journals = func() (rollout.Journals, error) { return rollout.Journals{Dir: root}, nil }
+	o.Looks = func() (drift.Store, error) { return drift.Store{Dir: root}, nil }
 	return o, d, in, errOut, nil
 }
 
@@ -162,6 +164,27 @@ func TestDestroy(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, test.run)
+	}
+}
+
+// TestDestroyForgetsDrift of a cluster that is gone, and of no other.
+func TestDestroyForgetsDrift(t *testing.T) {
+	for args, left := range map[string]bool{"": false, "--only core": false, "--only bootstrap": true} {
+		o, d, _, _, err := parse(t, append(strings.Fields(args), "demo", "--yes")...)
+		assert.NilError(t, err)
+		looks, err := o.Looks()
+		assert.NilError(t, err)
+		assert.NilError(t, looks.Save(drift.Report{Cluster: "demo"}))
+		d.leftover = []teardown.Leftover{{Kind: "volume", ID: "vol-1"}}
+		has := func() bool {
+			report, err := looks.Load("demo")
+			assert.NilError(t, err)
+			return report != nil
+		}
+		assert.Check(t, destroyRun(t.Context(), o) != nil && has(), args)
+		d.leftover = nil
+		assert.NilError(t, destroyRun(t.Context(), o))
+		assert.Check(t, is.Equal(has(), left), args)
 	}
 }
 

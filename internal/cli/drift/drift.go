@@ -34,7 +34,6 @@ type Driver interface {
 type Options struct {
 	*fleet.Fleet
 	Driver func(context.Context, automation.Observer) (Driver, error)
-	Store  func() (drift.Store, error)
 
 	// Report is the file for a report in Markdown; none when empty.
 	Report string
@@ -45,7 +44,7 @@ type Options struct {
 // NewCmdDrift returns the command; runF, if not nil, runs in place of it.
 func NewCmdDrift(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
-		Fleet: fleet.New(f, fleet.Operation{Name: "drift", Order: rollout.Free}), Store: f.Drift,
+		Fleet:  fleet.New(f, fleet.Operation{Name: "drift", Order: rollout.Free}),
 		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
 	}
 	cmd := &cobra.Command{
@@ -108,7 +107,7 @@ func driftRun(ctx context.Context, o *Options) error {
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	store, err := o.Store()
+	store, err := o.Looks()
 	if err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func run(t *testing.T, format render.Format, names ...string) (stdout, stderr st
 			return all, nil
 		}
 		o.Driver = func(context.Context, automation.Observer) (Driver, error) { return driver{looks: reports}, nil }
-		o.Store = func() (drift.Store, error) { return store, nil }
+		o.Looks = func() (drift.Store, error) { return store, nil }
 		return driftRun(ctx, o)
 	})
 	cmd.SetArgs(names)

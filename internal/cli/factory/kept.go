@@ -80,8 +80,8 @@ func (f *Factory) Records() ([]rollout.Record, error) {
 	return slices.DeleteFunc(all, journals.Elsewhere), err
 }
 
-// Recorded says which statuses a cluster has, by the journals and by the last looks for drift.
-func (f *Factory) Recorded() (func(cluster string) ([]string, error), error) {
+// Recorded says what is recorded of a cluster, by the journals and by the last looks for drift.
+func (f *Factory) Recorded() (clusters.Records, error) {
 	runs, err := f.Records()
 	if err != nil {
 		return nil, err
@@ -90,16 +90,15 @@ func (f *Factory) Recorded() (func(cluster string) ([]string, error), error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(cluster string) ([]string, error) {
-		var out []string
-		status, destroyed := rollout.StatusOf(cluster, runs)
-		if status != "" {
-			out = append(out, status)
+	return func(cluster string) (statuses []string, known bool, err error) {
+		standing := rollout.StandingOf(cluster, runs)
+		if standing.Status != "" {
+			statuses = append(statuses, standing.Status)
 		}
 		report, err := looks.Load(cluster)
-		if err == nil && report != nil && report.Drifted() && !destroyed {
-			out = append(out, rollout.StatusDrifted)
+		if report != nil && report.Drifted() && !standing.Destroyed {
+			statuses = append(statuses, rollout.StatusDrifted)
 		}
-		return out, err
+		return statuses, standing.Known || report != nil, err
 	}, nil
 }

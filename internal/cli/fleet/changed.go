@@ -13,6 +13,7 @@ import (
 
 	"tombolo/automation/inputs"
 	"tombolo/config"
+	"tombolo/internal/cli/clusters"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/render"
 	"tombolo/stacks"
@@ -143,7 +144,7 @@ func (f *Fleet) tellChanged(all []*config.Cluster, report inputs.Report) error {
 		return render.WriteJSON(f.Out, document)
 	}
 	if n := len(document.Unchanged); n > 0 {
-		status.Done("unchanged since %s: %s", f.ChangedSince, listed(document.Unchanged))
+		status.Done("unchanged since %s: %s", f.ChangedSince, clusters.Listed(document.Unchanged))
 	}
 	for _, u := range report.Unseen {
 		status.Plain("%s", u)

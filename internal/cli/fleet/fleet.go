@@ -8,7 +8,6 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -54,6 +53,8 @@ type Fleet struct {
 	Root func() (string, error)
 	// Journals record the command's runs.
 	Journals func() (rollout.Journals, error)
+	// Looks for drift are kept there.
+	Looks Looks
 	// Backend is the URL of the Pulumi state, without credentials; "" when it is not known.
 	Backend func() (string, error)
 	// Trace of the command; nil for none.
@@ -97,7 +98,7 @@ type Fleet struct {
 func New(f *factory.Factory, o Operation) *Fleet {
 	return &Fleet{
 		Operation: o, Streams: f.Streams, Out: f.Streams.Out, Status: f.Status, Progress: f.Progress, JSON: f.JSON, Table: f.Table,
-		Choice: f.Choice(), Root: f.Root, Journals: f.Journals, Backend: f.Backend, Trace: f.Trace, Notices: f.Notices,
+		Choice: f.Choice(), Root: f.Root, Journals: f.Journals, Looks: f.Drift, Backend: f.Backend, Trace: f.Trace, Notices: f.Notices,
 	}
 }
 
@@ -258,21 +259,4 @@ func (f *Fleet) parallel() int {
 		return f.Parallel
 	}
 	return rollout.DefaultParallel()
-}
-
-// Names lists clusters for people: a few by name, many by their number.
-func Names(all []*config.Cluster) string {
-	names := make([]string, len(all))
-	for i, c := range all {
-		names[i] = c.Name
-	}
-	return listed(names)
-}
-
-func listed(names []string) string {
-	const few = 5
-	if len(names) > few {
-		return fmt.Sprintf("%d clusters", len(names))
-	}
-	return strings.Join(names, ", ")
 }

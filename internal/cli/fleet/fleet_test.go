@@ -289,12 +289,3 @@ func TestJournalCannotBeWritten(t *testing.T) {
 		t.Errorf("worked on %v: %v", fx.worked, err)
 	}
 }
-
-func TestNames(t *testing.T) {
-	var all []*config.Cluster
-	for _, name := range []string{"a", "b", "c", "d", "e"} {
-		all = append(all, &config.Cluster{Name: name})
-	}
-	assert.Check(t, is.Equal(Names(all), "a, b, c, d, e"))
-	assert.Check(t, is.Equal(Names(append(all, &config.Cluster{Name: "f"})), "6 clusters"))
-}

@@ -11,6 +11,7 @@ import (
 	"tombolo/automation/health"
 	"tombolo/automation/rollout"
 	"tombolo/config"
+	"tombolo/internal/cli/clusters"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/notice"
 	"tombolo/internal/render"
@@ -176,9 +177,9 @@ func (s *Session[D]) baked(gate func(context.Context, int, []string) error, t Ta
 	b := f.Baking
 	b.For = f.Bake
 	b.Check = rollout.Gate(func(ctx context.Context, name string) error { return t.Health(ctx, byName[name]) })
-	b.Began = func(wave int, clusters []string, until time.Time) {
+	b.Began = func(wave int, names []string, until time.Time) {
 		s.Progress.Interlude(func() {
-			f.Status().Doing("wave %d bakes until %s: %s", wave, until.Local().Format(time.TimeOnly), listed(clusters))
+			f.Status().Doing("wave %d bakes until %s: %s", wave, until.Local().Format(time.TimeOnly), clusters.Listed(names))
 		})
 	}
 	return b.After(gate)

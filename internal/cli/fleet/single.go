@@ -20,13 +20,15 @@ type Single struct {
 	Root func() (string, error)
 	// Journals record the command's runs.
 	Journals func() (rollout.Journals, error)
+	// Looks for drift are kept there.
+	Looks Looks
 	// Guard refuses a change that begins outside of a change window.
 	window.Guard
 }
 
 // NewSingle returns the Single of a command.
 func NewSingle(f *factory.Factory, operation string) Single {
-	return Single{Operation: operation, Root: f.Root, Journals: f.Journals}
+	return Single{Operation: operation, Root: f.Root, Journals: f.Journals, Looks: f.Drift}
 }
 
 // Record does the work on a cluster, when its change windows let it begin, with a journal of

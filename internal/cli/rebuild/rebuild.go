@@ -212,6 +212,9 @@ func (o *Options) one(ctx context.Context, driver Driver, progress *render.Progr
 		}
 		return err
 	})
+	if err == nil {
+		o.Looks.Forget(o.Status(), c.Name)
+	}
 	took := o.Time().Sub(t.start)
 	notices.Send(ctx, notice.OfOne("rebuild", c, "Kubernetes "+plan.Version, took, err))
 	if err != nil {

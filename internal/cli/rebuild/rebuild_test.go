@@ -1,6 +1,7 @@
 package rebuild
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation"
+	"tombolo/automation/drift"
 	"tombolo/automation/health"
 	"tombolo/automation/rollout"
 	"tombolo/automation/teardown"
@@ -42,6 +44,8 @@ type driver struct {
 	calls   []string
 	// channel is the URL of the clusters' channel; "" for none. It is kept where a rebuild destroys it.
 	channel string
+	// looks for drift are kept there; in a directory of the run's own without one.
+	looks drift.Store
 }
 
 func (d *driver) PlanRebuild(_ context.Context, c *config.Cluster, o automation.RebuildOptions) (automation.RebuildPlan, error) {
@@ -108,6 +112,9 @@ func run(t *testing.T, d *driver, format render.Format, answer string, args ...s
 			return nil
 		}
 		o.Driver = func(context.Context, automation.Observer) (Driver, error) { return d, nil }
+		o.Looks = func() (drift.Store, error) {
+			return drift.Store{Dir: cmp.Or(d.looks.Dir, root)}, nil
+		}
 		if d.channel != "" {
 			o.Notices = func() *notice.Sender {
 				return &notice.Sender{Warn: func(err error) { t.Error(err) }, Address: func(context.Context, *config.Cluster) (string, error) {
@@ -217,6 +224,18 @@ func TestRebuildStartsNothing(t *testing.T) {
 	other := &driver{plan: toNewer()}
 	assert.Error(t, run(t, other, render.Text, "", "unfit", "--yes").err, "the tree does not fit")
 	assert.Check(t, len(d.calls) == 0 && len(other.calls) == 0)
+}
+
+// TestRebuildForgetsDrift of the cluster that is gone.
+func TestRebuildForgetsDrift(t *testing.T) {
+	d := &driver{plan: toNewer(), fails: []error{errors.New("the cloud is down")}, looks: drift.Store{Dir: t.TempDir()}}
+	assert.NilError(t, d.looks.Save(drift.Report{Cluster: "demo"}))
+	for _, left := range []bool{true, false} {
+		assert.Check(t, is.Equal(run(t, d, render.Text, "", "demo", "--yes").err != nil, left))
+		report, err := d.looks.Load("demo")
+		assert.NilError(t, err)
+		assert.Check(t, is.Equal(report != nil, left))
+	}
 }
 
 func TestRebuildFails(t *testing.T) {

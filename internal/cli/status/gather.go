@@ -116,7 +116,7 @@ func (o *Options) lookAll(ctx context.Context, driver Driver, all []*config.Clus
 	group.SetLimit(o.Parallel)
 	for i, c := range all {
 		if len(found[i].Stacks) == 0 {
-			found[i].GitOps = GitOps{State: gitopsNone}
+			found[i].GitOps, found[i].Drift = GitOps{State: gitopsNone}, nil
 			continue
 		}
 		group.Go(func() error {

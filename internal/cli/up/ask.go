@@ -8,6 +8,7 @@ import (
 	"tombolo/automation"
 	"tombolo/automation/rollout"
 	"tombolo/config"
+	"tombolo/internal/cli/clusters"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/fleet"
 	"tombolo/internal/cli/result"
@@ -38,7 +39,7 @@ func (o *Options) ask(ctx context.Context, s *fleet.Session[Driver], all []*conf
 	if len(wanted) == 0 {
 		return nil, nil
 	}
-	yes, err := o.Streams.Confirm(ctx, fmt.Sprintf("Change %s as planned?", fleet.Names(wanted)))
+	yes, err := o.Streams.Confirm(ctx, fmt.Sprintf("Change %s as planned?", clusters.Names(wanted)))
 	if err != nil {
 		return nil, err
 	}
@@ -64,9 +65,9 @@ func (o *Options) plans(ctx context.Context, s *fleet.Session[Driver], all []*co
 	return plans, err
 }
 
-func left(clusters []*config.Cluster) string {
-	if len(clusters) == 1 {
-		return clusters[0].Name + " was not changed"
+func left(all []*config.Cluster) string {
+	if len(all) == 1 {
+		return all[0].Name + " was not changed"
 	}
-	return fleet.Names(clusters) + " were not changed"
+	return clusters.Names(all) + " were not changed"
 }

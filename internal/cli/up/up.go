@@ -292,6 +292,9 @@ func (o *Options) up(ctx context.Context, driver Driver, t fleet.Terminal, c *co
 		up = automation.UpOptions{Refresh: o.plan.Refresh, Approved: o.plan.Cluster(c.Name)}
 	}
 	r, err := driver.Up(ctx, c, up)
+	if err == nil && up.Refresh {
+		o.Looks.PutBack(t.Status, c.Name)
+	}
 	err = o.show(ctx, []*config.Cluster{c}, err)
 	if err != nil || !o.JSON() {
 		return r, err

@@ -14,6 +14,7 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation"
+	"tombolo/automation/drift"
 	"tombolo/automation/health"
 	"tombolo/automation/preflight"
 	"tombolo/automation/rollout"
@@ -117,8 +118,28 @@ func newFixture(t *testing.T, args ...string) *fixture {
 	root := t.TempDir()
 	fx.opts.Root = func() (string, error) { return root, nil }
 	fx.opts.Journals = func() (rollout.Journals, error) { return rollout.Journals{Dir: root}, nil }
+	fx.opts.Looks = func() (drift.Store, error) { return drift.Store{Dir: root}, nil }
 	fx.opts.Driver = func(context.Context, automation.Observer) (Driver, error) { return fx.driver, nil }
 	return fx
+}
+
+// TestUpPutsBackWhatHasDrifted: an up that compares with the cloud, and that alone, changes what is
+// recorded as drift.
+func TestUpPutsBackWhatHasDrifted(t *testing.T) {
+	for args, left := range map[string]bool{"demo --yes": true, "demo --yes --refresh": false, "demo --yes --refresh, which fails": true} {
+		args, fails := strings.CutSuffix(args, ", which fails")
+		fx := newFixture(t, strings.Fields(args)...)
+		looks, err := fx.opts.Looks()
+		assert.NilError(t, err)
+		assert.NilError(t, looks.Save(drift.Report{Cluster: "demo", Differences: []drift.Difference{{Class: drift.Changed, Name: "vpc"}}}))
+		if fails {
+			fx.driver.err = errors.New("denied")
+		}
+		assert.Check(t, is.Equal(upRun(t.Context(), fx.opts) != nil, fails))
+		report, err := looks.Load("demo")
+		assert.NilError(t, err)
+		assert.Check(t, is.Equal(report != nil, left), args)
+	}
 }
 
 func (fx *fixture) json() { fx.opts.JSON = func() bool { return true } }
