@@ -30,7 +30,7 @@ demo: $(if $(filter aks,$(CLUSTER)),tools-azure build,setup) ## Build everything
 test: setup tools-argocd tools-azure tools-released ## Run every test: unit, command line, and end to end in the lab
 	$(GO) tool gotestsum --format pkgname -- $(TEST) $(UNIT_PACKAGES)
 	for module in awsmodels state rules logrules; do $(GO) -C tools/$$module test $(TEST) -count=1 ./...; done
-	$(GO) tool gotestsum --format standard-verbose -- $(TEST),lab -count=1 -timeout 90m -p 2 -parallel 3 $(LAB_PACKAGES)
+	$(GO) tool gotestsum --format standard-verbose -- $(TEST),lab -count=1 -timeout 90m -p 2 -parallel 4 $(LAB_PACKAGES)
 
 ##@ The lab
 
