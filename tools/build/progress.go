@@ -101,7 +101,7 @@ const tail = 25
 // output into the error when it fails.
 func (p *progress) run(ctx context.Context, dir, name string, args ...string) error {
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir = dir
+	cmd.Dir, cmd.Env = dir, ownEnv(name)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
 	reader, writer := io.Pipe()
