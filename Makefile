@@ -32,11 +32,12 @@ UNIT_PACKAGES = $(filter-out $(LAB_PACKAGES:./%=tombolo/%),$(shell $(GO) list ./
 CLUSTER ?= demo
 
 .PHONY: demo
-demo: $(if $(filter aks,$(CLUSTER)),tools-azure build,setup) ## Build everything, start the lab, deploy clusters/demo.yaml (CLUSTER=aks: aks.yaml), verify it
+demo: ## Build what clusters/demo.yaml asks for, start the lab, deploy it, verify it (CLUSTER=argocd, CLUSTER=aks: other files)
+	@$(GO) run ./tools/build -cluster $(CLUSTER) -program
 	@$(TOMBOLO) up $(CLUSTER) --lab --yes --verify
 
 .PHONY: test
-test: setup tools-argocd tools-azure tools-released ## Run every test: unit, command line, and end to end in the lab
+test: tools-test tools-released ## Run every test: unit, command line, and end to end in the lab
 	$(GO) tool gotestsum --format pkgname -- $(TEST) $(UNIT_PACKAGES)
 	for module in awsmodels state rules logrules; do $(GO) -C tools/$$module test $(TEST) -count=1 ./...; done
 	$(GO) tool gotestsum --format standard-verbose -- $(TEST),lab -count=1 -timeout 90m -p 2 -parallel 4 $(LAB_PACKAGES)
@@ -52,7 +53,8 @@ demo-down: build ## Destroy the demo cluster and remove the whole lab
 ##@ Build
 
 .PHONY: setup
-setup: tools build ## Build what you need for the lab: tools and bin/tombolo
+setup: ## Build what you need for the lab: tools and bin/tombolo
+	@$(GO) run ./tools/build -program
 
 .PHONY: setup-aws
 setup-aws: build ## Build what you need for AWS: bin/tombolo, the Pulumi CLI, kubectl; install the plugins
@@ -74,6 +76,14 @@ tools-argocd: ## Build Argo CD and its tools, for clusters with that engine
 .PHONY: tools-azure
 tools-azure: ## Build what clusters in Azure need in the lab: kubelogin, and no Node.js
 	@$(GO) run ./tools/build -for azure
+
+.PHONY: tools-secrets
+tools-secrets: ## Build Sealed Secrets and External Secrets, for clusters with these addons
+	@$(GO) run ./tools/build -for secrets
+
+.PHONY: tools-test
+tools-test: ## Build every tool that tests need, and bin/tombolo
+	@$(GO) run ./tools/build -for test -program
 
 .PHONY: tools-released
 tools-released: ## Build the EKS plugin as it is released, for a lab with it (lab up --eks released)
@@ -141,7 +151,7 @@ upstream: tools-argocd ## Compare the pinned charts with what is known of them, 
 	@PATH="$(CURDIR)/.tools/bin:$$PATH" bin/upstream -report bin/upstream.md || test $$? -eq 9
 
 .PHONY: bench
-bench: setup tools-argocd ## Measure fleets, driver, scheduler, systems and rebuilds: docs/performance.md (BENCH=part for one)
+bench: tools-test ## Measure fleets, driver, scheduler, systems and rebuilds: docs/performance.md (BENCH=part for one)
 	$(GO) build -tags $(TAGS) -o bin/ ./cmd/program
 	$(GO) run -tags $(TAGS) ./tools/bench -part "$(or $(BENCH),all)" -before "$(BEFORE)"
 

@@ -32,6 +32,13 @@ var argocdTools = []string{
 	"argocd-repo-server", "argocd-server", "argocd-notifications", "helm", "kustomize",
 }
 
+// sealedSecretsTools and externalSecretsTools are the controllers that the addons of these names
+// need in a lab.
+var (
+	sealedSecretsTools   = []string{"sealed-secrets"}
+	externalSecretsTools = []string{"external-secrets"}
+)
+
 // requiredProviders are the Pulumi providers that the lab runs with.
 var requiredProviders = []string{"resource-kubernetes"}
 
@@ -165,6 +172,19 @@ func (l *Lab) CheckEKS() error {
 func (l *Lab) CheckAKS() error {
 	if missing := l.missingTools(azureTools); len(missing) > 0 {
 		return fmt.Errorf("%s missing in %s; run `make tools-azure`", strings.Join(missing, ", "), l.paths().tools())
+	}
+	return nil
+}
+
+// CheckSealedSecrets says what a cluster with the addon sealed-secrets would lack in the lab.
+func (l *Lab) CheckSealedSecrets() error { return l.checkSecrets(sealedSecretsTools) }
+
+// CheckExternalSecrets says what a cluster with the addon external-secrets would lack in the lab.
+func (l *Lab) CheckExternalSecrets() error { return l.checkSecrets(externalSecretsTools) }
+
+func (l *Lab) checkSecrets(tools []string) error {
+	if missing := l.missingTools(tools); len(missing) > 0 {
+		return fmt.Errorf("%s missing in %s; run `make tools-secrets`", strings.Join(missing, ", "), l.paths().tools())
 	}
 	return nil
 }

@@ -58,4 +58,3 @@ func ownEnv(name string) []string {
 	}
 	return append(os.Environ(), compilersEnv(availableMemory())...)
 }
-

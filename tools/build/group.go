@@ -22,6 +22,7 @@ type group struct {
 	module string   // directory of tools/, where it has not the group's name
 	code   string   // file of this package without .go, where it has not the group's name
 	needs  []string // commands, besides go and git
+	budget budget
 	build  func(ctx context.Context, src, out, final string, p *progress) error
 }
 
@@ -33,17 +34,22 @@ func (g group) source() string {
 	return g.name
 }
 
-// sets are the groups by what they are for: the values of -for.
+// everyLab are the groups that a lab needs for any cluster.
+func everyLab() []group { return []group{pulumiGroup(), kubernetesGroup(), pluginsGroup()} }
+
+// sets are the groups by what they are for: the values of -for. What a lab needs for some
+// clusters alone is asked for by their files (-cluster), or by the name of its set.
 func sets() map[string][]group {
-	lab := []group{pulumiGroup(), kubernetesGroup(), sealedSecretsGroup(), externalSecretsGroup(), pluginsGroup()}
 	return map[string][]group{
-		"lab":      append(slices.Clone(lab), eksGroup()),
+		"lab":      append(everyLab(), eksGroup()),
 		"argocd":   {argocdGroup()},
+		"secrets":  {sealedSecretsGroup(), externalSecretsGroup()},
 		"aws":      {pulumiGroup(), kubectlGroup()},
-		"azure":    append(slices.Clone(lab), kubeloginGroup()),
+		"azure":    append(everyLab(), kubeloginGroup()),
 		"lint":     {lintGroup()},
 		"released": {releasedGroup()},
 		"image":    {kubectlGroup(), kubeloginGroup()},
+		"test":     append(everyLab(), eksGroup(), argocdGroup(), kubeloginGroup(), sealedSecretsGroup(), externalSecretsGroup()),
 	}
 }
 
@@ -64,14 +70,20 @@ func everyGroup() []group {
 // compiled are the groups that are Go modules. The others are installed from npm's packages,
 // which takes no compiler.
 func compiled() []group {
-	return slices.DeleteFunc(everyGroup(), func(g group) bool { return slices.Contains(g.needs, "npm") })
+	return slices.DeleteFunc(everyGroup(), group.installed)
 }
+
+// installed says that the group is of npm's packages: no compiler has a part in it.
+func (g group) installed() bool { return slices.Contains(g.needs, "npm") }
 
 // into builds the group into a directory that will be at final.
 func (g group) into(ctx context.Context, root, dir, final string, p *progress) error {
 	p.start()
 	err := g.build(ctx, filepath.Join(root, "tools", g.source()), dir, final, p)
 	p.finish(err)
+	if err == nil && p.total > 0 {
+		err = os.WriteFile(filepath.Join(dir, g.name+packagesSuffix), fmt.Appendln(nil, p.total), 0o644)
+	}
 	if err != nil {
 		return fmt.Errorf("building the tools of tools/%s: %w", g.source(), err)
 	}
@@ -84,6 +96,15 @@ func (g group) builder() string {
 		return g.code + ".go"
 	}
 	return g.name + ".go"
+}
+
+// place is the directory of the cache that the group belongs into, as it is now.
+func (g group) place(root, cache string) (string, error) {
+	key, err := g.key(root, runtime.GOOS, runtime.GOARCH)
+	if err != nil {
+		return "", fmt.Errorf("reading what %s is built from: %w", g.name, err)
+	}
+	return filepath.Join(cache, g.name+"-"+key), nil
 }
 
 // key identifies what a group is built from: the files of its module, the code

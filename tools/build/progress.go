@@ -17,7 +17,7 @@ import (
 // progress shows how far one group is: on a terminal as one line that is
 // written over, elsewhere as a line now and then.
 type progress struct {
-	out      *os.File
+	out      *os.File // nil for a group that is made beside others, which says nothing
 	name     string
 	terminal bool
 
@@ -42,6 +42,9 @@ func newProgress(out *os.File, name string) *progress {
 
 func (p *progress) start() {
 	p.begun, p.stop = time.Now(), make(chan struct{})
+	if p.out == nil {
+		return
+	}
 	every := everyElsewhere
 	if p.terminal {
 		every = everyOnTerminal
@@ -60,6 +63,14 @@ func (p *progress) start() {
 			}
 		}
 	})
+}
+
+// said is where to say what else there is to say.
+func (p *progress) said() io.Writer {
+	if p.out == nil {
+		return io.Discard
+	}
+	return p.out
 }
 
 // expect adds packages that there are to compile at most.
@@ -86,6 +97,9 @@ func (p *progress) show() {
 func (p *progress) finish(err error) {
 	close(p.stop)
 	p.ended.Wait()
+	if p.out == nil {
+		return
+	}
 	if p.terminal {
 		fmt.Fprint(p.out, "\r\x1b[K")
 	}

@@ -18,33 +18,47 @@ import (
 	"tombolo/internal/wording"
 )
 
+// order is what a command line asks for.
+type order struct {
+	purpose, cluster string
+	program          bool
+	// packTo and platform are for archives of a release; pinFrom and release for their list.
+	packTo, platform, pinFrom, release string
+}
+
+// parse reads the flags.
+func parse(args []string) (order, error) {
+	var o order
+	flags := flag.NewFlagSet("build", flag.ContinueOnError)
+	flags.StringVar(&o.purpose, "for", "lab", "the set of tools: "+strings.Join(purposes(), ", ")+"; compiled for all that -pack can pack; program for bin/tombolo alone")
+	flags.StringVar(&o.cluster, "cluster", "", "the tools that a lab needs for this cluster, in place of a set")
+	flags.BoolVar(&o.program, "program", false, "build bin/tombolo after the tools")
+	flags.StringVar(&o.packTo, "pack", "", "build the set into archives of a release, in this directory")
+	flags.StringVar(&o.platform, "platform", runtime.GOOS+"/"+runtime.GOARCH, "the platform to pack for")
+	flags.StringVar(&o.pinFrom, "pin", "", "write the archives in this directory, and their checksums, into tools/build/released.json")
+	flags.StringVar(&o.release, "release", "", "the tag of the release that has the archives to pin")
+	return o, flags.Parse(args)
+}
+
 // run does what the flags say in the checkout that is the working directory.
 func run(ctx context.Context, args []string, out *os.File) error {
-	flags := flag.NewFlagSet("build", flag.ContinueOnError)
-	purpose := flags.String("for", "lab", "the set of tools: "+strings.Join(purposes(), ", ")+"; compiled for all that -pack can pack; program for bin/tombolo")
-	packTo := flags.String("pack", "", "build the set into archives of a release, in this directory")
-	platform := flags.String("platform", runtime.GOOS+"/"+runtime.GOARCH, "the platform to pack for")
-	pinFrom := flags.String("pin", "", "write the archives in this directory, and their checksums, into tools/build/released.json")
-	release := flags.String("release", "", "the tag of the release that has the archives to pin")
-	if err := flags.Parse(args); err != nil {
+	o, err := parse(args)
+	if err != nil {
 		return err
 	}
-	if *purpose == "program" {
+	if o.purpose == "program" {
 		return buildProgram(ctx, out)
-	}
-	groups, ok := sets()[*purpose]
-	if *purpose == "compiled" {
-		groups, ok = compiled(), true
-	}
-	if !ok {
-		return fmt.Errorf("choosing the tools: %q is no set of tools; use %s", *purpose, wording.Or(purposes()))
 	}
 	root, err := os.Getwd()
 	if err != nil {
 		return err
 	}
-	if *pinFrom != "" {
-		return pin(root, *pinFrom, *release)
+	if o.pinFrom != "" {
+		return pin(root, o.pinFrom, o.release)
+	}
+	groups, why, err := o.groups(root)
+	if err != nil {
+		return err
 	}
 	if _, err := os.Stat(filepath.Join(root, "tools", groups[0].source())); err != nil {
 		return fmt.Errorf("finding the tools' modules: %w; run this in the checkout's root", err)
@@ -52,17 +66,39 @@ func run(ctx context.Context, args []string, out *os.File) error {
 	if err := prerequisites(groups); err != nil {
 		return err
 	}
-	if *packTo != "" {
-		return pack(ctx, groups, root, *platform, *packTo, out)
+	if o.packTo != "" {
+		return pack(ctx, groups, root, o.platform, o.packTo, out)
 	}
-	return installAll(ctx, groups, root, out)
+	if why != "" {
+		fmt.Fprintln(out, why)
+	}
+	if err := installAll(ctx, groups, root, o.program, out); err != nil || !o.program {
+		return err
+	}
+	return buildProgram(ctx, out)
+}
+
+// groups are those that are asked for, and a line that says why.
+func (o order) groups(root string) ([]group, string, error) {
+	if o.cluster != "" {
+		return forCluster(root, o.cluster)
+	}
+	if o.purpose == "compiled" {
+		return compiled(), "", nil
+	}
+	groups, ok := sets()[o.purpose]
+	if !ok {
+		return nil, "", fmt.Errorf("choosing the tools: %q is no set of tools; use %s", o.purpose, wording.Or(purposes()))
+	}
+	return groups, "", nil
 }
 
 // purposes are the values of -for.
 func purposes() []string { return slices.Sorted(maps.Keys(sets())) }
 
-// installAll makes what is missing of the groups, and links them into the checkout.
-func installAll(ctx context.Context, groups []group, root string, out *os.File) error {
+// installAll makes what is missing of the groups, and links them into the checkout. What takes
+// no compiler is made beside the others, and so are downloads.
+func installAll(ctx context.Context, groups []group, root string, program bool, out *os.File) error {
 	cache, err := cacheDir()
 	if err != nil {
 		return err
@@ -71,11 +107,22 @@ func installAll(ctx context.Context, groups []group, root string, out *os.File) 
 	if err != nil {
 		return err
 	}
+	absent, err := missing(groups, root, cache)
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(out, plan(absent, program && programMissing(root), runtime.NumCPU()))
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	beside := prepare(ctx, absent, root, cache, from)
+	defer beside.ended.Wait()
 	start, counts := time.Now(), map[source]int{}
 	for i, g := range groups {
-		p := newProgress(out, fmt.Sprintf("%s (%d of %d)", g.name, i+1, len(groups)))
-		o, err := install(ctx, g, root, cache, from, p)
+		o, err := beside.take(g, out, func() (source, error) {
+			return install(ctx, g, root, cache, from, newProgress(out, fmt.Sprintf("%s (%d of %d)", g.name, i+1, len(groups))))
+		})
 		if err != nil {
+			cancel()
 			return err
 		}
 		counts[o]++
@@ -111,11 +158,10 @@ func ready(groups []group, counts map[source]int, took time.Duration) string {
 // where it came from. What is fetched or built goes to a directory of its own and is
 // renamed when complete: a broken one is never taken for whole.
 func install(ctx context.Context, g group, root, cache string, from releases, p *progress) (source, error) {
-	key, err := g.key(root, runtime.GOOS, runtime.GOARCH)
+	dir, err := g.place(root, cache)
 	if err != nil {
-		return cached, fmt.Errorf("reading what %s is built from: %w", g.name, err)
+		return cached, err
 	}
-	dir := filepath.Join(cache, g.name+"-"+key)
 	if _, err := os.Stat(dir); err == nil {
 		return cached, link(root, dir)
 	}
@@ -128,7 +174,7 @@ func install(ctx context.Context, g group, root, cache string, from releases, p 
 	}
 	defer os.RemoveAll(partial)
 	o := fetched
-	switch done, err := from.fetch(ctx, g, key, partial, p.out); {
+	switch done, err := from.fetch(ctx, g, strings.TrimPrefix(filepath.Base(dir), g.name+"-"), partial, p.said()); {
 	case err != nil:
 		return cached, err
 	case !done:

@@ -294,6 +294,8 @@ func (f *Factory) LabTools(clusters []*config.Cluster) error {
 		{"clusters in AWS", func(c *config.Cluster) bool { return c.Cloud.Provider == config.AWS }, l.CheckEKS},
 		{"clusters in Azure", func(c *config.Cluster) bool { return c.Cloud.Provider == config.Azure }, l.CheckAKS},
 		{"Argo CD", func(c *config.Cluster) bool { return c.GitOps.Engine == config.ArgoCD }, l.CheckArgoCD},
+		{"Sealed Secrets", func(c *config.Cluster) bool { return slices.Contains(c.Addons.Names(), config.SealedSecretsAddon) }, l.CheckSealedSecrets},
+		{"External Secrets", func(c *config.Cluster) bool { return slices.Contains(c.Addons.Names(), "external-secrets") }, l.CheckExternalSecrets},
 	} {
 		if !slices.ContainsFunc(clusters, need.has) {
 			continue
