@@ -142,8 +142,8 @@ aws-models: ## Read again what AWS's API models say of the calls in lab/aws/apim
 	$(GO) generate ./lab/aws/apimodel
 
 .PHONY: fresh
-fresh: ## Run the README's commands in a new clone, with an empty home and no caches
-	@$(GO) run ./tools/fresh
+fresh: ## Run the README's commands in a new clone, with an empty home and no caches; write the table of docs/guide/lab.md
+	@GOFLAGS= $(GO) run ./tools/fresh -table docs/guide/lab.md
 
 .PHONY: upstream
 upstream: tools-argocd ## Compare the pinned charts with what is known of them, into bin/upstream.md

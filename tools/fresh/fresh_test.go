@@ -59,7 +59,7 @@ func TestAFailedStepEndsTheRun(t *testing.T) {
 // TestNoFileIsLeftBehind: a file that is left ends the run, and the log of the steps before
 // is kept. Where git cannot tell, the run ends too.
 func TestNoFileIsLeftBehind(t *testing.T) {
-	last := steps()[len(steps())-1:]
+	last := steps(false)[len(steps(false))-1:]
 	checkout := t.TempDir()
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	assert.NilError(t, err)
@@ -92,6 +92,29 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// TestPage: the table of a page is replaced, and what stands around it stays.
+func TestPage(t *testing.T) {
+	page := filepath.Join(t.TempDir(), "lab.md")
+	assert.NilError(t, os.WriteFile(page, []byte("# The lab\n\n"+tableBegins+"old\n"+tableEnds+"\nafter\n"), 0o644))
+	assert.NilError(t, writeTable(page, "0123456789", []taking{{name: "make demo", wall: 90 * time.Second, cpu: 9 * time.Second}}))
+	text, err := os.ReadFile(page)
+	assert.NilError(t, err)
+	for _, want := range []string{"# The lab\n\n<!--", "Commit 01234567, ", "| `make demo` | 1 min 30 s | 9 s |\n", tableEnds + "\nafter\n"} {
+		assert.Check(t, is.Contains(string(text), want))
+	}
+	assert.Check(t, !strings.Contains(string(text), "old"))
+	assert.NilError(t, os.WriteFile(page, []byte("nothing\n"), 0o644))
+	assert.Check(t, is.ErrorContains(writeTable(page, "0", nil), "has no lines"))
+}
+
+// TestTheGuideHasTheTable: make fresh finds where to write.
+func TestTheGuideHasTheTable(t *testing.T) {
+	text, err := os.ReadFile("../../docs/guide/lab.md")
+	assert.NilError(t, err)
+	assert.Check(t, is.Contains(string(text), tableBegins))
+	assert.Check(t, is.Contains(string(text), tableEnds))
+}
+
 // TestStepsAreTheREADME: what the README promises is what is run.
 func TestStepsAreTheREADME(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
@@ -111,7 +134,7 @@ func TestStepsAreTheREADME(t *testing.T) {
 		t.Errorf("the README promises %q, want two commands", promised)
 	}
 	for _, command := range append(promised, "make demo-down", "make lint") {
-		if !slices.ContainsFunc(steps(), func(s step) bool { return strings.Join(s.command, " ") == command }) {
+		if !slices.ContainsFunc(slices.Concat(steps(false), steps(true)), func(s step) bool { return strings.Join(s.command, " ") == command }) {
 			t.Errorf("%q is not run", command)
 		}
 	}

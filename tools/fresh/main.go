@@ -2,9 +2,10 @@
 // seen this project: it clones a commit into an empty directory, with an empty
 // home and no caches, and runs the README's commands and the linter there.
 //
-//	go run ./tools/fresh [-commit HEAD]
+//	go run ./tools/fresh [-commit HEAD] [-all] [-table docs/guide/lab.md]
 //
-// It ends with what each step took. When a step fails, the directory is kept.
+// It ends with what each step took, and writes that into the page with the table. When a step
+// fails, the directory is kept and the page stays as it was.
 package main
 
 import (
@@ -40,20 +41,27 @@ type step struct {
 }
 
 // steps are what is run, in this order. The demo runs twice, and the second time
-// there is nothing to change; plain pulumi agrees, from source alone.
-func steps() []step {
+// there is nothing to change; plain pulumi agrees, from source alone. Then it runs from an
+// empty lab with all that is built. all has the long tests run too.
+func steps(all bool) []step {
 	const plain = `eval "$(go run ./cmd/tombolo lab env)" && rm -f bin/program && ` +
 		`pulumi preview --stack demo-core --non-interactive --expect-no-changes`
+	test := step{"make test", []string{"make", "test"}}
+	if all {
+		test = step{"make test-all", []string{"make", "test-all"}}
+	}
 	// To open /dev/stderr by its name would empty the file that a caller keeps it in.
 	const clean = `left="$(git status --porcelain)"; test -z "$left" || { printf '%s\n' "$left" >&2; exit 1; }`
 	return []step{
 		{"make demo", []string{"make", "demo"}},
 		{"make demo, again", []string{"make", "demo"}},
 		{"nothing left to change", []string{"bin/tombolo", "preview", "demo", "--lab", "--exit-code"}},
-		{"go run ./cmd/tombolo", []string{"go", "run", "./cmd/tombolo", "status", "--lab"}},
-		{"plain pulumi", []string{"sh", "-euc", plain}},
+		{"go run ./cmd/tombolo", []string{"sh", "-euc", `eval "$(make env)" && go run ./cmd/tombolo status --lab`}},
+		{"plain pulumi", []string{"sh", "-euc", `eval "$(make env)" && ` + plain}},
 		{"make demo-down", []string{"make", "demo-down"}},
-		{"make test", []string{"make", "test"}},
+		{"make demo, all built", []string{"make", "demo"}},
+		{"make demo-down, again", []string{"make", "demo-down"}},
+		test,
 		{"make lint", []string{"make", "lint"}},
 		{"no file left behind", []string{"sh", "-euc", clean}},
 	}
@@ -62,6 +70,8 @@ func steps() []step {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("fresh", flag.ContinueOnError)
 	commit := flags.String("commit", "HEAD", "the commit to clone")
+	long := flags.Bool("all", false, "run the long tests too")
+	page := flags.String("table", "", "the page to write the table into")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -82,12 +92,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return errors.Join(err, os.RemoveAll(dir))
 	}
 	fmt.Fprintf(stderr, "► commit %s in %s, with an empty home\n", id, dir)
-	taken, err := all(ctx, steps(), checkout, env, stdout, stderr)
+	taken, err := all(ctx, steps(*long), checkout, env, stdout, stderr)
 	table(stdout, id, taken)
 	if err != nil {
 		return fmt.Errorf("%w; what it did is in %s", err, dir)
 	}
-	return remove(ctx, dir, checkout, env)
+	if *page != "" {
+		err = writeTable(*page, id, taken)
+	}
+	return errors.Join(err, remove(ctx, dir, checkout, env))
 }
 
 // clone makes a checkout of one commit, as from afar: no file is shared.
