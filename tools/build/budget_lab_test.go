@@ -1,0 +1,36 @@
+//go:build lab
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"gotest.tools/v3/assert"
+)
+
+// TestPackagesOfTools: a group of tools is compiled of no more packages than is written down, by
+// a tenth. More of them is more minutes for everybody who sees this project first: where it is
+// worth that, write the new number down.
+func TestPackagesOfTools(t *testing.T) {
+	for _, g := range sets()["test"] {
+		if g.installed() {
+			continue
+		}
+		t.Run(g.name, func(t *testing.T) {
+			text, err := os.ReadFile(filepath.Join("..", "..", ".tools", g.name+packagesSuffix))
+			assert.NilError(t, err)
+			got, err := strconv.Atoi(strings.TrimSpace(string(text)))
+			assert.NilError(t, err)
+			if got > g.budget.packages*11/10 {
+				t.Errorf("%d packages are compiled for %s, %d are written down", got, g.name, g.budget.packages)
+			}
+			if got < g.budget.packages*9/10 {
+				t.Errorf("%d packages are compiled for %s, %d are written down: write the smaller number down", got, g.name, g.budget.packages)
+			}
+		})
+	}
+}
