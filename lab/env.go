@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"tombolo/lab/aws/sigv4"
 	"tombolo/lab/ports"
@@ -98,6 +99,9 @@ func (l *Lab) Env() (map[string]string, error) {
 		addressesVariable: "any",
 		managerVariable:   managerURL(chosen.manager),
 	}
+	if flags := p.flagsOfGo(); flags != "" {
+		env["GOFLAGS"] = flags
+	}
 	azure, err := l.azureEnv(context.Background())
 	if err != nil {
 		return nil, err
@@ -114,6 +118,17 @@ func (l *Lab) Env() (map[string]string, error) {
 		env[RunnerVariable] = "http://" + runnerAddress + ":" + proxyToken + "@" + loopback(chosen.runner)
 	}
 	return env, nil
+}
+
+// flagsOfGo are the compiler's flags that this checkout was built with, for plain Pulumi, which
+// builds the program, and for go run: with others they would compile all of it again. Those of
+// the user's own stay.
+func (p paths) flagsOfGo() string {
+	text, err := os.ReadFile(p.compilerFlags())
+	if err != nil || os.Getenv("GOFLAGS") != "" {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
 }
 
 // addressesVariable says with which addresses the networks of clusters see this machine; it

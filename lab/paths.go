@@ -14,6 +14,7 @@ func (l *Lab) paths() paths { return paths{l.root} }
 func (p paths) dir() string           { return filepath.Join(p.root, ".lab") }
 func (p paths) in(name string) string { return filepath.Join(p.dir(), name) }
 func (p paths) tools() string         { return filepath.Join(p.root, ".tools", "bin") }
+func (p paths) compilerFlags() string { return filepath.Join(p.root, ".tools", "goflags") }
 func (p paths) plugins() string       { return filepath.Join(p.root, ".tools", "plugins") }
 func (p paths) released() string      { return filepath.Join(p.root, ".tools", "plugins-released") }
 func (p paths) bin() string           { return p.in("bin") }

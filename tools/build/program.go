@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 )
 
 // buildProgram builds bin/tombolo of the checkout that is the working directory, and beside it
@@ -14,8 +15,20 @@ func buildProgram(ctx context.Context, out *os.File) error {
 	p.start()
 	err := p.compile(ctx, "", "bin", nil, "./cmd/tombolo", "./cmd/lab-aws")
 	p.finish(err)
+	if err == nil {
+		err = keepFlags()
+	}
 	if err != nil {
 		return fmt.Errorf("building bin/tombolo: %w", err)
 	}
 	return nil
+}
+
+// keepFlags writes down what the program was compiled with, for what is compiled in the lab: plain
+// Pulumi builds the program too, and would compile all of it again with other flags.
+func keepFlags() error {
+	if err := os.MkdirAll(".tools", 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(".tools", "goflags"), fmt.Appendln(nil, os.Getenv("GOFLAGS")), 0o644)
 }

@@ -25,6 +25,9 @@ func TestProgram(t *testing.T) {
 	defer said.Close()
 
 	assert.NilError(t, run(t.Context(), []string{"-for", "program"}, said))
+	flags, err := os.ReadFile(filepath.Join(dir, ".tools", "goflags"))
+	assert.NilError(t, err)
+	assert.Equal(t, string(flags), os.Getenv("GOFLAGS")+"\n")
 	for _, name := range []string{"tombolo", "lab-aws"} {
 		assert.NilError(t, exec.Command(filepath.Join(dir, "bin", name)).Run())
 	}
