@@ -39,7 +39,7 @@ func sets() map[string][]group {
 	return map[string][]group{
 		"lab":      append(slices.Clone(lab), eksGroup()),
 		"argocd":   {argocdGroup()},
-		"aws":      {pulumiGroup(), kubectlGroup()},
+		"aws":      {wholePulumiGroup(), kubectlGroup()},
 		"azure":    append(slices.Clone(lab), kubeloginGroup()),
 		"lint":     {lintGroup()},
 		"released": {releasedGroup()},

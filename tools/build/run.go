@@ -55,7 +55,7 @@ func run(ctx context.Context, args []string, out *os.File) error {
 	if *packTo != "" {
 		return pack(ctx, groups, root, *platform, *packTo, out)
 	}
-	return installAll(ctx, groups, root, out)
+	return installAll(ctx, settled(groups, root), root, out)
 }
 
 // purposes are the values of -for.
