@@ -66,11 +66,11 @@ func TestAModuleThatIsNotPinned(t *testing.T) {
 
 // TestReady: people are told what there is, and where.
 func TestReady(t *testing.T) {
-	const want = "✔ tools ready in .tools: pulumi and kubectl; 1 built, 1 from the cache, 3s"
+	const want = "✔ tools ready in .tools: pulumi-whole and kubectl; 1 built, 1 from the cache, 3s"
 	if got := ready(sets()["aws"], map[source]int{built: 1, cached: 1}, 3*time.Second); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	const fetchedToo = "✔ tools ready in .tools: pulumi and kubectl; 0 built, 1 from a release, 1 from the cache, 3s"
+	const fetchedToo = "✔ tools ready in .tools: pulumi-whole and kubectl; 0 built, 1 from a release, 1 from the cache, 3s"
 	assert.Equal(t, ready(sets()["aws"], map[source]int{fetched: 1, cached: 1}, 3*time.Second), fetchedToo)
 }
 
@@ -126,7 +126,6 @@ type world struct {
 // worlds are what each group takes of its modules.
 func worlds() map[string]world {
 	const (
-		pulumi   = "github.com/pulumi/pulumi/"
 		provider = "github.com/pulumi/pulumi-kubernetes/provider/v4"
 		flux     = "github.com/fluxcd/"
 	)
@@ -206,14 +205,17 @@ func worlds() map[string]world {
 			modules:  map[string]tree{sealedSecretsModule: {"cmd/kubeseal/main.go": program}},
 			programs: []string{"bin/sealed-secrets", "bin/kubeseal"},
 		},
-		"pulumi": {
-			own: tree{"cmd/pulumi-language-go/main.go": program},
-			modules: map[string]tree{
-				pulumi + "pkg/v3": {"cmd/pulumi/main.go": program},
-				pulumi + "sdk/v3": {"doc.go": "package sdk\n"},
-			},
-			programs: []string{"bin/pulumi", "bin/pulumi-language-go"},
-		},
+		"pulumi":    pulumiWorld(pulumiTree()),
+		wholePulumi: pulumiWorld(tree{"cmd/pulumi/main.go": program}),
+	}
+}
+
+// pulumiWorld is what both CLIs are built from: cli are the files of Pulumi's own.
+func pulumiWorld(cli tree) world {
+	return world{
+		own:      tree{"cmd/pulumi-language-go/main.go": program},
+		modules:  map[string]tree{pulumiModule: cli, "github.com/pulumi/pulumi/sdk/v3": {"doc.go": "package sdk\n"}},
+		programs: []string{"bin/pulumi", "bin/pulumi-language-go"},
 	}
 }
 

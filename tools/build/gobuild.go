@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -55,6 +56,39 @@ func goBuildChanged(ctx context.Context, src string, upstream module, copyTo fun
 		return err
 	}
 	return goBuild(ctx, room, dir, ldflags, p, packages...)
+}
+
+// edit is a change of one file of a module.
+type edit struct {
+	file     string // below the module's directory
+	old      *regexp.Regexp
+	replaced string
+	// times is how often the file has what is replaced. Another number says that its layout
+	// has changed.
+	times int
+}
+
+// copyEdited copies a module with the edits.
+func copyEdited(edits []edit) func(upstream module, to string) error {
+	return func(upstream module, to string) error {
+		if err := os.CopyFS(to, os.DirFS(upstream.Dir)); err != nil {
+			return err
+		}
+		for _, e := range edits {
+			file := filepath.Join(to, filepath.FromSlash(e.file))
+			content, err := os.ReadFile(file)
+			if err != nil {
+				return err
+			}
+			if found := len(e.old.FindAll(content, -1)); found != e.times {
+				return fmt.Errorf("%s of %s has %s %d times, not %d: its layout has changed", e.file, upstream.Version, e.old, found, e.times)
+			}
+			if err := os.WriteFile(file, e.old.ReplaceAll(content, []byte(e.replaced)), 0o644); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 }
 
 // module is a module that a group is built from, and the directory of the module cache with

@@ -44,7 +44,7 @@ func sets() map[string][]group {
 		"lab":      append(everyLab(), eksGroup()),
 		"argocd":   {argocdGroup()},
 		"secrets":  {sealedSecretsGroup(), externalSecretsGroup()},
-		"aws":      {pulumiGroup(), kubectlGroup()},
+		"aws":      {wholePulumiGroup(), kubectlGroup()},
 		"azure":    append(everyLab(), kubeloginGroup()),
 		"lint":     {lintGroup()},
 		"released": {releasedGroup()},

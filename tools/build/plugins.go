@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,22 +17,12 @@ func pluginsGroup() group {
 			return err
 		}
 		dir := filepath.Join(out, "plugins", "resource-kubernetes-v"+version)
-		err = goBuildChanged(ctx, src, module, copyEdited, dir, "-X main.version="+version, p, "./cmd/pulumi-resource-kubernetes")
+		err = goBuildChanged(ctx, src, module, copyEdited(edits()), dir, "-X main.version="+version, p, "./cmd/pulumi-resource-kubernetes")
 		if err != nil {
 			return err
 		}
 		return providerSchema(filepath.Join(module.Dir, "cmd", "pulumi-resource-kubernetes"), dir, version)
 	}}
-}
-
-// edit is a change of one file of the provider's source.
-type edit struct {
-	file     string // below the module's directory
-	old      *regexp.Regexp
-	replaced string
-	// times is how often the file has what is replaced. Another number says that its layout
-	// has changed.
-	times int
 }
 
 // edits leave out the provider's components: charts, directories of Kustomize and files of
@@ -51,27 +40,6 @@ func edits() []edit {
 		{filepath.Join("pkg", "await", "await.go"), regexp.MustCompile(`structured-merge-diff/v4/`), "structured-merge-diff/v6/", 1},
 		{filepath.Join("pkg", "gen", "schema.go"), regexp.MustCompile(`Provider: pschema\.`), "Provider: &pschema.", 1},
 	}
-}
-
-// copyEdited copies the provider's module with the edits.
-func copyEdited(provider module, to string) error {
-	if err := os.CopyFS(to, os.DirFS(provider.Dir)); err != nil {
-		return err
-	}
-	for _, e := range edits() {
-		file := filepath.Join(to, e.file)
-		content, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		if found := len(e.old.FindAll(content, -1)); found != e.times {
-			return fmt.Errorf("%s of %s has %s %d times, not %d: its layout has changed", e.file, provider.Version, e.old, found, e.times)
-		}
-		if err := os.WriteFile(file, e.old.ReplaceAll(content, []byte(e.replaced)), 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // providerSchema puts the provider's schema, with the version that its release

@@ -72,7 +72,7 @@ func run(ctx context.Context, args []string, out *os.File) error {
 	if why != "" {
 		fmt.Fprintln(out, why)
 	}
-	if err := installAll(ctx, groups, root, o.program, out); err != nil || !o.program {
+	if err := installAll(ctx, settled(groups, root), root, o.program, out); err != nil || !o.program {
 		return err
 	}
 	return buildProgram(ctx, out)
