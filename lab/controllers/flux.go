@@ -161,5 +161,5 @@ func adapt(args []string, tool, storage string, l listeners) []string {
 	}
 	// What depends on something not ready is looked at again after this time;
 	// the usual 30s is made for many objects on a shared cluster.
-	return append(out, "--requeue-dependency=2s")
+	return append(out, "--requeue-dependency=1s")
 }

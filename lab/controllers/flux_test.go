@@ -99,7 +99,7 @@ func TestAsOlder(t *testing.T) {
 func TestFluxAdapt(t *testing.T) {
 	l := listeners{metrics: 1, health: 2, source: 3, events: 4, receiver: 5}
 	always := []string{"--enable-leader-election=false", "--metrics-addr=127.0.0.1:1", "--health-addr=127.0.0.1:2"}
-	const dependencies = "--requeue-dependency=2s"
+	const dependencies = "--requeue-dependency=1s"
 	storage := []string{"--storage-path=/lab/data", "--storage-addr=127.0.0.1:3", "--storage-adv-addr=127.0.0.1:3"}
 	tests := map[string]struct {
 		tool string

@@ -17,22 +17,18 @@ const wholePulumi = "pulumi-whole"
 // pulumiGroup is the lab's CLI: Pulumi's, with what a lab can use of it.
 func pulumiGroup() group {
 	return group{name: "pulumi", build: func(ctx context.Context, src, out, _ string, p *progress) error {
-		upstream, err := pinned(ctx, src, pulumiModule)
-		if err != nil {
-			return err
-		}
 		flags, err := pulumiFlags(ctx, src)
 		if err != nil {
 			return err
 		}
-		return goBuildChanged(ctx, src, upstream, copyEdited(cliEdits()), filepath.Join(out, "bin"), flags, p, pulumiPrograms()...)
+		return goBuildChanged(ctx, src, []changed{cut{module: pulumiModule, edits: cliEdits()}.change()}, filepath.Join(out, "bin"), flags, p, pulumiPrograms()...)
 	}}
 }
 
 // wholePulumiGroup is Pulumi's CLI as it is, for clusters in a cloud. A checkout that has it
 // keeps it: see settled.
 func wholePulumiGroup() group {
-	return group{name: wholePulumi, module: "pulumi", code: "pulumi", build: func(ctx context.Context, src, out, _ string, p *progress) error {
+	return group{name: wholePulumi, module: "pulumi", code: []string{"pulumi"}, build: func(ctx context.Context, src, out, _ string, p *progress) error {
 		flags, err := pulumiFlags(ctx, src)
 		if err != nil {
 			return err

@@ -38,15 +38,15 @@ func TestSettled(t *testing.T) {
 
 // TestEditedLayout: a module that is not laid out as the edits expect is not built.
 func TestEditedLayout(t *testing.T) {
-	upstream := module{Version: "v3.2.3", Dir: t.TempDir()}
+	upstream := module{Path: pulumiModule, Version: "v3.2.3", Dir: t.TempDir()}
 	for name, text := range pulumiTree() {
 		files.Write(t, filepath.Join(upstream.Dir, name), text)
 	}
-	assert.NilError(t, copyEdited(cliEdits())(upstream, t.TempDir()))
+	assert.NilError(t, cut{module: pulumiModule, edits: cliEdits()}.change().copyTo(upstream, t.TempDir()))
 	changed := filepath.Join(upstream.Dir, "operations", "resources.go")
 	assert.NilError(t, os.WriteFile(changed, []byte("package operations\n"), 0o644))
-	err := copyEdited(cliEdits())(upstream, t.TempDir())
-	assert.ErrorContains(t, err, "operations/resources.go of v3.2.3 has ")
+	err := cut{module: pulumiModule, edits: cliEdits()}.change().copyTo(upstream, t.TempDir())
+	assert.ErrorContains(t, err, "operations/resources.go of "+pulumiModule+" v3.2.3 has ")
 	assert.ErrorContains(t, err, " 0 times, not 3: its layout has changed")
 }
 
