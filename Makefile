@@ -35,11 +35,17 @@ CLUSTER ?= demo
 demo: $(if $(filter aks,$(CLUSTER)),tools-azure build,setup) ## Build everything, start the lab, deploy clusters/demo.yaml (CLUSTER=aks: aks.yaml), verify it
 	@$(TOMBOLO) up $(CLUSTER) --lab --yes --verify
 
+# A test of the lab that has passed with the same inputs is not run again (tests/record);
+# TOMBOLO_TEST_FRESH=1 runs it.
+LAB_TEST = TOMBOLO_TEST_RECORD=1 $(GO) tool gotestsum --format standard-verbose -- $(TEST),lab -count=1 -p 2 -parallel 4
+
 .PHONY: test
-test: setup tools-argocd tools-azure tools-released ## Run every test: unit, command line, and end to end in the lab
-	$(GO) tool gotestsum --format pkgname -- $(TEST) $(UNIT_PACKAGES)
-	for module in awsmodels state rules logrules; do $(GO) -C tools/$$module test $(TEST) -count=1 ./...; done
-	$(GO) tool gotestsum --format standard-verbose -- $(TEST),lab -count=1 -timeout 90m -p 2 -parallel 4 $(LAB_PACKAGES)
+test: setup tools-argocd tools-azure test-packages ## Run every unit and command-line test, and the lab's short tier
+	$(LAB_TEST) -short -timeout 60m $(LAB_PACKAGES)
+
+.PHONY: test-all
+test-all: setup tools-argocd tools-azure tools-released test-packages ## Run every test: the lab's long ones too
+	$(LAB_TEST) -timeout 90m $(LAB_PACKAGES)
 
 ##@ The lab
 
@@ -118,6 +124,19 @@ release-image: ## Copy the operator's image of bin/release to $IMAGE:$TAG
 .PHONY: test-unit
 test-unit: ## Run the tests that need no tools, no lab and no network
 	$(GO) test -tags $(TAGS) ./...
+
+# No test of these packages looks at -short.
+.PHONY: test-packages
+test-packages:
+	$(GO) tool gotestsum --format pkgname -- $(TEST) $(UNIT_PACKAGES)
+	for module in awsmodels state rules logrules; do $(GO) -C tools/$$module test $(TEST) -count=1 ./...; done
+
+MINUTES ?= 15
+BASE ?=
+
+.PHONY: test-rest
+test-rest: setup tools-argocd tools-azure tools-released ## Run, of what make test leaves out, what a change touches and a fifth (MINUTES=15 BASE=HEAD~1)
+	$(GO) run ./tools/choose -minutes "$(MINUTES)" -base "$(BASE)" -- env $(LAB_TEST)
 
 .PHONY: test-browser
 test-browser: ## Open the pages of status and preview in Chromium (docs/guide/watching.md)

@@ -54,6 +54,7 @@ func steps() []step {
 		{"plain pulumi", []string{"sh", "-euc", plain}},
 		{"make demo-down", []string{"make", "demo-down"}},
 		{"make test", []string{"make", "test"}},
+		{"make test-all, of which make test was a part", []string{"make", "test-all"}},
 		{"make lint", []string{"make", "lint"}},
 		{"no file left behind", []string{"sh", "-euc", clean}},
 	}
