@@ -25,11 +25,13 @@ import (
 	awscore "tombolo/stacks/core/aws"
 	"tombolo/stacks/owner"
 	"tombolo/stacks/programs"
+	"tombolo/tests/tier"
 )
 
 // TestOneNameInTwoAccounts: a cluster is destroyed with its leftovers in one account, and
 // the one of its name in another account stays as it is. Neither is in the other's way.
 func TestOneNameInTwoAccounts(t *testing.T) {
+	tier.Short(t, "a destroy in one account leaves the cluster of its name in another")
 	t.Parallel()
 	first, second := newFaultBench(t), newFaultBenchOf(t, "444455556666")
 	_, err := first.Up(t.Context(), demo(), UpOptions{Force: true})
@@ -141,6 +143,7 @@ func memberOf(account string) *config.Cluster {
 // TestFleetOverAccountsByRoles: one run with the credentials of one account makes a
 // cluster in each of three, and takes it away with what is left over.
 func TestFleetOverAccountsByRoles(t *testing.T) {
+	tier.Short(t, "one run makes clusters in three accounts, by their roles")
 	t.Parallel()
 	d, accounts := fleetAccounts(t)
 	inventory := func(account string) int { return len(accounts[account].Inventory()) }

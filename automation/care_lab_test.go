@@ -23,6 +23,7 @@ import (
 	"tombolo/stacks"
 	"tombolo/stacks/programs"
 	"tombolo/tests/bucket"
+	"tombolo/tests/tier"
 )
 
 // meetings is how often the second driver starts in the last second of the first.
@@ -32,6 +33,7 @@ const meetings = 8
 // of the up of another, in either order, at random moments. Each comes to its end or says
 // that the stack is locked; nothing is lost, and nothing is made twice.
 func TestDriversMeetInABucket(t *testing.T) {
+	tier.Short(t, "two drivers that meet at random moments lose nothing")
 	t.Parallel()
 	random := rand.New(rand.NewPCG(seedOf(t), 0))
 	at := inBucket(t)
@@ -101,6 +103,7 @@ func TestDriversMeetInABucket(t *testing.T) {
 // TestLookingWritesNothing: finding 8. A preview and a look for drift leave every file
 // of a backend as it is, also what a killed CLI left, and ask a bucket for nothing but to read.
 func TestLookingWritesNothing(t *testing.T) {
+	tier.Short(t, "previews and looks for drift write nothing, in a directory or a bucket")
 	t.Parallel()
 	look := func(t *testing.T, d *Driver) {
 		t.Helper()

@@ -27,6 +27,7 @@ import (
 	"tombolo/stacks/handoff"
 	"tombolo/stacks/programs"
 	"tombolo/tests/bucket"
+	"tombolo/tests/tier"
 )
 
 // realBench is a driver with the real CLI and programs of our own, which need
@@ -78,6 +79,7 @@ func exporting(p *pulumi.Context) error {
 }
 
 func TestLifecycleWithTheRealCLI(t *testing.T) {
+	tier.Short(t, "the driver makes, reads and destroys stacks with the real CLI")
 	d, seen := realBench(t, exporting)
 	if infos, err := d.backend.Stacks(t.Context()); err != nil || len(infos) > 0 {
 		t.Fatalf("an empty backend lists %v, error %v", infos, err)
@@ -108,6 +110,7 @@ func TestLifecycleWithTheRealCLI(t *testing.T) {
 }
 
 func TestProgramErrorWithTheRealCLI(t *testing.T) {
+	tier.Short(t, "an error of the program comes out of the real CLI as it was")
 	d, _ := realBench(t, func(*pulumi.Context) error { return errors.New("wrong account; use the right one") })
 	_, err := d.Up(t.Context(), demo(), UpOptions{Force: true})
 	var precondition *fault.Error
@@ -117,6 +120,7 @@ func TestProgramErrorWithTheRealCLI(t *testing.T) {
 }
 
 func TestInterruptionWithTheRealCLILeavesNoLock(t *testing.T) {
+	tier.Short(t, "Ctrl-C ends the real CLI without a lock that stays")
 	ctx, cancel := context.WithCancel(t.Context())
 	d, _ := realBench(t, func(p *pulumi.Context) error {
 		cancel()
@@ -137,6 +141,7 @@ func TestInterruptionWithTheRealCLILeavesNoLock(t *testing.T) {
 // The CLI is killed while one role is being made that comes to exist and one
 // that does not. The next up adopts the first and makes the second.
 func TestRecoveryFromAKilledRealCLI(t *testing.T) {
+	tier.Short(t, "what a killed CLI was making is adopted or made again")
 	d, seen := realBench(t, func(p *pulumi.Context) error {
 		handOff(p, demo().Name)
 		return roles("made", "lost")(p)
@@ -185,6 +190,7 @@ func TestRecoveryFromAKilledRealCLI(t *testing.T) {
 // TestLookUpWithTheRealCLI: where the cloud does not tell of interfaces, the
 // rest of the look-up goes on.
 func TestLookUpWithTheRealCLI(t *testing.T) {
+	tier.Short(t, "a look-up goes on where the cloud does not tell of one kind")
 	d, _ := realBench(t, exporting)
 	_, attach := serveCloud(t)
 	d.env["PULUMI_DEBUG_PROVIDERS"] = attach

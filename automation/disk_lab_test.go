@@ -18,6 +18,7 @@ import (
 
 	"tombolo/automation/pulumicli"
 	"tombolo/stacks"
+	"tombolo/tests/tier"
 )
 
 // limited puts a limit on the size of the files that the CLI writes, as long as
@@ -44,6 +45,7 @@ func (b *faultBench) limited(blocks int) (limit string) {
 // made. The up says why and leaves a state that is whole, and the next one knows
 // what was made. The CLI tries half a minute to write a state before it gives up.
 func TestFullDisk(t *testing.T) {
+	tier.Short(t, "an up says why it cannot write its state, and leaves a whole one")
 	t.Parallel()
 	b := newFaultBench(t)
 	limit := b.limited(16) // of 512 bytes: enough for some of the resources
@@ -56,6 +58,7 @@ func TestFullDisk(t *testing.T) {
 // TestFullDiskAndKilled: while the CLI still tries to write the state it is
 // killed, wherever the disk was full.
 func TestFullDiskAndKilled(t *testing.T) {
+	tier.Short(t, "a kill on a full disk leaves a state that the next up can go on from")
 	t.Parallel()
 	for _, blocks := range []int{10, 16, 18} { // the provider, a role, and a VPC are under way
 		t.Run(fmt.Sprint(blocks), func(t *testing.T) {

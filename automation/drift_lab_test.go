@@ -13,11 +13,13 @@ import (
 
 	"tombolo/automation/drift"
 	"tombolo/stacks/owner"
+	"tombolo/tests/tier"
 )
 
 // TestDriftWithTheRealCLI: drift is found while somebody else has the lock, and
 // the backend is the same afterwards, to the byte.
 func TestDriftWithTheRealCLI(t *testing.T) {
+	tier.Short(t, "a look for drift beside somebody with the lock changes no byte of a backend")
 	d, _ := realBench(t, func(p *pulumi.Context) error {
 		if _, err := owner.New(p, ""); err != nil {
 			return err

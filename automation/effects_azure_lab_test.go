@@ -19,6 +19,7 @@ import (
 	"tombolo/stacks/core/live"
 	"tombolo/stacks/owner"
 	"tombolo/stacks/programs"
+	"tombolo/tests/tier"
 )
 
 // azureEffect changes a live cluster's file in one way: what core's plan does then, and what the
@@ -177,6 +178,7 @@ func (w *planWitness) EngineEvent(_ string, e events.EngineEvent) {
 // TestEffectsInAzure holds what keys declare to do to a live cluster in Azure against the
 // engine's plan of core, also where the driver refuses the change before.
 func TestEffectsInAzure(t *testing.T) {
+	tier.Short(t, "each key does to a live cluster in Azure what the file says that it does")
 	t.Parallel()
 	b := newAzureBench(t, azureFile(t, "azure-full"))
 	_, err := b.up()
@@ -217,6 +219,7 @@ func TestEffectsInAzure(t *testing.T) {
 // TestEffectsInAzureHaveCases: an effect that keeps a change from happening, or rolls nodes, and
 // that no plan has shown, is a claim.
 func TestEffectsInAzureHaveCases(t *testing.T) {
+	tier.Short(t, "a declared effect in Azure has been shown by a plan")
 	elsewhere := map[string]string{
 		"Cloud.Tenant":   "the provider's guard refuses another one before a plan: unit test of stacks/core/azure",
 		"NodeGroup.Name": "another name is another entry: see Kubernetes.NodeGroups", "NodeGroup.Mode": "of the first group: unit test of config",

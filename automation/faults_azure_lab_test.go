@@ -12,6 +12,7 @@ import (
 
 	"tombolo/lab/azure/arm"
 	"tombolo/lab/standin"
+	"tombolo/tests/tier"
 )
 
 const (
@@ -25,6 +26,7 @@ const (
 // TestFaultsOfAzureAreRetried: an up meets one thing after another that goes away by itself. It
 // tries again each time, and makes nothing twice.
 func TestFaultsOfAzureAreRetried(t *testing.T) {
+	tier.Short(t, "Azure's faults that go away cost another try and make nothing twice")
 	t.Parallel()
 	b := newAzureBench(t, azureFile(t, "azure-full"))
 	b.pauses = make([]time.Duration, 10)

@@ -33,6 +33,7 @@ import (
 	"tombolo/stacks"
 	"tombolo/stacks/owner"
 	"tombolo/stacks/programs"
+	"tombolo/tests/tier"
 )
 
 // noClusters is all that stands behind an EKS that nobody uses.
@@ -187,6 +188,7 @@ func (b *faultBench) destroyed() {
 // TestFaultsAreRetried: what goes away by itself costs a second try, and
 // neither a resource too many nor one too few.
 func TestFaultsAreRetried(t *testing.T) {
+	tier.Short(t, "AWS's faults that go away cost another try and make nothing twice")
 	t.Parallel()
 	const (
 		vpc  = "aws:ec2/vpc:Vpc"
@@ -241,6 +243,7 @@ func TestFaultsAreRetried(t *testing.T) {
 // TestFaultsThatStay fail with a clear cause, after as many tries as make
 // sense; the next up finishes the work.
 func TestFaultsThatStay(t *testing.T) {
+	tier.Short(t, "a fault that stays has a clear cause, and the next up finishes the work")
 	t.Parallel()
 	for _, test := range []struct {
 		name  string
@@ -278,6 +281,7 @@ func TestFaultsThatStay(t *testing.T) {
 // TestDestroyAfterALostAnswer: what was adopted goes in the right order, though
 // no up wrote down what it depends on.
 func TestDestroyAfterALostAnswer(t *testing.T) {
+	tier.Short(t, "what was adopted is destroyed in the right order")
 	t.Parallel()
 	b := newFaultBench(t)
 	b.pauses = nil
@@ -293,6 +297,7 @@ func TestDestroyAfterALostAnswer(t *testing.T) {
 
 // TestLostAnswerOfADeletion: the next destroy finds that it is done.
 func TestLostAnswerOfADeletion(t *testing.T) {
+	tier.Short(t, "the next destroy learns that a deletion was done")
 	t.Parallel()
 	b := newFaultBench(t)
 	_, err := b.Up(t.Context(), demo(), UpOptions{Force: true})
@@ -323,6 +328,7 @@ func zones(p *pulumi.Context) error {
 // TestFaultsOfPreviews: an up begins with previews, and what goes away by itself
 // there is tried again as often.
 func TestFaultsOfPreviews(t *testing.T) {
+	tier.Short(t, "a fault of a preview that goes away is tried again as often")
 	t.Parallel()
 	throttled := standin.Fault{Kind: standin.FaultThrottled, Operation: "invoke", Type: "aws:index/getAvailabilityZones:getAvailabilityZones", Count: 4}
 	for _, test := range []struct {
@@ -364,6 +370,7 @@ func TestFaultsOfPreviews(t *testing.T) {
 // TestAnswersLostAndNobodyThere: what was adopted cannot be confirmed, because the
 // cloud fails there too. It is not taken for made: the next up asks again.
 func TestAnswersLostAndNobodyThere(t *testing.T) {
+	tier.Short(t, "what nobody confirms is not taken for made")
 	t.Parallel()
 	b := newFaultBench(t)
 	b.pauses = nil
@@ -391,6 +398,7 @@ func TestAnswersLostAndNobodyThere(t *testing.T) {
 // TestAnswerLostAndListedLate: the cloud lists by tags what it has made only a
 // little later.
 func TestAnswerLostAndListedLate(t *testing.T) {
+	tier.Short(t, "what the cloud lists late is found all the same")
 	t.Parallel()
 	b := newFaultBench(t)
 	looks, asked := 0, inRoomyCloud(b.Driver)

@@ -38,6 +38,7 @@ import (
 	"tombolo/stacks"
 	"tombolo/stacks/handoff"
 	"tombolo/stacks/programs"
+	"tombolo/tests/tier"
 )
 
 // azureBench is a driver with the real CLI, core's own program and the lab's Azure. Bootstrap
@@ -209,6 +210,7 @@ func (b *azureBench) killEngine() {
 // for another subscription, when Azure has the first of it and the state does not. Which types
 // those are, the program says that runs.
 func TestKilledAfterEachCreationInAzure(t *testing.T) {
+	tier.Short(t, "the engine is killed after the creation of each type of Azure's")
 	t.Parallel()
 	k := &killer{met: map[string]bool{}}
 	for _, name := range []string{"azure-full", "azure-network"} {

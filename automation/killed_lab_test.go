@@ -36,6 +36,7 @@ import (
 	"tombolo/config"
 	"tombolo/stacks"
 	"tombolo/stacks/handoff"
+	"tombolo/tests/tier"
 )
 
 // kills is how many of up, and of destroy, the test does.
@@ -52,6 +53,7 @@ var moments = map[string]int{"up": 25, "destroy": 12}
 // says, and nothing twice. TOMBOLO_TEST_SEED repeats the moments of an earlier
 // run, as near as processes that run side by side allow.
 func TestKilledAtRandomMoments(t *testing.T) {
+	tier.Short(t, "kills at random moments of up and destroy leave nothing twice")
 	t.Parallel()
 	random := rand.New(rand.NewPCG(seedOf(t), 0))
 	v := newVictim(t)

@@ -16,10 +16,12 @@ import (
 
 	"tombolo/automation/backend"
 	"tombolo/stacks"
+	"tombolo/tests/tier"
 )
 
 // TestTwoDrivers: one works on the cluster, and the other says who.
 func TestTwoDrivers(t *testing.T) {
+	tier.Short(t, "the second of two drivers learns who has the lock")
 	t.Run("in a directory", func(t *testing.T) { twoDrivers(t, inDirectory(t)) })
 	t.Run("in a bucket", func(t *testing.T) { twoDrivers(t, inBucket(t)) })
 }
@@ -81,6 +83,7 @@ func twoDrivers(t *testing.T, at string) {
 // TestStaleLockInABucket: the CLI is killed at work, and its lock stays in the
 // bucket. The next up finds that its owner is gone, and takes the lock away.
 func TestStaleLockInABucket(t *testing.T) {
+	tier.Short(t, "the lock of a dead driver is taken away")
 	started, dead := make(chan struct{}), make(chan struct{})
 	work := func(*pulumi.Context) error {
 		close(started)
@@ -116,6 +119,7 @@ func TestStaleLockInABucket(t *testing.T) {
 // TestHurryWithTheRealCLI: a call that does not end when it is cancelled is
 // given up, no lock stays, and the next up finds out what became of it.
 func TestHurryWithTheRealCLI(t *testing.T) {
+	tier.Short(t, "a call that ignores its end is given up, and settled by the next up")
 	d, seen := realBench(t, roles("made"))
 	c, attach := serveCloud(t)
 	d.env["PULUMI_DEBUG_PROVIDERS"] = attach

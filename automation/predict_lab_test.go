@@ -8,6 +8,8 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"gotest.tools/v3/assert"
+
+	"tombolo/tests/tier"
 )
 
 // started are the operations that the observer was told of since the last call,
@@ -27,6 +29,7 @@ func (w *witness) started() []string {
 // TestUnchangedWithTheRealCLI: an up that changes nothing is two previews, and
 // what only the state shows is a change.
 func TestUnchangedWithTheRealCLI(t *testing.T) {
+	tier.Short(t, "an up that changes nothing is two previews with the real CLI")
 	output, protect := "first", false
 	d, seen := realBench(t, func(p *pulumi.Context) error {
 		var r pulumi.CustomResourceState

@@ -13,11 +13,13 @@ import (
 	"tombolo/automation/cloud/aws"
 	"tombolo/automation/kube"
 	"tombolo/automation/teardown"
+	"tombolo/tests/tier"
 )
 
 // TestFindAndRemoveLeftovers reads what a look by tag finds, and deletes it with
 // the real CLI.
 func TestFindAndRemoveLeftovers(t *testing.T) {
+	tier.Short(t, "what a look by tag finds is read and deleted with the real CLI")
 	d, _ := realBench(t, exporting)
 	c, address := serveCloud(t)
 	d.env["PULUMI_DEBUG_PROVIDERS"] = address

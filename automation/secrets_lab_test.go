@@ -17,6 +17,7 @@ import (
 	"gotest.tools/v3/assert"
 
 	"tombolo/stacks"
+	"tombolo/tests/tier"
 )
 
 // keys is as much of AWS KMS as the CLI uses of it: it has one key, and what it
@@ -89,6 +90,7 @@ func providerURL(key, endpoint string) string {
 // TestSecretsByAKey: what encrypts the secrets is given by a URL, and stays with
 // the stack: another machine, that has no settings of it, goes on with the key.
 func TestSecretsByAKey(t *testing.T) {
+	tier.Short(t, "a key encrypts the secrets, and another machine goes on with it")
 	k, endpoint := serveKeys(t)
 	backend := inDirectory(t)
 	d, _ := realBenchIn(t, backend, exporting)
@@ -133,6 +135,7 @@ func TestSecretsByAKey(t *testing.T) {
 
 // TestWrongSecretsProvider: the first stack is not made.
 func TestWrongSecretsProvider(t *testing.T) {
+	tier.Short(t, "no stack is made with secrets that nobody can encrypt")
 	_, endpoint := serveKeys(t)
 	for given, want := range map[string][]string{
 		"vault://key": {

@@ -12,6 +12,7 @@ import (
 
 	"tombolo/lab/process"
 	"tombolo/lab/standin"
+	"tombolo/tests/tier"
 )
 
 // argocdTree is a platform tree of a folder for each of two clusters, one of
@@ -135,6 +136,7 @@ func awaitArgoCD(t *testing.T, d *daemon, want []string) {
 // the lab's Git and chart servers, brings both clusters to what they say, and
 // goes away. Then its manifest for high availability runs until the lab's end.
 func TestArgoCD(t *testing.T) {
+	tier.Short(t, "the real Argo CD follows the lab's Git and chart servers, to two clusters")
 	root := checkout(t, argocdTree())
 	d := start(t, root)
 	ends := map[string]standin.ClusterInfo{}

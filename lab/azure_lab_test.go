@@ -22,6 +22,7 @@ import (
 	"tombolo/lab/entra"
 	"tombolo/lab/kubeconfig"
 	"tombolo/lab/standin"
+	"tombolo/tests/tier"
 )
 
 // kubelogin are the arguments of the exec plugin in a kubeconfig for AKS.
@@ -45,6 +46,7 @@ func aksCluster(t *testing.T, d *daemon) standin.ClusterInfo {
 // TestKubelogin: the real kubelogin gets a token from the lab's Entra by workload identity,
 // and the API server of a cluster takes it.
 func TestKubelogin(t *testing.T) {
+	tier.Short(t, "the real kubelogin gets a token that a cluster's API takes")
 	d := start(t, checkout(t, map[string]string{"settings.yaml": settingsOf("plain")}))
 	info := aksCluster(t, d)
 	assert.NilError(t, d.lab.writeKubelogin())
@@ -85,6 +87,7 @@ func TestKubelogin(t *testing.T) {
 // TestTokensRefusedAtTheAPI: a token for something else, one that has expired and one of
 // another tenant are nobody's, and a group without a binding may do nothing.
 func TestTokensRefusedAtTheAPI(t *testing.T) {
+	tier.Short(t, "tokens of others are nobody's at the API of a cluster in Azure")
 	d := start(t, checkout(t, map[string]string{"settings.yaml": settingsOf("plain")}))
 	info := aksCluster(t, d)
 	const (

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"tombolo/lab/standin"
+	"tombolo/tests/tier"
 )
 
 // cloudObjects ask for something in the cloud, each in its way.
@@ -75,6 +76,7 @@ spec:
 // TestCloudOfACluster has a real control plane's objects make load balancers, a
 // volume and an instance in the stand-in, and take them away again.
 func TestCloudOfACluster(t *testing.T) {
+	tier.Short(t, "a control plane's objects make load balancers, volumes and instances")
 	d := start(t, checkout(t, map[string]string{"settings.yaml": settingsOf("plain")}))
 	client := d.accounts.home().Client(Region)
 	subnet := clusterInTheCloud(t, client)

@@ -2,10 +2,15 @@
 
 package lab
 
-import "testing"
+import (
+	"testing"
+
+	"tombolo/tests/tier"
+)
 
 // TestDrift changes and deletes what a stack has made, through the daemon.
 func TestDrift(t *testing.T) {
+	tier.Short(t, "the daemon changes and deletes what a stack has made")
 	d := start(t, checkout(t, map[string]string{"settings.yaml": settingsOf("plain")}))
 	a := accountOf(t, d)
 	id, _ := a.make("aws:ec2/vpc:Vpc", "net", map[string]any{"cidrBlock": "10.0.0.0/16", "tags": map[string]any{"Name": "net"}})

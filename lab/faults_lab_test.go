@@ -14,10 +14,12 @@ import (
 
 	"tombolo/lab/process"
 	"tombolo/lab/standin"
+	"tombolo/tests/tier"
 )
 
 // TestFaults adds, lists and clears faults through the daemon.
 func TestFaults(t *testing.T) {
+	tier.Short(t, "the daemon adds, lists and clears faults")
 	d := start(t, checkout(t, map[string]string{"settings.yaml": settingsOf("plain")}))
 	added, err := d.lab.AddFault(t.Context(), Fault{Kind: standin.FaultSlow, Operation: "create", Type: "Vpc"})
 	want := Fault{ID: 1, Kind: standin.FaultSlow, Operation: "create", Type: "aws:ec2/vpc:Vpc", Count: 1, Delay: 5 * time.Second}
@@ -37,6 +39,7 @@ func TestFaults(t *testing.T) {
 // TestCutAndRestart: a cluster that is cut off takes connections and answers
 // nothing, one that is restored does, and one that is restarted has its data.
 func TestCutAndRestart(t *testing.T) {
+	tier.Short(t, "a cluster is cut off, restored and restarted with its data")
 	d := start(t, checkout(t, map[string]string{"settings.yaml": settingsOf("plain")}))
 	info := startCluster(t, d, "demo")
 	k := kubectlOf(t, d, "demo")

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"tombolo/lab/process"
+	"tombolo/tests/tier"
 )
 
 const settings = `apiVersion: v1
@@ -82,6 +83,7 @@ spec:
 // TestFlux runs a cluster with the real Flux controllers on the lab's Git and
 // chart servers, follows an edit of the platform tree, and takes Flux away.
 func TestFlux(t *testing.T) {
+	tier.Short(t, "the real Flux follows the lab's Git and chart servers")
 	root := checkout(t, map[string]string{"settings.yaml": settings})
 	d := start(t, root)
 	startCluster(t, d, "demo")

@@ -15,6 +15,7 @@ import (
 
 	"tombolo/lab/aws/authenticator"
 	"tombolo/lab/aws/sts"
+	"tombolo/tests/tier"
 )
 
 // account makes resources as an engine would.
@@ -131,6 +132,7 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: Group, name: "tombolo:arg
 // by the role of its service account, a role of the other cluster, and that
 // cluster's access entry.
 func TestArgoCDByRole(t *testing.T) {
+	tier.Short(t, "the real Argo CD reaches another cluster by a role alone")
 	root := checkout(t, argocdTree())
 	d := start(t, root)
 	a := accountOf(t, d)

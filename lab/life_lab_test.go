@@ -19,11 +19,13 @@ import (
 
 	"tombolo/lab/control"
 	"tombolo/lab/process"
+	"tombolo/tests/tier"
 )
 
 // TestLife takes a lab without clusters through its life: up, up again, a
 // killed daemon, and down.
 func TestLife(t *testing.T) {
+	tier.Short(t, "a lab comes up, comes back after a kill, and goes")
 	root := checkout(t, map[string]string{"settings.yaml": settings})
 	l := Open(root)
 	t.Cleanup(func() { _ = l.Down(context.Background()) })

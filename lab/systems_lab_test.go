@@ -13,6 +13,8 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 	"sigs.k8s.io/yaml"
+
+	"tombolo/tests/tier"
 )
 
 // externalSecrets is their kind, as far as the policies read it.
@@ -62,6 +64,7 @@ var secretsInAVault = []struct{ namespace, ref, refused string }{
 // TestSecretsOfSystemsInAVault: the policy of either tree lets a system on Azure read secrets of
 // its own, and none of another, whose name may begin as its own does.
 func TestSecretsOfSystemsInAVault(t *testing.T) {
+	tier.Short(t, "the trees' policies keep each system to its own secrets of a vault")
 	d := start(t, checkout(t, map[string]string{"settings.yaml": settingsOf("plain")}))
 	aksCluster(t, d)
 	k := kubectlOf(t, d, "aks")

@@ -11,11 +11,14 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+
+	"tombolo/tests/tier"
 )
 
 // TestControllersAreThoseOfTheManifest: what runs on the host is of the versions that the
 // manifests of bootstrap name, and of no other.
 func TestControllersAreThoseOfTheManifest(t *testing.T) {
+	tier.Short(t, "the controllers that run are those that the manifests name")
 	root, err := filepath.Abs("..")
 	assert.NilError(t, err)
 	tools := filepath.Join(root, ".tools")

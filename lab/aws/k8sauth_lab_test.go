@@ -19,11 +19,13 @@ import (
 	"tombolo/lab/aws/sts"
 	"tombolo/lab/pki"
 	"tombolo/lab/proxy"
+	"tombolo/tests/tier"
 )
 
 // TestArgoCDsProgram has the real argocd-k8s-auth make a token for a spoke, by
 // STS behind a proxy like the lab's.
 func TestArgoCDsProgram(t *testing.T) {
+	tier.Short(t, "the real argocd-k8s-auth gets a token for a spoke")
 	f := newFleet(t)
 	dir := t.TempDir()
 	authority, err := pki.Open(dir, "test")

@@ -27,11 +27,13 @@ import (
 	"tombolo/lab/ports"
 	"tombolo/lab/process"
 	"tombolo/lab/standin"
+	"tombolo/tests/tier"
 )
 
 // TestCluster runs one real control plane through its life: nodes, workloads,
 // tokens, namespaces, a restart with the same data, and its end.
 func TestCluster(t *testing.T) {
+	tier.Short(t, "a real control plane lives through nodes, workloads and a restart")
 	reviewer := tokenReviewer(t)
 	dir := t.TempDir()
 	m, s := manager(t, dir, reviewer)

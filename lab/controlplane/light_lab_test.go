@@ -17,11 +17,13 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"tombolo/lab/standin"
+	"tombolo/tests/tier"
 )
 
 // TestLightClusters runs two light control planes on one etcd: they are apart,
 // and what others wait for comes about in each.
 func TestLightClusters(t *testing.T) {
+	tier.Short(t, "two light control planes on one etcd are apart")
 	reviewer := tokenReviewer(t)
 	dir := t.TempDir()
 	m, s := managerOf(t, dir, func(o *Options) {

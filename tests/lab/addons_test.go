@@ -16,11 +16,13 @@ import (
 	"gotest.tools/v3/assert"
 
 	"tombolo/config/addon"
+	"tombolo/tests/tier"
 )
 
 // TestAddons is the way of a cluster with every addon of the catalogue, and of
 // an addon that is turned off. Its parts build on each other.
 func TestAddons(t *testing.T) {
+	tier.Long(t, "every addon of the catalogue on one cluster: TestDemo has five of them")
 	p := newProject(t)
 	p.env = append(p.env, "TOMBOLO_LAB_TAG_KEYS=team") // as an organisation wants it
 	inOrder(t, p, []step[project]{
@@ -354,6 +356,7 @@ func (p project) onlyTheZone(t *testing.T) {
 // TestWrittenTree has a cluster follow a tree that init platform wrote for it,
 // with one addon: empty stages do not delay the others.
 func TestWrittenTree(t *testing.T) {
+	tier.Long(t, "a tree that init platform wrote; unit tests hold its files")
 	p := newProject(t)
 	text := p.read(t, "clusters/full.yaml")
 	before, rest, _ := strings.Cut(text, "\naddons:")

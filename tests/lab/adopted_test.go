@@ -18,6 +18,7 @@ import (
 
 	"tombolo/config"
 	"tombolo/stacks/handoff"
+	"tombolo/tests/tier"
 )
 
 // TestExistingCluster adopts a cluster that another team's Pulumi program made, takes over
@@ -25,6 +26,7 @@ import (
 // team's, in the cloud or on the cluster, is touched meanwhile, but for Flux's own objects.
 // Its parts build on each other.
 func TestExistingCluster(t *testing.T) {
+	tier.Long(t, "another team's cluster and its Flux are adopted, which few users do")
 	p := newProject(t)
 	a := adopted{project: p}
 	a.writeOurs(t) // the lab's repository has the tree as it is when the lab comes up

@@ -17,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"tombolo/config/addon"
+	"tombolo/tests/tier"
 )
 
 // azureCredential is what a kubeconfig or a state must not have of a cluster in Azure: tokens
@@ -26,6 +27,7 @@ var azureCredential = regexp.MustCompile(`eyJhbGciOi[A-Za-z0-9_-]+\.|-----BEGIN 
 // TestAKS is the way of the cluster in Azure, from an empty lab to an empty lab. Its parts
 // build on each other. TestClouds has what is the same for every cluster.
 func TestAKS(t *testing.T) {
+	tier.Long(t, "all that a cluster in Azure can have, and its upgrade: TestClouds has its life")
 	p := newProject(t)
 	p.aksAddons(t)
 	inOrder(t, p, []step[project]{

@@ -18,12 +18,14 @@ import (
 
 	"tombolo/config/addon"
 	"tombolo/lab/azure/network"
+	"tombolo/tests/tier"
 )
 
 // TestAKSInANetworkOfOthers is the way of a private cluster in the network team's subnet and
 // DNS zone, in another subscription, with a service that has an identity. The profile is
 // light: no engine has to run for it. Its parts build on each other.
 func TestAKSInANetworkOfOthers(t *testing.T) {
+	tier.Long(t, "a cluster in the network team's subnet, with grants in another subscription")
 	p := newProject(t)
 	p.must(t, "lab", "up", "--profile", "light")
 	g := aksGuest{p, p.azureRecords(t)}

@@ -8,11 +8,14 @@ import (
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/tests/tier"
 )
 
 // TestAutoMode is the way of a cluster whose nodes EKS Auto Mode makes: without a node group
 // Flux and an app come up, on a node that was made for them and goes with the cluster.
 func TestAutoMode(t *testing.T) {
+	tier.Long(t, "nodes that EKS Auto Mode makes, beside the node groups of all other tests")
 	p := newProject(t)
 	const file = "clusters/demo.yaml"
 	p.edit(t, file, "  nodeGroups:\n    - name: system\n      instanceTypes: [m7i.large]\n      size: {min: 2, max: 4}\n      labels:\n        workload: system\n", "  compute: auto\n")

@@ -13,6 +13,7 @@ import (
 	"gotest.tools/v3/assert"
 
 	"tombolo/tests/bucket"
+	"tombolo/tests/tier"
 )
 
 // TestStateInABucket keeps the state in a bucket: the driver makes a cluster and
@@ -20,6 +21,7 @@ import (
 // but the project. Who may only read the bucket can preview and look for drift. No
 // secret is readable in it, and the state moves on by the runbook.
 func TestStateInABucket(t *testing.T) {
+	tier.Long(t, "the state in a bucket; automation has its locks and its reads in the short tier")
 	p := newProject(t)
 	b := bucket.Serve(t)
 	another(t, p, "demo", "second", "10.21.0.0/16")

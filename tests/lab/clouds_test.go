@@ -15,17 +15,24 @@ import (
 	"gotest.tools/v3/assert"
 
 	"tombolo/tests/scenario"
+	"tombolo/tests/tier"
 )
 
 // clouds are the clusters of the scenario that is the same for each of them: two clouds, two
-// engines. Their files are in testdata/clouds.
-var clouds = []string{"aks-flux", "eks-argocd", "eks-flux"}
+// engines. Their files are in testdata/clouds. The short tier has those in AWS in other tests.
+func clouds() []string {
+	if testing.Short() {
+		return []string{"aks-flux"}
+	}
+	return []string{"aks-flux", "eks-argocd", "eks-flux"}
+}
 
 // TestClouds runs one script on clusters of both clouds and both engines, all of them in one
 // lab at the same time. It knows a cluster's name and no more.
 func TestClouds(t *testing.T) {
+	tier.Part(t, "the cluster in Azure lives through every command; those in AWS, whose lives TestDemo and TestArgoCD have, are left out")
 	p := newProject(t)
-	for _, name := range clouds {
+	for _, name := range clouds() {
 		file, err := os.ReadFile(filepath.Join("testdata", "clouds", name+".yaml"))
 		assert.NilError(t, err)
 		p.write(t, clusterFile(name), string(file))
@@ -36,7 +43,7 @@ func TestClouds(t *testing.T) {
 	}
 	p.must(t, "lab", "up", "--profile", "light-engine")
 	t.Run("life", func(t *testing.T) {
-		for _, name := range clouds {
+		for _, name := range clouds() {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				p.life(t, name)

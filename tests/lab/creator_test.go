@@ -8,6 +8,8 @@ import (
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/tests/tier"
 )
 
 // labCaller is whoever runs tombolo in the lab, and so makes its clusters.
@@ -17,6 +19,7 @@ const labCaller = "arn:aws:iam::111122223333:user/tombolo"
 // admins of its file: it has one access entry on each, which core has made. What the
 // control plane gets by a transform is there, and an up changes nothing of it.
 func TestCreator(t *testing.T) {
+	tier.Long(t, "access entries of who makes a cluster; unit tests hold the entries themselves")
 	p := newProject(t)
 	another(t, p, "demo", "second", "10.21.0.0/16")
 	p.edit(t, "clusters/second.yaml", "arn:aws:iam::111122223333:role/platform-team", labCaller)

@@ -18,11 +18,13 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"tombolo/lab"
+	"tombolo/tests/tier"
 )
 
 // TestDemo is the way of the demo cluster, from an empty lab to an empty lab.
 // Its parts build on each other.
 func TestDemo(t *testing.T) {
+	tier.Short(t, "the life of a cluster on EKS with Flux, as make demo begins it")
 	p := newProject(t)
 	inOrder(t, p, []step[project]{
 		{"go run starts the lab, and leaves nothing of its cache in it", project.goRunStartsTheLab},
@@ -279,6 +281,7 @@ func (p project) workdir() string { return filepath.Join(p.dir, ".lab", "work") 
 
 // TestUpRefusesABadFile shows that nothing starts, not even the lab.
 func TestUpRefusesABadFile(t *testing.T) {
+	tier.Short(t, "nothing of a lab starts for a file that is wrong; it takes no lab")
 	p := newProject(t)
 	p.edit(t, "clusters/demo.yaml", "nat: single", "nat: doubel")
 	o := p.run(t, "up", "demo", "--yes")

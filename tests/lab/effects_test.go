@@ -16,6 +16,7 @@ import (
 
 	"tombolo/config"
 	"tombolo/tests/samples"
+	"tombolo/tests/tier"
 )
 
 // effectCase changes keys of the live cluster's file in one way, and says which of the
@@ -220,6 +221,7 @@ func effectCases() []effectCase {
 // TestEffects holds what every key declares to do to a live cluster against the engine's
 // plan for it, in one lab.
 func TestEffects(t *testing.T) {
+	tier.Short(t, "each key does to a live cluster in AWS what the file says that it does")
 	p := newProject(t)
 	p.must(t, "lab", "up", "--profile", "light")
 	const file = "clusters/demo.yaml"
@@ -249,6 +251,7 @@ func TestEffects(t *testing.T) {
 
 // TestEffectsHaveCases: a declared effect without a case in the lab is a claim.
 func TestEffectsHaveCases(t *testing.T) {
+	tier.Short(t, "a declared effect has a case in the lab; it takes no lab")
 	for _, field := range config.EffectFields() {
 		if _, ok := noCloud[field]; ok || ofBootstrap(field) {
 			continue

@@ -14,12 +14,15 @@ import (
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/tests/tier"
 )
 
 // TestExistingNetwork is the way of a second cluster, guest, in the network of
 // the demo cluster: both in one lab at once, each left alone by the other. Its
 // parts build on each other.
 func TestExistingNetwork(t *testing.T) {
+	tier.Long(t, "a second cluster in the network of a first one, each left alone by the other")
 	p := newProject(t)
 	p.up(t, "demo")
 	g := guest{project: p, text: p.guestFile(t), before: p.records(t)}
@@ -256,6 +259,7 @@ func (g guest) destroyed(t *testing.T) {
 // TestFlowOfOtherSubnets previews the guest with other subnets: the comment names for
 // each of core's outputs the keys that it reaches, and no others.
 func TestFlowOfOtherSubnets(t *testing.T) {
+	tier.Long(t, "which keys of the hand-off other subnets reach; unit tests hold the flow itself")
 	p := newProject(t)
 	p.must(t, "lab", "up", "--profile", "light")
 	p.up(t, "demo")

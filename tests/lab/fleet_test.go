@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+
+	"tombolo/tests/tier"
 )
 
 // fleetToken is the variable that one of the clusters wants and the first run
@@ -56,6 +58,7 @@ var inAzure = []string{"canary-b", "well-b", "last-b", "last-c"}
 // has what its cluster is for. Each wave follows a branch of its own, and at the end a
 // change is promoted from the first to the last.
 func TestFleet(t *testing.T) {
+	tier.Long(t, "eight clusters in three waves, with a failure and a resume")
 	p := newProject(t)
 	waves := writeFleet(t, p)
 	p.must(t, "lab", "up", "--profile", "light-engine")

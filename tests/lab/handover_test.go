@@ -12,12 +12,15 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+
+	"tombolo/tests/tier"
 )
 
 // TestHandover is the way of Flux itself: installed by bootstrap, replaced by
 // another distribution, handed over to Git and upgraded there, while the
 // cluster file goes on to say what Flux follows. Its parts build on each other.
 func TestHandover(t *testing.T) {
+	tier.Short(t, "Flux is handed over to Git, upgraded there and left alone from then on")
 	h := newHandover(t)
 	inOrder(t, h, []step[*handover]{
 		{"up", (*handover).up},

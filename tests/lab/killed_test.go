@@ -12,12 +12,15 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+
+	"tombolo/tests/tier"
 )
 
 // TestKilledInTheMiddle kills the driver, alone and together with the Pulumi
 // CLI that it runs, while core is under way. The next up must recover, say so,
 // and leave nothing twice.
 func TestKilledInTheMiddle(t *testing.T) {
+	tier.Short(t, "driver and Pulumi CLI are killed in an up, and the next one recovers")
 	p := newProject(t)
 	p.must(t, "lab", "up")
 	for _, c := range []struct {
@@ -62,6 +65,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 // their network interfaces. The stand-in takes some time, as EFS does, so that
 // the kill comes in between.
 func TestKilledWhileMountTargetsAreMade(t *testing.T) {
+	tier.Long(t, "a kill amid what has no tags to be found by, at a speed that takes its time")
 	p := newProject(t)
 	p.env = append(p.env, "TOMBOLO_LAB_LATENCY=0.03") // a mount target takes two and a half seconds
 	p.edit(t, "clusters/demo.yaml", "\naddons:\n", "\naddons:\n  aws-efs-csi-driver: {}\n")
@@ -104,6 +108,7 @@ func (p project) idsOf(t *testing.T, token string) []string {
 // TestInterrupted shows that Ctrl-C ends the operation in order: exit code 130,
 // no lock, and the next up goes on.
 func TestInterrupted(t *testing.T) {
+	tier.Long(t, "Ctrl-C in the lab; automation has it with the real CLI in the short tier")
 	p := newProject(t)
 	p.must(t, "lab", "up")
 	cmd, out := p.start(t, "up", "demo", "--yes")
@@ -129,6 +134,7 @@ func TestInterrupted(t *testing.T) {
 // TestLabDaemonKilled kills the lab with SIGKILL: `lab up` brings it back, with
 // the same clusters on the same ports.
 func TestLabDaemonKilled(t *testing.T) {
+	tier.Long(t, "the lab comes back after a kill; lab has it without a cluster in the short tier")
 	p := newProject(t)
 	p.up(t, "demo")
 	if out, err := exec.Command("pkill", "-KILL", "-f", "lab serve --root "+p.dir).CombinedOutput(); err != nil {

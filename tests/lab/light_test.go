@@ -5,11 +5,14 @@ package lab
 import (
 	"strings"
 	"testing"
+
+	"tombolo/tests/tier"
 )
 
 // TestLightProfile makes and destroys two clusters that consist of their API
 // servers alone.
 func TestLightProfile(t *testing.T) {
+	tier.Long(t, "two clusters of API servers alone; most tests of the short tier run on this profile")
 	p := newProject(t)
 	another(t, p, "demo", "second", "10.21.0.0/16")
 	p.must(t, "lab", "up", "--profile", "light")
@@ -38,6 +41,7 @@ func TestLightProfile(t *testing.T) {
 
 // TestLightEngineProfile runs the engine too: verify is green.
 func TestLightEngineProfile(t *testing.T) {
+	tier.Long(t, "the profile light-engine, on which TestClouds runs in the short tier")
 	p := newProject(t)
 	p.must(t, "lab", "up", "--profile", "light-engine")
 	p.up(t, "demo")

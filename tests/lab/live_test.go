@@ -9,12 +9,15 @@ import (
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/tests/tier"
 )
 
 // TestLiveCluster changes the nodes and the zones of a cluster that lives: what EKS
 // cannot change stays, what an autoscaler decided stays, and a node group that has to be
 // replaced goes after the new one is there. Its parts build on each other.
 func TestLiveCluster(t *testing.T) {
+	tier.Long(t, "nodes and zones of a live cluster change; TestEffects holds the plans of it")
 	p := newProject(t)
 	p.must(t, "lab", "up", "--profile", "light")
 	p.up(t, "demo")

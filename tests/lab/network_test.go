@@ -9,12 +9,15 @@ import (
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/tests/tier"
 )
 
 // TestNetworkCutDuringUp cuts the cluster off while bootstrap makes its objects.
 // The up says what does not answer, tries again, and comes to its end once the
 // network is back.
 func TestNetworkCutDuringUp(t *testing.T) {
+	tier.Long(t, "an up waits for a cluster that is cut off")
 	p := newProject(t)
 	p.must(t, "lab", "up", "--profile", "light")
 	cmd, out := p.amidBootstrap(t)
@@ -33,6 +36,7 @@ func TestNetworkCutDuringUp(t *testing.T) {
 // TestCutForGood: without an end of the cut the up fails with its cause, and the
 // next one makes what is missing.
 func TestCutForGood(t *testing.T) {
+	tier.Long(t, "an up gives up on a cluster that stays cut off, which takes minutes of waiting")
 	p := newProject(t)
 	p.must(t, "lab", "up", "--profile", "light")
 	cmd, out := p.amidBootstrap(t)
@@ -51,6 +55,7 @@ func TestCutForGood(t *testing.T) {
 
 // TestRestartDuringUp restarts the API server while bootstrap makes its objects.
 func TestRestartDuringUp(t *testing.T) {
+	tier.Long(t, "an up goes on after the restart of an API server")
 	p := newProject(t)
 	p.must(t, "lab", "up", "--profile", "light")
 	cmd, out := p.amidBootstrap(t)

@@ -15,6 +15,7 @@ import (
 	"gotest.tools/v3/assert"
 
 	"tombolo/tests/files"
+	"tombolo/tests/tier"
 )
 
 // before is the last commit whose hand-off has version 3 and knows AWS alone. The
@@ -25,6 +26,7 @@ const before = "70ee86775efc591f521ad61f0acddd208d3f0713"
 // that an older one wrote: it changes nothing of them but the hand-off, and tags by
 // the identity that it gives the cluster.
 func TestOlderState(t *testing.T) {
+	tier.Long(t, "it builds the program of an older commit to take over what that one made")
 	p := newProject(t)
 	// What that program knew, and had.
 	p.edit(t, demoFile, `version: "1.36"`, `version: "1.35"`)

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+
+	"tombolo/tests/tier"
 )
 
 // TestAnotherOwner has a second backend know of no cluster, while the first one has a
@@ -20,6 +22,7 @@ import (
 // between a creation and its record. Whatever the second one does, the first one's
 // resources stay.
 func TestAnotherOwner(t *testing.T) {
+	tier.Long(t, "a second backend with a cluster of the same name takes nothing from the first")
 	p := newProject(t)
 	p.must(t, "lab", "up", "--profile", "light")
 	s := second{project: p, backend: "file://" + t.TempDir()}

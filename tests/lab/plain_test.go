@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+
+	"tombolo/tests/tier"
 )
 
 // TestPlainPulumi makes a cluster with plain `pulumi up`, goes on with the
@@ -16,6 +18,7 @@ import (
 // made as it would have made it. What must not happen is refused by the program
 // itself: the CLI does not run.
 func TestPlainPulumi(t *testing.T) {
+	tier.Long(t, "plain pulumi compiles the program again for each of its commands")
 	p := newProject(t)
 	p.must(t, "lab", "up", "--profile", "light")
 	plain := newPlain(t, p)

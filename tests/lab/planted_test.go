@@ -16,6 +16,8 @@ import (
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/tests/tier"
 )
 
 // A change of a cluster, in a repository of its own, and the commands of the pipeline.
@@ -152,6 +154,7 @@ func (p *proposal) pipeline() string {
 
 // TestNothingOfAChangeRuns: what a change plants, the pipeline's own commands do not run.
 func TestNothingOfAChangeRuns(t *testing.T) {
+	tier.Long(t, "eleven ways in which a change could be run by its preview, with a repository for each")
 	const reached = "pulumi-resource-aws"
 	for name, test := range map[string]struct {
 		plant func(*proposal)

@@ -18,12 +18,15 @@ import (
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/tests/tier"
 )
 
 // TestPluginsFromAMirror: the real Pulumi CLI unpacks what a mirror has. The mirror's
 // archive of kubernetes 4.25.0 is not the published one, and is refused; it comes after
 // those whose digests are not known.
 func TestPluginsFromAMirror(t *testing.T) {
+	tier.Short(t, "the real CLI unpacks a mirror's plugins; it takes no lab")
 	p := newProject(t)
 	var asked []string
 	mirror := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -14,6 +14,8 @@ import (
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/tests/tier"
 )
 
 const accountFile = `version: 1
@@ -32,6 +34,7 @@ pipelines:
 // cluster that lets the reading one preview, previews by it, and what it may not do on
 // the real API server.
 func TestPipelinesRoles(t *testing.T) {
+	tier.Long(t, "the roles of pipelines, and what the reading one may do on a real API server")
 	p := newProject(t)
 	p.must(t, "lab", "up", "--profile", "light")
 	p.write(t, "accounts/acme.yaml", accountFile)

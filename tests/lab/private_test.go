@@ -8,12 +8,15 @@ import (
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/tests/tier"
 )
 
 // TestPrivateCluster is the way of a cluster without a public endpoint, on a machine outside
 // of its network: refused there before anything is made, and brought up by a runner inside,
 // which the cluster's file lets in.
 func TestPrivateCluster(t *testing.T) {
+	tier.Long(t, "a cluster without a public endpoint, seen from outside and from inside")
 	p := newProject(t)
 	p.must(t, "lab", "up", "--profile", "light", "--network", "closed")
 	const file, public = "clusters/demo.yaml", "    public: true\n    allowedCidrs: [203.0.113.0/24]\n"

@@ -14,12 +14,15 @@ import (
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/tests/tier"
 )
 
 // TestClusterBehindAProxy is the way of a cluster whose network leads nowhere but to a
 // company's proxy, which refuses what it does not know and opens TLS: nothing starts without
 // egress in the file, and with it everything does, by what the proxy lists and no more.
 func TestClusterBehindAProxy(t *testing.T) {
+	tier.Long(t, "a network that leads nowhere but to a company's proxy")
 	p := newProject(t)
 	p.must(t, "lab", "up", "--network", "proxied")
 	const file = "clusters/demo.yaml"

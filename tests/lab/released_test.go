@@ -5,6 +5,7 @@ package lab
 import (
 	"debug/buildinfo"
 	"encoding/json"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"gotest.tools/v3/assert"
 
 	"tombolo/automation/plugins"
+	"tombolo/tests/tier"
 )
 
 // TestReleasedEKS makes one cluster with the EKS plugin that the other tests have,
@@ -21,6 +23,7 @@ import (
 // has the same resources with the same inputs, but for what is in
 // releasedDifferences, and a second up changes nothing.
 func TestReleasedEKS(t *testing.T) {
+	tier.Long(t, "the EKS plugin as it is released, whose tools the short tier does not build", releasedPlugin())
 	p := newProject(t)
 	states := map[string]map[string]string{}
 	for build, other := range map[string]string{"pinned": "released", "released": "pinned"} {
@@ -117,4 +120,11 @@ func (p project) asksAreKnown(t *testing.T) {
 	slices.Sort(known)
 	slices.Sort(asked)
 	assert.DeepEqual(t, asked, known)
+}
+
+// releasedPlugin is which build of the released plugin there is, an input of TestReleasedEKS
+// alone; "" where there is none.
+func releasedPlugin() string {
+	build, _ := os.Readlink("../../.tools/plugins-released")
+	return build
 }

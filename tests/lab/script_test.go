@@ -16,6 +16,7 @@ import (
 
 	"tombolo/lab"
 	"tombolo/tests/scenario"
+	"tombolo/tests/tier"
 )
 
 // downTimeout is how long a lab may take to end after its scenario.
@@ -26,6 +27,7 @@ func TestMain(m *testing.M) { scenario.Main(m, os.Exit) }
 
 // TestScript runs the scenarios, each in a project with a lab of its own.
 func TestScript(t *testing.T) {
+	tier.Long(t, "every kind of pull request, change by change")
 	checkout, err := filepath.Abs("../..")
 	assert.NilError(t, err)
 	scenario.Run(t, func(env *testscript.Env) error { return scenarioProject(env, checkout) }, requestCommands())

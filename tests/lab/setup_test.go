@@ -24,6 +24,7 @@ import (
 	"gotest.tools/v3/assert"
 
 	"tombolo/tests/files"
+	"tombolo/tests/tier"
 )
 
 // project is a copy of the checkout's data (cluster files, platform tree,
@@ -86,7 +87,7 @@ func changes(args []string) bool {
 // with projects run beside each other: a lab is idle most of the time.
 func newProject(t *testing.T) project {
 	t.Helper()
-	t.Parallel()
+	tier.Parallel(t)
 	root, err := filepath.Abs("../..")
 	assert.NilError(t, err)
 	if _, err := os.Stat(filepath.Join(root, ".tools", "bin", "controlplane")); err != nil {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 
 	"tombolo/lab/people"
+	"tombolo/tests/tier"
 )
 
 const (
@@ -24,6 +25,7 @@ const (
 // TestSignIn has a person sign in to a real API server by the cluster's identity provider. She may
 // do what a RoleBinding gives her group, and tokens that are not for this cluster are refused.
 func TestSignIn(t *testing.T) {
+	tier.Long(t, "people sign in by a provider of their own, which unit tests hold at the API of the stand-in")
 	p := newProject(t)
 	p.must(t, "lab", "up", "--profile", "light")
 	p.edit(t, clusterFile("demo"), "  admins:\n", peopleLine+"  admins:\n")

@@ -21,6 +21,8 @@ import (
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/tests/tier"
 )
 
 // TestArgoCD is the way of a hub and its two spokes, from an empty lab to an
@@ -29,12 +31,23 @@ import (
 // It takes longest. Of parallel tests Go starts those of the last files first, so this
 // file's name is late in the alphabet: alone at the end it would leave the machine idle.
 func TestArgoCD(t *testing.T) {
+	tier.Part(t, "a hub in AWS and its spokes in both clouds come and go; their changes, systems, rebuilds and hubs of others are left out")
 	f := newFleet(t)
 	inOrder(t, f, []step[*fleet]{
 		{"a spoke alone is refused", (*fleet).aloneIsRefused},
 		{"one command, the hub first", (*fleet).up},
 		{"verify", (*fleet).verify},
 		{"each wave waited for the one before", (*fleet).wavesKept},
+	})
+	if testing.Short() {
+		inOrder(t, f, []step[*fleet]{
+			{"a hub is kept while it has spokes", (*fleet).hubIsKept},
+			{"a spoke leaves", func(f *fleet, t *testing.T) { f.leaves(t, spokeA) }},
+			{"destroy leaves an empty cloud", (*fleet).nothingIsLeft},
+		})
+		return
+	}
+	inOrder(t, f, []step[*fleet]{
 		{"a change reaches the ring first", (*fleet).ringFirst},
 		{"a hand edit is put back and told of", (*fleet).healed},
 		{"the hub's Argo CD is upgraded", (*fleet).upgraded},

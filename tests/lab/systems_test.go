@@ -21,11 +21,13 @@ import (
 
 	"tombolo/automation/health"
 	"tombolo/lab"
+	"tombolo/tests/tier"
 )
 
 // TestSystems has three teams on one cluster, of which one tries what it may not. Its parts
 // build on each other.
 func TestSystems(t *testing.T) {
+	tier.Long(t, "three teams on one cluster, of which one tries what it may not, and its rebuild")
 	s := systems{newProject(t)}
 	s.env = append(s.env, "TOMBOLO_LAB_LATENCY=0.02") // so that a rebuild can be killed while a control plane goes
 	inOrder(t, s, []step[systems]{

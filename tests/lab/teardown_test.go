@@ -6,11 +6,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"tombolo/tests/tier"
 )
 
 // TestTeardown takes a cluster down that has a load balancer: once while its
 // controllers run, and once when no controller is left to delete it.
 func TestTeardown(t *testing.T) {
+	tier.Short(t, "a destroy leaves nothing of a load balancer, with and without its controllers")
 	p := newProject(t)
 	p.edit(t, "clusters/demo.yaml", "\nenvironment: ", "\nprotect: true\nenvironment: ")
 	p.must(t, "lab", "up", "--profile", "light")

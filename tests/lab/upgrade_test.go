@@ -14,12 +14,15 @@ import (
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/tests/tier"
 )
 
 // TestUpgrade takes a cluster with nodes of both kinds over two minor versions of
 // Kubernetes, at a speed at which a kill meets EKS at work, and back again. Its parts build
 // on each other.
 func TestUpgrade(t *testing.T) {
+	tier.Long(t, "two minor versions of Kubernetes, at a speed at which a kill meets EKS at work")
 	p := newProject(t)
 	p.env = append(p.env, "TOMBOLO_LAB_LATENCY=0.02") // a control plane takes ten seconds
 	p.edit(t, demoFile, `version: "1.36"`, `version: "1.34"`)

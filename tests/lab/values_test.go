@@ -13,6 +13,7 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/tests/files"
+	"tombolo/tests/tier"
 )
 
 // readingValues are the keys of the demo cluster's file that take values from the stack
@@ -29,6 +30,7 @@ const readingValues = `    values:
 // TestValuesOfAnotherProgram: a bucket, a queue, a database and parameters of another
 // team's Pulumi program reach a Helm release by Flux.
 func TestValuesOfAnotherProgram(t *testing.T) {
+	tier.Long(t, "values of another team's Pulumi program reach a Helm release; unit tests hold how they are read")
 	p := newProject(t)
 	p.must(t, "lab", "up", "--profile", "light-engine")
 	const file = "clusters/demo.yaml"

@@ -24,9 +24,6 @@ import (
 // paths, which have to be downloaded (from a directory) before anything can ask
 // where they are.
 func TestEveryGroupFromAnEmptyModuleCache(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds programs")
-	}
 	for _, group := range compiled() {
 		t.Run(group.name, func(t *testing.T) {
 			world, ok := worlds()[group.name]

@@ -11,11 +11,13 @@ import (
 
 	"gotest.tools/v3/assert"
 
+	"tombolo/tests/tier"
 	"tombolo/tools/reproducible"
 )
 
 // TestFromNothing: where nothing was compiled before, the same bytes are compiled.
 func TestFromNothing(t *testing.T) {
+	tier.Long(t, "it compiles Go's library from nothing")
 	origin := small(t)
 	one := made(t, clone(t, origin, "a"), "")
 	t.Setenv("GOCACHE", t.TempDir())
@@ -27,6 +29,7 @@ func TestFromNothing(t *testing.T) {
 // linking, the commit in the program, its pages and the archives that are compared here for the
 // driver itself. The workflow of a release compares two that were compiled apart.
 func TestTheDriver(t *testing.T) {
+	tier.Long(t, "it links the driver of the last commit twice, with the flags of a release", lastCommit())
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	assert.NilError(t, err)
 	if err := exec.Command("git", "-C", root, "rev-parse", "--verify", "--quiet", "HEAD").Run(); err != nil {
@@ -46,4 +49,10 @@ func TestTheDriver(t *testing.T) {
 		return to
 	}
 	equal(t, release("a"), release("another-directory"))
+}
+
+// lastCommit is what TestTheDriver makes releases of; "" where this is no clone.
+func lastCommit() string {
+	out, _ := exec.Command("git", "rev-parse", "--verify", "--quiet", "HEAD").Output()
+	return string(out)
 }

@@ -120,9 +120,6 @@ func made(t *testing.T, checkout, base string) string {
 // TestTwoReleasesAreEqual: a release of a commit from another clone on a machine with other
 // settings is the same in every byte; that of another commit is another one.
 func TestTwoReleasesAreEqual(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles Go's library")
-	}
 	origin, image := small(t), base(t)
 	one := made(t, clone(t, origin, "a"), image)
 	t.Setenv("GOAMD64", "v3")
