@@ -77,7 +77,7 @@ func named(name string) pulumi.StringMap { return pulumi.StringMap{"Name": pulum
 // handOff exports what core does: a destruction reaches the cluster by it.
 func handOff(p *pulumi.Context, name string) {
 	for key, value := range handedOff(name).Resources[0].Outputs {
-		p.Export(key, pulumi.Any(value))
+		p.Export(key, pulumi.ToOutput(value))
 	}
 }
 

@@ -1,11 +1,10 @@
 package argocd
 
 import (
-	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
-	metav1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/meta/v1"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/components/distribution"
+	"tombolo/components/object"
 	"tombolo/internal/names"
 )
 
@@ -57,21 +56,18 @@ func (a *EngineArgs) root() distribution.Object {
 	}
 }
 
-// authSecret is a repository of Argo CD's, by the label; nil without credentials.
-func authSecret(args *EngineArgs) *corev1.SecretArgs {
+// authSecret is a repository of Argo CD's, by the label; empty without credentials.
+func authSecret(args *EngineArgs) object.Args {
 	if args.Auth == nil {
-		return nil
+		return object.Args{}
 	}
-	return &corev1.SecretArgs{
-		Metadata: metav1.ObjectMetaArgs{
-			Name: pulumi.String(names.PlatformAuth), Namespace: pulumi.String(names.ArgoCDNamespace),
-			Labels: pulumi.StringMap{SecretTypeLabel: pulumi.String("repository")},
-		},
-		Type: pulumi.String("Opaque"),
-		Data: distribution.SecretData(map[string]pulumi.StringInput{
-			"type": pulumi.String("git"), "url": pulumi.String(args.URL),
-			"username": args.Auth.Username, "password": args.Auth.Password,
-			"sshPrivateKey": args.Auth.PrivateKey,
-		}),
+	meta := object.Meta{
+		Name: names.PlatformAuth, Namespace: names.ArgoCDNamespace,
+		Labels: pulumi.StringMap{SecretTypeLabel: pulumi.String("repository")},
 	}
+	return object.Secret(meta, "Opaque", map[string]pulumi.StringInput{
+		"type": pulumi.String("git"), "url": pulumi.String(args.URL),
+		"username": args.Auth.Username, "password": args.Auth.Password,
+		"sshPrivateKey": args.Auth.PrivateKey,
+	})
 }

@@ -8,11 +8,10 @@ import (
 	"strings"
 	"time"
 
-	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
-	metav1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/meta/v1"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/components/distribution"
+	"tombolo/components/object"
 	"tombolo/internal/names"
 )
 
@@ -60,12 +59,12 @@ func (a *EngineArgs) settings(hosts string) map[string]map[string]string {
 // configure patches the ConfigMaps, and the service accounts with their role.
 func configure(ctx *pulumi.Context, name string, args *EngineArgs, hosts string, opts ...pulumi.ResourceOption) ([]pulumi.Resource, error) {
 	var made []pulumi.Resource
-	for object, data := range args.settings(hosts) {
-		patch, err := corev1.NewConfigMapPatch(ctx, name+"-"+object, &corev1.ConfigMapPatchArgs{
-			Metadata: metadata(object, nil), Data: pulumi.ToStringMap(data),
-		}, opts...)
+	for configMap, data := range args.settings(hosts) {
+		settings := object.ConfigMap(metadata(configMap, nil), pulumi.ToStringMap(data))
+		settings.Patch = true
+		patch, err := object.New(ctx, name+"-"+configMap, settings, opts...)
 		if err != nil {
-			return nil, fmt.Errorf("settings in %s: %w", object, err)
+			return nil, fmt.Errorf("settings in %s: %w", configMap, err)
 		}
 		made = append(made, patch)
 	}
@@ -74,8 +73,8 @@ func configure(ctx *pulumi.Context, name string, args *EngineArgs, hosts string,
 	}
 	for _, account := range ServiceAccounts() {
 		annotations := pulumi.StringMap{"eks.amazonaws.com/role-arn": args.RoleARN}
-		patch, err := corev1.NewServiceAccountPatch(ctx, name+"-"+account, &corev1.ServiceAccountPatchArgs{
-			Metadata: metadata(account, annotations),
+		patch, err := object.New(ctx, name+"-"+account, object.Args{
+			APIVersion: "v1", Kind: "ServiceAccount", Meta: metadata(account, annotations), Patch: true,
 		}, opts...)
 		if err != nil {
 			return nil, fmt.Errorf("role of service account %s: %w", account, err)
@@ -85,12 +84,12 @@ func configure(ctx *pulumi.Context, name string, args *EngineArgs, hosts string,
 	return made, nil
 }
 
-func metadata(object string, annotations pulumi.StringMap) metav1.ObjectMetaPatchArgs {
+func metadata(name string, annotations pulumi.StringMap) object.Meta {
 	all := pulumi.StringMap{distribution.PatchForce: pulumi.String("true")}
 	for key, value := range annotations {
 		all[key] = value
 	}
-	return metav1.ObjectMetaPatchArgs{Name: pulumi.String(object), Namespace: pulumi.String(names.ArgoCDNamespace), Annotations: all}
+	return object.Meta{Name: name, Namespace: names.ArgoCDNamespace, Annotations: all}
 }
 
 // takeKnownHosts takes the hosts' keys out of the distribution: they are one

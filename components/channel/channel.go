@@ -5,11 +5,9 @@ package channel
 import (
 	"fmt"
 
-	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
-	metav1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/meta/v1"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
-	"tombolo/components/distribution"
+	"tombolo/components/object"
 	"tombolo/internal/names"
 )
 
@@ -45,10 +43,9 @@ func NewChannel(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.Res
 		return address, nil
 	}).(pulumi.StringOutput)
 	for _, namespace := range args.Namespaces {
-		made, err := corev1.NewSecret(ctx, name+"-channel-"+namespace, &corev1.SecretArgs{
-			Metadata: metav1.ObjectMetaArgs{Name: pulumi.String(names.ChannelSecret), Namespace: pulumi.String(namespace)},
-			Data:     distribution.SecretData(map[string]pulumi.StringInput{names.ChannelAddress: address}),
-		}, pulumi.Parent(c))
+		secret := object.Secret(object.Meta{Name: names.ChannelSecret, Namespace: namespace}, "",
+			map[string]pulumi.StringInput{names.ChannelAddress: address})
+		made, err := object.New(ctx, name+"-channel-"+namespace, secret, pulumi.Parent(c))
 		if err != nil {
 			return nil, fmt.Errorf("channel %s in namespace %s: %w", name, namespace, err)
 		}

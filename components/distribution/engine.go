@@ -6,10 +6,9 @@ import (
 	"slices"
 	"time"
 
-	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
-	metav1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/meta/v1"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"tombolo/components/object"
 	"tombolo/internal/names"
 )
 
@@ -111,7 +110,7 @@ type Recipe struct {
 	// Configure makes what controllers read when they start; nil for nothing.
 	Configure func(parent, after pulumi.ResourceOption) ([]pulumi.Resource, error)
 	// Secret with the credentials for the repository. It is made only with Args.Auth.
-	Secret *corev1.SecretArgs
+	Secret object.Args
 	// Sync are the objects that tell the engine what to follow, in their order.
 	Sync []SyncObject
 }
@@ -164,14 +163,11 @@ func NewEngine(ctx *pulumi.Context, name string, r Recipe, opts ...pulumi.Resour
 // forPods makes what pods need to start: the certificates that they trust, and the
 // credentials for their images.
 func (r Recipe) forPods(ctx *pulumi.Context, name string, opts ...pulumi.ResourceOption) ([]pulumi.Resource, error) {
-	meta := func(object string) metav1.ObjectMetaArgs {
-		return metav1.ObjectMetaArgs{Name: pulumi.String(object), Namespace: pulumi.String(r.Namespace)}
-	}
+	meta := func(name string) object.Meta { return object.Meta{Name: name, Namespace: r.Namespace} }
 	var made []pulumi.Resource
 	if text := r.Args.CertificateAuthority; text != "" {
-		authority, err := corev1.NewConfigMap(ctx, name+"-"+names.CompanyCA, &corev1.ConfigMapArgs{
-			Metadata: meta(names.CompanyCA), Data: pulumi.StringMap{names.CompanyCAKey: pulumi.String(text)},
-		}, opts...)
+		certificates := object.ConfigMap(meta(names.CompanyCA), pulumi.StringMap{names.CompanyCAKey: pulumi.String(text)})
+		authority, err := object.New(ctx, name+"-"+names.CompanyCA, certificates, opts...)
 		if err != nil {
 			return nil, fmt.Errorf("certificates that the engine trusts: %w", err)
 		}
@@ -180,10 +176,9 @@ func (r Recipe) forPods(ctx *pulumi.Context, name string, opts ...pulumi.Resourc
 	if r.Args.PullConfig == nil {
 		return made, nil
 	}
-	secret, err := corev1.NewSecret(ctx, name+"-"+names.ImagePull, &corev1.SecretArgs{
-		Metadata: meta(names.ImagePull), Type: pulumi.String("kubernetes.io/dockerconfigjson"),
-		Data: SecretData(map[string]pulumi.StringInput{".dockerconfigjson": r.Args.PullConfig}),
-	}, opts...)
+	credentials := object.Secret(meta(names.ImagePull), "kubernetes.io/dockerconfigjson",
+		map[string]pulumi.StringInput{".dockerconfigjson": r.Args.PullConfig})
+	secret, err := object.New(ctx, name+"-"+names.ImagePull, credentials, opts...)
 	if err != nil {
 		return nil, fmt.Errorf("credentials for the engine's images: %w", err)
 	}
@@ -193,7 +188,7 @@ func (r Recipe) forPods(ctx *pulumi.Context, name string, opts ...pulumi.Resourc
 // sync makes what tells the engine what to follow, and adds it to what was made before.
 func (r Recipe) sync(ctx *pulumi.Context, name string, parent pulumi.ResourceOption, before []pulumi.Resource) ([]pulumi.Resource, error) {
 	if r.Args.Auth != nil {
-		secret, err := corev1.NewSecret(ctx, name+"-auth", r.Secret, parent)
+		secret, err := object.New(ctx, name+"-auth", r.Secret, parent)
 		if err != nil {
 			return nil, err
 		}

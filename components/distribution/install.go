@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/object"
 )
 
 // leftAlone has Pulumi keep an object and ignore its content: a change, here or in
@@ -67,6 +69,7 @@ func (i Installation) stage(ctx *pulumi.Context, name string, objects []Object, 
 	for _, o := range objects {
 		r := &pulumi.CustomResourceState{}
 		direct(o)
+		inputs, _ := object.Input(map[string]any(o)).(pulumi.Map)
 		opts := []pulumi.ResourceOption{pulumi.Parent(i.Parent), after, pulumi.RetainOnDelete(i.Retained)}
 		if o.Kind() == "Secret" {
 			// What the product writes into it is in the state after a refresh.
@@ -75,7 +78,7 @@ func (i Installation) stage(ctx *pulumi.Context, name string, objects []Object, 
 		if i.HandedOver {
 			opts = append(opts, leftAlone())
 		}
-		if err := ctx.RegisterResource(o.token(), name+"-"+o.resourceName(i.Namespace), inputs(o), r, opts...); err != nil {
+		if err := ctx.RegisterResource(object.Token(o.Text("apiVersion"), o.Kind()), name+"-"+o.resourceName(i.Namespace), inputs, r, opts...); err != nil {
 			return nil, fmt.Errorf("%s %s: %w", o.Kind(), o.Meta("name"), err)
 		}
 		made = append(made, r)
@@ -109,47 +112,3 @@ func direct(o Object) {
 // PatchForce is an annotation, "true", that has the provider apply an object although another manager owns
 // fields of it.
 const PatchForce = "pulumi.com/patchForce"
-
-func inputs(o Object) pulumi.Map {
-	m, _ := Input(map[string]any(o)).(pulumi.Map)
-	return m
-}
-
-// Input turns decoded YAML into Pulumi inputs. Nulls are left out: they say
-// nothing, and server-side apply would take them for a wish.
-func Input(v any) pulumi.Input {
-	switch v := v.(type) {
-	case Object:
-		return Input(map[string]any(v))
-	case map[string]any:
-		m := pulumi.Map{}
-		for k, e := range v {
-			if in := Input(e); in != nil {
-				m[k] = in
-			}
-		}
-		return m
-	case []any:
-		a := make(pulumi.Array, 0, len(v))
-		for _, e := range v {
-			if in := Input(e); in != nil {
-				a = append(a, in)
-			}
-		}
-		return a
-	case pulumi.Input:
-		return v
-	case string:
-		return pulumi.String(v)
-	case bool:
-		return pulumi.Bool(v)
-	case int:
-		return pulumi.Int(v)
-	case float64:
-		return pulumi.Float64(v)
-	case nil:
-		return nil
-	default:
-		return pulumi.String(fmt.Sprint(v))
-	}
-}

@@ -25,16 +25,6 @@ func (o Object) Meta(key string) string {
 // Is tells the object of a kind and a name.
 func (o Object) Is(kind, name string) bool { return o.Kind() == kind && o.Meta("name") == name }
 
-// token is the object's Pulumi type: kubernetes:<group/version>:<Kind>, where
-// the core group is called core.
-func (o Object) token() string {
-	version := o.Text("apiVersion")
-	if !strings.Contains(version, "/") {
-		version = "core/" + version
-	}
-	return "kubernetes:" + version + ":" + o.Kind()
-}
-
 // resourceName is unique within a manifest; home is the product's namespace.
 func (o Object) resourceName(home string) string {
 	name := strings.ToLower(o.Kind()) + "-" + o.Meta("name")

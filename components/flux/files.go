@@ -139,7 +139,7 @@ func (a *FilesArgs) edit(n *yaml.Node) (substitutes bool, err error) {
 	if err := n.Decode(&decoded); err != nil {
 		return false, err
 	}
-	o := object(decoded)
+	o := distribution.Object(decoded)
 	annotations := map[string]string{pruneAnnotation: disabled, substituteAnnotation: disabled}
 	switch o.Kind() {
 	case "Namespace":

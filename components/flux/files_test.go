@@ -12,6 +12,8 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 	"gotest.tools/v3/golden"
+
+	"tombolo/components/distribution"
 )
 
 func filesArgs(t *testing.T) *FilesArgs {
@@ -34,9 +36,9 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-func documents(t *testing.T, content []byte) []object {
+func documents(t *testing.T, content []byte) []distribution.Object {
 	t.Helper()
-	var out []object
+	var out []distribution.Object
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	for {
 		var o map[string]any

@@ -12,9 +12,6 @@ import (
 	"tombolo/components/distribution"
 )
 
-// object is one Kubernetes object of the manifest.
-type object = distribution.Object
-
 // Substitution is what kustomize-controller does with a variable that has no value.
 type Substitution int
 
@@ -41,7 +38,7 @@ const strictSince = "v1.9.0"
 
 // apply has kustomize-controller substitute so. A release that does it by itself is left as
 // it is.
-func (s Substitution) apply(objects []object) error {
+func (s Substitution) apply(objects []distribution.Object) error {
 	if s == SubstituteAsReleased {
 		return nil
 	}
@@ -77,7 +74,7 @@ func (s Substitution) gate(container map[string]any) string {
 
 var errNoKustomizeController = errors.New("the distribution has no kustomize-controller, which the platform tree needs")
 
-func isKustomizeController(o object) bool {
+func isKustomizeController(o distribution.Object) bool {
 	return o.Is("Deployment", "kustomize-controller")
 }
 
@@ -100,7 +97,7 @@ func tag(image string) string {
 	return tag
 }
 
-func manager(deployment object) (map[string]any, error) {
+func manager(deployment distribution.Object) (map[string]any, error) {
 	var at any = map[string]any(deployment)
 	for _, key := range []string{"spec", "template", "spec"} {
 		m, _ := at.(map[string]any)

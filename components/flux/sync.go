@@ -1,11 +1,10 @@
 package flux
 
 import (
-	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
-	metav1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/meta/v1"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/components/distribution"
+	"tombolo/components/object"
 	"tombolo/internal/names"
 )
 
@@ -14,7 +13,7 @@ const syncTimeout = "10m"
 
 // syncObjects are the GitRepository and the Kustomization. Git may hold them
 // too; when it no longer does, Flux must not take away what it lives on.
-func (f Follow) syncObjects(private bool) []object {
+func (f Follow) syncObjects(private bool) []distribution.Object {
 	repository := map[string]any{
 		"interval": f.Interval.String(),
 		"url":      f.URL,
@@ -36,7 +35,7 @@ func (f Follow) syncObjects(private bool) []object {
 			map[string]any{"kind": "ConfigMap", "name": f.SubstituteFrom},
 		}},
 	}
-	objects := []object{
+	objects := []distribution.Object{
 		{"apiVersion": "source.toolkit.fluxcd.io/v1", "kind": "GitRepository", "spec": repository},
 		{"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization", "spec": kustomization},
 	}
@@ -47,18 +46,14 @@ func (f Follow) syncObjects(private bool) []object {
 	return objects
 }
 
-// authSecret is the Secret with the credentials; nil without any.
-func authSecret(auth *distribution.Auth) *corev1.SecretArgs {
+// authSecret is the Secret with the credentials; empty without any.
+func authSecret(auth *distribution.Auth) object.Args {
 	if auth == nil {
-		return nil
+		return object.Args{}
 	}
 	data := map[string]pulumi.StringInput{"username": auth.Username, "password": auth.Password, "identity": auth.PrivateKey}
 	if auth.KnownHosts != "" {
 		data["known_hosts"] = pulumi.String(auth.KnownHosts)
 	}
-	return &corev1.SecretArgs{
-		Metadata: metav1.ObjectMetaArgs{Name: pulumi.String(names.PlatformAuth), Namespace: pulumi.String(names.FluxNamespace)},
-		Type:     pulumi.String("Opaque"),
-		Data:     distribution.SecretData(data),
-	}
+	return object.Secret(object.Meta{Name: names.PlatformAuth, Namespace: names.FluxNamespace}, "Opaque", data)
 }

@@ -9,10 +9,9 @@ import (
 	"maps"
 	"regexp"
 
-	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
-	metav1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/meta/v1"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"tombolo/components/object"
 	"tombolo/internal/names"
 )
 
@@ -67,7 +66,7 @@ type InfraConfig struct {
 	// known in every preview.
 	Keys pulumi.StringMap
 	// General is the general ConfigMap.
-	General *corev1.ConfigMap
+	General *object.Object
 	// Resources are all that it is made of, to depend on (distribution.Engine says why).
 	Resources []pulumi.Resource
 }
@@ -83,7 +82,7 @@ func NewInfraConfig(ctx *pulumi.Context, name string, args *InfraConfigArgs, opt
 	}
 	c.Keys = args.data()
 	for i, m := range args.configMaps(c.Keys) {
-		made, err := corev1.NewConfigMap(ctx, name+"-"+m.resource, &corev1.ConfigMapArgs{Metadata: m.metadata(), Data: m.Data}, pulumi.Parent(c))
+		made, err := object.New(ctx, name+"-"+m.resource, object.ConfigMap(m.metadata(), m.Data), pulumi.Parent(c))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", m.what, err)
 		}
@@ -129,12 +128,12 @@ func (a *InfraConfigArgs) configMaps(keys pulumi.StringMap) []ConfigMap {
 
 // metadata labels the object so that Flux's controllers look again at once
 // when it changes.
-func (m ConfigMap) metadata() metav1.ObjectMetaArgs {
+func (m ConfigMap) metadata() object.Meta {
 	all := pulumi.StringMap{"reconcile.fluxcd.io/watch": pulumi.String("Enabled")}
 	for k, v := range m.labels {
 		all[k] = pulumi.String(v)
 	}
-	meta := metav1.ObjectMetaArgs{Name: pulumi.String(m.Name), Namespace: pulumi.String(m.Namespace), Labels: all}
+	meta := object.Meta{Name: m.Name, Namespace: m.Namespace, Labels: all}
 	if len(m.annotations) > 0 {
 		meta.Annotations = pulumi.ToStringMap(m.annotations)
 	}

@@ -6,10 +6,9 @@ import (
 	"errors"
 	"fmt"
 
-	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
-	metav1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/meta/v1"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"tombolo/components/object"
 	"tombolo/internal/names"
 )
 
@@ -47,7 +46,7 @@ type Namespaces struct {
 	// Names of the namespaces, in the order of the arguments.
 	Names pulumi.StringArrayOutput
 	// ByName finds a namespace, for resources that go into it.
-	ByName map[string]*corev1.Namespace
+	ByName map[string]*object.Object
 	// Resources are all that it is made of, to depend on (distribution.Engine says why).
 	Resources []pulumi.Resource
 }
@@ -58,23 +57,23 @@ func NewNamespaces(ctx *pulumi.Context, name string, args *NamespacesArgs, opts 
 	if err := args.validate(); err != nil {
 		return nil, fmt.Errorf("namespaces %s: %w", name, err)
 	}
-	c := &Namespaces{ByName: map[string]*corev1.Namespace{}}
+	c := &Namespaces{ByName: map[string]*object.Object{}}
 	if err := ctx.RegisterComponentResourceV2(namespacesType, name, pulumi.Map{"owner": pulumi.String(args.Owner)}, c, opts...); err != nil {
 		return nil, fmt.Errorf("register namespaces %s: %w", name, err)
 	}
 	var names pulumi.StringArray
 	for _, n := range args.Namespaces {
-		meta := metav1.ObjectMetaArgs{Name: pulumi.String(n.Name), Labels: args.labels(n)}
+		meta := object.Meta{Name: n.Name, Labels: args.labels(n)}
 		if len(n.Annotations) > 0 {
 			meta.Annotations = pulumi.ToStringMap(n.Annotations)
 		}
-		made, err := corev1.NewNamespace(ctx, name+"-"+n.Name, &corev1.NamespaceArgs{Metadata: meta}, pulumi.Parent(c))
+		made, err := object.New(ctx, name+"-"+n.Name, object.Args{APIVersion: "v1", Kind: "Namespace", Meta: meta}, pulumi.Parent(c))
 		if err != nil {
 			return nil, fmt.Errorf("namespace %s: %w", n.Name, err)
 		}
 		c.ByName[n.Name] = made
 		c.Resources = append(c.Resources, made)
-		names = append(names, made.Metadata.Name().Elem())
+		names = append(names, made.Name())
 	}
 	c.Names = names.ToStringArrayOutput()
 	return c, ctx.RegisterResourceOutputs(c, pulumi.Map{"names": c.Names})

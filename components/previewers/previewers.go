@@ -8,10 +8,9 @@ import (
 	"fmt"
 	"strings"
 
-	admissionv1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/admissionregistration/v1"
-	metav1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/meta/v1"
-	rbacv1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/rbac/v1"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/object"
 )
 
 const previewersType = "tombolo:previewers:Previewers"
@@ -56,41 +55,34 @@ func NewPreviewers(ctx *pulumi.Context, name string, args *PreviewersArgs, opts 
 
 // build makes the policy first: without it, the rights would be to write.
 func build(ctx *pulumi.Context, name string, args *PreviewersArgs, parent pulumi.ResourceOption) error {
-	policy, err := admissionv1.NewValidatingAdmissionPolicy(ctx, name+"-previews", &admissionv1.ValidatingAdmissionPolicyArgs{
-		Metadata: metav1.ObjectMetaArgs{Name: pulumi.String(PolicyName)}, Spec: dryRunOnly(args.Groups),
+	policy, err := object.New(ctx, name+"-previews", object.Args{
+		APIVersion: admission, Kind: "ValidatingAdmissionPolicy", Meta: object.Meta{Name: PolicyName},
+		Fields: map[string]any{"spec": dryRunOnly(args.Groups)},
 	}, parent)
 	if err != nil {
 		return err
 	}
-	bound, err := admissionv1.NewValidatingAdmissionPolicyBinding(ctx, name+"-previews", &admissionv1.ValidatingAdmissionPolicyBindingArgs{
-		Metadata: metav1.ObjectMetaArgs{Name: pulumi.String(PolicyName)},
-		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpecArgs{
-			PolicyName: pulumi.String(PolicyName), ValidationActions: pulumi.ToStringArray([]string{"Deny"}),
-		},
+	bound, err := object.New(ctx, name+"-previews", object.Args{
+		APIVersion: admission, Kind: "ValidatingAdmissionPolicyBinding", Meta: object.Meta{Name: PolicyName},
+		Fields: map[string]any{"spec": map[string]any{"policyName": PolicyName, "validationActions": []string{"Deny"}}},
 	}, parent, pulumi.DependsOn([]pulumi.Resource{policy}))
 	if err != nil {
 		return err
 	}
-	role, err := rbacv1.NewClusterRole(ctx, name+"-previews", &rbacv1.ClusterRoleArgs{
-		Metadata: metav1.ObjectMetaArgs{Name: pulumi.String(Group)}, Rules: rules(),
-	}, parent, pulumi.DependsOn([]pulumi.Resource{bound}))
+	role, err := object.New(ctx, name+"-previews", object.ClusterRole(Group, rules()...), parent, pulumi.DependsOn([]pulumi.Resource{bound}))
 	if err != nil {
 		return err
 	}
-	var subjects rbacv1.SubjectArray
+	var subjects []map[string]any
 	for _, group := range args.Groups {
-		subjects = append(subjects, rbacv1.SubjectArgs{ApiGroup: pulumi.String(rbac), Kind: pulumi.String("Group"), Name: pulumi.String(group)})
+		subjects = append(subjects, object.Group(group))
 	}
-	_, err = rbacv1.NewClusterRoleBinding(ctx, name+"-previews", &rbacv1.ClusterRoleBindingArgs{
-		Metadata: metav1.ObjectMetaArgs{Name: pulumi.String(Group)},
-		RoleRef:  rbacv1.RoleRefArgs{ApiGroup: pulumi.String(rbac), Kind: pulumi.String("ClusterRole"), Name: pulumi.String(Group)},
-		Subjects: subjects,
-	}, parent, pulumi.DependsOn([]pulumi.Resource{role}))
+	_, err = object.New(ctx, name+"-previews", object.ClusterRoleBinding(Group, subjects...), parent, pulumi.DependsOn([]pulumi.Resource{role}))
 	return err
 }
 
-// rbac is the group of the API that rights are in.
-const rbac = "rbac.authorization.k8s.io"
+// admission is the version of the API that admission policies are in.
+const admission = "admissionregistration.k8s.io/v1"
 
 // memberOf is an expression for a request by a member of one of the groups.
 func memberOf(groups []string) string {
@@ -104,29 +96,24 @@ func memberOf(groups []string) string {
 // dryRunOnly refuses what a member of the groups writes without dry run, and all that a
 // member connects to. Reviews of one's own rights and tokens write nothing, though
 // they are creations.
-func dryRunOnly(groups []string) admissionv1.ValidatingAdmissionPolicySpecArgs {
-	every := pulumi.ToStringArray([]string{"*"})
-	rule := func(groups []string, operations ...string) admissionv1.NamedRuleWithOperationsArgs {
-		return admissionv1.NamedRuleWithOperationsArgs{
-			ApiGroups: pulumi.ToStringArray(groups), ApiVersions: every, Resources: pulumi.ToStringArray([]string{"*/*"}),
-			Operations: pulumi.ToStringArray(operations), Scope: pulumi.String("*"),
+func dryRunOnly(groups []string) map[string]any {
+	rule := func(groups []string, operations ...string) map[string]any {
+		return map[string]any{
+			"apiGroups": groups, "apiVersions": []string{"*"}, "resources": []string{"*/*"},
+			"operations": operations, "scope": "*",
 		}
 	}
-	return admissionv1.ValidatingAdmissionPolicySpecArgs{
-		FailurePolicy: pulumi.String("Fail"),
-		MatchConstraints: admissionv1.MatchResourcesArgs{
-			MatchPolicy:   pulumi.String("Equivalent"),
-			ResourceRules: admissionv1.NamedRuleWithOperationsArray{rule([]string{"*"}, "CREATE", "UPDATE", "DELETE", "CONNECT")},
-			ExcludeResourceRules: admissionv1.NamedRuleWithOperationsArray{
-				rule([]string{"authorization.k8s.io", "authentication.k8s.io"}, "CREATE"),
-			},
+	return map[string]any{
+		"failurePolicy": "Fail",
+		"matchConstraints": map[string]any{
+			"matchPolicy":          "Equivalent",
+			"resourceRules":        []any{rule([]string{"*"}, "CREATE", "UPDATE", "DELETE", "CONNECT")},
+			"excludeResourceRules": []any{rule([]string{"authorization.k8s.io", "authentication.k8s.io"}, "CREATE")},
 		},
-		MatchConditions: admissionv1.MatchConditionArray{admissionv1.MatchConditionArgs{
-			Name: pulumi.String("previewer"), Expression: pulumi.String(memberOf(groups)),
-		}},
-		Validations: admissionv1.ValidationArray{admissionv1.ValidationArgs{
-			Expression: pulumi.String("request.operation != 'CONNECT' && has(request.dryRun) && request.dryRun"),
-			Message:    pulumi.String(Refusal), Reason: pulumi.String("Forbidden"),
+		"matchConditions": []any{map[string]any{"name": "previewer", "expression": memberOf(groups)}},
+		"validations": []any{map[string]any{
+			"expression": "request.operation != 'CONNECT' && has(request.dryRun) && request.dryRun",
+			"message":    Refusal, "reason": "Forbidden",
 		}},
 	}
 }
@@ -151,14 +138,12 @@ var groups = []string{
 // rules leave admission policies and ExternalSecrets to be read, which verify looks at: no policy can hold those who may
 // write policies. Roles with more rights than a member has are refused by
 // Kubernetes, by dry run too, and then previewed as Secrets are.
-func rules() rbacv1.PolicyRuleArray {
-	rule := func(groups, resources []string, verbs ...string) rbacv1.PolicyRuleArgs {
-		return rbacv1.PolicyRuleArgs{
-			ApiGroups: pulumi.ToStringArray(groups), Resources: pulumi.ToStringArray(resources), Verbs: pulumi.ToStringArray(verbs),
-		}
+func rules() []map[string]any {
+	rule := func(groups, resources []string, verbs ...string) map[string]any {
+		return map[string]any{"apiGroups": groups, "resources": resources, "verbs": verbs}
 	}
 	every, own := []string{"*"}, []string{""}
-	return rbacv1.PolicyRuleArray{
+	return []map[string]any{
 		rule(own, core, "get", "list", "watch"),
 		rule(own, written, "create", "update", "patch", "delete"),
 		rule(groups, every, "get", "list", "watch"),

@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"strconv"
 
-	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
-	metav1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/meta/v1"
-	rbacv1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/rbac/v1"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/object"
 )
 
 const accessType = "tombolo:registration:Access"
@@ -73,23 +72,15 @@ func (a *AccessArgs) validate() error {
 }
 
 func (c *Access) build(ctx *pulumi.Context, name string, args *AccessArgs, parent pulumi.ResourceOption) error {
-	role, err := rbacv1.NewClusterRole(ctx, name+"-role", &rbacv1.ClusterRoleArgs{
-		Metadata: metav1.ObjectMetaArgs{Name: pulumi.String(roleName)}, Rules: rules(),
-	}, parent)
+	role, err := object.New(ctx, name+"-role", object.ClusterRole(roleName, rules()...), parent)
 	if err != nil {
 		return err
 	}
-	subject := rbacv1.SubjectArgs{ApiGroup: pulumi.String("rbac.authorization.k8s.io"), Kind: pulumi.String("Group"), Name: pulumi.String(Group)}
+	subject := object.Group(Group)
 	if args.Rotation > 0 {
-		subject = rbacv1.SubjectArgs{Kind: pulumi.String("ServiceAccount"), Namespace: pulumi.String(args.Namespace), Name: pulumi.String(Manager)}
+		subject = map[string]any{"kind": "ServiceAccount", "namespace": args.Namespace, "name": Manager}
 	}
-	binding, err := rbacv1.NewClusterRoleBinding(ctx, name+"-binding", &rbacv1.ClusterRoleBindingArgs{
-		Metadata: metav1.ObjectMetaArgs{Name: pulumi.String(roleName)},
-		RoleRef: rbacv1.RoleRefArgs{
-			ApiGroup: pulumi.String("rbac.authorization.k8s.io"), Kind: pulumi.String("ClusterRole"), Name: pulumi.String(roleName),
-		},
-		Subjects: rbacv1.SubjectArray{subject},
-	}, parent, pulumi.DependsOn([]pulumi.Resource{role}))
+	binding, err := object.New(ctx, name+"-binding", object.ClusterRoleBinding(roleName, subject), parent, pulumi.DependsOn([]pulumi.Resource{role}))
 	if err != nil {
 		return err
 	}
@@ -106,44 +97,37 @@ func (c *Access) build(ctx *pulumi.Context, name string, args *AccessArgs, paren
 // the cluster in effect; that is what GitOps means here, and narrower rights
 // would fail at the first chart that brings a new kind. What is left out is what
 // no sync does: to impersonate, to delete collections, and to approve or sign.
-func rules() rbacv1.PolicyRuleArray {
-	every := pulumi.ToStringArray([]string{"*"})
-	return rbacv1.PolicyRuleArray{
-		rbacv1.PolicyRuleArgs{
-			ApiGroups: every, Resources: every,
-			Verbs: pulumi.ToStringArray([]string{"get", "list", "watch", "create", "update", "patch", "delete"}),
+func rules() []map[string]any {
+	every := []string{"*"}
+	return []map[string]any{
+		{
+			"apiGroups": every, "resources": every,
+			"verbs": []string{"get", "list", "watch", "create", "update", "patch", "delete"},
 		},
-		rbacv1.PolicyRuleArgs{
-			ApiGroups: pulumi.ToStringArray([]string{"rbac.authorization.k8s.io"}),
-			Resources: pulumi.ToStringArray([]string{"roles", "clusterroles"}),
-			Verbs:     pulumi.ToStringArray([]string{"bind", "escalate"}),
+		{
+			"apiGroups": []string{object.RBAC}, "resources": []string{"roles", "clusterroles"},
+			"verbs": []string{"bind", "escalate"},
 		},
 		// What a project names an account for is applied as that account.
-		rbacv1.PolicyRuleArgs{
-			ApiGroups: pulumi.ToStringArray([]string{""}), Resources: pulumi.ToStringArray([]string{"serviceaccounts"}),
-			Verbs: pulumi.ToStringArray([]string{"impersonate"}),
-		},
-		rbacv1.PolicyRuleArgs{NonResourceURLs: every, Verbs: pulumi.ToStringArray([]string{"get"})},
+		{"apiGroups": []string{""}, "resources": []string{"serviceaccounts"}, "verbs": []string{"impersonate"}},
+		{"nonResourceURLs": every, "verbs": []string{"get"}},
 	}
 }
 
 // makeToken has Kubernetes make a token that lives as long as its Secret. Its
 // name has the number, so that another number is another token.
 func (c *Access) makeToken(ctx *pulumi.Context, name string, args *AccessArgs, parent pulumi.ResourceOption, binding pulumi.Resource) error {
-	account, err := corev1.NewServiceAccount(ctx, name+"-manager", &corev1.ServiceAccountArgs{
-		Metadata: metav1.ObjectMetaArgs{Name: pulumi.String(Manager), Namespace: pulumi.String(args.Namespace)},
+	account, err := object.New(ctx, name+"-manager", object.Args{
+		APIVersion: "v1", Kind: "ServiceAccount", Meta: object.Meta{Name: Manager, Namespace: args.Namespace},
 	}, parent)
 	if err != nil {
 		return err
 	}
 	number := strconv.Itoa(args.Rotation)
-	secret, err := corev1.NewSecret(ctx, name+"-token-"+number, &corev1.SecretArgs{
-		Metadata: metav1.ObjectMetaArgs{
-			Name: pulumi.String(Manager + "-" + number), Namespace: pulumi.String(args.Namespace),
-			Annotations: pulumi.StringMap{"kubernetes.io/service-account.name": pulumi.String(Manager)},
-		},
-		Type: pulumi.String("kubernetes.io/service-account-token"),
-	}, parent, pulumi.DependsOn([]pulumi.Resource{account, binding}))
+	secret, err := object.New(ctx, name+"-token-"+number, object.Secret(object.Meta{
+		Name: Manager + "-" + number, Namespace: args.Namespace,
+		Annotations: pulumi.StringMap{"kubernetes.io/service-account.name": pulumi.String(Manager)},
+	}, "kubernetes.io/service-account-token", nil), parent, pulumi.DependsOn([]pulumi.Resource{account, binding}))
 	if err != nil {
 		return err
 	}

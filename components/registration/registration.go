@@ -11,12 +11,11 @@ import (
 	"fmt"
 	"regexp"
 
-	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
-	metav1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/meta/v1"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/components/argocd"
 	"tombolo/components/distribution"
+	"tombolo/components/object"
 	"tombolo/internal/names"
 )
 
@@ -49,7 +48,7 @@ type Registration struct {
 	pulumi.ResourceState
 
 	// Secret of the cluster.
-	Secret *corev1.Secret
+	Secret *object.Object
 }
 
 // NewRegistration registers a cluster. The provider in opts is the hub's.
@@ -61,17 +60,15 @@ func NewRegistration(ctx *pulumi.Context, name string, args *RegistrationArgs, o
 	if err := ctx.RegisterComponentResourceV2(registrationType, name, pulumi.Map{"cluster": pulumi.String(args.Cluster)}, c, opts...); err != nil {
 		return nil, fmt.Errorf("register registration %s: %w", name, err)
 	}
+	meta := object.Meta{
+		Name: SecretName(args.Cluster), Namespace: names.ArgoCDNamespace,
+		Labels: args.labels(), Annotations: args.annotations(),
+	}
+	secret := object.Secret(meta, "Opaque", map[string]pulumi.StringInput{
+		"name": pulumi.String(args.Cluster), "server": args.Server, "config": args.config(ctx),
+	})
 	var err error
-	c.Secret, err = corev1.NewSecret(ctx, name+"-secret", &corev1.SecretArgs{
-		Metadata: metav1.ObjectMetaArgs{
-			Name: pulumi.String(SecretName(args.Cluster)), Namespace: pulumi.String(names.ArgoCDNamespace),
-			Labels: args.labels(), Annotations: args.annotations(),
-		},
-		Type: pulumi.String("Opaque"),
-		Data: distribution.SecretData(map[string]pulumi.StringInput{
-			"name": pulumi.String(args.Cluster), "server": args.Server, "config": args.config(ctx),
-		}),
-	}, pulumi.Parent(c))
+	c.Secret, err = object.New(ctx, name+"-secret", secret, pulumi.Parent(c))
 	if err != nil {
 		return nil, fmt.Errorf("registration %s: %w", name, err)
 	}

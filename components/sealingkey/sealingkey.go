@@ -7,13 +7,11 @@ import (
 	"errors"
 	"fmt"
 
-	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
-	metav1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/meta/v1"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"k8s.io/client-go/util/cert"
 	"k8s.io/client-go/util/keyutil"
 
-	"tombolo/components/distribution"
+	"tombolo/components/object"
 )
 
 const sealingKeyType = "tombolo:sealingkey:SealingKey"
@@ -62,17 +60,12 @@ func NewSealingKey(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.
 			return choose(key, certificate), Check(key, certificate)
 		}).(pulumi.StringOutput)
 	}
-	made, err := corev1.NewSecret(ctx, name+"-sealing-key", &corev1.SecretArgs{
-		Metadata: metav1.ObjectMetaArgs{
-			Name: pulumi.String(Name), Namespace: pulumi.String(Namespace),
-			Labels: pulumi.StringMap{Label: pulumi.String(Active)},
-		},
-		Type: pulumi.String("kubernetes.io/tls"),
-		Data: distribution.SecretData(map[string]pulumi.StringInput{
-			"tls.key": checked(func(key, _ string) string { return key }),
-			"tls.crt": checked(func(_, certificate string) string { return certificate }),
-		}),
-	}, pulumi.Parent(c))
+	meta := object.Meta{Name: Name, Namespace: Namespace, Labels: pulumi.StringMap{Label: pulumi.String(Active)}}
+	secret := object.Secret(meta, "kubernetes.io/tls", map[string]pulumi.StringInput{
+		"tls.key": checked(func(key, _ string) string { return key }),
+		"tls.crt": checked(func(_, certificate string) string { return certificate }),
+	})
+	made, err := object.New(ctx, name+"-sealing-key", secret, pulumi.Parent(c))
 	if err != nil {
 		return nil, fmt.Errorf("sealing key %s: %w", name, err)
 	}

@@ -17,6 +17,7 @@ import (
 	"tombolo/components/flux"
 	"tombolo/config"
 	"tombolo/internal/names"
+	"tombolo/stacks/state"
 )
 
 // This file decides who has the engine's distribution in custody: bootstrap,
@@ -43,11 +44,11 @@ type distributionRecord struct {
 // was never deployed has none.
 func lastDistribution(ctx *pulumi.Context) (distributionRecord, error) {
 	name := strings.Join([]string{ctx.Organization(), ctx.Project(), ctx.Stack()}, "/")
-	self, err := pulumi.NewStackReference(ctx, name, nil)
+	self, err := state.Of(ctx, name)
 	if err != nil {
 		return distributionRecord{}, fmt.Errorf("read the last outputs of stack %s: %w", ctx.Stack(), err)
 	}
-	details, err := self.GetOutputDetails(distributionKey)
+	details, err := self.Details(distributionKey)
 	if err != nil {
 		return distributionRecord{}, fmt.Errorf("read the last outputs of stack %s: %w", ctx.Stack(), err)
 	}

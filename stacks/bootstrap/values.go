@@ -13,6 +13,7 @@ import (
 	"tombolo/config"
 	"tombolo/config/strict"
 	"tombolo/internal/names"
+	"tombolo/stacks/state"
 )
 
 // This file reads the values that the cluster file takes from other stacks and from
@@ -97,7 +98,7 @@ func (j judge) read(refs []config.Reference, of func(config.Source) reader) (map
 func shown(read map[config.Source]any) pulumi.Map {
 	out := pulumi.Map{}
 	for s, v := range read {
-		out[s.String()] = pulumi.Any(v)
+		out[s.String()] = pulumi.ToOutput(v)
 	}
 	return out
 }
@@ -125,18 +126,18 @@ func (p *program) stackReader() reader {
 	if p.o.ToldStacks != nil {
 		return told(p.o.ToldStacks, p.ctx.Organization(), p.ctx.Project())
 	}
-	refs := map[string]*pulumi.StackReference{}
+	refs := map[string]state.Stack{}
 	return func(s config.Source) (any, error) {
 		name := s.StackName(p.ctx.Organization(), p.ctx.Project())
 		if refs[name] == nil {
-			ref, err := pulumi.NewStackReference(p.ctx, name, nil)
+			ref, err := state.Of(p.ctx, name)
 			if err != nil {
 				return nil, err
 			}
 			refs[name] = ref
 		}
 		return outputAt(s, func(top string) (any, error) {
-			details, err := refs[name].GetOutputDetails(top)
+			details, err := refs[name].Details(top)
 			if err == nil && details.SecretValue != nil {
 				err = errSecret
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/config"
+	"tombolo/stacks/state"
 )
 
 // SchemaVersion is the version of the contract. It goes up when a field is
@@ -203,11 +204,11 @@ func Import(ctx *pulumi.Context, coreStack, cloud string, placeholders bool) (Ha
 	if placeholders {
 		return placeholder(ctx, cloud)
 	}
-	ref, err := pulumi.NewStackReference(ctx, strings.Join([]string{ctx.Organization(), ctx.Project(), coreStack}, "/"), nil)
+	ref, err := state.Of(ctx, strings.Join([]string{ctx.Organization(), ctx.Project(), coreStack}, "/"))
 	if err != nil {
 		return Handoff{}, fmt.Errorf("read outputs of stack %s: %w", coreStack, err)
 	}
-	version, err := ref.GetOutputDetails(versionKey)
+	version, err := ref.Details(versionKey)
 	if err != nil {
 		err = fmt.Errorf("read outputs of stack %s: %w; deploy core first: pulumi up -s %s", coreStack, err, coreStack)
 		// The SDK shows the engine's bare "unknown stack" in place of what the
@@ -217,7 +218,7 @@ func Import(ctx *pulumi.Context, coreStack, cloud string, placeholders bool) (Ha
 	if err := checkVersion(coreStack, version.Value); err != nil {
 		return Handoff{}, err
 	}
-	on, err := ref.GetOutputDetails(cloudKey)
+	on, err := ref.Details(cloudKey)
 	if err != nil {
 		return Handoff{}, fmt.Errorf("read outputs of stack %s: %w", coreStack, err)
 	}
@@ -226,7 +227,7 @@ func Import(ctx *pulumi.Context, coreStack, cloud string, placeholders bool) (Ha
 	}
 	h := Handoff{Cloud: cloud}
 	each(&h, func(key string, field reflect.Value) {
-		field.Set(reflect.ValueOf(convert(ref.GetOutput(pulumi.String(key)), field.Type(), func(v any) (any, error) {
+		field.Set(reflect.ValueOf(convert(ref.Output(key), field.Type(), func(v any) (any, error) {
 			return decode(coreStack, key, v, field.Type())
 		})))
 	})

@@ -90,7 +90,7 @@ func Of(cloud string, outputs map[string]any) (Handoff, error) {
 				return
 			}
 		}
-		field.Set(reflect.ValueOf(convert(pulumi.ToOutput(pulumi.Any(decoded)), field.Type(), func(v any) (any, error) { return v, nil })))
+		field.Set(reflect.ValueOf(convert(pulumi.ToOutput(decoded), field.Type(), func(v any) (any, error) { return v, nil })))
 		if all, ok := decoded.(map[string]string); ok {
 			h.entries[key] = pulumi.ToStringMap(all)
 		}
@@ -109,7 +109,7 @@ func predicted(key string, value any, field reflect.Type) (pulumi.Output, error)
 	if err != nil {
 		return nil, err
 	}
-	return convert(pulumi.ToOutput(pulumi.Any(decoded)), field, func(v any) (any, error) { return v, nil }), nil
+	return convert(pulumi.ToOutput(decoded), field, func(v any) (any, error) { return v, nil }), nil
 }
 
 // entriesOf are the entries of a map; each may be known or unknown.

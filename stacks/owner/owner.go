@@ -15,6 +15,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
 
 	"tombolo/internal/names"
+	"tombolo/stacks/state"
 )
 
 // Unborn stands for the identity in a preview of a cluster that has none yet: the
@@ -76,13 +77,12 @@ func New(ctx *pulumi.Context, backend string) (Owner, error) {
 		id = strings.ToLower(rand.Text())
 	}
 	// The engine keeps the first value, and a change of the input is ignored.
-	kept, err := pulumi.NewStash(ctx, ResourceName, &pulumi.StashArgs{
-		Input: pulumi.StringMap{idKey: pulumi.String(id), backendKey: pulumi.String(Fingerprint(backend))},
-	}, pulumi.IgnoreChanges([]string{"input"}))
+	first := pulumi.StringMap{idKey: pulumi.String(id), backendKey: pulumi.String(Fingerprint(backend))}
+	kept, output, err := state.Keep(ctx, ResourceName, first, pulumi.IgnoreChanges([]string{"input"}))
 	if err != nil {
 		return Owner{}, fmt.Errorf("make the identity of the cluster: %w", err)
 	}
-	value, err := internals.UnsafeAwaitOutput(ctx.Context(), kept.Output)
+	value, err := internals.UnsafeAwaitOutput(ctx.Context(), output)
 	if err != nil {
 		return Owner{}, fmt.Errorf("make the identity of the cluster: %w", err)
 	}
