@@ -18,7 +18,7 @@ func eksGroup() group {
 // releasedGroup is the EKS plugin with the versions that its release has in it, started as
 // that is, which a lab may run in place of the other: in a directory of its own.
 func releasedGroup() group {
-	return group{name: "eks-released", code: "eks", needs: []string{"node", "npm"}, build: func(ctx context.Context, src, out, final string, p *progress) error {
+	return group{name: "eks-released", code: []string{"eks"}, needs: []string{"node", "npm"}, build: func(ctx context.Context, src, out, final string, p *progress) error {
 		return eksPlugin(ctx, src, out, final, "plugins-released", "", p)
 	}}
 }

@@ -128,7 +128,6 @@ func worlds() map[string]world {
 	const (
 		pulumi   = "github.com/pulumi/pulumi/"
 		provider = "github.com/pulumi/pulumi-kubernetes/provider/v4"
-		flux     = "github.com/fluxcd/"
 	)
 	return map[string]world{
 		"argocd": {
@@ -156,16 +155,8 @@ func worlds() map[string]world {
 			programs: []string{"bin/external-secrets"},
 		},
 		"kubernetes": {
-			own: tree{"cmd/controlplane/main.go": program, "cmd/fluxinstall/main.go": writer},
-			modules: map[string]tree{
-				"k8s.io/kubernetes":        {"doc.go": "package kubernetes\n"},
-				flux + "source-controller": {"main.go": program}, flux + "kustomize-controller": {"main.go": program},
-				flux + "helm-controller": {"main.go": program}, flux + "notification-controller": {"main.go": program},
-				kwokModule: {
-					"cmd/kwok/main.go": program, "kustomize/stage/pod/fast/pod-ready.yaml": "kind: Pods",
-					"kustomize/stage/node/fast/node-ready.yaml": "kind: Nodes", "kustomize/stage/node/heartbeat-with-lease/node-lease.yaml": "kind: Leases",
-				},
-			},
+			own:      tree{"cmd/controlplane/main.go": program, "cmd/fluxinstall/main.go": writer},
+			modules:  kubernetesModules(),
 			files:    tree{"share/flux-install.yaml": "written at build time", "share/flux-install-before.yaml": "written at build time", "share/kwok-nodes.yaml": "kind: Leases", "share/kwok-pods.yaml": "kind: Pods"},
 			programs: []string{"bin/kube-apiserver", "bin/source-controller", "bin/helm-controller", "bin/kwok"},
 		},

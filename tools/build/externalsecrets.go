@@ -20,11 +20,8 @@ const externalSecretsModule = "github.com/external-secrets/external-secrets"
 // controller-runtime than everything else is compiled with.
 func externalSecretsGroup() group {
 	return group{name: "externalsecrets", build: func(ctx context.Context, src, out, _ string, p *progress) error {
-		upstream, err := pinned(ctx, src, externalSecretsModule)
-		if err != nil {
-			return err
-		}
-		return goBuildChanged(ctx, src, upstream, copyTrimmed, filepath.Join(out, "bin"), "", p, "./cmd/external-secrets")
+		trimmed := changed{module: externalSecretsModule, copyTo: copyTrimmed}
+		return goBuildChanged(ctx, src, []changed{trimmed}, filepath.Join(out, "bin"), "", p, "./cmd/external-secrets")
 	}}
 }
 

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -36,10 +38,14 @@ func (p *progress) compile(ctx context.Context, src, dir string, flags []string,
 	return p.run(ctx, src, "go", args...)
 }
 
-// goBuildChanged builds as goBuild does, with a changed copy of a module that src requires.
-func goBuildChanged(ctx context.Context, src string, upstream module, copyTo func(upstream module, dir string) error,
-	dir, ldflags string, p *progress, packages ...string,
-) error {
+// changed is a module of which a changed copy is compiled.
+type changed struct {
+	module string // its path
+	copyTo func(upstream module, dir string) error
+}
+
+// goBuildChanged builds as goBuild does, with changed copies of modules that src requires.
+func goBuildChanged(ctx context.Context, src string, changes []changed, dir, ldflags string, p *progress, packages ...string) error {
 	room, err := os.MkdirTemp("", "tombolo-tools-")
 	if err != nil {
 		return err
@@ -48,13 +54,108 @@ func goBuildChanged(ctx context.Context, src string, upstream module, copyTo fun
 	if err := os.CopyFS(room, os.DirFS(src)); err != nil {
 		return err
 	}
-	if err := copyTo(upstream, filepath.Join(room, "upstream")); err != nil {
-		return err
+	replace := []string{"mod", "edit"}
+	for i, c := range changes {
+		upstream, err := pinned(ctx, src, c.module)
+		if err != nil {
+			return err
+		}
+		copied := fmt.Sprintf("upstream-%d", i)
+		if err := c.copyTo(upstream, filepath.Join(room, copied)); err != nil {
+			return err
+		}
+		replace = append(replace, "-replace="+c.module+"=./"+copied)
 	}
-	if err := p.run(ctx, room, "go", "mod", "edit", "-replace="+upstream.Path+"=./upstream"); err != nil {
+	if err := p.run(ctx, room, "go", replace...); err != nil {
 		return err
 	}
 	return goBuild(ctx, room, dir, ldflags, p, packages...)
+}
+
+// cut is what is left out of a module.
+type cut struct {
+	module  string
+	without *regexp.Regexp // files, by their path in the module; may be nil
+	edits   []edit
+}
+
+// edit is a change of one file of a module.
+type edit struct {
+	file     string // path in the module
+	old      *regexp.Regexp
+	replaced string
+	// times is how often the file has what is replaced. Another number says that its layout
+	// has changed.
+	times int
+}
+
+// lines leaves the lines of a file out that have what is matched.
+func lines(file, matched string, times int) edit {
+	return edit{file, regexp.MustCompile(`(?m)^(?:.*?(?:` + matched + `)).*\n`), "", times}
+}
+
+// block has other text in place of a part of a file.
+func block(file, from, to, replaced string) edit {
+	return edit{file, regexp.MustCompile(`(?s)` + from + `.*?` + to), replaced + "\n", 1}
+}
+
+// change is the copy that lacks what is cut.
+func (c cut) change() changed {
+	return changed{module: c.module, copyTo: func(upstream module, dir string) error {
+		if err := os.CopyFS(dir, os.DirFS(upstream.Dir)); err != nil {
+			return err
+		}
+		if err := c.leaveOut(upstream, dir); err != nil {
+			return err
+		}
+		for _, e := range c.edits {
+			if err := e.apply(upstream, dir); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+}
+
+// changes are the copies that lack what is cut.
+func changes(cuts []cut) []changed {
+	all := make([]changed, len(cuts))
+	for i, c := range cuts {
+		all[i] = c.change()
+	}
+	return all
+}
+
+// leaveOut removes files from a copy of the module.
+func (c cut) leaveOut(upstream module, dir string) error {
+	if c.without == nil {
+		return nil
+	}
+	removed := 0
+	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, _ fs.DirEntry, err error) error {
+		if err != nil || !c.without.MatchString(name) {
+			return err
+		}
+		removed++
+		return os.Remove(filepath.Join(dir, filepath.FromSlash(name)))
+	})
+	if err == nil && removed == 0 {
+		err = fmt.Errorf("%s %s has no file %s: its layout has changed", upstream.Path, upstream.Version, c.without)
+	}
+	return err
+}
+
+// apply changes the file in a copy of its module.
+func (e edit) apply(upstream module, dir string) error {
+	file := filepath.Join(dir, filepath.FromSlash(e.file))
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if found := len(e.old.FindAll(content, -1)); found != e.times {
+		return fmt.Errorf("%s of %s %s has %s %d times, not %d: its layout has changed", e.file, upstream.Path, upstream.Version, e.old, found, e.times)
+	}
+	return os.WriteFile(file, e.old.ReplaceAll(content, []byte(e.replaced)), 0o644)
 }
 
 // module is a module that a group is built from, and the directory of the module cache with

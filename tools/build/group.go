@@ -20,7 +20,7 @@ import (
 type group struct {
 	name   string
 	module string   // directory of tools/, where it has not the group's name
-	code   string   // file of this package without .go, where it has not the group's name
+	code   []string // files of this package without .go, where it is not one of the group's name
 	needs  []string // commands, besides go and git
 	build  func(ctx context.Context, src, out, final string, p *progress) error
 }
@@ -78,21 +78,26 @@ func (g group) into(ctx context.Context, root, dir, final string, p *progress) e
 	return nil
 }
 
-// builder is the file of this package that builds the group.
-func (g group) builder() string {
-	if g.code != "" {
-		return g.code + ".go"
+// builders are the files that build the group, by their path below tools/.
+func (g group) builders() []string {
+	code := g.code
+	if code == nil {
+		code = []string{g.name}
 	}
-	return g.name + ".go"
+	files := make([]string, len(code))
+	for i, name := range code {
+		files[i] = filepath.Join("build", name+".go")
+	}
+	return files
 }
 
 // key identifies what a group is built from: the files of its module, the code
-// that builds it (its own file in this package, and the one for all groups), the
+// that builds it (its own files in this package, and the one for all groups), the
 // Go release and the platform.
 func (g group) key(root, goos, goarch string) (string, error) {
 	sum := sha256.New()
 	fmt.Fprintln(sum, runtime.Version(), goos, goarch)
-	for _, from := range []string{g.source(), filepath.Join("build", g.builder()), filepath.Join("build", "gobuild.go")} {
+	for _, from := range append([]string{g.source(), filepath.Join("build", "gobuild.go")}, g.builders()...) {
 		err := filepath.WalkDir(filepath.Join(root, "tools", from), func(path string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() {
 				if err == nil && entry.Name() == "node_modules" {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -14,7 +15,7 @@ import (
 const beforeModule = "before"
 
 func kubernetesGroup() group {
-	return group{name: "kubernetes", build: func(ctx context.Context, src, out, _ string, p *progress) error {
+	return group{name: "kubernetes", code: []string{"kubernetes", "flux"}, build: func(ctx context.Context, src, out, _ string, p *progress) error {
 		version, err := pinned(ctx, src, "k8s.io/kubernetes")
 		if err != nil {
 			return err
@@ -23,7 +24,8 @@ func kubernetesGroup() group {
 		const pkg = "k8s.io/component-base/version."
 		flags := fmt.Sprintf("-X %sgitVersion=%s -X %sgitMajor=%s -X %sgitMinor=%s",
 			pkg, version.Version, pkg, parts[0], pkg, parts[1])
-		if err := goBuild(ctx, src, filepath.Join(out, "bin"), flags, p, "./cmd/controlplane", "./cmd/fluxinstall",
+		cuts := append(fluxCuts(), controllersCut())
+		if err := goBuildChanged(ctx, src, changes(cuts), filepath.Join(out, "bin"), flags, p, "./cmd/controlplane", "./cmd/fluxinstall",
 			"github.com/fluxcd/source-controller", "github.com/fluxcd/kustomize-controller",
 			"github.com/fluxcd/helm-controller", "github.com/fluxcd/notification-controller",
 			"sigs.k8s.io/kwok/cmd/kwok"); err != nil {
@@ -46,6 +48,24 @@ func kubernetesGroup() group {
 			return err
 		}
 		return p.run(ctx, filepath.Join(src, beforeModule), install, filepath.Join(share, "flux-install-before.yaml"))
+	}}
+}
+
+// controllersCut leaves out of the controller manager the drivers of CSI, whose volumes no lab
+// attaches, and a function of one line for which it has all of the kubelet in it.
+func controllersCut() cut {
+	const (
+		core    = "cmd/kube-controller-manager/app/core.go"
+		plugins = "cmd/kube-controller-manager/app/plugins.go"
+		pods    = "pkg/controller/podgc/gc_controller.go"
+	)
+	return cut{module: "k8s.io/kubernetes", edits: []edit{
+		lines(pods, `"k8s\.io/kubernetes/pkg/kubelet/eviction"`, 1),
+		{pods, regexp.MustCompile(`eviction\.PodIsEvicted\((.*?\.Status)\)`), `($1.Phase == v1.PodFailed && $1.Reason == "Evicted")`, 2},
+		lines(core, `"k8s\.io/kubernetes/pkg/controller/volume/(attachdetach|selinuxwarning)"`, 2),
+		{core, regexp.MustCompile(`(?ms)^(func new(PersistentVolumeAttachDetach|SELinuxWarning)Controller\(.*?\{\n).*?^}\n`),
+			"$1\treturn nil, fmt.Errorf(\"the lab's build has no %s\", controllerName)\n}\n", 2},
+		lines(plugins, `"k8s\.io/kubernetes/pkg/volume/csi"|\bcsi\.ProbeVolumePlugins\(`, 2),
 	}}
 }
 
