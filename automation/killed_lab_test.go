@@ -258,6 +258,7 @@ func (v *victim) driver(t *testing.T, o Observer) *Driver {
 	t.Helper()
 	d, err := New(Options{
 		Root: v.dir, WorkDir: filepath.Join(v.dir, ".lab", "work"), Env: v.env, Observer: o,
+		SecretsProvider: v.env["TOMBOLO_LAB_SECRETS"],
 	})
 	assert.NilError(t, err)
 	d.preflight = nothingMissing

@@ -3,71 +3,45 @@
 package automation
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"gotest.tools/v3/assert"
 
+	"tombolo/lab/secretskey"
 	"tombolo/stacks"
 	"tombolo/tests/tier"
 )
 
-// keys is as much of AWS KMS as the CLI uses of it: it has one key, and what it
-// encrypts cannot be read.
+// keys counts what the lab's key is asked for.
 type keys struct {
+	*secretskey.Key
 	mu    sync.Mutex
 	asked []string
 }
 
-const keyID = "alias/tombolo"
-
-func serveKeys(t *testing.T) (k *keys, endpoint string) {
+// serveKeys serves a key until the test ends, and returns its URL as a secrets provider.
+func serveKeys(t *testing.T) (k *keys, provider string) {
 	t.Helper()
-	k = &keys{}
+	key, err := secretskey.New(t.Name())
+	assert.NilError(t, err)
+	k = &keys{Key: key}
 	server := httptest.NewServer(k)
 	t.Cleanup(server.Close)
-	return k, server.URL
+	return k, secretskey.URL(secretskey.Alias, "eu-central-1", server.Listener.Addr().String())
 }
 
 func (k *keys) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var in struct {
-		KeyID                     string `json:"KeyId"`
-		Plaintext, CiphertextBlob []byte
-	}
-	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
 	_, action, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	k.mu.Lock()
 	k.asked = append(k.asked, action)
 	k.mu.Unlock()
-	w.Header().Set("Content-Type", "application/x-amz-json-1.1")
-	if action == "Encrypt" && in.KeyID != keyID {
-		w.WriteHeader(http.StatusBadRequest)
-		_ = json.NewEncoder(w).Encode(map[string]string{"__type": "NotFoundException", "message": "Alias " + in.KeyID + " is not found."})
-		return
-	}
-	_ = json.NewEncoder(w).Encode(map[string]any{
-		"KeyId": keyID, "CiphertextBlob": turned(in.Plaintext), "Plaintext": turned(in.CiphertextBlob),
-	})
-}
-
-// turned hides what is given, and shows what it has hidden.
-func turned(text []byte) []byte {
-	out := slices.Clone(text)
-	for i := range out {
-		out[i] ^= 0x5a
-	}
-	return out
+	k.Key.ServeHTTP(w, r)
 }
 
 // times is how often the key was asked to do something.
@@ -83,18 +57,14 @@ func (k *keys) times(action string) int {
 	return n
 }
 
-func providerURL(key, endpoint string) string {
-	return "awskms://" + key + "?" + url.Values{"region": {"eu-central-1"}, "endpoint": {endpoint}}.Encode()
-}
-
 // TestSecretsByAKey: what encrypts the secrets is given by a URL, and stays with
 // the stack: another machine, that has no settings of it, goes on with the key.
 func TestSecretsByAKey(t *testing.T) {
 	tier.Short(t, "a key encrypts the secrets, and another machine goes on with it")
-	k, endpoint := serveKeys(t)
+	k, provider := serveKeys(t)
 	backend := inDirectory(t)
 	d, _ := realBenchIn(t, backend, exporting)
-	d.pulumi.Secrets = providerURL(keyID, endpoint)
+	d.pulumi.Secrets = provider
 	delete(d.env, "PULUMI_CONFIG_PASSPHRASE")
 	if _, err := d.Preview(t.Context(), demo(), PreviewOptions{}); err != nil || k.times("Encrypt") > 0 {
 		t.Fatalf("a preview of what does not exist: error %v, the key was asked for %q", err, k.asked)
@@ -105,7 +75,7 @@ func TestSecretsByAKey(t *testing.T) {
 		t.Errorf("the key was asked for %q, want one data key for each stack", k.asked)
 	}
 	settings, err := os.ReadFile(filepath.Join(d.opts.WorkDir, "clusters", "Pulumi.demo-core.yaml"))
-	if err != nil || !strings.Contains(string(settings), "secretsprovider: awskms://"+keyID) {
+	if err != nil || !strings.Contains(string(settings), "secretsprovider: awskms://"+secretskey.Alias) {
 		t.Errorf("the stack's settings are %s, error %v", settings, err)
 	}
 
@@ -121,7 +91,7 @@ func TestSecretsByAKey(t *testing.T) {
 	_, err = other.Up(t.Context(), demo(), UpOptions{Force: true})
 	assert.NilError(t, err)
 	state, err := os.ReadFile(filepath.Join(strings.TrimPrefix(backend, "file://"), ".pulumi", "stacks", stacks.Project, "demo-core.json"))
-	if text := string(state); err != nil || strings.Contains(text, "hidden") || !strings.Contains(text, "awskms://"+keyID) || !strings.Contains(text, "ciphertext") {
+	if text := string(state); err != nil || strings.Contains(text, "hidden") || !strings.Contains(text, "awskms://"+secretskey.Alias) || !strings.Contains(text, "ciphertext") {
 		t.Errorf("after an up on another machine the state is %s, error %v", state, err)
 	}
 	if k.times("Encrypt") != len(stacks.Kinds()) {
@@ -136,13 +106,13 @@ func TestSecretsByAKey(t *testing.T) {
 // TestWrongSecretsProvider: the first stack is not made.
 func TestWrongSecretsProvider(t *testing.T) {
 	tier.Short(t, "no stack is made with secrets that nobody can encrypt")
-	_, endpoint := serveKeys(t)
+	_, provider := serveKeys(t)
 	for given, want := range map[string][]string{
 		"vault://key": {
 			"open demo-core: unknown secrets provider type 'vault' (supported values: ",
 			"; give --secrets-provider passphrase, or the URL of a key, such as awskms://alias/<name>?region=<region>",
 		},
-		providerURL("alias/nobodys", endpoint): {
+		strings.Replace(provider, secretskey.Alias, "alias/nobodys", 1): {
 			"Alias alias/nobodys is not found.",
 			"; make sure that the key which --secrets-provider names exists, and that the credentials in use may encrypt and decrypt with it",
 		},

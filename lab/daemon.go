@@ -97,6 +97,8 @@ type servicePorts struct {
 	provider, reviews, proxy int
 	// azure is the provider's for Azure, manager its Resource Manager's.
 	azure, manager int
+	// secrets is of the key that encrypts the states' secrets.
+	secrets int
 	// runner is 0 but in a closed network, company and noWay but in a proxied one.
 	runner, company, noWay int
 }
@@ -222,7 +224,7 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 }
 
 func (d *daemon) choosePorts(book *ports.Book, network Network) error {
-	wanted := map[string]*int{"aws-provider": &d.ports.provider, "azure-provider": &d.ports.azure, "azure-manager": &d.ports.manager, "token-reviews": &d.ports.reviews, "proxy": &d.ports.proxy}
+	wanted := map[string]*int{"aws-provider": &d.ports.provider, "azure-provider": &d.ports.azure, "azure-manager": &d.ports.manager, "secrets-key": &d.ports.secrets, "token-reviews": &d.ports.reviews, "proxy": &d.ports.proxy}
 	if network == ClosedNetwork {
 		wanted["runner"] = &d.ports.runner
 	}
@@ -306,7 +308,7 @@ func tagPolicy() standin.TagPolicy {
 
 // serve opens every server, brings the clusters back, and waits for the end.
 func (d *daemon) serve(ctx context.Context) error {
-	failed := make(chan error, 11)
+	failed := make(chan error, 12)
 	end, err := d.serveProviders(failed)
 	if err != nil {
 		return err
@@ -360,7 +362,8 @@ func (d *daemon) serve(ctx context.Context) error {
 	}
 }
 
-// serveProviders serves the stand-ins to the engine, and Azure's Resource Manager to the driver.
+// serveProviders serves the stand-ins and the key of secrets to the engine, and Azure's Resource
+// Manager to the driver.
 func (d *daemon) serveProviders(failed chan<- error) (end func(), err error) {
 	var ends []func()
 	end = func() {
@@ -394,6 +397,12 @@ func (d *daemon) serveProviders(failed chan<- error) (end func(), err error) {
 	manager := &http.Server{Handler: resourcemanager.New(d.azure, resourcemanager.Options{Endpoint: managerURL(d.ports.manager)}), ReadHeaderTimeout: 10 * time.Second}
 	go func() { failed <- manager.Serve(listener) }()
 	ends = append(ends, func() { manager.Close() })
+	key, err := d.serveSecretsKey(failed)
+	if err != nil {
+		end()
+		return nil, err
+	}
+	ends = append(ends, key)
 	return end, nil
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"tombolo/lab/aws/sigv4"
 	"tombolo/lab/ports"
+	"tombolo/lab/secretskey"
 )
 
 // Backend is the URL of the lab's Pulumi state.
@@ -33,7 +34,7 @@ func (l *Lab) Env() (map[string]string, error) {
 		return nil, err
 	}
 	var chosen servicePorts
-	wanted := map[string]*int{"aws-provider": &chosen.provider, "azure-provider": &chosen.azure, "azure-manager": &chosen.manager, "proxy": &chosen.proxy}
+	wanted := map[string]*int{"aws-provider": &chosen.provider, "azure-provider": &chosen.azure, "azure-manager": &chosen.manager, "secrets-key": &chosen.secrets, "proxy": &chosen.proxy}
 	network, err := l.Network()
 	if err != nil {
 		return nil, err
@@ -75,8 +76,11 @@ func (l *Lab) Env() (map[string]string, error) {
 		"PULUMI_HOME":              p.pulumiHome(),
 		"PULUMI_BACKEND_URL":       l.Backend(),
 		"PULUMI_CONFIG_PASSPHRASE": passphrase,
+		SecretsVariable:            secretskey.URL(secretskey.Alias, Region, loopback(chosen.secrets)),
 		"PULUMI_DEBUG_PROVIDERS":   fmt.Sprintf("aws:%d,azure-native:%d", chosen.provider, chosen.azure),
 		"PULUMI_SKIP_UPDATE_CHECK": "true",
+		// Plain pulumi finds there which of both encrypts a stack's secrets.
+		"PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER": "true",
 		// What is missing here is not to be downloaded but to be built.
 		"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
 		"AWS_REGION":         Region,

@@ -3,8 +3,12 @@
 package lab
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +23,7 @@ import (
 
 	"tombolo/lab/control"
 	"tombolo/lab/process"
+	"tombolo/lab/secretskey"
 	"tombolo/tests/tier"
 )
 
@@ -74,6 +79,7 @@ func TestLife(t *testing.T) {
 	_, err = l.daemon().EKSInsights(t.Context(), control.InsightRequest{Cluster: "none"})
 	assert.Error(t, err, "An error occurred (ResourceNotFoundException) when calling the ListInsights operation: No cluster found for name: none.")
 
+	sealed := byKey(t, env, "Encrypt", keyed{KeyID: secretskey.Alias, Plaintext: []byte("kept")})
 	assert.NilError(t, syscall.Kill(first.PID, syscall.SIGKILL))
 	await(t, "the killed daemon is gone", func() bool { return process.Identity(first.PID) == "" })
 	if runtime.GOOS == "linux" { // elsewhere the next up ends them
@@ -90,6 +96,8 @@ func TestLife(t *testing.T) {
 	if endpointsOf(second) != endpointsOf(first) {
 		t.Errorf("endpoints moved from %s to %s", endpointsOf(first), endpointsOf(second))
 	}
+	opened := byKey(t, env, "Decrypt", keyed{CiphertextBlob: sealed.CiphertextBlob})
+	assert.Equal(t, string(opened.Plaintext), "kept")
 
 	assert.NilError(t, l.Down(t.Context()))
 	if process.Identity(second.PID) != "" {
@@ -101,6 +109,30 @@ func TestLife(t *testing.T) {
 	if err := l.Down(t.Context()); err != nil {
 		t.Errorf("down twice: %v", err)
 	}
+}
+
+// keyed is what the key of secrets is asked, and what it answers.
+type keyed struct {
+	KeyID                     string `json:"KeyId"`
+	Plaintext, CiphertextBlob []byte
+}
+
+// byKey asks the key that an environment names, as Pulumi does.
+func byKey(t *testing.T, env map[string]string, operation string, in keyed) (out keyed) {
+	t.Helper()
+	provider, err := url.Parse(env[SecretsVariable])
+	assert.NilError(t, err)
+	body, err := json.Marshal(in)
+	assert.NilError(t, err)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, provider.Query().Get("endpoint"), bytes.NewReader(body))
+	assert.NilError(t, err)
+	r.Header.Set("X-Amz-Target", "TrentService."+operation)
+	answer, err := http.DefaultClient.Do(r)
+	assert.NilError(t, err)
+	defer answer.Body.Close()
+	assert.Equal(t, answer.StatusCode, http.StatusOK)
+	assert.NilError(t, json.NewDecoder(answer.Body).Decode(&out))
+	return out
 }
 
 func endpointsOf(s Status) string {

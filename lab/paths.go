@@ -43,6 +43,7 @@ func (p paths) mirrorPassword() string { return p.in("mirror-password") }
 func (p paths) token() string          { return p.in("token") } // of the daemon's own ports
 func (p paths) inbox() string          { return p.in("inbox.jsonl") }
 func (p paths) passphrase() string     { return p.in("passphrase") }
+func (p paths) secretsKey() string     { return p.in("secrets-key") }
 func (p paths) state() string          { return p.in("state") } // Pulumi's state backend
 func (p paths) pulumiHome() string     { return p.in("pulumi") }
 func (p paths) pulumiLogs() string     { return filepath.Join(p.pulumiHome(), "logs") }

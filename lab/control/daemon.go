@@ -15,7 +15,7 @@ import (
 
 // Protocol is what is said on the socket, and what the daemon's ports want. It changes
 // with what an older daemon does not know.
-const Protocol = 3
+const Protocol = 4
 
 // Daemon says how to reach the daemon, and tells whether a pid still is it.
 type Daemon struct {

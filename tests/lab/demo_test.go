@@ -93,8 +93,10 @@ func (p project) nothingExists(t *testing.T) {
 	}
 }
 
+// upFromNothing encrypts secrets by a passphrase, and not by the lab's key.
 func (p project) upFromNothing(t *testing.T) {
-	p.up(t, "demo").created(t)
+	out := p.must(t, "up", "demo", "--yes", "--output", "json", "--secrets-provider", "passphrase")
+	lastResult(t, out).created(t)
 }
 
 func (p project) verifyIsGreen(t *testing.T) {

@@ -100,9 +100,10 @@ func (p project) resources(t *testing.T, stack string) []resource {
 	return state.Deployment.Resources
 }
 
-// buildOlder builds tombolo of the commit before, with the modules of this one: those that
-// write a state, of Pulumi and its providers, have the same versions, and nothing but its own
-// packages is compiled anew. A copy without the project's history cannot, and says so.
+// buildOlder builds tombolo of the commit before, with the modules of this one and with the flags
+// of GOFLAGS: the modules that write a state, of Pulumi and its providers, have the same versions,
+// and nothing but its own packages is compiled anew. A copy without the project's history cannot,
+// and says so.
 func buildOlder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -114,7 +115,7 @@ func buildOlder(t *testing.T) string {
 		{".", []string{"git", "rev-parse", "--verify", "--quiet", before + "^{commit}"}},
 		{"../..", []string{"git", "archive", "--output", archive, before}},
 		{dir, []string{"tar", "xf", archive}},
-		{dir, []string{"go", "build", "-buildvcs=false", "-tags", "kustomize_disable_go_plugin_support", "-o", "bin/", "./cmd/tombolo"}},
+		{dir, []string{"go", "build", "-buildvcs=false", "-o", "bin/", "./cmd/tombolo"}},
 	} {
 		if step.args[0] == "go" {
 			takeModules(t, dir)

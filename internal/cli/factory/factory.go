@@ -4,6 +4,7 @@
 package factory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -329,7 +330,7 @@ func (f *Factory) DriverWith(ctx context.Context, observer automation.Observer, 
 		if o.Env, err = f.enterLab(ctx, root); err != nil {
 			return nil, err
 		}
-		o.WorkDir = labWorkDir(root)
+		o.WorkDir, o.SecretsProvider = labWorkDir(root), cmp.Or(o.SecretsProvider, o.Env[lab.SecretsVariable])
 	}
 	o.Flags = f.Globals.again()
 	driver, err := automation.New(o)
