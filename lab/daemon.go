@@ -31,6 +31,7 @@ import (
 	"tombolo/lab/azure/resourcemanager"
 	"tombolo/lab/charts"
 	"tombolo/lab/cloudmanager"
+	"tombolo/lab/component"
 	"tombolo/lab/controllers"
 	"tombolo/lab/controlplane"
 	"tombolo/lab/entra"
@@ -76,6 +77,7 @@ type daemon struct {
 	clusters     *clusters
 	accounts     accounts
 	azure        *standin.Cloud
+	eks          *component.Pool
 	repositories map[string]*git.Repository // by the platform tree that they follow
 	authority    *pki.Authority
 	tunnel       *proxy.Tunnel // to the clouds' own hosts
@@ -97,8 +99,8 @@ type servicePorts struct {
 	provider, reviews, proxy int
 	// azure is the provider's for Azure, manager its Resource Manager's.
 	azure, manager int
-	// secrets is of the key that encrypts the states' secrets.
-	secrets int
+	// secrets is of the key that encrypts the states' secrets, eks of the EKS component.
+	secrets, eks int
 	// runner is 0 but in a closed network, company and noWay but in a proxied one.
 	runner, company, noWay int
 }
@@ -130,6 +132,7 @@ func (d *daemon) close() {
 	}
 	d.clusters.cloud.Close()
 	d.clusters.planes.Close()
+	d.eks.Close()
 	d.supervisor.Close()
 	d.accounts.close()
 	d.azure.Close()
@@ -180,6 +183,7 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 		return nil, err
 	}
 	d.supervisor = process.NewSupervisor(p.logs(), p.run())
+	d.eks = d.newEKS()
 	planes := controlplane.New(controlplane.Options{
 		Dir: p.clusters(), Tools: p.tools(), Home: p.home(), Supervisor: d.supervisor, Ports: book,
 		TokenReviewURL: func(cluster string) string { return d.reviewURL() + "/" + cluster },
@@ -224,7 +228,7 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 }
 
 func (d *daemon) choosePorts(book *ports.Book, network Network) error {
-	wanted := map[string]*int{"aws-provider": &d.ports.provider, "azure-provider": &d.ports.azure, "azure-manager": &d.ports.manager, "secrets-key": &d.ports.secrets, "token-reviews": &d.ports.reviews, "proxy": &d.ports.proxy}
+	wanted := map[string]*int{"aws-provider": &d.ports.provider, "azure-provider": &d.ports.azure, "azure-manager": &d.ports.manager, "secrets-key": &d.ports.secrets, "eks": &d.ports.eks, "token-reviews": &d.ports.reviews, "proxy": &d.ports.proxy}
 	if network == ClosedNetwork {
 		wanted["runner"] = &d.ports.runner
 	}
@@ -308,7 +312,7 @@ func tagPolicy() standin.TagPolicy {
 
 // serve opens every server, brings the clusters back, and waits for the end.
 func (d *daemon) serve(ctx context.Context) error {
-	failed := make(chan error, 12)
+	failed := make(chan error, 13)
 	end, err := d.serveProviders(failed)
 	if err != nil {
 		return err
@@ -371,23 +375,27 @@ func (d *daemon) serveProviders(failed chan<- error) (end func(), err error) {
 			e()
 		}
 	}
+	serves := func(p pulumirpc.ResourceProviderServer) *grpc.Server {
+		server := grpc.NewServer(grpc.MaxRecvMsgSize(maxMessage), grpc.MaxSendMsgSize(maxMessage))
+		pulumirpc.RegisterResourceProviderServer(server, p)
+		return server
+	}
 	for _, p := range []struct {
 		name   string
 		port   int
-		server pulumirpc.ResourceProviderServer
+		server *grpc.Server
 	}{
-		{"AWS", d.ports.provider, standin.Organisation(d.accounts[0], d.accounts[1:]...)},
-		{"Azure", d.ports.azure, d.azure.Provider()},
+		{"AWS", d.ports.provider, serves(standin.Organisation(d.accounts[0], d.accounts[1:]...))},
+		{"Azure", d.ports.azure, serves(d.azure.Provider())},
+		{"EKS", d.ports.eks, d.eks.Server()},
 	} {
 		listener, err := listenForOwn(loopback(p.port), d.log)
 		if err != nil {
 			end()
 			return nil, fmt.Errorf("listen for the %s provider: %w", p.name, err)
 		}
-		server := grpc.NewServer(grpc.MaxRecvMsgSize(maxMessage), grpc.MaxSendMsgSize(maxMessage))
-		pulumirpc.RegisterResourceProviderServer(server, p.server)
-		go func() { failed <- server.Serve(listener) }()
-		ends = append(ends, server.Stop)
+		go func() { failed <- p.server.Serve(listener) }()
+		ends = append(ends, p.server.Stop)
 	}
 	listener, err := listenForOwn(loopback(d.ports.manager), d.log)
 	if err != nil {

@@ -34,7 +34,7 @@ func (l *Lab) Env() (map[string]string, error) {
 		return nil, err
 	}
 	var chosen servicePorts
-	wanted := map[string]*int{"aws-provider": &chosen.provider, "azure-provider": &chosen.azure, "azure-manager": &chosen.manager, "secrets-key": &chosen.secrets, "proxy": &chosen.proxy}
+	wanted := map[string]*int{"aws-provider": &chosen.provider, "azure-provider": &chosen.azure, "azure-manager": &chosen.manager, "secrets-key": &chosen.secrets, "eks": &chosen.eks, "proxy": &chosen.proxy}
 	network, err := l.Network()
 	if err != nil {
 		return nil, err
@@ -70,6 +70,10 @@ func (l *Lab) Env() (map[string]string, error) {
 	if err := l.daemon().Ask(context.Background(), http.MethodPost, "/session", sessionRequest{os.Getenv(RoleVariable)}, &by); err != nil {
 		return nil, fmt.Errorf("get credentials of the lab's account: %w", err)
 	}
+	attached, err := l.attached(chosen, network)
+	if err != nil {
+		return nil, err
+	}
 	list := string(filepath.ListSeparator)
 	env := map[string]string{
 		"PATH":                     p.bin() + list + p.tools() + list + os.Getenv("PATH"),
@@ -77,7 +81,7 @@ func (l *Lab) Env() (map[string]string, error) {
 		"PULUMI_BACKEND_URL":       l.Backend(),
 		"PULUMI_CONFIG_PASSPHRASE": passphrase,
 		SecretsVariable:            secretskey.URL(secretskey.Alias, Region, loopback(chosen.secrets)),
-		"PULUMI_DEBUG_PROVIDERS":   fmt.Sprintf("aws:%d,azure-native:%d", chosen.provider, chosen.azure),
+		"PULUMI_DEBUG_PROVIDERS":   attached,
 		"PULUMI_SKIP_UPDATE_CHECK": "true",
 		// Plain pulumi finds there which of both encrypts a stack's secrets.
 		"PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER": "true",

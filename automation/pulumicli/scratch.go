@@ -37,7 +37,9 @@ func (p *CLI) Scratch(ctx context.Context, dir string, program pulumi.RunFunc) (
 	env := maps.Clone(p.Env)
 	env["PULUMI_BACKEND_URL"] = backend.ForCLI("file://" + state)
 	env["PULUMI_CONFIG_PASSPHRASE"] = "nothing is stored"
-	ws, err := auto.NewLocalWorkspace(ctx, auto.WorkDir(dir), auto.Pulumi(command), auto.EnvVars(env),
+	// Each call derives a key, and nobody wants to know its history or outputs.
+	answers := &Answers{PulumiCommand: command, exists: true}
+	ws, err := auto.NewLocalWorkspace(ctx, auto.WorkDir(dir), auto.Pulumi(answers), auto.EnvVars(env),
 		auto.PulumiHome(p.Home), auto.Program(program), auto.SecretsProvider(passphrase))
 	if err != nil {
 		return auto.Stack{}, fmt.Errorf("open workspace to look resources up: %w", err)

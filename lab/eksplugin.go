@@ -1,0 +1,37 @@
+package lab
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"tombolo/lab/component"
+)
+
+// attached are the plugins that engines find running, as Pulumi's variable has them. Engines
+// start the EKS component themselves where it is the released one, as for users, and where a
+// network is between: it then has their environment.
+func (l *Lab) attached(at servicePorts, network Network) (string, error) {
+	all := fmt.Sprintf("aws:%d,azure-native:%d", at.provider, at.azure)
+	build, err := l.EKS()
+	if err == nil && build == PinnedEKS && network == OpenNetwork && l.CheckEKS() == nil {
+		all += fmt.Sprintf(",eks:%d", at.eks)
+	}
+	return all, err
+}
+
+// newEKS is the component with its processes.
+func (d *daemon) newEKS() *component.Pool {
+	p, list := d.lab.paths(), string(filepath.ListSeparator)
+	return component.New(component.Options{
+		Name: "eks", Logs: p.logs(), PIDs: p.run(), Log: d.log,
+		Env: []string{"PATH=" + p.bin() + list + p.tools() + list + os.Getenv("PATH"), "HOME=" + p.home()},
+		Plugin: func() (string, error) {
+			found, err := filepath.Glob(filepath.Join(p.plugins(), eksProvider+"-v*", "pulumi-"+eksProvider))
+			if err != nil || len(found) != 1 {
+				return "", fmt.Errorf("find the EKS plugin: %d programs in %s; run `make tools`", len(found), p.plugins())
+			}
+			return found[0], nil
+		},
+	})
+}
