@@ -17,6 +17,7 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation/cloud/aws"
+	"tombolo/automation/clouds"
 	"tombolo/automation/fault"
 	"tombolo/automation/kube"
 	"tombolo/automation/kube/kubetest"
@@ -57,6 +58,7 @@ func realBenchIn(t *testing.T, backend string, program pulumi.RunFunc) (*Driver,
 	assert.NilError(t, err)
 	dir, seen := t.TempDir(), &witness{}
 	d, err := New(Options{
+		Programs: programs.All(), Clouds: clouds.All(),
 		Root: dir, WorkDir: filepath.Join(dir, "work"), BackendURL: backend,
 		PulumiHome: filepath.Join(dir, "home"), Observer: seen, SecretsProvider: "passphrase",
 		Env: map[string]string{
