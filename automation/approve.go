@@ -15,8 +15,8 @@ import (
 	"tombolo/automation/fault"
 	"tombolo/config"
 	"tombolo/stacks"
+	"tombolo/stacks/catalog"
 	"tombolo/stacks/owner"
-	"tombolo/stacks/programs"
 )
 
 // This file makes plans that people approve, and has an up do what was approved and
@@ -189,7 +189,7 @@ func (d *Driver) requireApproved(ctx context.Context, c *config.Cluster, k stack
 	if err != nil {
 		return nil, err
 	}
-	r, has, err := d.previewAny(ctx, c, k, PreviewOptions{Refresh: o.Refresh, Plan: true, secrets: key.Keyed()}, programs.Options{})
+	r, has, err := d.previewAny(ctx, c, k, PreviewOptions{Refresh: o.Refresh, Plan: true, secrets: key.Keyed()}, catalog.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,9 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/automation/clouds"
 	"tombolo/config"
+	"tombolo/stacks/programs"
 )
 
 func TestBackend(t *testing.T) {
@@ -64,7 +66,7 @@ func TestLoggedInToADirectory(t *testing.T) {
 	} {
 		assert.NilError(t, os.WriteFile(file, []byte(text), 0o600))
 	}
-	d, err := New(Options{Root: root, PulumiHome: home, Command: newFakeCLI()})
+	d, err := New(Options{Programs: programs.All(), Clouds: clouds.All(), Root: root, PulumiHome: home, Command: newFakeCLI()})
 	assert.NilError(t, err)
 	if dir, local := d.backend.Directory(); !local || dir != filepath.Join(root, "some state") {
 		t.Errorf("the backend is %q, a directory: %t", dir, local)

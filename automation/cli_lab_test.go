@@ -17,6 +17,7 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation/cloud/aws"
+	"tombolo/automation/clouds"
 	"tombolo/automation/fault"
 	"tombolo/automation/kube"
 	"tombolo/automation/kube/kubetest"
@@ -59,6 +60,7 @@ func realBenchIn(t *testing.T, backend string, program pulumi.RunFunc) (*Driver,
 	dir, seen := t.TempDir(), &witness{}
 	_, secrets := serveKeys(t)
 	d, err := New(Options{
+		Programs: programs.All(), Clouds: clouds.All(),
 		Root: dir, WorkDir: filepath.Join(dir, "work"), BackendURL: backend,
 		PulumiHome: filepath.Join(dir, "home"), Observer: seen, SecretsProvider: secrets,
 		Env: map[string]string{

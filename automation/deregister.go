@@ -13,7 +13,7 @@ import (
 	"tombolo/automation/kube"
 	"tombolo/config"
 	"tombolo/stacks"
-	"tombolo/stacks/programs"
+	"tombolo/stacks/catalog"
 )
 
 // deleteUnreachable has the Kubernetes provider drop from the state what is on a
@@ -182,7 +182,7 @@ func (d *Driver) forgetRegistration(ctx context.Context, c *config.Cluster) erro
 	if err != nil {
 		return fmt.Errorf("forget the registration of %s: %w", c.Name, err)
 	}
-	s, err := d.open(ctx, c, stacks.Bootstrap, programs.Options{}, true)
+	s, err := d.open(ctx, c, stacks.Bootstrap, catalog.Options{}, true)
 	if err != nil {
 		return err
 	}

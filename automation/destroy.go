@@ -21,8 +21,8 @@ import (
 	"tombolo/config"
 	"tombolo/internal/wording"
 	"tombolo/stacks"
+	"tombolo/stacks/catalog"
 	"tombolo/stacks/owner"
-	"tombolo/stacks/programs"
 )
 
 // Destroy takes the cluster down: bootstrap, then core. When bootstrap could
@@ -251,7 +251,7 @@ func (d *Driver) destroyStack(ctx context.Context, c *config.Cluster, k stacks.K
 	if err != nil || st == nil {
 		return nil, StackResult{}, err
 	}
-	s, err := d.open(ctx, c, k, programs.Options{}, true)
+	s, err := d.open(ctx, c, k, catalog.Options{}, true)
 	if err != nil {
 		return nil, StackResult{}, err
 	}

@@ -18,7 +18,7 @@ import (
 	"tombolo/automation/reach"
 	"tombolo/config"
 	"tombolo/stacks"
-	"tombolo/stacks/programs"
+	"tombolo/stacks/catalog"
 )
 
 // Doctor looks for everything that would keep an up of the clusters from
@@ -170,7 +170,7 @@ func (h host) Repository(ctx context.Context, c *config.Cluster) error {
 }
 
 func (h host) Needs(ctx context.Context, c *config.Cluster) error {
-	return h.driver.preflight(ctx, c, programs.Options{Env: h.driver.opts.Env})
+	return h.driver.preflight(ctx, c, catalog.Options{Env: h.driver.opts.Env})
 }
 
 func (h host) Reach(ctx context.Context, c *config.Cluster) (reach.Judgement, error) {

@@ -19,7 +19,7 @@ import (
 	"tombolo/automation/handover"
 	"tombolo/automation/preflight"
 	"tombolo/config"
-	"tombolo/stacks/programs"
+	"tombolo/stacks/catalog"
 )
 
 // ready is a bench with all tools, and clusters of one account to examine.
@@ -94,7 +94,7 @@ func TestReady(t *testing.T) {
 	b.cli.states["old-core"] = apitype.DeploymentV3{Resources: []apitype.ResourceV3{
 		{URN: "urn:pulumi:s::p::aws:ec2/vpc:Vpc::vpc", Type: "aws:ec2/vpc:Vpc", Custom: true, ID: "vpc-1"},
 	}}
-	b.preflight = func(_ context.Context, c *config.Cluster, _ programs.Options) error {
+	b.preflight = func(_ context.Context, c *config.Cluster, _ catalog.Options) error {
 		if c.Name == "two" {
 			return errors.New("gitops.auth.password: variable TOKEN is not set")
 		}

@@ -14,7 +14,7 @@ import (
 	"tombolo/config"
 	"tombolo/internal/wording"
 	"tombolo/stacks"
-	"tombolo/stacks/programs"
+	"tombolo/stacks/catalog"
 )
 
 // drainingOutput is an output of a bootstrap stack whose cluster is being
@@ -143,7 +143,7 @@ func (d *Driver) markDraining(ctx context.Context, c *config.Cluster, st *backen
 	if err != nil {
 		return fmt.Errorf("destroy %s: write down that it is being emptied: %w", c.Name, err)
 	}
-	s, err := d.open(ctx, c, stacks.Bootstrap, programs.Options{}, true)
+	s, err := d.open(ctx, c, stacks.Bootstrap, catalog.Options{}, true)
 	if err != nil {
 		return err
 	}

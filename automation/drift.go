@@ -11,7 +11,7 @@ import (
 	"tombolo/automation/pulumicli"
 	"tombolo/config"
 	"tombolo/stacks"
-	"tombolo/stacks/programs"
+	"tombolo/stacks/catalog"
 )
 
 // Drift compares both stacks with the cloud and the cluster, and changes
@@ -30,7 +30,7 @@ func (h host) State(ctx context.Context, stack string) (drift.State, error) {
 // that opening it creates none.
 func (h host) PreviewRefresh(ctx context.Context, c *config.Cluster, k stacks.Kind, reader *drift.Reader) error {
 	const operation = "preview refresh"
-	s, err := h.driver.open(ctx, c, k, programs.Options{}, true)
+	s, err := h.driver.open(ctx, c, k, catalog.Options{}, true)
 	if err != nil {
 		return err
 	}

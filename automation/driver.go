@@ -38,8 +38,8 @@ import (
 	"tombolo/automation/unchanged"
 	"tombolo/config"
 	"tombolo/stacks"
+	"tombolo/stacks/catalog"
 	"tombolo/stacks/handoff"
-	"tombolo/stacks/programs"
 )
 
 // Driver runs the stacks' life cycle. Make one with New.
@@ -48,8 +48,8 @@ type Driver struct {
 	env       map[string]string
 	backend   *backend.Backend
 	pulumi    *pulumicli.CLI
-	program   func(*config.Cluster, stacks.Kind, programs.Options) (pulumi.RunFunc, error)
-	preflight func(context.Context, *config.Cluster, programs.Options) error
+	program   func(*config.Cluster, stacks.Kind, catalog.Options) (pulumi.RunFunc, error)
+	preflight func(context.Context, *config.Cluster, catalog.Options) error
 	// reachGit asks a repository for the preflight, and asked are the accounts that
 	// it has asked.
 	reachGit func(context.Context, handover.Repository) error
@@ -82,6 +82,9 @@ func New(o Options) (*Driver, error) {
 	if o.Root == "" {
 		return nil, errors.New("automation: Options.Root is empty: set it to the directory of Pulumi.yaml")
 	}
+	if o.Programs.Of == nil || o.Clouds.Of == nil {
+		return nil, errors.New("automation: Options.Programs or Options.Clouds is empty: set them to programs.All() and clouds.All()")
+	}
 	if err := o.setDefaults(); err != nil {
 		return nil, err
 	}
@@ -99,8 +102,8 @@ func New(o Options) (*Driver, error) {
 	d := &Driver{
 		opts:      o,
 		env:       o.environment(),
-		program:   programs.Of,
-		preflight: programs.Preflight,
+		program:   o.Programs.Of,
+		preflight: o.Programs.Preflight,
 		now:       time.Now,
 		turns:     newTurns(runtime.NumCPU()),
 	}
@@ -112,7 +115,7 @@ func New(o Options) (*Driver, error) {
 		return unchanged.NewKey(secret, backend.Identity(o.BackendURL, o.base()))
 	})
 	d.reachGit = handover.Reach
-	d.cloud = func(c *config.Cluster) cloud.Cloud { return cloud.Of(c, d.pulumi) }
+	d.cloud = func(c *config.Cluster) cloud.Cloud { return o.Clouds.Of(c, d.pulumi) }
 	d.dial = d.connect
 	d.dialHub = func(kubeconfig []byte) (kube.Cluster, error) { return kube.ConnectWith(kubeconfig, d.env) }
 	d.hub = config.LoadHub

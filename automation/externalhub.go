@@ -17,7 +17,6 @@ import (
 	"tombolo/config"
 	"tombolo/internal/wording"
 	"tombolo/stacks"
-	"tombolo/stacks/bootstrap"
 )
 
 // This file is about hubs that others run. There the token may read and write one
@@ -27,7 +26,7 @@ import (
 
 // externalHub connects to the hub that the cluster's file refers to.
 func (d *Driver) externalHub(ctx context.Context, c *config.Cluster) (argocd.Hub, error) {
-	kubeconfig, err := bootstrap.HubKubeconfig(c, d.opts.Env, func(key string) (string, error) { return d.kept(ctx, c, key) })
+	kubeconfig, err := d.opts.Programs.HubKubeconfig(c, d.opts.Env, func(key string) (string, error) { return d.kept(ctx, c, key) })
 	if err != nil {
 		return argocd.Hub{}, err
 	}

@@ -23,6 +23,7 @@ import (
 	"gotest.tools/v3/assert"
 
 	"tombolo/automation/backend"
+	"tombolo/automation/clouds"
 	"tombolo/automation/handover"
 	"tombolo/automation/kube"
 	"tombolo/automation/kube/kubetest"
@@ -31,6 +32,7 @@ import (
 	"tombolo/config"
 	"tombolo/internal/names"
 	"tombolo/stacks"
+	"tombolo/stacks/catalog"
 	"tombolo/stacks/handoff"
 	"tombolo/stacks/programs"
 )
@@ -422,12 +424,13 @@ func newBench(t *testing.T) *bench {
 	b := &bench{cli: newFakeCLI(), seen: &witness{}, stateDir: t.TempDir()}
 	b.cli.backend = backend.ForCLI("file://" + b.stateDir)
 	d, err := New(Options{
+		Programs: programs.All(), Clouds: clouds.All(),
 		Root: t.TempDir(), WorkDir: t.TempDir(), Command: b.cli, Observer: b.seen,
 		BackendURL: "file://" + b.stateDir,
 		Env:        map[string]string{"AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SESSION_TOKEN": "", reach.AddressesVariable: "any"},
 	})
 	assert.NilError(t, err)
-	d.program = func(c *config.Cluster, k stacks.Kind, o programs.Options) (pulumi.RunFunc, error) {
+	d.program = func(c *config.Cluster, k stacks.Kind, o catalog.Options) (pulumi.RunFunc, error) {
 		if o.Placeholders {
 			b.placeholders = append(b.placeholders, stacks.Name(c.Name, k))
 		}
@@ -439,7 +442,7 @@ func newBench(t *testing.T) *bench {
 		}
 		return func(*pulumi.Context) error { return nil }, nil
 	}
-	d.preflight = func(context.Context, *config.Cluster, programs.Options) error { return b.missing }
+	d.preflight = func(context.Context, *config.Cluster, catalog.Options) error { return b.missing }
 	d.reachGit = func(context.Context, handover.Repository) error { return nil }
 	b.cloud = inFakeCloud(d)
 	d.dial = func(handoff.Values) (kube.Cluster, error) { return kubetest.ArgoCD(t), nil }
@@ -458,7 +461,7 @@ func roomy(_ context.Context, c *config.Cluster) preflight.Facts {
 }
 
 // nothingMissing is a preflight that passes.
-func nothingMissing(context.Context, *config.Cluster, programs.Options) error { return nil }
+func nothingMissing(context.Context, *config.Cluster, catalog.Options) error { return nil }
 
 func demo() *config.Cluster {
 	return &config.Cluster{

@@ -17,8 +17,8 @@ import (
 	"tombolo/automation/kube"
 	"tombolo/config"
 	"tombolo/stacks"
+	"tombolo/stacks/catalog"
 	"tombolo/stacks/handoff"
-	"tombolo/stacks/programs"
 )
 
 // This file is about hubs and their spokes: what must be there before, and what
@@ -104,7 +104,7 @@ func (d *Driver) restoreRegistration(ctx context.Context, c *config.Cluster, st 
 	if err != nil || !left {
 		return err
 	}
-	s, err := d.open(ctx, c, stacks.Bootstrap, programs.Options{}, true)
+	s, err := d.open(ctx, c, stacks.Bootstrap, catalog.Options{}, true)
 	if err != nil {
 		return err
 	}

@@ -29,6 +29,7 @@ import (
 
 	"tombolo/automation/cloud"
 	"tombolo/automation/cloud/aws"
+	"tombolo/automation/clouds"
 	"tombolo/automation/kube"
 	"tombolo/automation/kube/kubetest"
 	"tombolo/automation/process"
@@ -36,6 +37,7 @@ import (
 	"tombolo/config"
 	"tombolo/stacks"
 	"tombolo/stacks/handoff"
+	"tombolo/stacks/programs"
 	"tombolo/tests/tier"
 )
 
@@ -257,6 +259,7 @@ func (v *victim) compare(t *testing.T, operation string) {
 func (v *victim) driver(t *testing.T, o Observer) *Driver {
 	t.Helper()
 	d, err := New(Options{
+		Programs: programs.All(), Clouds: clouds.All(),
 		Root: v.dir, WorkDir: filepath.Join(v.dir, ".lab", "work"), Env: v.env, Observer: o,
 		SecretsProvider: v.env["TOMBOLO_LAB_SECRETS"],
 	})

@@ -19,7 +19,6 @@ import (
 	"tombolo/automation/unchanged"
 	"tombolo/config"
 	"tombolo/stacks"
-	"tombolo/stacks/programs"
 )
 
 // This file has an up that ended well recorded, and finds out whether the next one has anything
@@ -345,7 +344,7 @@ func (d *Driver) secretValues(c *config.Cluster) (map[string]string, bool) {
 		if ref.Config != "" {
 			continue // it is in the settings
 		}
-		value, err := programs.ReadSecret(c, d.opts.Env, at, ref)
+		value, err := d.opts.Programs.ReadSecret(c, d.opts.Env, at, ref)
 		if err != nil {
 			return nil, false
 		}

@@ -11,9 +11,11 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/automation/clouds"
 	"tombolo/automation/fault"
 	"tombolo/automation/pulumicli"
 	"tombolo/stacks"
+	"tombolo/stacks/programs"
 )
 
 func TestUpRunsCoreThenBootstrap(t *testing.T) {
@@ -184,7 +186,7 @@ func TestInterruptionWrapsContextCanceled(t *testing.T) {
 }
 
 func TestMissingCLI(t *testing.T) {
-	d, err := New(Options{Root: t.TempDir(), WorkDir: t.TempDir(), Env: map[string]string{"PATH": t.TempDir()}})
+	d, err := New(Options{Programs: programs.All(), Clouds: clouds.All(), Root: t.TempDir(), WorkDir: t.TempDir(), Env: map[string]string{"PATH": t.TempDir()}})
 	assert.NilError(t, err)
 	d.preflight = nothingMissing
 	_, err = d.Up(t.Context(), demo(), UpOptions{})
@@ -199,7 +201,7 @@ func TestMissingCLI(t *testing.T) {
 }
 
 func TestMissingProject(t *testing.T) {
-	d, err := New(Options{Root: t.TempDir(), Command: newFakeCLI()})
+	d, err := New(Options{Programs: programs.All(), Clouds: clouds.All(), Root: t.TempDir(), Command: newFakeCLI()})
 	assert.NilError(t, err)
 	d.preflight = nothingMissing
 	_, err = d.Up(t.Context(), demo(), UpOptions{})

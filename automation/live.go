@@ -8,7 +8,6 @@ import (
 	"tombolo/config"
 	"tombolo/config/strict"
 	"tombolo/stacks"
-	"tombolo/stacks/core"
 	"tombolo/stacks/core/live"
 )
 
@@ -29,18 +28,18 @@ func (d *Driver) live(ctx context.Context, c *config.Cluster) (*config.Live, err
 	if err != nil {
 		return nil, err
 	}
-	return liveIn(st, c), nil
+	return d.liveIn(st, c), nil
 }
 
 // liveIn is live by a state of the core that was read already.
-func liveIn(st *backend.State, c *config.Cluster) *config.Live {
+func (d *Driver) liveIn(st *backend.State, c *config.Cluster) *config.Live {
 	var all live.Resources
 	for _, r := range st.All() {
 		if !r.Delete { // else it was replaced, and only its deletion failed
 			all = append(all, live.New(string(r.URN), string(r.Type), r.Outputs))
 		}
 	}
-	return core.Live(c, all)
+	return d.opts.Programs.Live(c, all)
 }
 
 // possible is FileChanges, with the state of the core; its error is strict.Problems when one
@@ -50,7 +49,7 @@ func (d *Driver) possible(ctx context.Context, c *config.Cluster) (config.Change
 	if err != nil {
 		return nil, nil, err
 	}
-	changes := config.Compare(liveIn(st, c), c)
+	changes := config.Compare(d.liveIn(st, c), c)
 	return changes, st, changes.Problems(c).Err()
 }
 

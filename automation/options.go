@@ -22,6 +22,7 @@ import (
 	"tombolo/automation/teardown"
 	"tombolo/automation/trace"
 	"tombolo/stacks"
+	"tombolo/stacks/catalog"
 )
 
 // Observer is notified of what a driver does. Calls for one stack come in order;
@@ -47,10 +48,14 @@ type Observer interface {
 	Note(stack, message string)
 }
 
-// Options of a Driver. Only Root is required.
+// Options of a Driver. Root, Programs and Clouds are required.
 type Options struct {
 	// Root is the project's directory, with Pulumi.yaml and clusters/.
 	Root string
+	// Programs of the stacks, such as programs.All(), and Clouds that clusters are in, such as
+	// clouds.All(). They are given, for they take the SDKs of all providers along.
+	Programs catalog.Programs
+	Clouds   cloud.Set
 	// Settings is the directory whose Pulumi.yaml names the backend, and whose
 	// clusters/ has the stacks' settings, Pulumi.<stack>.yaml. Default: Root. It is
 	// another one when Root has what somebody proposes: the CLI sees nothing of
@@ -217,7 +222,7 @@ func (o *Options) environment() map[string]string {
 	if o.lookupEnv(stateSecrets) == "" {
 		env[stateSecrets] = "true"
 	}
-	maps.Copy(env, cloud.LoginEnv(o.lookupEnv))
+	maps.Copy(env, o.Clouds.LoginEnv(o.lookupEnv))
 	if o.BackendURL != "" {
 		env["PULUMI_BACKEND_URL"] = backend.ForCLI(o.BackendURL)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"tombolo/config"
 	"tombolo/stacks"
-	"tombolo/stacks/programs"
+	"tombolo/stacks/catalog"
 )
 
 // UpPipelines makes the roles of an account's pipelines what its file says, as Up does
@@ -29,7 +29,7 @@ func (d *Driver) UpPipelines(ctx context.Context, a *config.Account, o UpOptions
 func (d *Driver) PreviewPipelines(ctx context.Context, a *config.Account, o PreviewOptions) (Result, error) {
 	c := a.Cluster()
 	run := d.begin(c)
-	r, _, err := d.previewAny(ctx, c, stacks.Pipelines, o, programs.Options{})
+	r, _, err := d.previewAny(ctx, c, stacks.Pipelines, o, catalog.Options{})
 	run.add(r)
 	return run.end(err)
 }

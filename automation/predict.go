@@ -16,7 +16,7 @@ import (
 	"tombolo/automation/backend"
 	"tombolo/config"
 	"tombolo/stacks"
-	"tombolo/stacks/programs"
+	"tombolo/stacks/catalog"
 )
 
 // This file finds out whether an up would change anything, which is cheaper than
@@ -154,7 +154,7 @@ func (d *Driver) previewAhead(ctx context.Context, c *config.Cluster, k stacks.K
 			giveUp()
 		}
 	}()
-	s, err := d.open(ctx, c, k, programs.Options{}, true)
+	s, err := d.open(ctx, c, k, catalog.Options{}, true)
 	if err != nil {
 		return prediction{err: err}
 	}

@@ -13,7 +13,7 @@ import (
 	"tombolo/automation/backend"
 	"tombolo/config"
 	"tombolo/stacks"
-	"tombolo/stacks/programs"
+	"tombolo/stacks/catalog"
 )
 
 // Preview shows what Up would do. Without the outputs of core, and of its hub's,
@@ -44,11 +44,11 @@ func (d *Driver) Preview(ctx context.Context, c *config.Cluster, o PreviewOption
 		}
 		o.secrets = to.key.Keyed()
 	}
-	core, had, err := d.previewAny(ctx, c, stacks.Core, o, programs.Options{})
+	core, had, err := d.previewAny(ctx, c, stacks.Core, o, catalog.Options{})
 	if run.add(core); err != nil {
 		return run.end(err)
 	}
-	bootstrap, has, err := d.previewAny(ctx, c, stacks.Bootstrap, o, programs.Options{
+	bootstrap, has, err := d.previewAny(ctx, c, stacks.Bootstrap, o, catalog.Options{
 		Predicted: predictedOutputs(had, core.rootOutputs), Placeholders: len(had) == 0 || !hasHub,
 	})
 	if run.add(bootstrap); err != nil || !o.Plan {
@@ -60,7 +60,7 @@ func (d *Driver) Preview(ctx context.Context, c *config.Cluster, o PreviewOption
 
 // previewAny previews a stack that exists or not, and tries that again. It returns
 // the outputs that the stack has, too.
-func (d *Driver) previewAny(ctx context.Context, c *config.Cluster, k stacks.Kind, o PreviewOptions, so programs.Options,
+func (d *Driver) previewAny(ctx context.Context, c *config.Cluster, k stacks.Kind, o PreviewOptions, so catalog.Options,
 ) (r StackResult, has map[string]any, err error) {
 	name := stacks.Name(c.Name, k)
 	st, err := d.backend.State(ctx, name)
@@ -104,7 +104,7 @@ func withoutSecrets(outputs map[string]any) map[string]any {
 
 // told gives a bootstrap that is previewed aside the outputs of core, and of the hub's,
 // which it cannot ask for there.
-func (d *Driver) told(ctx context.Context, c *config.Cluster, so programs.Options) (programs.Options, error) {
+func (d *Driver) told(ctx context.Context, c *config.Cluster, so catalog.Options) (catalog.Options, error) {
 	so.Told = true
 	core, err := d.backend.State(ctx, stacks.Name(c.Name, stacks.Core))
 	if err != nil {
@@ -124,7 +124,7 @@ func (d *Driver) told(ctx context.Context, c *config.Cluster, so programs.Option
 }
 
 func (d *Driver) previewStack(ctx context.Context, c *config.Cluster, k stacks.Kind,
-	o PreviewOptions, so programs.Options, exists bool,
+	o PreviewOptions, so catalog.Options, exists bool,
 ) (StackResult, error) {
 	s, err := d.open(ctx, c, k, so, exists)
 	if err != nil {
@@ -133,7 +133,7 @@ func (d *Driver) previewStack(ctx context.Context, c *config.Cluster, k stacks.K
 	return s.preview(ctx, o, so)
 }
 
-func (s *session) preview(ctx context.Context, o PreviewOptions, so programs.Options) (StackResult, error) {
+func (s *session) preview(ctx context.Context, o PreviewOptions, so catalog.Options) (StackResult, error) {
 	d, c := s.driver, s.cluster
 	if so.Placeholders {
 		what := "core has no outputs yet"
@@ -163,7 +163,7 @@ func (s *session) preview(ctx context.Context, o PreviewOptions, so programs.Opt
 // previewAside previews a stack that does not exist, in a backend that is thrown
 // away: the preview of a pull request has a role that may only read the state.
 func (d *Driver) previewAside(ctx context.Context, c *config.Cluster, k stacks.Kind,
-	o PreviewOptions, so programs.Options,
+	o PreviewOptions, so catalog.Options,
 ) (StackResult, error) {
 	name := stacks.Name(c.Name, k)
 	dir, err := os.MkdirTemp("", "tombolo-preview-")

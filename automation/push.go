@@ -14,7 +14,6 @@ import (
 	"tombolo/config"
 	"tombolo/internal/names"
 	"tombolo/stacks"
-	"tombolo/stacks/bootstrap"
 )
 
 // engineDir is where the engine's own manifests are, below gitops.path; Flux's
@@ -76,7 +75,7 @@ func (d *Driver) Push(ctx context.Context, c *config.Cluster, o PushOptions) (Pu
 			Remedy: "have its owner put it into Git, or take gitops.takeOver out where Tombolo has installed Flux",
 		}
 	}
-	files, err := bootstrap.GitFiles(ctx, c)
+	files, err := d.opts.Programs.GitFiles(ctx, c)
 	if err != nil {
 		return result, notPushed(ctx, c, fmt.Errorf("gitops.distribution: %w", err))
 	}
@@ -119,7 +118,7 @@ func handoverChange(c *config.Cluster, files map[string][]byte, proposal string)
 }
 
 func (d *Driver) gitCredentials(ctx context.Context, c *config.Cluster) (*handover.Credentials, error) {
-	credentials, err := bootstrap.GitCredentials(c, d.opts.Env, func(key string) (string, error) {
+	credentials, err := d.opts.Programs.GitCredentials(c, d.opts.Env, func(key string) (string, error) {
 		return d.kept(ctx, c, key)
 	})
 	if err != nil || credentials == nil {

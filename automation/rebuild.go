@@ -18,7 +18,7 @@ import (
 	"tombolo/config"
 	"tombolo/internal/wording"
 	"tombolo/stacks"
-	"tombolo/stacks/programs"
+	"tombolo/stacks/catalog"
 )
 
 // RebuildOptions of a rebuild.
@@ -368,7 +368,7 @@ func (r *rebuild) clear(ctx context.Context) error {
 		return nil
 	}
 	r.record.Destroyed = true
-	s, err := r.driver.open(ctx, &r.old, stacks.Core, programs.Options{}, true)
+	s, err := r.driver.open(ctx, &r.old, stacks.Core, catalog.Options{}, true)
 	if err != nil {
 		return err
 	}
@@ -450,7 +450,7 @@ func (d *Driver) writeRebuild(ctx context.Context, c *config.Cluster, record str
 	if record == "" && c.Rebuild == "" {
 		d.opts.Observer.Note(stacks.Name(c.Name, stacks.Core), "the rebuild that was not finished has ended: the cluster is as its file says")
 	}
-	s, err := d.open(ctx, c, stacks.Core, programs.Options{}, true)
+	s, err := d.open(ctx, c, stacks.Core, catalog.Options{}, true)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"tombolo/automation/recovery"
 	"tombolo/config"
 	"tombolo/stacks"
-	"tombolo/stacks/programs"
+	"tombolo/stacks/catalog"
 )
 
 // recovery recovers stacks of the cluster.
@@ -21,7 +21,7 @@ func (d *Driver) recovery(c *config.Cluster) recovery.Recoverer {
 }
 
 func (d *Driver) openToRecover(ctx context.Context, c *config.Cluster, k stacks.Kind, env map[string]string) (recovery.Stack, error) {
-	s, err := d.open(ctx, c, k, programs.Options{}, true)
+	s, err := d.open(ctx, c, k, catalog.Options{}, true)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 	"tombolo/automation/pulumicli"
 	"tombolo/config"
 	"tombolo/stacks"
-	"tombolo/stacks/programs"
+	"tombolo/stacks/catalog"
 )
 
 // session is one stack, opened for operations.
@@ -44,7 +44,7 @@ func (s *session) setEnv(env map[string]string) {
 
 // open opens a stack, and creates it if it does not exist. exists spares the
 // CLI a call when the caller knows that it does.
-func (d *Driver) open(ctx context.Context, c *config.Cluster, k stacks.Kind, o programs.Options, exists bool) (*session, error) {
+func (d *Driver) open(ctx context.Context, c *config.Cluster, k stacks.Kind, o catalog.Options, exists bool) (*session, error) {
 	if !exists && k == stacks.Bootstrap {
 		if err := d.pulumi.ShareSalt(stacks.Name(c.Name, stacks.Core), stacks.Name(c.Name, k)); err != nil {
 			return nil, err
@@ -54,7 +54,7 @@ func (d *Driver) open(ctx context.Context, c *config.Cluster, k stacks.Kind, o p
 }
 
 // openAt is open for a stack in another place than the driver's own.
-func (d *Driver) openAt(ctx context.Context, at pulumicli.Place, c *config.Cluster, k stacks.Kind, o programs.Options, exists bool) (*session, error) {
+func (d *Driver) openAt(ctx context.Context, at pulumicli.Place, c *config.Cluster, k stacks.Kind, o catalog.Options, exists bool) (*session, error) {
 	o.Env, o.Backend = d.opts.Env, d.opts.BackendURL
 	program, err := d.program(c, k, o)
 	if err != nil {

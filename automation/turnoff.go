@@ -14,7 +14,7 @@ import (
 	"tombolo/automation/health"
 	"tombolo/config"
 	"tombolo/stacks"
-	"tombolo/stacks/bootstrap"
+	"tombolo/stacks/catalog"
 )
 
 // releaseTimeout is how long up waits for the releases of addons that were
@@ -97,7 +97,7 @@ func addonsOf(s *backend.State) []string {
 			continue
 		}
 		annotations, _, err := unstructured.NestedStringMap(r.Inputs, "metadata", "annotations")
-		if names := annotations[bootstrap.AddonsAnnotation]; err == nil && names != "" {
+		if names := annotations[catalog.AddonsAnnotation]; err == nil && names != "" {
 			return strings.Split(names, ",")
 		}
 	}

@@ -17,7 +17,7 @@ import (
 	"tombolo/automation/health"
 	"tombolo/automation/kube/kubetest"
 	"tombolo/config/addon"
-	"tombolo/stacks/bootstrap"
+	"tombolo/stacks/catalog"
 )
 
 // bootstrapped puts a bootstrap stack with these addons into the backend.
@@ -25,7 +25,7 @@ func bootstrapped(b *bench, addons string) {
 	d := deployed("demo-bootstrap")
 	d.Resources = append(d.Resources, apitype.ResourceV3{
 		URN: "urn:pulumi:s::tombolo::kubernetes:core/v1:ConfigMap::g", Type: "kubernetes:core/v1:ConfigMap", Custom: true, ID: "g",
-		Inputs: map[string]any{"metadata": map[string]any{"annotations": map[string]any{bootstrap.AddonsAnnotation: addons}}},
+		Inputs: map[string]any{"metadata": map[string]any{"annotations": map[string]any{catalog.AddonsAnnotation: addons}}},
 	})
 	b.cli.states["demo-bootstrap"] = d
 }

@@ -14,7 +14,7 @@ import (
 	"tombolo/automation/pulumicli"
 	"tombolo/config"
 	"tombolo/stacks"
-	"tombolo/stacks/programs"
+	"tombolo/stacks/catalog"
 )
 
 // Up makes the cluster what its file says: core, then bootstrap, which takes
@@ -94,7 +94,7 @@ func (d *Driver) prepare(ctx context.Context, c *config.Cluster) error {
 	if _, err := d.pulumi.Program(ctx); err != nil {
 		return err
 	}
-	if err := d.preflight(ctx, c, programs.Options{Env: d.opts.Env}); err != nil {
+	if err := d.preflight(ctx, c, catalog.Options{Env: d.opts.Env}); err != nil {
 		return &fault.Error{
 			What:   fmt.Sprintf("up %s: %s", c.Name, strings.ReplaceAll(err.Error(), "\n", "; ")),
 			Remedy: "nothing was started: make it available and run the command again", Err: err,
@@ -154,12 +154,12 @@ func (d *Driver) tryUp(ctx context.Context, c *config.Cluster, k stacks.Kind, o 
 		}
 	}
 	if o.Plan || k == stacks.Bootstrap && mayLose(st, c) {
-		if r, err := d.previewStack(ctx, c, k, PreviewOptions{Refresh: o.Refresh}, programs.Options{}, exists); err != nil {
+		if r, err := d.previewStack(ctx, c, k, PreviewOptions{Refresh: o.Refresh}, catalog.Options{}, exists); err != nil {
 			return r, err
 		}
 		exists = true
 	}
-	s, err := d.open(ctx, c, k, programs.Options{}, exists)
+	s, err := d.open(ctx, c, k, catalog.Options{}, exists)
 	if err != nil {
 		return StackResult{}, err
 	}
@@ -199,7 +199,7 @@ func (d *Driver) openAhead(ctx context.Context, c *config.Cluster) (wait func())
 	var work sync.WaitGroup
 	work.Go(func() {
 		if st, err := d.backend.State(ctx, stacks.Name(c.Name, stacks.Bootstrap)); err == nil && st == nil {
-			_, _ = d.open(ctx, c, stacks.Bootstrap, programs.Options{}, false)
+			_, _ = d.open(ctx, c, stacks.Bootstrap, catalog.Options{}, false)
 		}
 	})
 	return work.Wait

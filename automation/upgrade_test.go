@@ -8,7 +8,7 @@ import (
 
 	"gotest.tools/v3/assert"
 
-	"tombolo/automation/cloud"
+	"tombolo/automation/clouds"
 	"tombolo/automation/fault"
 	"tombolo/automation/upgrade"
 	"tombolo/config"
@@ -45,7 +45,7 @@ func TestPlanDecides(t *testing.T) {
 
 // terms of a cloud.
 func terms(p config.Provider) upgrade.Terms {
-	return cloud.Of(&config.Cluster{Cloud: config.Cloud{Provider: p}}, nil).Terms()
+	return clouds.All().Of(&config.Cluster{Cloud: config.Cloud{Provider: p}}, nil).Terms()
 }
 
 // TestPlanDecidesOnAzure: AKS takes no control plane back.

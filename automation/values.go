@@ -11,7 +11,6 @@ import (
 	"tombolo/config"
 	"tombolo/config/strict"
 	"tombolo/stacks"
-	"tombolo/stacks/programs"
 )
 
 // requireValues refuses an up of a cluster whose file takes values from stacks that do
@@ -22,7 +21,7 @@ func (d *Driver) requireValues(ctx context.Context, c *config.Cluster) error {
 	if err != nil || len(c.References()) == 0 {
 		return err
 	}
-	err = programs.CheckValues(c, outputs)
+	err = d.opts.Programs.CheckValues(c, outputs)
 	if problems := (strict.Problems)(nil); errors.As(err, &problems) {
 		return &fault.Error{
 			What:   fmt.Sprintf("up %s: read the values of other stacks: %s", c.Name, strings.ReplaceAll(err.Error(), "\n", "; ")),

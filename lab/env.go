@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"tombolo/lab/aws/sigv4"
+	"tombolo/lab/control"
 	"tombolo/lab/ports"
 	"tombolo/lab/secretskey"
 )
@@ -80,7 +81,7 @@ func (l *Lab) Env() (map[string]string, error) {
 		"PULUMI_HOME":              p.pulumiHome(),
 		"PULUMI_BACKEND_URL":       l.Backend(),
 		"PULUMI_CONFIG_PASSPHRASE": passphrase,
-		SecretsVariable:            secretskey.URL(secretskey.Alias, Region, loopback(chosen.secrets)),
+		control.SecretsVariable:    secretskey.URL(secretskey.Alias, Region, loopback(chosen.secrets)),
 		"PULUMI_DEBUG_PROVIDERS":   attached,
 		"PULUMI_SKIP_UPDATE_CHECK": "true",
 		// Plain pulumi finds there which of both encrypts a stack's secrets.

@@ -49,30 +49,16 @@ func Open(root string) *Lab {
 // Root is the checkout, an absolute path.
 func (l *Lab) Root() string { return l.root }
 
-// StepState is how far a step has got.
-type StepState string
+// Step is the progress of Up and Down.
+type Step = control.Step
 
 // The states of a step.
 const (
-	StepDoing  StepState = "doing"
-	StepDone   StepState = "done"
-	StepFailed StepState = "failed"
-	// StepNote is no work, but something to know.
-	StepNote StepState = "note"
+	StepDoing  = control.StepDoing
+	StepDone   = control.StepDone
+	StepFailed = control.StepFailed
+	StepNote   = control.StepNote
 )
-
-// Step is the progress of Up and Down. A step is reported when it begins and
-// when it ends.
-type Step struct {
-	// Name of the step, such as "start the lab".
-	Name string
-	// State of the step.
-	State StepState
-	// Detail says more, such as what was recovered. It may be empty.
-	Detail string
-	// Elapsed since the step began; 0 when it begins.
-	Elapsed time.Duration
-}
 
 // Status is what the lab consists of now.
 type Status struct {

@@ -120,7 +120,7 @@ type keyed struct {
 // byKey asks the key that an environment names, as Pulumi does.
 func byKey(t *testing.T, env map[string]string, operation string, in keyed) (out keyed) {
 	t.Helper()
-	provider, err := url.Parse(env[SecretsVariable])
+	provider, err := url.Parse(env[control.SecretsVariable])
 	assert.NilError(t, err)
 	body, err := json.Marshal(in)
 	assert.NilError(t, err)

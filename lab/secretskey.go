@@ -8,11 +8,6 @@ import (
 	"tombolo/lab/secretskey"
 )
 
-// SecretsVariable is the variable of Env with the secrets provider of the lab's new stacks: a
-// key that the daemon serves, and keeps until the lab is removed. The passphrase, which Env has
-// too, is of stacks from before, and of those that plain pulumi makes.
-const SecretsVariable = "TOMBOLO_LAB_SECRETS"
-
 // serveSecretsKey serves that key to this user's processes.
 func (d *daemon) serveSecretsKey(failed chan<- error) (end func(), err error) {
 	text, err := secret(d.lab.paths().secretsKey())

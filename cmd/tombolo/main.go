@@ -4,9 +4,11 @@ package main
 import (
 	"os"
 
+	"tombolo/automation/clouds"
 	"tombolo/internal/cli"
+	"tombolo/stacks/programs"
 )
 
 func main() {
-	os.Exit(cli.Main())
+	os.Exit(cli.Main(programs.All(), clouds.All()))
 }

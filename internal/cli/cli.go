@@ -13,17 +13,22 @@ import (
 	"time"
 
 	"tombolo/automation"
+	"tombolo/automation/cloud"
 	"tombolo/automation/trace"
 	"tombolo/config/strict"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/render"
 	"tombolo/internal/wording"
+	"tombolo/lab"
+	"tombolo/stacks/catalog"
 )
 
-// Main runs the command line of this process and returns its exit code.
-func Main() int {
+// Main runs the command line of this process, with the programs of the stacks and the clouds,
+// and returns its exit code.
+func Main(programs catalog.Programs, clouds cloud.Set) int {
 	f := factory.System()
+	f.Programs, f.Clouds, f.OpenLab = programs, clouds, openLab
 	signals := make(chan os.Signal, 3)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
@@ -32,6 +37,8 @@ func Main() int {
 	defer signal.Stop(signals)
 	return supervise(f, signals, func(ctx context.Context) int { return run(ctx, f, os.Args[1:]) })
 }
+
+func openLab(root string) factory.Lab { return lab.Open(root) }
 
 // readingGrace is how long a command may take to end after the first signal while
 // it has only read: no signal interrupts a read, such as one of a pipe.

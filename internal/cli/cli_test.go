@@ -17,6 +17,7 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation/backend"
+	"tombolo/automation/clouds"
 	driverfault "tombolo/automation/fault"
 	"tombolo/automation/health"
 	"tombolo/automation/pulumicli"
@@ -26,6 +27,7 @@ import (
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/render"
 	"tombolo/lab"
+	"tombolo/stacks/programs"
 )
 
 func testFactory(t *testing.T) (f *factory.Factory, out, errOut *bytes.Buffer) {
@@ -33,9 +35,23 @@ func testFactory(t *testing.T) (f *factory.Factory, out, errOut *bytes.Buffer) {
 	s, _, out, errOut := streams.Test()
 	return &factory.Factory{
 		Streams: s, Globals: &factory.Globals{Output: render.Text}, Dir: t.TempDir(),
-		Lookup: func(string) (string, bool) { return "", false },
-		Setenv: func(string, string) error { return nil },
+		Lookup:   func(string) (string, bool) { return "", false },
+		Setenv:   func(string, string) error { return nil },
+		Programs: programs.All(), Clouds: clouds.All(), OpenLab: openLab,
 	}, out, errOut
+}
+
+// TestEnterLabNeedsTools: a lab that cannot start leaves nothing behind.
+func TestEnterLabNeedsTools(t *testing.T) {
+	f, _, _ := testFactory(t)
+	f.Globals.Lab = true
+	f.Setenv = func(string, string) error { return errors.New("the environment is changed") }
+	assert.NilError(t, os.WriteFile(filepath.Join(f.Dir, "Pulumi.yaml"), []byte("name: tombolo\n"), 0o600))
+	_, err := f.Driver(t.Context(), nil)
+	assert.Check(t, err != nil && strings.HasPrefix(err.Error(), "the lab did not start: "), "%v", err)
+	if _, err := os.Stat(filepath.Join(f.Dir, ".lab")); !os.IsNotExist(err) {
+		t.Errorf("a failed start left .lab behind: %v", err)
+	}
 }
 
 func TestClassify(t *testing.T) {

@@ -16,10 +16,6 @@ import (
 	"tombolo/stacks/handoff"
 )
 
-// AddonsAnnotation of the general ConfigMap names the addons that are
-// turned on, separated by commas.
-const AddonsAnnotation = "tombolo/addons"
-
 // addons adds what is published for the addons that are turned on: keys of the
 // general ConfigMap, and a ConfigMap of Helm values each.
 func addons(args *infraconfig.InfraConfigArgs, c *config.Cluster, h handoff.Handoff) {

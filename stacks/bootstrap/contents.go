@@ -11,32 +11,24 @@ import (
 	"tombolo/components/registration"
 	"tombolo/config"
 	"tombolo/internal/names"
+	"tombolo/stacks/catalog"
 	"tombolo/stacks/handoff"
 )
-
-// Contents is what GitOps reads on a cluster: texts by object, as namespace/name, and
-// key.
-type Contents struct {
-	// Data of the ConfigMaps.
-	Data map[string]map[string]string
-	// Annotations of the registration with Argo CD.
-	Annotations map[string]map[string]string
-}
 
 // ContentsOf works out what GitOps reads on a cluster where core has these outputs: the
 // program publishes the same. It asks no stack and no cluster. Outputs that are missing
 // are empty; of one that is unknown the caller may give a text to recognise. read are the
 // values of other stacks and of Parameter Store, as ValuesOutput has them.
-func ContentsOf(ctx context.Context, c, hub *config.Cluster, outputs, read map[string]any) (Contents, error) {
+func ContentsOf(ctx context.Context, c, hub *config.Cluster, outputs, read map[string]any) (catalog.Contents, error) {
 	h, err := handoff.Of(string(c.Cloud.Provider), outputs)
 	if err != nil {
-		return Contents{}, fmt.Errorf("work out what GitOps reads on %s: %w", c.Name, err)
+		return catalog.Contents{}, fmt.Errorf("work out what GitOps reads on %s: %w", c.Name, err)
 	}
-	out := Contents{Data: map[string]map[string]string{}, Annotations: map[string]map[string]string{}}
+	out := catalog.Contents{Data: map[string]map[string]string{}, Annotations: map[string]map[string]string{}}
 	all := infraConfigArgs(c, hub, h, sources(c, read)).ConfigMaps()
 	for _, m := range all {
 		if out.Data[m.Namespace+"/"+m.Name], err = resolved(ctx, m.Data); err != nil {
-			return Contents{}, fmt.Errorf("work out what GitOps reads on %s: %w", c.Name, err)
+			return catalog.Contents{}, fmt.Errorf("work out what GitOps reads on %s: %w", c.Name, err)
 		}
 	}
 	if c.GitOps.Engine != config.ArgoCD {
@@ -46,7 +38,7 @@ func ContentsOf(ctx context.Context, c, hub *config.Cluster, outputs, read map[s
 	annotations := pulumi.StringMap{}
 	maps.Copy(annotations, registered(c, hub, h, all[0].Data))
 	if out.Annotations[object], err = resolved(ctx, annotations); err != nil {
-		return Contents{}, fmt.Errorf("work out what Argo CD reads of %s: %w", c.Name, err)
+		return catalog.Contents{}, fmt.Errorf("work out what Argo CD reads of %s: %w", c.Name, err)
 	}
 	return out, nil
 }

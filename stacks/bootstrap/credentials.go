@@ -4,26 +4,19 @@ import (
 	"fmt"
 
 	"tombolo/config"
+	"tombolo/stacks/catalog"
 )
-
-// Credentials are gitops.auth in plain text, for who reads and writes the
-// repository as the engine does: Username and Password, or PrivateKey and
-// KnownHosts.
-type Credentials struct {
-	Username, Password     string
-	PrivateKey, KnownHosts string
-}
 
 // GitCredentials resolves gitops.auth; nil when the file has none. kept reads a
 // key of the bootstrap stack's encrypted config. No error holds a secret.
-func GitCredentials(c *config.Cluster, env map[string]string, kept func(key string) (string, error)) (*Credentials, error) {
+func GitCredentials(c *config.Cluster, env map[string]string, kept func(key string) (string, error)) (*catalog.Credentials, error) {
 	auth := c.GitOps.Auth
 	if auth == nil {
 		return nil, nil
 	}
 	s := secrets{cluster: c, env: env}
 	plain := func(path string, ref *config.SecretRef) (string, error) { return s.plain(path, ref, kept) }
-	var out Credentials
+	var out catalog.Credentials
 	var err error
 	switch auth.Type {
 	case config.AuthBasic:

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tombolo/config"
+	"tombolo/stacks/catalog"
 )
 
 func TestGitCredentials(t *testing.T) {
@@ -18,12 +19,12 @@ func TestGitCredentials(t *testing.T) {
 	env := map[string]string{"TOKEN": "from the environment"}
 	for name, test := range map[string]struct {
 		auth *config.Auth
-		want Credentials
+		want catalog.Credentials
 		err  string
 	}{
 		"none":        {},
-		"environment": {auth: &config.Auth{Type: config.AuthBasic, Username: "git", Password: &config.SecretRef{Env: "TOKEN"}}, want: Credentials{Username: "git", Password: "from the environment"}},
-		"pulumi":      {auth: &config.Auth{Type: config.AuthSSH, KnownHosts: "host key", PrivateKey: &config.SecretRef{Config: "gitToken"}}, want: Credentials{PrivateKey: "from pulumi", KnownHosts: "host key"}},
+		"environment": {auth: &config.Auth{Type: config.AuthBasic, Username: "git", Password: &config.SecretRef{Env: "TOKEN"}}, want: catalog.Credentials{Username: "git", Password: "from the environment"}},
+		"pulumi":      {auth: &config.Auth{Type: config.AuthSSH, KnownHosts: "host key", PrivateKey: &config.SecretRef{Config: "gitToken"}}, want: catalog.Credentials{PrivateKey: "from pulumi", KnownHosts: "host key"}},
 		"no such key": {auth: &config.Auth{Type: config.AuthBasic, Password: &config.SecretRef{Config: "other"}}, err: "gitops.auth.password: no such key"},
 		"no secret":   {auth: &config.Auth{Type: config.AuthSSH}, err: "gitops.auth.privateKey is required"},
 		"no type":     {auth: &config.Auth{}, err: `gitops.auth.type: "" is unknown; expected basic or ssh`},

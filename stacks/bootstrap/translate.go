@@ -11,6 +11,7 @@ import (
 	"tombolo/components/namespaces"
 	"tombolo/config"
 	"tombolo/internal/names"
+	"tombolo/stacks/catalog"
 	"tombolo/stacks/handoff"
 )
 
@@ -111,7 +112,7 @@ func annotations(c *config.Cluster) map[string]string {
 	if len(c.Addons) == 0 {
 		return c.Annotations
 	}
-	all := map[string]string{AddonsAnnotation: strings.Join(c.Addons.Names(), ",")}
+	all := map[string]string{catalog.AddonsAnnotation: strings.Join(c.Addons.Names(), ",")}
 	maps.Copy(all, c.Annotations)
 	return all
 }

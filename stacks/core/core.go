@@ -11,6 +11,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/config"
+	"tombolo/stacks/catalog"
 	"tombolo/stacks/core/aws"
 	"tombolo/stacks/core/azure"
 	"tombolo/stacks/core/live"
@@ -28,7 +29,7 @@ type cloud struct {
 	live     func(*config.Cluster, live.Resources) *config.Live
 	liveKeys func() []string
 	// roles are those that others can make in place of core; nil for a cloud without.
-	roles func(c *config.Cluster, issuer string) ([]RoleDocument, error)
+	roles func(c *config.Cluster, issuer string) ([]catalog.RoleDocument, error)
 }
 
 // clouds are all of them. A cloud is added here, and nowhere else in the stacks.
@@ -93,15 +94,9 @@ func Live(c *config.Cluster, all live.Resources) *config.Live {
 	return nil
 }
 
-// RoleDocument is a role of a cluster as its owner has to make it.
-type RoleDocument = aws.RoleDocument
-
-// IssuerPlace stands in trust policies for an OIDC issuer that is not known.
-const IssuerPlace = aws.IssuerPlace
-
 // Roles are those that others can make in place of core; none in a cloud that has no such
 // roles. issuer is the URL of the cluster's OIDC issuer, "" when it is not known.
-func Roles(c *config.Cluster, issuer string) ([]RoleDocument, error) {
+func Roles(c *config.Cluster, issuer string) ([]catalog.RoleDocument, error) {
 	roles := clouds()[c.Cloud.Provider].roles
 	if roles == nil {
 		return nil, nil

@@ -15,35 +15,22 @@ import (
 	"tombolo/internal/wording"
 	"tombolo/stacks"
 	"tombolo/stacks/bootstrap"
+	"tombolo/stacks/catalog"
 	"tombolo/stacks/core"
 	"tombolo/stacks/pipelines"
 )
 
 // Options of a program.
-type Options struct {
-	// Placeholders stand for core's outputs in a preview of bootstrap, when
-	// core does not have them yet. They cannot be applied.
-	Placeholders bool
-	// Predicted are core's outputs as a preview of core has just told them, for
-	// a preview of bootstrap that shows what follows. They cannot be applied.
-	Predicted map[string]any
-	// Told says that Predicted, and PredictedHub of a spoke's hub, are all that is known
-	// of these outputs: the backend of the run has neither stack.
-	Told         bool
-	PredictedHub map[string]any
-	// ToldStacks are the outputs of the stacks that the cluster file takes values from,
-	// by their whole names, with secrets masked, when the backend of the run does not
-	// have these stacks. Nil when it has them.
-	ToldStacks map[string]map[string]any
-	// Hub is the cluster that config.LoadHub returns for a spoke. Default: it
-	// is loaded from beside the spoke's file.
-	Hub *config.Cluster
-	// Env is the environment of the run, before the process's own: secrets
-	// are read from it, and the AWS CLI runs in it. May be nil.
-	Env map[string]string
-	// Backend is the URL of the state, whose fingerprint marks what core makes.
-	// Default: where Pulumi looks, by variable, project and login.
-	Backend string
+type Options = catalog.Options
+
+// All are the programs of all stacks, for the driver and the commands, which do not import
+// this package.
+func All() catalog.Programs {
+	return catalog.Programs{
+		Of: Of, Preflight: Preflight, Live: core.Live, CheckValues: CheckValues, ContentsOf: ContentsOf, Roles: core.Roles,
+		GitFiles: bootstrap.GitFiles, ReadSecret: bootstrap.ReadSecret, GitCredentials: bootstrap.GitCredentials,
+		ChannelAddress: bootstrap.ChannelAddress, HubKubeconfig: bootstrap.HubKubeconfig,
+	}
 }
 
 // registry holds the programs by kind.
@@ -84,19 +71,16 @@ func Of(c *config.Cluster, k stacks.Kind, o Options) (pulumi.RunFunc, error) {
 	return func(ctx *pulumi.Context) error { return program(ctx, c, o) }, nil
 }
 
-// Contents is what GitOps reads on a cluster.
-type Contents = bootstrap.Contents
-
 // ValuesOutput is the output of bootstrap with the values of other stacks and of
 // Parameter Store that it has read, by their sources in words.
 const ValuesOutput = bootstrap.ValuesOutput
 
 // ContentsOf works out what GitOps reads on a cluster where core has these outputs, and
 // these values were read from other stacks and from Parameter Store. It fails for a spoke whose hub cannot be loaded.
-func ContentsOf(ctx context.Context, c *config.Cluster, outputs, read map[string]any) (Contents, error) {
+func ContentsOf(ctx context.Context, c *config.Cluster, outputs, read map[string]any) (catalog.Contents, error) {
 	hub, err := config.LoadHub(c)
 	if err != nil {
-		return Contents{}, fmt.Errorf("load the hub of %s: %w", c.Name, err)
+		return catalog.Contents{}, fmt.Errorf("load the hub of %s: %w", c.Name, err)
 	}
 	return bootstrap.ContentsOf(ctx, c, hub, outputs, read)
 }
@@ -112,12 +96,6 @@ func CheckValues(c *config.Cluster, outputs map[string]map[string]any) error {
 // its file, before the first of them starts. All problems are reported together.
 func Preflight(ctx context.Context, c *config.Cluster, o Options) error {
 	return bootstrap.Preflight(ctx, c, o.Env)
-}
-
-// ReadSecret reads a secret of the cluster file that is in the environment or in a file, as
-// bootstrap does; path is the key of the file that refers to it, for errors.
-func ReadSecret(c *config.Cluster, env map[string]string, path string, ref *config.SecretRef) (string, error) {
-	return bootstrap.ReadSecret(c, env, path, ref)
 }
 
 func allowed() string {

@@ -13,8 +13,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"gotest.tools/v3/golden"
 
+	"tombolo/automation/clouds"
 	"tombolo/config"
 	"tombolo/internal/cli"
+	"tombolo/stacks/programs"
 )
 
 // today is the day on which scenarios take place: no version of Kubernetes from 1.34 on has
@@ -27,7 +29,7 @@ var today = time.Date(2026, time.July, 1, 12, 0, 0, 0, time.UTC)
 // change when AWS ends its support of a version.
 func Main(m testscript.TestingM, exit func(code int)) {
 	config.Today = func() time.Time { return today }
-	testscript.Main(m, map[string]func(){"tombolo": func() { exit(cli.Main()) }})
+	testscript.Main(m, map[string]func(){"tombolo": func() { exit(cli.Main(programs.All(), clouds.All())) }})
 }
 
 // Command is a command of scenarios that is not tombolo.

@@ -10,8 +10,10 @@ import (
 
 	"tombolo/automation"
 	"tombolo/automation/approved"
+	"tombolo/automation/clouds"
 	"tombolo/config"
 	"tombolo/stacks"
+	"tombolo/stacks/programs"
 )
 
 // unchanged is what an up of many clusters takes of which nothing has changed since their last.
@@ -76,7 +78,7 @@ func (c *checkout) copyStates(ctx context.Context, of string, to []string) error
 		return err
 	}
 	driver, err := automation.New(automation.Options{
-		Root: c.dir, Env: env, Program: func() (approved.Program, error) { return approved.ProgramOf(c.tombolo) },
+		Root: c.dir, Programs: programs.All(), Clouds: clouds.All(), Env: env, Program: func() (approved.Program, error) { return approved.ProgramOf(c.tombolo) },
 	})
 	if err != nil {
 		return err

@@ -11,12 +11,10 @@ import (
 
 	"tombolo/automation"
 	"tombolo/automation/approved"
-	"tombolo/automation/cloud"
 	"tombolo/automation/plan"
 	"tombolo/config"
 	"tombolo/internal/cli/fleet"
 	"tombolo/stacks"
-	"tombolo/stacks/programs"
 )
 
 // Collector gathers what previews say, stack by stack.
@@ -82,7 +80,7 @@ func (c *Collector) fileChanges(cluster string) config.Changes {
 	return c.results[cluster].FileChanges
 }
 
-func (c *Collector) stack(of *config.Cluster, k stacks.Kind) (plan.Stack, bool) {
+func (c *Collector) stack(f *fleet.Fleet, of *config.Cluster, k stacks.Kind) (plan.Stack, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	name := stacks.Name(of.Name, k)
@@ -90,7 +88,7 @@ func (c *Collector) stack(of *config.Cluster, k stacks.Kind) (plan.Stack, bool) 
 	if reader == nil {
 		return plan.Stack{}, false
 	}
-	s := reader.Stack(cloud.Of(of, nil), name, string(k))
+	s := reader.Stack(f.Clouds.Of(of, nil), name, string(k))
 	if r, ok := c.results[of.Name].Stack(k); ok {
 		s.Placeholders = r.Placeholders
 	}
@@ -110,12 +108,12 @@ func (c *Collector) Gather(ctx context.Context, set *plan.Set, f *fleet.Fleet, a
 		}
 		cluster.FileChanges = c.fileChanges(of.Name)
 		for _, k := range stacks.Kinds() {
-			if s, ok := c.stack(of, k); ok {
+			if s, ok := c.stack(f, of, k); ok {
 				cluster.Stacks = append(cluster.Stacks, s)
 			}
 		}
 		cluster.Settle()
-		trace(ctx, &cluster, of)
+		trace(ctx, f, &cluster, of)
 		set.Clusters = append(set.Clusters, cluster)
 	}
 	set.Unchanged = f.Unchanged
@@ -130,9 +128,9 @@ func (c *Collector) Gather(ctx context.Context, set *plan.Set, f *fleet.Fleet, a
 // trace follows what changes in core, and in values of other stacks and of Parameter
 // Store, to what GitOps reads. What cannot be followed makes
 // the preview incomplete, and says so.
-func trace(ctx context.Context, cluster *plan.Cluster, of *config.Cluster) {
+func trace(ctx context.Context, f *fleet.Fleet, cluster *plan.Cluster, of *config.Cluster) {
 	err := cluster.Trace(func(outputs, read map[string]any) (plan.Contents, error) {
-		contents, err := programs.ContentsOf(ctx, of, outputs, read)
+		contents, err := f.Programs.ContentsOf(ctx, of, outputs, read)
 		return plan.Contents(contents), err
 	})
 	if err != nil && cluster.Err == "" {

@@ -9,6 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 	"gotest.tools/v3/assert"
+
+	"tombolo/automation/cloud"
+	"tombolo/automation/plan"
+	"tombolo/automation/pulumicli"
+	"tombolo/config"
 )
 
 // Execute runs a command with arguments, and returns its error.
@@ -48,4 +53,19 @@ gitops:
   path: clusters/%s
   distribution: {version: v2.7.5, sha256: "%064d"}
 `, name, environment, wave, name, 0)
+}
+
+// Clouds are for commands that judge what is taken away.
+func Clouds() cloud.Set {
+	return cloud.Set{Of: func(*config.Cluster, *pulumicli.CLI) cloud.Cloud { return judge{} }}
+}
+
+// judge is a cloud that knows dangers, and nothing else.
+type judge struct{ cloud.Cloud }
+
+func (judge) Danger(token, _ string) plan.Danger {
+	return map[string]plan.Danger{
+		"aws:ec2/vpc:Vpc": plan.NetworkDanger, "aws:ec2/subnet:Subnet": plan.NetworkDanger,
+		"aws:eks/nodeGroup:NodeGroup": plan.NodeGroupDanger, "aws:s3/bucket:Bucket": plan.DataDanger,
+	}[token]
 }

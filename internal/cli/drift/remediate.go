@@ -10,7 +10,6 @@ import (
 
 	"tombolo/automation"
 	"tombolo/automation/approved"
-	"tombolo/automation/cloud"
 	"tombolo/automation/drift"
 	"tombolo/automation/plan"
 	"tombolo/automation/rollout"
@@ -81,7 +80,7 @@ func (m *remedy) leaves(c *config.Cluster, r drift.Report) string {
 		if d.Class != drift.Missing {
 			continue
 		}
-		switch danger := plan.DangerOf(cloud.Of(c, nil), d.Type, d.ID); danger {
+		switch danger := plan.DangerOf(m.Clouds.Of(c, nil), d.Type, d.ID); danger {
 		case "", plan.InfraConfigDanger, plan.RegistrationDanger: // the program has all that is in them
 		default:
 			return fmt.Sprintf("%s %s is missing (%s): what was in it is not made again", render.ResourceType(d.Type), d.Name, danger)

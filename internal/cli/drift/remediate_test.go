@@ -130,7 +130,7 @@ func remediateAll(t *testing.T, d *simulated, all []*config.Cluster, rules strin
 		assert.NilError(t, os.WriteFile(filepath.Join(root, config.PolicyFile), []byte(rules), 0o600))
 	}
 	s, _, _, errOut := streams.Test()
-	f = &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Plain, NoColor: true}, Dir: root}
+	f = &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Plain, NoColor: true}, Dir: root, Clouds: clitest.Clouds()}
 	cmd := NewCmdDrift(f, func(ctx context.Context, o *Options) error {
 		o.Clusters = func([]string) ([]*config.Cluster, error) { return all, nil }
 		o.Now = func() time.Time { return time.Date(2026, 1, 5, 11, 0, 0, 0, time.UTC) }

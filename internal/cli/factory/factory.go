@@ -21,6 +21,7 @@ import (
 
 	"tombolo/automation"
 	"tombolo/automation/backend"
+	"tombolo/automation/cloud"
 	"tombolo/automation/process"
 	"tombolo/automation/trace"
 	"tombolo/config"
@@ -28,7 +29,8 @@ import (
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/render"
-	"tombolo/lab"
+	"tombolo/lab/control"
+	"tombolo/stacks/catalog"
 )
 
 // project is the name in the Pulumi.yaml that marks a project's root.
@@ -70,6 +72,20 @@ func (g *Globals) again() []string {
 // ShellWord makes one word of a text in any POSIX shell.
 func ShellWord(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
+// Lab is what commands need of lab.Lab.
+type Lab interface {
+	Backend() string
+	Running(ctx context.Context) (bool, error)
+	Up(ctx context.Context, progress func(control.Step)) error
+	Env() (map[string]string, error)
+	CheckTools() error
+	CheckEKS() error
+	CheckAKS() error
+	CheckArgoCD() error
+	CheckSealedSecrets() error
+	CheckExternalSecrets() error
+}
+
 // Factory makes the dependencies of commands.
 type Factory struct {
 	Streams *streams.Streams
@@ -80,6 +96,11 @@ type Factory struct {
 	Lookup func(string) (string, bool)
 	// Setenv sets one for this process and those it starts.
 	Setenv func(name, value string) error
+	// Programs of the stacks, Clouds that clusters are in, and the lab of a project, which is
+	// not started. They are given, for they take the SDKs of all providers along.
+	Programs catalog.Programs
+	Clouds   cloud.Set
+	OpenLab  func(root string) Lab
 
 	mu sync.Mutex
 	// view is the progress that was last asked for: it owns the terminal.
@@ -93,7 +114,7 @@ type Factory struct {
 	trace *trace.Run
 }
 
-// System returns the factory of the real process.
+// System returns the factory of the real process, which lacks what takes SDKs along.
 func System() *Factory {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -266,14 +287,10 @@ func (f *Factory) setBusy() {
 	f.busy = true
 }
 
-// Lab returns the lab of the project. Nothing is started.
-func (f *Factory) Lab() (*lab.Lab, error) {
+// LabRoot returns the directory of the project whose lab the command uses.
+func (f *Factory) LabRoot() (string, error) {
 	f.setBusy()
-	root, err := f.Root()
-	if err != nil {
-		return nil, err
-	}
-	return lab.Open(root), nil
+	return f.Root()
 }
 
 // LabTools says, before anything starts, which tools the lab lacks for the
@@ -282,10 +299,11 @@ func (f *Factory) LabTools(clusters []*config.Cluster) error {
 	if !f.Globals.Lab {
 		return nil
 	}
-	l, err := f.Lab()
+	root, err := f.LabRoot()
 	if err != nil {
 		return err
 	}
+	l := f.OpenLab(root)
 	for _, need := range []struct {
 		of    string
 		has   func(c *config.Cluster) bool
@@ -323,14 +341,14 @@ func (f *Factory) DriverWith(ctx context.Context, observer automation.Observer, 
 		return nil, err
 	}
 	o := automation.Options{
-		Root: root, Settings: settings, Observer: observer, Trace: f.trace,
+		Root: root, Programs: f.Programs, Clouds: f.Clouds, Settings: settings, Observer: observer, Trace: f.trace,
 		BackendURL: f.Globals.Backend, SecretsProvider: f.Globals.SecretsProvider,
 	}
 	if f.Globals.Lab {
 		if o.Env, err = f.enterLab(ctx, root); err != nil {
 			return nil, err
 		}
-		o.WorkDir, o.SecretsProvider = labWorkDir(root), cmp.Or(o.SecretsProvider, o.Env[lab.SecretsVariable])
+		o.WorkDir, o.SecretsProvider = labWorkDir(root), cmp.Or(o.SecretsProvider, o.Env[control.SecretsVariable])
 	}
 	o.Flags = f.Globals.again()
 	driver, err := automation.New(o)
@@ -372,12 +390,12 @@ func (f *Factory) Abandon() {
 // does for a shell: the program that runs inside the driver, and the exec
 // plugin of a kubeconfig, look at the process's environment.
 func (f *Factory) enterLab(ctx context.Context, root string) (map[string]string, error) {
-	l := lab.Open(root)
-	status, err := l.Status(ctx)
+	l := f.OpenLab(root)
+	running, err := l.Running(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if !status.Running {
+	if !running {
 		if err := l.Up(ctx, f.LabSteps()); err != nil {
 			return nil, LabFailed(err)
 		}
@@ -401,19 +419,19 @@ func LabFailed(err error) error {
 }
 
 // LabSteps returns what shows the steps of the lab's start and end.
-func (f *Factory) LabSteps() func(lab.Step) {
+func (f *Factory) LabSteps() func(control.Step) {
 	status := f.Status()
-	return func(s lab.Step) {
+	return func(s control.Step) {
 		text := "lab: " + s.Name
 		if s.Detail != "" {
 			text += ": " + s.Detail
 		}
 		switch s.State {
-		case lab.StepDoing:
+		case control.StepDoing:
 			status.Doing("%s", text)
-		case lab.StepDone:
+		case control.StepDone:
 			status.Done("%s (%s)", text, s.Elapsed.Round(100*time.Millisecond))
-		case lab.StepFailed:
+		case control.StepFailed:
 			status.Failed("%s", text)
 		default:
 			status.Plain("  %s", text)

@@ -1,7 +1,6 @@
 package factory
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,7 +12,7 @@ import (
 
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/render"
-	"tombolo/lab"
+	"tombolo/lab/control"
 )
 
 // checkout makes a directory with a Pulumi.yaml and returns it.
@@ -90,11 +89,11 @@ func TestLabSteps(t *testing.T) {
 	s, _, _, errOut := streams.Test()
 	f := &Factory{Streams: s, Globals: &Globals{Output: render.Text}}
 	show := f.LabSteps()
-	for _, step := range []lab.Step{
-		{Name: "start the lab", State: lab.StepDoing},
-		{Name: "start the lab", State: lab.StepDone, Detail: "4 processes", Elapsed: 1234 * time.Millisecond},
-		{Name: "ended what an earlier lab left", State: lab.StepNote},
-		{Name: "check the tools", State: lab.StepFailed},
+	for _, step := range []control.Step{
+		{Name: "start the lab", State: control.StepDoing},
+		{Name: "start the lab", State: control.StepDone, Detail: "4 processes", Elapsed: 1234 * time.Millisecond},
+		{Name: "ended what an earlier lab left", State: control.StepNote},
+		{Name: "check the tools", State: control.StepFailed},
 	} {
 		show(step)
 	}
@@ -106,7 +105,7 @@ func TestLabSteps(t *testing.T) {
 func TestLabStepsAreNoDocuments(t *testing.T) {
 	s, _, out, errOut := streams.Test()
 	f := &Factory{Streams: s, Globals: &Globals{Output: render.JSON}}
-	f.LabSteps()(lab.Step{Name: "start the lab", State: lab.StepDoing})
+	f.LabSteps()(control.Step{Name: "start the lab", State: control.StepDoing})
 	if out.Len()+errOut.Len() > 0 {
 		t.Errorf("got %q and %q", out, errOut)
 	}
@@ -121,22 +120,6 @@ func TestAnnounce(t *testing.T) {
 	progress.Close()
 	f.Announce("after")
 	assert.Check(t, is.Equal(errOut.String(), "► before\n► during\n► after\n"))
-}
-
-func TestEnterLabNeedsTools(t *testing.T) {
-	root := checkout(t, "name: tombolo\n")
-	s, _, _, _ := streams.Test()
-	f := &Factory{
-		Streams: s, Globals: &Globals{Lab: true, Output: render.Text}, Dir: root,
-		Setenv: func(string, string) error { return errors.New("the environment is changed") },
-	}
-	_, err := f.Driver(t.Context(), nil)
-	if err == nil || err.Error()[:len("the lab did not start: ")] != "the lab did not start: " {
-		t.Errorf("got %v", err)
-	}
-	if _, err := os.Stat(filepath.Join(root, ".lab")); !os.IsNotExist(err) {
-		t.Errorf("a failed start left .lab behind: %v", err)
-	}
 }
 
 // TestBackend is named without what opens it.

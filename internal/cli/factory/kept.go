@@ -10,7 +10,6 @@ import (
 	"tombolo/automation/drift"
 	"tombolo/automation/rollout"
 	"tombolo/internal/cli/clusters"
-	"tombolo/lab"
 )
 
 // Drift is where the drift that was last found of each cluster is kept: beside
@@ -48,7 +47,7 @@ func (f *Factory) backend() (string, error) {
 	}
 	o := automation.Options{Root: root, BackendURL: f.Globals.Backend}
 	if f.Globals.Lab {
-		o.WorkDir, o.BackendURL = labWorkDir(root), cmp.Or(o.BackendURL, lab.Open(root).Backend())
+		o.WorkDir, o.BackendURL = labWorkDir(root), cmp.Or(o.BackendURL, f.OpenLab(root).Backend())
 	}
 	return o.Backend()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"tombolo/automation/cloud"
 	"tombolo/automation/inputs"
 	"tombolo/automation/rollout"
 	"tombolo/automation/trace"
@@ -24,6 +25,7 @@ import (
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/cli/window"
 	"tombolo/internal/render"
+	"tombolo/stacks/catalog"
 )
 
 // Operation is what a command does to clusters.
@@ -59,6 +61,9 @@ type Fleet struct {
 	Backend func() (string, error)
 	// Trace of the command; nil for none.
 	Trace func() *trace.Run
+	// Programs of the stacks, and Clouds that clusters are in.
+	Programs catalog.Programs
+	Clouds   cloud.Set
 	// Notices tell channels how a run has ended; nil for none.
 	Notices func() *notice.Sender
 
@@ -99,6 +104,7 @@ func New(f *factory.Factory, o Operation) *Fleet {
 	return &Fleet{
 		Operation: o, Streams: f.Streams, Out: f.Streams.Out, Status: f.Status, Progress: f.Progress, JSON: f.JSON, Table: f.Table,
 		Choice: f.Choice(), Root: f.Root, Journals: f.Journals, Looks: f.Drift, Backend: f.Backend, Trace: f.Trace, Notices: f.Notices,
+		Programs: f.Programs, Clouds: f.Clouds,
 	}
 }
 

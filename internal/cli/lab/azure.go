@@ -38,11 +38,11 @@ func NewCmdAzure(f *factory.Factory, runF func(context.Context, *AzureOptions) e
 	opts := &AzureOptions{
 		Out: f.Streams.Out, ErrOut: f.Streams.ErrOut,
 		KeyVault: func(ctx context.Context, r lab.VaultRequest) (json.RawMessage, error) {
-			l, err := f.Lab()
+			root, err := f.LabRoot()
 			if err != nil {
 				return nil, err
 			}
-			return l.KeyVault(ctx, r)
+			return lab.Open(root).KeyVault(ctx, r)
 		},
 	}
 	return newShim("az", "Answer as the Azure CLI does to people who keep secrets", func(ctx context.Context, args []string) error {

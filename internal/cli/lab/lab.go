@@ -51,7 +51,13 @@ cloud's API is a stand-in. Its state is in .lab/ of the project.`)
 
 // open adapts the factory to the commands' own interface.
 func open(f *factory.Factory) func() (Lab, error) {
-	return func() (Lab, error) { return f.Lab() }
+	return func() (Lab, error) {
+		root, err := f.LabRoot()
+		if err != nil {
+			return nil, err
+		}
+		return lab.Open(root), nil
+	}
 }
 
 // UpOptions are the options of lab up.

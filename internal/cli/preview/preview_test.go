@@ -95,7 +95,7 @@ func TestWarningsOfTheFile(t *testing.T) {
 		render.Text: {"demo"}, render.Markdown: {"demo", "--output", "markdown"}, render.JSON: {"demo", "--output", "json"},
 	} {
 		s, _, out, errOut := streams.Test()
-		f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}, Dir: clitest.Project(t, nil)}
+		f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}, Clouds: clitest.Clouds(), Dir: clitest.Project(t, nil)}
 		cmd := NewCmdPreview(f, func(ctx context.Context, o *Options) error {
 			o.Clusters = func([]string) ([]*config.Cluster, error) { return []*config.Cluster{c}, nil }
 			o.Driver = func(_ context.Context, observer automation.Observer) (Driver, error) { return driver{observer}, nil }

@@ -66,7 +66,7 @@ func previewed(t *testing.T, open func(automation.Observer) Driver, files map[st
 	}
 	t.Chdir(dir)
 	s, _, out, errOut := streams.Test()
-	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}, Lookup: os.LookupEnv}
+	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}, Lookup: os.LookupEnv, Clouds: clitest.Clouds()}
 	cmd := NewCmdPreview(f, func(ctx context.Context, o *Options) error {
 		o.Clusters = func(names []string) ([]*config.Cluster, error) {
 			var all []*config.Cluster

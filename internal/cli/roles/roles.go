@@ -15,7 +15,7 @@ import (
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/render"
-	"tombolo/stacks/core"
+	"tombolo/stacks/catalog"
 )
 
 // Options of the command.
@@ -23,6 +23,8 @@ type Options struct {
 	Out      io.Writer
 	Clusters func([]string) ([]*config.Cluster, error)
 	JSON     func() bool
+	// Roles of a cluster, which trust an issuer.
+	Roles func(c *config.Cluster, issuer string) ([]catalog.RoleDocument, error)
 
 	Name   string
 	Issuer string
@@ -30,7 +32,7 @@ type Options struct {
 
 // NewCmdRoles returns the command; runF, if not nil, runs in place of it.
 func NewCmdRoles(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
-	opts := &Options{Out: f.Streams.Out, Clusters: f.Clusters, JSON: f.JSON}
+	opts := &Options{Out: f.Streams.Out, Clusters: f.Clusters, JSON: f.JSON, Roles: f.Programs.Roles}
 	cmd := &cobra.Command{
 		Use:   "roles <cluster>",
 		Short: "Print the IAM roles that others can make for a cluster",
@@ -40,7 +42,7 @@ file can name, for those who make the roles of an account. They are the ones tha
 would make. It asks nobody: the cluster need not be there.
 
 The roles of addons trust the cluster's OIDC issuer, which EKS makes with the cluster:
-` + core.IssuerPlace + ` stands for it, unless --issuer names it.`),
+` + catalog.IssuerPlace + ` stands for it, unless --issuer names it.`),
 		Example: strings.TrimSpace(`
   tombolo roles demo
   tombolo roles demo --issuer "$(tombolo outputs demo oidcIssuer)" --output json`),
@@ -56,9 +58,9 @@ The roles of addons trust the cluster's OIDC issuer, which EKS makes with the cl
 
 // document is the result in the JSON format.
 type document struct {
-	Type    string              `json:"type"`
-	Cluster string              `json:"cluster"`
-	Roles   []core.RoleDocument `json:"roles"`
+	Type    string                 `json:"type"`
+	Cluster string                 `json:"cluster"`
+	Roles   []catalog.RoleDocument `json:"roles"`
 }
 
 func rolesRun(_ context.Context, o *Options) error {
@@ -70,7 +72,7 @@ func rolesRun(_ context.Context, o *Options) error {
 		return err
 	}
 	c := all[0]
-	roles, err := core.Roles(c, o.Issuer)
+	roles, err := o.Roles(c, o.Issuer)
 	if err != nil {
 		return fmt.Errorf("put the roles of %s together: %w", c.Name, err)
 	}
@@ -91,7 +93,7 @@ func rolesRun(_ context.Context, o *Options) error {
 }
 
 // write writes a role for people.
-func write(b *bytes.Buffer, r core.RoleDocument) error {
+func write(b *bytes.Buffer, r catalog.RoleDocument) error {
 	b.WriteString(r.Key)
 	if r.ARN != "" {
 		b.WriteString(": " + r.ARN)

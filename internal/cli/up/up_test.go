@@ -103,7 +103,7 @@ type fixture struct {
 func newFixture(t *testing.T, args ...string) *fixture {
 	t.Helper()
 	s, in, out, errOut := streams.Test()
-	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}
+	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}, Clouds: clitest.Clouds()}
 	fx := &fixture{factory: f, driver: &driver{planned: automation.Changes{"create": 3}}, in: in, out: out, errOut: errOut}
 	cmd := NewCmdUp(f, func(_ context.Context, o *Options) error { fx.opts = o; return nil })
 	cmd.SetArgs(args)

@@ -9,33 +9,15 @@ import (
 	"tombolo/config"
 	"tombolo/config/addon"
 	"tombolo/config/awsfacts"
+	"tombolo/stacks/catalog"
 )
 
-// RoleDocument is a role of a cluster that cloud.roles.given can name, as its owner has to
-// make it. Trust and Policy are documents of IAM in JSON.
-type RoleDocument struct {
-	// Key of the cluster file, such as cloud.roles.given.nodes.
-	Key string `json:"key"`
-	// ARN that the file has there; "" has core make the role.
-	ARN string `json:"arn,omitempty"`
-	// Trust policy.
-	Trust string `json:"trustPolicy"`
-	// PolicyARNs of AWS's policies to attach.
-	PolicyARNs []string `json:"policyArns,omitempty"`
-	// Policy of its own; "" for none.
-	Policy string `json:"policy,omitempty"`
-}
-
-// IssuerPlace stands in a trust policy for the cluster's OIDC issuer, without https://, as
-// long as nobody knows it: EKS makes it with the cluster.
-const IssuerPlace = "OIDC_ISSUER"
-
 // RoleDocuments are the roles of control plane, nodes and addons, in a stable order. issuer is
-// the URL of the cluster's OIDC issuer; "" puts IssuerPlace there.
-func RoleDocuments(c *config.Cluster, issuer string) ([]RoleDocument, error) {
+// the URL of the cluster's OIDC issuer; "" puts catalog.IssuerPlace there.
+func RoleDocuments(c *config.Cluster, issuer string) ([]catalog.RoleDocument, error) {
 	d := documents{c: c, partition: awsfacts.Partition(c.Cloud.Region), issuer: strings.TrimPrefix(issuer, "https://")}
 	if d.issuer == "" {
-		d.issuer = IssuerPlace
+		d.issuer = catalog.IssuerPlace
 	}
 	if !c.IsExisting() {
 		if err := d.ofEKS(); err != nil {
@@ -53,7 +35,7 @@ func RoleDocuments(c *config.Cluster, issuer string) ([]RoleDocument, error) {
 type documents struct {
 	c                 *config.Cluster
 	partition, issuer string
-	all               []RoleDocument
+	all               []catalog.RoleDocument
 }
 
 // ofEKS are the roles of control plane and nodes.
@@ -63,7 +45,7 @@ func (d *documents) ofEKS() error {
 	if err != nil {
 		return err
 	}
-	d.all = append(d.all, RoleDocument{
+	d.all = append(d.all, catalog.RoleDocument{
 		Key: givenClusterKey, ARN: given.Cluster, Trust: trust, PolicyARNs: eks.ClusterPolicyARNs(d.partition, auto),
 	})
 	return d.ofNodes(givenNodesKey, given.Nodes, eks.NodePolicyARNs(d.partition, auto, cniHasRole(d.c)))
@@ -74,7 +56,7 @@ func (d *documents) ofNodes(key, arn string, policies []string) error {
 	if err != nil {
 		return err
 	}
-	d.all = append(d.all, RoleDocument{Key: key, ARN: arn, Trust: trust, PolicyARNs: policies})
+	d.all = append(d.all, catalog.RoleDocument{Key: key, ARN: arn, Trust: trust, PolicyARNs: policies})
 	return nil
 }
 
@@ -93,7 +75,7 @@ func (d *documents) ofAddon(a addon.Enabled) error {
 			return err
 		}
 		name := config.AddonRole(a.Name, i.Name)
-		d.all = append(d.all, RoleDocument{Key: at + name, ARN: d.c.GivenAddonRole(a.Name, i.Name), Trust: trust, Policy: policy})
+		d.all = append(d.all, catalog.RoleDocument{Key: at + name, ARN: d.c.GivenAddonRole(a.Name, i.Name), Trust: trust, Policy: policy})
 	}
 	if needs.NodeRole == nil {
 		return nil
