@@ -275,3 +275,9 @@ func TestDestroyOfAProtectedCluster(t *testing.T) {
 	}
 	assert.DeepEqual(t, b.seen.notes(), []string{"note demo-core: the protection of 1 resource was taken off"})
 }
+
+// TestNewIsGivenPrograms: a driver without programs is refused when it is made.
+func TestNewIsGivenPrograms(t *testing.T) {
+	_, err := New(Options{Root: t.TempDir(), Clouds: clouds.All()})
+	assert.ErrorContains(t, err, "Options.Programs or Options.Clouds is empty")
+}
