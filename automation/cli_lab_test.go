@@ -82,6 +82,7 @@ func exporting(p *pulumi.Context) error {
 // TestLifecycleWithTheRealCLI encrypts secrets by a passphrase; the other tests have a key, with
 // which each call of the CLI takes a quarter of a second less.
 func TestLifecycleWithTheRealCLI(t *testing.T) {
+	t.Parallel()
 	d, seen := realBench(t, exporting)
 	d.pulumi.Secrets = "passphrase"
 	if infos, err := d.backend.Stacks(t.Context()); err != nil || len(infos) > 0 {
@@ -113,6 +114,7 @@ func TestLifecycleWithTheRealCLI(t *testing.T) {
 }
 
 func TestProgramErrorWithTheRealCLI(t *testing.T) {
+	t.Parallel()
 	d, _ := realBench(t, func(*pulumi.Context) error { return errors.New("wrong account; use the right one") })
 	_, err := d.Up(t.Context(), demo(), UpOptions{Force: true})
 	var precondition *fault.Error
@@ -122,6 +124,7 @@ func TestProgramErrorWithTheRealCLI(t *testing.T) {
 }
 
 func TestInterruptionWithTheRealCLILeavesNoLock(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	d, _ := realBench(t, func(p *pulumi.Context) error {
 		cancel()
@@ -142,6 +145,7 @@ func TestInterruptionWithTheRealCLILeavesNoLock(t *testing.T) {
 // The CLI is killed while one role is being made that comes to exist and one
 // that does not. The next up adopts the first and makes the second.
 func TestRecoveryFromAKilledRealCLI(t *testing.T) {
+	t.Parallel()
 	d, seen := realBench(t, func(p *pulumi.Context) error {
 		handOff(p, demo().Name)
 		return roles("made", "lost")(p)
@@ -190,6 +194,7 @@ func TestRecoveryFromAKilledRealCLI(t *testing.T) {
 // TestLookUpWithTheRealCLI: where the cloud does not tell of interfaces, the
 // rest of the look-up goes on.
 func TestLookUpWithTheRealCLI(t *testing.T) {
+	t.Parallel()
 	d, _ := realBench(t, exporting)
 	_, attach := serveCloud(t)
 	d.env["PULUMI_DEBUG_PROVIDERS"] = attach

@@ -18,6 +18,7 @@ import (
 // TestDriftWithTheRealCLI: drift is found while somebody else has the lock, and
 // the backend is the same afterwards, to the byte.
 func TestDriftWithTheRealCLI(t *testing.T) {
+	t.Parallel()
 	d, _ := realBench(t, func(p *pulumi.Context) error {
 		if _, err := owner.New(p, ""); err != nil {
 			return err

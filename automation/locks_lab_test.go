@@ -20,6 +20,7 @@ import (
 
 // TestTwoDrivers: one works on the cluster, and the other says who.
 func TestTwoDrivers(t *testing.T) {
+	t.Parallel()
 	t.Run("in a directory", func(t *testing.T) { twoDrivers(t, inDirectory(t)) })
 	t.Run("in a bucket", func(t *testing.T) { twoDrivers(t, inBucket(t)) })
 }
@@ -81,6 +82,7 @@ func twoDrivers(t *testing.T, at string) {
 // TestStaleLockInABucket: the CLI is killed at work, and its lock stays in the
 // bucket. The next up finds that its owner is gone, and takes the lock away.
 func TestStaleLockInABucket(t *testing.T) {
+	t.Parallel()
 	started, dead := make(chan struct{}), make(chan struct{})
 	work := func(*pulumi.Context) error {
 		close(started)
@@ -116,6 +118,7 @@ func TestStaleLockInABucket(t *testing.T) {
 // TestHurryWithTheRealCLI: a call that does not end when it is cancelled is
 // given up, no lock stays, and the next up finds out what became of it.
 func TestHurryWithTheRealCLI(t *testing.T) {
+	t.Parallel()
 	d, seen := realBench(t, roles("made"))
 	c, attach := serveCloud(t)
 	d.env["PULUMI_DEBUG_PROVIDERS"] = attach

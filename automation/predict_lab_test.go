@@ -27,6 +27,7 @@ func (w *witness) started() []string {
 // TestUnchangedWithTheRealCLI: an up that changes nothing is two previews, and
 // what only the state shows is a change.
 func TestUnchangedWithTheRealCLI(t *testing.T) {
+	t.Parallel()
 	output, protect := "first", false
 	d, seen := realBench(t, func(p *pulumi.Context) error {
 		var r pulumi.CustomResourceState

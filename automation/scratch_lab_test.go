@@ -18,6 +18,7 @@ import (
 // TestFindAndRemoveLeftovers reads what a look by tag finds, and deletes it with
 // the real CLI.
 func TestFindAndRemoveLeftovers(t *testing.T) {
+	t.Parallel()
 	d, _ := realBench(t, exporting)
 	c, address := serveCloud(t)
 	d.env["PULUMI_DEBUG_PROVIDERS"] = address

@@ -59,6 +59,7 @@ func (k *keys) times(action string) int {
 // TestSecretsByAKey: what encrypts the secrets is given by a URL, and stays with
 // the stack: another machine, that has no settings of it, goes on with the key.
 func TestSecretsByAKey(t *testing.T) {
+	t.Parallel()
 	k, provider := serveKeys(t)
 	backend := inDirectory(t)
 	d, _ := realBenchIn(t, backend, exporting)
@@ -103,6 +104,7 @@ func TestSecretsByAKey(t *testing.T) {
 
 // TestWrongSecretsProvider: the first stack is not made.
 func TestWrongSecretsProvider(t *testing.T) {
+	t.Parallel()
 	_, provider := serveKeys(t)
 	for given, want := range map[string][]string{
 		"vault://key": {
