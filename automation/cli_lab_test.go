@@ -86,6 +86,7 @@ func exporting(p *pulumi.Context) error {
 // which each call of the CLI takes a quarter of a second less.
 func TestLifecycleWithTheRealCLI(t *testing.T) {
 	tier.Short(t, "the driver makes, reads and destroys stacks with the real CLI")
+	t.Parallel()
 	d, seen := realBench(t, exporting)
 	d.pulumi.Secrets = "passphrase"
 	if infos, err := d.backend.Stacks(t.Context()); err != nil || len(infos) > 0 {
@@ -118,6 +119,7 @@ func TestLifecycleWithTheRealCLI(t *testing.T) {
 
 func TestProgramErrorWithTheRealCLI(t *testing.T) {
 	tier.Short(t, "an error of the program comes out of the real CLI as it was")
+	t.Parallel()
 	d, _ := realBench(t, func(*pulumi.Context) error { return errors.New("wrong account; use the right one") })
 	_, err := d.Up(t.Context(), demo(), UpOptions{Force: true})
 	var precondition *fault.Error
@@ -128,6 +130,7 @@ func TestProgramErrorWithTheRealCLI(t *testing.T) {
 
 func TestInterruptionWithTheRealCLILeavesNoLock(t *testing.T) {
 	tier.Short(t, "Ctrl-C ends the real CLI without a lock that stays")
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	d, _ := realBench(t, func(p *pulumi.Context) error {
 		cancel()
@@ -149,6 +152,7 @@ func TestInterruptionWithTheRealCLILeavesNoLock(t *testing.T) {
 // that does not. The next up adopts the first and makes the second.
 func TestRecoveryFromAKilledRealCLI(t *testing.T) {
 	tier.Short(t, "what a killed CLI was making is adopted or made again")
+	t.Parallel()
 	d, seen := realBench(t, func(p *pulumi.Context) error {
 		handOff(p, demo().Name)
 		return roles("made", "lost")(p)
@@ -198,6 +202,7 @@ func TestRecoveryFromAKilledRealCLI(t *testing.T) {
 // rest of the look-up goes on.
 func TestLookUpWithTheRealCLI(t *testing.T) {
 	tier.Short(t, "a look-up goes on where the cloud does not tell of one kind")
+	t.Parallel()
 	d, _ := realBench(t, exporting)
 	_, attach := serveCloud(t)
 	d.env["PULUMI_DEBUG_PROVIDERS"] = attach

@@ -23,6 +23,7 @@ const expired = "AADSTS700024: Client assertion is not within its valid time ran
 // subscription, and what is wrong with what to do about it. Nobody is asked for anything.
 func TestDoctorInAzure(t *testing.T) {
 	tier.Short(t, "doctor tells whose credentials Azure takes, and what is wrong with them")
+	t.Parallel()
 	const (
 		tenant, subscription = "00000000-0000-4000-8000-00000000000a", "00000000-0000-4000-8000-000000000001"
 		otherTenant, other   = "00000000-0000-4000-8000-0000000000ff", "00000000-0000-4000-8000-0000000000ee"

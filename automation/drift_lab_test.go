@@ -20,6 +20,7 @@ import (
 // the backend is the same afterwards, to the byte.
 func TestDriftWithTheRealCLI(t *testing.T) {
 	tier.Short(t, "a look for drift beside somebody with the lock changes no byte of a backend")
+	t.Parallel()
 	d, _ := realBench(t, func(p *pulumi.Context) error {
 		if _, err := owner.New(p, ""); err != nil {
 			return err

@@ -22,6 +22,7 @@ import (
 // TestTwoDrivers: one works on the cluster, and the other says who.
 func TestTwoDrivers(t *testing.T) {
 	tier.Short(t, "the second of two drivers learns who has the lock")
+	t.Parallel()
 	t.Run("in a directory", func(t *testing.T) { twoDrivers(t, inDirectory(t)) })
 	t.Run("in a bucket", func(t *testing.T) { twoDrivers(t, inBucket(t)) })
 }
@@ -84,6 +85,7 @@ func twoDrivers(t *testing.T, at string) {
 // bucket. The next up finds that its owner is gone, and takes the lock away.
 func TestStaleLockInABucket(t *testing.T) {
 	tier.Short(t, "the lock of a dead driver is taken away")
+	t.Parallel()
 	started, dead := make(chan struct{}), make(chan struct{})
 	work := func(*pulumi.Context) error {
 		close(started)
@@ -120,6 +122,7 @@ func TestStaleLockInABucket(t *testing.T) {
 // given up, no lock stays, and the next up finds out what became of it.
 func TestHurryWithTheRealCLI(t *testing.T) {
 	tier.Short(t, "a call that ignores its end is given up, and settled by the next up")
+	t.Parallel()
 	d, seen := realBench(t, roles("made"))
 	c, attach := serveCloud(t)
 	d.env["PULUMI_DEBUG_PROVIDERS"] = attach

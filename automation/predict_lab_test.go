@@ -30,6 +30,7 @@ func (w *witness) started() []string {
 // what only the state shows is a change.
 func TestUnchangedWithTheRealCLI(t *testing.T) {
 	tier.Short(t, "an up that changes nothing is two previews with the real CLI")
+	t.Parallel()
 	output, protect := "first", false
 	d, seen := realBench(t, func(p *pulumi.Context) error {
 		var r pulumi.CustomResourceState

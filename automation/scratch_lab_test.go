@@ -20,6 +20,7 @@ import (
 // the real CLI.
 func TestFindAndRemoveLeftovers(t *testing.T) {
 	tier.Short(t, "what a look by tag finds is read and deleted with the real CLI")
+	t.Parallel()
 	d, _ := realBench(t, exporting)
 	c, address := serveCloud(t)
 	d.env["PULUMI_DEBUG_PROVIDERS"] = address

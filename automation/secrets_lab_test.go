@@ -61,6 +61,7 @@ func (k *keys) times(action string) int {
 // the stack: another machine, that has no settings of it, goes on with the key.
 func TestSecretsByAKey(t *testing.T) {
 	tier.Short(t, "a key encrypts the secrets, and another machine goes on with it")
+	t.Parallel()
 	k, provider := serveKeys(t)
 	backend := inDirectory(t)
 	d, _ := realBenchIn(t, backend, exporting)
@@ -106,6 +107,7 @@ func TestSecretsByAKey(t *testing.T) {
 // TestWrongSecretsProvider: the first stack is not made.
 func TestWrongSecretsProvider(t *testing.T) {
 	tier.Short(t, "no stack is made with secrets that nobody can encrypt")
+	t.Parallel()
 	_, provider := serveKeys(t)
 	for given, want := range map[string][]string{
 		"vault://key": {
