@@ -17,6 +17,7 @@ import (
 	"tombolo/config/addon"
 	"tombolo/internal/names"
 	"tombolo/platform/contract/argocd"
+	"tombolo/platform/contract/finding"
 	"tombolo/platform/contract/kustomize"
 	"tombolo/platform/contract/published"
 	"tombolo/platform/contract/tree/treetest"
@@ -64,6 +65,19 @@ func TestReferenceTreeOfArgoCD(t *testing.T) {
 				t.Error(f)
 			}
 		})
+	}
+}
+
+// TestDemoOfArgoCD holds the tree to the cluster of `make demo CLUSTER=argocd`.
+func TestDemoOfArgoCD(t *testing.T) {
+	c, err := config.Load("../../clusters/argocd.yaml")
+	assert.NilError(t, err)
+	found, err := Check(Tree{FS: os.DirFS("../argocd"), Name: "platform/argocd"}, []published.Set{published.To(c, c)})
+	assert.NilError(t, err)
+	for _, f := range found {
+		if f.Severity == finding.Error {
+			t.Error(f)
+		}
 	}
 }
 
