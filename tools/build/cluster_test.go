@@ -60,12 +60,25 @@ func TestToolsOfNoCluster(t *testing.T) {
 
 // TestPlan: people are told at the start what is built, and how long that takes here.
 func TestPlan(t *testing.T) {
-	one, two := group{name: "one", budget: budget{cpu: 90 * time.Second}}, group{name: "two", budget: budget{cpu: 30 * time.Second}}
-	assert.Equal(t, plan([]group{one, two}, false, 2), "► to build, once: one and two. On 2 processors this takes about a minute; a second time, seconds\n")
-	assert.Equal(t, plan([]group{one, two}, true, 1), "► to build, once: one, two and bin/tombolo. On 1 processor this takes about "+
-		about(programBudget.cpu+2*time.Minute)+"; a second time, seconds\n")
-	assert.Equal(t, plan(nil, false, 2), "")
+	takes := func(names ...string) (sum time.Duration) {
+		for _, name := range names {
+			sum += budgets()[name].cpu
+		}
+		return sum
+	}
+	assert.Equal(t, plan([]string{"pulumi", programName}, 1), "► to build, once: pulumi and bin/tombolo. On 1 processor this takes about "+
+		about(takes("pulumi", programName))+"; a second time, seconds\n")
+	assert.Equal(t, plan([]string{"eks"}, 2), "► to build, once: eks. On 2 processors this takes about a minute; a second time, seconds\n")
+	assert.Equal(t, plan(nil, 2), "")
 	assert.Equal(t, about(61*time.Second), "2 minutes")
+
+	root := t.TempDir()
+	assert.DeepEqual(t, unbuilt([]group{{name: "pulumi"}}, root, true), []string{"pulumi", programName})
+	files.Write(t, filepath.Join(root, "bin", "tombolo"), "")
+	assert.DeepEqual(t, unbuilt(nil, root, true), []string(nil))
+	for _, g := range everyGroup() {
+		assert.Check(t, budgets()[g.name].cpu > 0, "what %s takes is not written down", g.name)
+	}
 }
 
 // TestBeside: a group that takes no compiler is made beside the others, and its error ends the run.

@@ -22,7 +22,6 @@ type group struct {
 	module string   // directory of tools/, where it has not the group's name
 	code   []string // files of this package without .go, where it is not one of the group's name
 	needs  []string // commands, besides go and git
-	budget budget
 	build  func(ctx context.Context, src, out, final string, p *progress) error
 }
 

@@ -11,7 +11,7 @@ import (
 // bin/lab-aws, the aws of its lab. With nothing cached that takes minutes, which go build
 // would say nothing in.
 func buildProgram(ctx context.Context, out *os.File) error {
-	p := newProgress(out, "bin/tombolo")
+	p := newProgress(out, programName)
 	p.start()
 	err := p.compile(ctx, "", "bin", nil, "./cmd/tombolo", "./cmd/lab-aws")
 	p.finish(err)

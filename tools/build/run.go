@@ -111,7 +111,7 @@ func installAll(ctx context.Context, groups []group, root string, program bool, 
 	if err != nil {
 		return err
 	}
-	fmt.Fprint(out, plan(absent, program && programMissing(root), runtime.NumCPU()))
+	fmt.Fprint(out, plan(unbuilt(absent, root, program), runtime.NumCPU()))
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	beside := prepare(ctx, absent, root, cache, from)
