@@ -43,7 +43,7 @@ demo: ## Build what clusters/demo.yaml asks for, start the lab, deploy it, verif
 
 # A test of the lab that has passed with the same inputs is not run again (tests/record);
 # TOMBOLO_TEST_FRESH=1 runs it.
-LAB_TEST = $(LESS_GARBAGE) TOMBOLO_TEST_RECORD=1 $(GO) tool gotestsum --format standard-verbose -- $(TEST),lab -count=1 -p 2 -parallel 4
+LAB_TEST = $(LESS_GARBAGE) TOMBOLO_TEST_RECORD=1 $(GO) tool gotestsum --format standard-verbose --jsonfile bin/lab-tests.json -- $(TEST),lab -count=1 -p 2 -parallel 4
 
 .PHONY: test
 test: tools-test test-packages ## Run every unit and command-line test, and the lab's short tier

@@ -54,7 +54,7 @@ type plugin struct {
 }
 
 func (p *plugin) stop() {
-	p.conn.Close()
+	_ = p.conn.Close() // the process ends anyway
 	p.process.Stop()
 }
 

@@ -33,7 +33,7 @@ func serve() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(l.Addr().(*net.TCPAddr).Port) //nolint:forbidigo // as a plugin does
+	fmt.Println(l.Addr().(*net.TCPAddr).Port)
 	server := grpc.NewServer()
 	pulumirpc.RegisterResourceProviderServer(server, component{})
 	panic(server.Serve(l))
@@ -51,7 +51,7 @@ func (component) Construct(ctx context.Context, r *pulumirpc.ConstructRequest) (
 	case "fails":
 		return nil, errors.New("it fails")
 	case "waits":
-		fmt.Println(waiting) //nolint:forbidigo // into the log
+		fmt.Println(waiting)
 		<-ctx.Done()
 	}
 	return &pulumirpc.ConstructResponse{Urn: fmt.Sprint(os.Getpid())}, nil

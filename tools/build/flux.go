@@ -66,8 +66,10 @@ func kustomizeCut() cut {
 		block(controller, `\t// Build decryptor\.\n`, `error decrypting sources.*?\n\t}\n`,
 			"\tif obj.Spec.Decryption != nil {\n\t\treturn nil, errors.New(\"the lab's build decrypts nothing: leave spec.decryption out\")\n\t}"),
 		block(controller, `\t\tif obj\.Spec\.Decryption != nil \{\n\t\t\toutRes, err := dec\.`, `\n\t\t}\n`, ""),
-		{controller, regexp.MustCompile(`if decryptor\.IsEncryptedSecret\(u\) && .* \{`),
-			`if _, encrypted, _ := unstructured.NestedFieldNoCopy(u.Object, "sops"); encrypted && u.GetKind() == "Secret" {`, 1},
+		{
+			controller, regexp.MustCompile(`if decryptor\.IsEncryptedSecret\(u\) && .* \{`),
+			`if _, encrypted, _ := unstructured.NestedFieldNoCopy(u.Object, "sops"); encrypted && u.GetKind() == "Secret" {`, 1,
+		},
 		everySecond(controller),
 	}}
 }
@@ -95,8 +97,10 @@ func notificationCut() cut {
 			{factory, regexp.MustCompile(`provider %s not supported`), "provider %s not supported by the lab's build", 1},
 			lines(events, `\bnotifier\.WithAlertMetadata\(`, 1), // the notifier otel has it
 			lines(receiver, `"(github\.com/(cdevents|google/go-github)/.*|google\.golang\.org/api/idtoken|encoding/(base64|json)|time)"$`, 7),
-			{receiver, regexp.MustCompile(`(?s)\tcase apiv1\.GenericHMACReceiver:.*?\n\t}\n\n(\treturn nil, fmt.Errorf\(".*?not supported)`),
-				"\t}\n\n\t_, _ = token, logger\n$1 by the lab's build", 1},
+			{
+				receiver, regexp.MustCompile(`(?s)\tcase apiv1\.GenericHMACReceiver:.*?\n\t}\n\n(\treturn nil, fmt.Errorf\(".*?not supported)`),
+				"\t}\n\n\t_, _ = token, logger\n$1 by the lab's build", 1,
+			},
 			{receiver, regexp.MustCompile(`(?ms)^func authenticateGCRRequest\(.*?^}\n`), "", 1},
 		},
 	}

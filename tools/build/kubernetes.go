@@ -63,8 +63,10 @@ func controllersCut() cut {
 		lines(pods, `"k8s\.io/kubernetes/pkg/kubelet/eviction"`, 1),
 		{pods, regexp.MustCompile(`eviction\.PodIsEvicted\((.*?\.Status)\)`), `($1.Phase == v1.PodFailed && $1.Reason == "Evicted")`, 2},
 		lines(core, `"k8s\.io/kubernetes/pkg/controller/volume/(attachdetach|selinuxwarning)"`, 2),
-		{core, regexp.MustCompile(`(?ms)^(func new(PersistentVolumeAttachDetach|SELinuxWarning)Controller\(.*?\{\n).*?^}\n`),
-			"$1\treturn nil, fmt.Errorf(\"the lab's build has no %s\", controllerName)\n}\n", 2},
+		{
+			core, regexp.MustCompile(`(?ms)^(func new(PersistentVolumeAttachDetach|SELinuxWarning)Controller\(.*?\{\n).*?^}\n`),
+			"$1\treturn nil, fmt.Errorf(\"the lab's build has no %s\", controllerName)\n}\n", 2,
+		},
 		lines(plugins, `"k8s\.io/kubernetes/pkg/volume/csi"|\bcsi\.ProbeVolumePlugins\(`, 2),
 	}}
 }

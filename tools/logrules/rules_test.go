@@ -117,7 +117,8 @@ func TestEvents(t *testing.T) {
 	}{
 		{"nothing of it", append(many(9, minute, "Pod", "Scheduled"), many(9, minute, "Pod", "FailedScheduling")...), []string{}},
 		{
-			"a node without memory", []logproto.Entry{event(t, minute, "Node", "", "ip-10-0-1-7", "SystemOOM")},
+			"a node without memory",
+			[]logproto.Entry{event(t, minute, "Node", "", "ip-10-0-1-7", "SystemOOM")},
 			[]string{"KubernetesNodeLacksResources: Node ip-10-0-1-7 lacks memory or disk: SystemOOM."},
 		},
 		{"a while ago", []logproto.Entry{event(t, 16*minute, "Node", "", "ip-10-0-1-7", "SystemOOM")}, []string{}},
@@ -134,7 +135,8 @@ func TestEvents(t *testing.T) {
 			[]string{"KubernetesVolumesFail: Volumes of the namespace shop fail: ProvisioningFailed."},
 		},
 		{
-			"a load balancer", []logproto.Entry{event(t, minute, "Service", "istio-system", "public-istio", "FailedDeployModel")},
+			"a load balancer",
+			[]logproto.Entry{event(t, minute, "Service", "istio-system", "public-istio", "FailedDeployModel")},
 			[]string{"KubernetesLoadBalancerFails: Service istio-system/public-istio has no load balancer: FailedDeployModel."},
 		},
 	} {
