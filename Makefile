@@ -57,7 +57,7 @@ test-all: tools-test tools-released test-packages test-rules ## Run every test: 
 
 .PHONY: demo-down
 demo-down: build ## Destroy the demo cluster and remove the whole lab
-	@if [ -e .lab ]; then $(TOMBOLO) destroy $(CLUSTER) --lab --yes; fi
+	@if [ -e .lab ]; then $(TOMBOLO) destroy $(CLUSTER) --lab --yes --leftovers delete; fi
 	@$(TOMBOLO) lab down
 	@rm -f clusters/Pulumi.$(CLUSTER)-core.yaml clusters/Pulumi.$(CLUSTER)-bootstrap.yaml # written by plain pulumi, and encrypted for this lab
 
