@@ -25,8 +25,8 @@ const packagesSuffix = ".packages"
 // programName is the name of bin/tombolo, and what is built with it, among the budgets.
 const programName = "bin/tombolo"
 
-// budgets are those of what is built for labs, in the order in which what they share is compiled
-// first. They are not in the files of the groups: a group is built anew when its file changes.
+// budgets are those of the groups and of the program, by name: what groups share counts for the one
+// that is built first. They are not in the files of the groups, whose changes build a group anew.
 func budgets() map[string]budget {
 	return map[string]budget{
 		"pulumi":          {1048, 190 * time.Second},

@@ -37,7 +37,8 @@ func parse(args []string) (order, error) {
 	flags.StringVar(&o.platform, "platform", runtime.GOOS+"/"+runtime.GOARCH, "the platform to pack for")
 	flags.StringVar(&o.pinFrom, "pin", "", "write the archives in this directory, and their checksums, into tools/build/released.json")
 	flags.StringVar(&o.release, "release", "", "the tag of the release that has the archives to pin")
-	return o, flags.Parse(args)
+	err := flags.Parse(args)
+	return o, err
 }
 
 // run does what the flags say in the checkout that is the working directory.
