@@ -39,6 +39,9 @@ func (m *Manager) Restart(ctx context.Context, cluster string) error {
 	if _, err := m.start(ctx, spec); err != nil {
 		return fmt.Errorf("restart the API server of cluster %s: %w", cluster, err)
 	}
+	if err := m.establish(ctx, cluster); err != nil {
+		return fmt.Errorf("restart the API server of cluster %s: %w", cluster, err)
+	}
 	return nil
 }
 
