@@ -32,7 +32,7 @@ func (w *Walk) valueFile(app Application, from Source, name string) (string, boo
 	if ref, below, ok := strings.Cut(name, "/"); ok && strings.HasPrefix(ref, "$") {
 		return tree.Relative(below), w.ownRefs(app)[ref]
 	}
-	if kustomize.IsRemote(name) || from.Chart != "" || !w.isOwn(from.RepoURL) {
+	if !kustomize.IsLocal(strings.TrimPrefix(name, "/")) || from.Chart != "" || !w.isOwn(from.RepoURL) {
 		return "", false
 	}
 	if path.IsAbs(name) {

@@ -12,6 +12,7 @@ import (
 
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
 
 	"tombolo/platform/contract/manifest"
@@ -78,31 +79,40 @@ func (b *Builder) Build(dir string, o Options) Built {
 	return out
 }
 
-// run recovers from kustomize's panics, which odd objects provoke.
 func (d *disk) run(dir string) (out Built) {
+	out.Objects, out.Err = builder.build(d, dir, longestBuild)
+	if d.unreadable != nil {
+		out.Objects, out.Err = nil, d.unreadable
+	}
+	out.Remote = d.remote
+	out.Read = slices.Sorted(maps.Keys(d.read))
+	return out
+}
+
+// run builds a directory with kustomize, and recovers from its panics, which
+// odd objects provoke.
+func run(disk filesys.FileSystem, dir string) (objects []Object, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			out.Err = fmt.Errorf("kustomize: %v", r)
+			objects, err = nil, fmt.Errorf("kustomize: %v", r)
 		}
-		out.Remote = d.remote
-		out.Read = slices.Sorted(maps.Keys(d.read))
 	}()
 	resources, err := krusty.MakeKustomizer(&krusty.Options{
 		LoadRestrictions: types.LoadRestrictionsNone, // the disk holds nothing but the tree
 		PluginConfig:     types.DisabledPluginConfig(),
-	}).Run(d, path.Join("/", dir))
+	}).Run(disk, dir)
 	if err != nil {
-		return Built{Err: err}
+		return nil, err
 	}
 	for _, r := range resources.Resources() {
 		text, err := r.AsYAML()
 		if err != nil {
-			return Built{Err: err}
+			return nil, err
 		}
 		off := r.GetLabels()[manifest.Substitute] == "disabled" || r.GetAnnotations()[manifest.Substitute] == "disabled"
-		out.Objects = append(out.Objects, Object{Text: string(text), Disabled: off})
+		objects = append(objects, Object{Text: string(text), Disabled: off})
 	}
-	return out
+	return objects, nil
 }
 
 // kustomizationFile is the directory's own or a generated one, with what the
@@ -136,11 +146,11 @@ func (b *Builder) own(name string, kus *types.Kustomization) error {
 	if err != nil {
 		return err
 	}
-	local, err := withoutRemote(text, func(int, int, string) {})
-	if err != nil {
-		return err
+	decoded, _, err := read(text)
+	if err == nil {
+		*kus = decoded
 	}
-	return yaml.Unmarshal(local, kus)
+	return err
 }
 
 // File is the kustomization file of a directory, if it has one.
@@ -182,7 +192,7 @@ func (b *Builder) extend(kus *types.Kustomization, dir string, o Options) error 
 		kus.Patches = append(kus.Patches, types.Patch{Patch: p.Patch, Target: p.Target})
 	}
 	for _, component := range o.Components {
-		if IsRemote(component) || path.IsAbs(component) {
+		if !IsLocal(component) {
 			return fmt.Errorf("component %s is not a path relative to %s", component, dir)
 		}
 		if o.IgnoreMissingComponents && !b.files.IsDir(tree.Relative(path.Join(dir, component))) {

@@ -1,14 +1,21 @@
 package kustomize
 
 import (
+	"bytes"
 	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/yaml"
 
 	"tombolo/platform/contract/tree/treetest"
 )
@@ -107,5 +114,89 @@ func TestReferencesOfEnginesAreLocal(t *testing.T) {
 		if got := w.reached(); got != "" || built.Err == nil {
 			t.Errorf("%s: %v; %s", reference, built.Err, got)
 		}
+	}
+}
+
+// FuzzReference holds what is taken for a path of the tree to kustomize itself:
+// what it would fetch is none.
+func FuzzReference(f *testing.F) {
+	for _, reference := range append(elsewhere, "a.yaml", "../a", "a=b", "x:y", "./github.com/o/r", "a@b", "a//b?ref=x", ".git/a") {
+		f.Add(reference)
+	}
+	f.Fuzz(func(t *testing.T, reference string) {
+		if !IsLocal(reference) {
+			return
+		}
+		w := watch(t)
+		for _, list := range []string{"resources", "components", "crds", "generators"} {
+			runKustomize(t, map[string][]string{list: {reference}})
+		}
+		if got := w.reached(); got != "" {
+			t.Errorf("kustomize fetches %q: %s", reference, got)
+		}
+	})
+}
+
+// TestElsewhereIsWhatKustomizeFetches shows that the forms of the other tests
+// are forms: kustomize on its own starts git for them, or asks by HTTP.
+func TestElsewhereIsWhatKustomizeFetches(t *testing.T) {
+	w := watch(t)
+	for _, reference := range elsewhere {
+		if strings.HasPrefix(reference, "git::{") || strings.HasPrefix(reference, "git::git::") {
+			continue // kustomize of this version does not know them
+		}
+		runKustomize(t, map[string][]string{"resources": {reference}})
+		if w.reached() == "" {
+			t.Errorf("kustomize does not fetch %s", reference)
+		}
+		if IsLocal(reference) {
+			t.Errorf("%s passes for a path of the tree", reference)
+		}
+	}
+}
+
+// runKustomize builds a kustomization file with kustomize as it comes.
+func runKustomize(t *testing.T, fields map[string][]string) {
+	t.Helper()
+	text, err := yaml.Marshal(fields)
+	if err != nil {
+		return // YAML cannot say it
+	}
+	disk := filesys.MakeFsInMemory()
+	assert.NilError(t, disk.WriteFile("/own/kustomization.yaml", text))
+	_, _ = krusty.MakeKustomizer(&krusty.Options{PluginConfig: types.DisabledPluginConfig()}).Run(disk, "/own")
+}
+
+// TestFieldsOfAKustomization fails when kustomize knows a field that nobody has
+// looked at: whether it names something to load has to be decided in local.go.
+func TestFieldsOfAKustomization(t *testing.T) {
+	var got []string
+	textFields(reflect.TypeOf(types.Kustomization{}), "", map[reflect.Type]bool{}, &got)
+	slices.Sort(got)
+	want, err := os.ReadFile("testdata/fields.txt")
+	assert.NilError(t, err)
+	if text := strings.Join(got, "\n") + "\n"; !bytes.Equal([]byte(text), want) {
+		t.Errorf("kustomize's fields that hold text are others than testdata/fields.txt has; decide in local.go about the new ones, and write the list anew:\n%s", text)
+	}
+}
+
+// textFields are the paths of the fields of a type that hold text.
+func textFields(of reflect.Type, at string, above map[reflect.Type]bool, out *[]string) {
+	switch of.Kind() {
+	case reflect.String, reflect.Interface:
+		*out = append(*out, at)
+	case reflect.Pointer, reflect.Slice:
+		textFields(of.Elem(), at, above, out)
+	case reflect.Map:
+		textFields(of.Elem(), at+".*", above, out)
+	case reflect.Struct:
+		if above[of] {
+			return
+		}
+		above[of] = true
+		for field := range of.Fields() {
+			textFields(field.Type, at+"."+field.Name, above, out)
+		}
+		delete(above, of)
 	}
 }
