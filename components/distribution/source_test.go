@@ -59,6 +59,7 @@ func TestLoadRefuses(t *testing.T) {
 		"the Flux distribution " + url + " has no checksum; give its sha256":                              {URL: url},
 		"the Flux distribution has neither a URL nor a path":                                              {},
 		"read Flux distribution: open /absent/install.yaml: no such file or directory":                    {Path: "/absent/install.yaml"},
+		"read Flux distribution: /dev/zero is not a regular file":                                         {Path: "/dev/zero"},
 	} {
 		if _, err := product().Load(t.Context(), d); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, expected %q", err, want)
