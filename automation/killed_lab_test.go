@@ -38,6 +38,7 @@ import (
 	"tombolo/stacks"
 	"tombolo/stacks/handoff"
 	"tombolo/stacks/programs"
+	"tombolo/tests/files"
 	"tombolo/tests/tier"
 )
 
@@ -125,7 +126,7 @@ func newVictim(t *testing.T) *victim {
 	for _, name := range []string{"platform", filepath.Join("lab", "charts")} {
 		assert.NilError(t, os.CopyFS(filepath.Join(dir, name), os.DirFS(filepath.Join(root, name))))
 	}
-	err = errors.Join(os.Symlink(filepath.Join(root, ".tools"), filepath.Join(dir, ".tools")),
+	err = errors.Join(files.Tools(dir, root),
 		os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte("name: tombolo\nruntime: go\nstackConfigDir: clusters\n"), 0o600),
 		os.Mkdir(filepath.Join(dir, "clusters"), 0o700))
 	assert.NilError(t, err)

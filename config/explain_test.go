@@ -17,6 +17,7 @@ func TestExplainedFileMeansTheSame(t *testing.T) {
 	assert.Assert(t, len(files) > 5)
 	dir := filepath.Join(t.TempDir(), "clusters")
 	assert.NilError(t, os.Mkdir(dir, 0o700))
+	write(t, filepath.Dir(dir), "Pulumi.yaml", "name: tombolo\n") // files are in the project
 	t.Setenv("TOMBOLO_SECRET_DIRS", filepath.Join(dir, "..", "secrets"))
 	for _, file := range files {
 		explained, err := Explain(file)

@@ -2,12 +2,12 @@ package config
 
 import (
 	"fmt"
-	"os"
 	"reflect"
 
 	"k8s.io/apimachinery/pkg/labels"
 
 	"tombolo/config/strict"
+	files "tombolo/internal/file"
 	"tombolo/internal/wording"
 )
 
@@ -74,16 +74,9 @@ var policyFormat = strict.Format{
 // error is strict.Problems when the file could be read but is wrong, and wraps
 // fs.ErrNotExist when there is none.
 func LoadPolicy(file string) (*Policy, error) {
-	info, err := os.Stat(file)
-	if err == nil && !info.Mode().IsRegular() { // reading it may never end
-		err = fmt.Errorf("%s is not a regular file; give the path of a file, not of a directory, a pipe or a device", file)
-	}
+	content, err := files.Read(file, maxFileSize)
 	if err != nil {
-		return nil, fmt.Errorf("read policy file: %w", err)
-	}
-	content, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("read policy file: %w", err)
+		return nil, fmt.Errorf("read policy file: %w; give the path of a file, not of a directory, a pipe or a device", err)
 	}
 	return ParsePolicy(file, content)
 }

@@ -11,14 +11,14 @@ import (
 )
 
 // SecretDirs is the environment variable with the directories outside of the project in
-// which a secret's file may be, separated as in PATH. The environment is of who runs
+// which a file may be that a cluster file names, such as a secret, separated as in PATH. The environment is of who runs
 // the program; a cluster file, which a change may write, cannot set it.
 const SecretDirs = "TOMBOLO_SECRET_DIRS"
 
-// SecretFile is the path of a secret's file that a cluster file names, relative to the
-// cluster file. It is an error when the file is, after symbolic links, neither in the
+// NamedFile is the path of a file that a cluster file names, relative to the cluster file:
+// that of a secret, or of the engine's distribution. file.Read of internal/file reads it. It is an error when the file is, after symbolic links, neither in the
 // project nor in a directory of SecretDirs, or when it is Git's own.
-func SecretFile(clusterFile, name string) (string, error) {
+func NamedFile(clusterFile, name string) (string, error) {
 	path := name
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(filepath.Dir(clusterFile), path)

@@ -9,9 +9,9 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 )
 
-// TestSecretFile: a cluster file cannot have a file of somebody else's sent anywhere, not
+// TestNamedFile: a cluster file cannot have a file of somebody else's sent anywhere, not
 // by a link either. Who runs the program can allow a directory.
-func TestSecretFile(t *testing.T) {
+func TestNamedFile(t *testing.T) {
 	root, outside, allowed := filepath.Join(t.TempDir(), "project"), t.TempDir(), t.TempDir()
 	for _, dir := range []string{"clusters", ".git", "secrets"} {
 		assert.NilError(t, os.MkdirAll(filepath.Join(root, dir), 0o700))
@@ -40,7 +40,7 @@ func TestSecretFile(t *testing.T) {
 		"../.git/config":                  false,
 		"../secrets/../../project/../etc": false,
 	} {
-		_, err := SecretFile(cluster, name)
+		_, err := NamedFile(cluster, name)
 		assert.Check(t, is.Equal(err == nil, want), "%s: %v", name, err)
 	}
 }

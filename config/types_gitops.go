@@ -136,8 +136,9 @@ type Distribution struct {
 	// SHA256 of the manifest or chart, 64 hexadecimal digits; required unless
 	// Path is set.
 	SHA256 string `yaml:"sha256,omitempty"`
-	// Path of a local manifest or chart, relative to the cluster file. It
-	// does not go with URL.
+	// Path of a local manifest or chart, relative to the cluster file: in the
+	// project, or in a directory that the environment variable
+	// TOMBOLO_SECRET_DIRS names. It does not go with URL.
 	Path string `yaml:"path,omitempty"`
 	// Values of the chart, as for helm template. A manifest has none.
 	Values map[string]any `yaml:"values,omitempty"`

@@ -71,10 +71,14 @@ func (v *validator) secretRef(at strict.Path, s *SecretRef) {
 		v.problem(at.Field("file"), "put the key into a file, and write its path", "contains the key itself, which does not belong in this file")
 		v.doc.Conceal()
 	case s.File != "":
-		if _, err := SecretFile(v.doc.File, s.File); err != nil {
-			v.problem(at.Field("file"), "keep it in the project, out of Git, or have the environment variable "+SecretDirs+" name its directory",
-				"%s", err.Error())
-		}
+		v.inProject(at.Field("file"), s.File, "keep it in the project, out of Git")
+	}
+}
+
+// inProject refuses a file that NamedFile does.
+func (v *validator) inProject(at strict.Path, name, remedy string) {
+	if _, err := NamedFile(v.doc.File, name); err != nil {
+		v.problem(at, remedy+", or have the environment variable "+SecretDirs+" name its directory", "%s", err.Error())
 	}
 }
 

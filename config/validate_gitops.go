@@ -223,7 +223,9 @@ func (v *validator) distribution(d Distribution) {
 		}
 		if filepath.IsAbs(d.Path) {
 			v.problem(at.Field("path"), "write it relative to the cluster file", "%s is an absolute path, which other machines do not have", wording.Quote(d.Path))
+			return
 		}
+		v.inProject(at.Field("path"), d.Path, "keep it in the project")
 		return
 	}
 	if d.SHA256 == "" {

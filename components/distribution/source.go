@@ -11,9 +11,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 	"time"
+
+	"tombolo/internal/file"
 )
 
 const (
@@ -58,7 +59,7 @@ func (p Product) Load(ctx context.Context, d Source) ([]byte, error) {
 	var err error
 	switch {
 	case d.Path != "":
-		manifest, err = os.ReadFile(d.Path)
+		manifest, err = file.Read(d.Path, maxManifest)
 		if err != nil {
 			return nil, fmt.Errorf("read %s distribution: %w", p.Name, err)
 		}

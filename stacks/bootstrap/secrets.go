@@ -11,6 +11,7 @@ import (
 	pulumiconfig "github.com/pulumi/pulumi/sdk/v3/go/pulumi/config"
 
 	"tombolo/config"
+	"tombolo/internal/file"
 )
 
 // secrets resolves the cluster file's references to secrets. What it returns is
@@ -102,13 +103,17 @@ func (s secrets) lookup(name string) string {
 	return os.Getenv(name)
 }
 
+// maxSecret is more than a secret has that Kubernetes takes, in bytes
+// (MaxSecretSize in k8s.io/api/core/v1: 1 MiB).
+const maxSecret = 1 << 20
+
 // file reads a secret; the line's end that editors add belongs to the file.
 func (s secrets) file(path, name string) (string, error) {
-	name, err := config.SecretFile(s.cluster.File, name)
+	name, err := config.NamedFile(s.cluster.File, name)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w; keep it in the project, or name its directory in %s", path, err, config.SecretDirs)
 	}
-	content, err := os.ReadFile(name)
+	content, err := file.Read(name, maxSecret)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("%s: the file %s does not exist; paths are relative to the cluster file", path, name)
 	}

@@ -23,6 +23,7 @@ import (
 	"tombolo/lab/standin"
 	"tombolo/stacks"
 	"tombolo/stacks/programs"
+	"tombolo/tests/files"
 )
 
 // Every input that core makes is one that a call of AWS's takes: for all cluster
@@ -101,7 +102,9 @@ func longest(t *testing.T) string {
 	t.Helper()
 	template, err := os.ReadFile("testdata/longest.yaml")
 	assert.NilError(t, err)
-	file := filepath.Join(t.TempDir(), "longest.yaml")
+	file := filepath.Join(t.TempDir(), "clusters", "longest.yaml")
+	files.Write(t, filepath.Join(file, "..", "..", "Pulumi.yaml"), "name: tombolo\n") // its project
+	files.Write(t, file, "")
 	for n := 63; n > 0; n-- {
 		text := strings.Replace(string(template), "name: NAME", "name: "+strings.Repeat("c", n), 1)
 		assert.NilError(t, os.WriteFile(file, []byte(text), 0o600))

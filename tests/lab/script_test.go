@@ -15,6 +15,7 @@ import (
 	"gotest.tools/v3/assert"
 
 	"tombolo/lab"
+	"tombolo/tests/files"
 	"tombolo/tests/scenario"
 	"tombolo/tests/tier"
 )
@@ -54,7 +55,7 @@ func checkoutInto(dir, checkout string) error {
 			return err
 		}
 	}
-	return os.Symlink(filepath.Join(checkout, ".tools"), filepath.Join(dir, ".tools"))
+	return files.Tools(dir, checkout)
 }
 
 func endLab(env *testscript.Env) {

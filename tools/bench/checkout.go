@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"tombolo/config"
 	"tombolo/lab"
 )
 
@@ -53,7 +54,7 @@ func fill(o options, clusters map[string]string) (*checkout, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &checkout{dir: dir, tombolo: o.program(), env: append(os.Environ(), "TOMBOLO_LAB=1", "NO_COLOR=1")}
+	c := &checkout{dir: dir, tombolo: o.program(), env: append(os.Environ(), "TOMBOLO_LAB=1", "NO_COLOR=1", config.SecretDirs+"="+filepath.Join(o.root, ".tools"))}
 	if err := c.fill(o.root, clusters); err != nil {
 		os.RemoveAll(dir)
 		return nil, err

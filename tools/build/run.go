@@ -215,12 +215,25 @@ func link(root, dir string) error {
 			if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
 				return err
 			}
-			if err := os.Symlink(filepath.Join(dir, room, e.Name()), name); err != nil {
+			if err := place(filepath.Join(dir, room, e.Name()), name, room == "share"); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// place makes name a link to a file of the cache, or a copy: a cluster file can
+// name what is in the project only, and a link leads out of it.
+func place(cached, name string, copied bool) error {
+	if !copied {
+		return os.Symlink(cached, name)
+	}
+	content, err := os.ReadFile(cached)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(name, content, 0o644)
 }
 
 func cacheDir() (string, error) {
