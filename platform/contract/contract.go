@@ -47,17 +47,23 @@ func (t Tree) HasDir(dir string) bool {
 // Check returns everything about the tree that does not fit the clusters, in
 // a fixed order. What concerns several clusters alike is said once. others are
 // clusters that are not checked, and that a selector may be meant for: those of
-// the same hubs. The error says that the tree itself cannot be read.
+// the same hubs. The error says that the tree itself cannot be read, or that reading
+// it was given up.
 func Check(t Tree, clusters []published.Set, others ...published.Set) (finding.List, error) {
 	files, err := tree.Index(t.FS)
 	if err != nil {
 		return nil, fmt.Errorf("reading the platform tree %s: %w", t.Name, err)
 	}
+	return checker.check(files, order{Name: t.Name, Regular: files.Names(), Dirs: files.Dirs(), Clusters: clusters, Others: others})
+}
+
+// checkFiles is Check in its process.
+func checkFiles(files *tree.Files, name string, clusters, others []published.Set) finding.List {
 	builds := kustomize.NewBuilder(files)
 	var found finding.Collector
 	for _, p := range clusters {
 		w := &walk.Walk{
-			Name: t.Name, Files: files, Builds: builds, Published: p, Fleet: slices.Concat(clusters, others),
+			Name: name, Files: files, Builds: builds, Published: p, Fleet: slices.Concat(clusters, others),
 			Used: map[string]bool{},
 		}
 		if p.Registration == nil {
@@ -67,7 +73,7 @@ func Check(t Tree, clusters []published.Set, others ...published.Set) (finding.L
 		}
 		found.Add(p.Cluster, w.Findings, w.Used)
 	}
-	return found.All(), nil
+	return found.All()
 }
 
 // checkFlux goes from the cluster's path through the Flux Kustomizations, which

@@ -14,6 +14,7 @@ import (
 	"tombolo/config"
 	"tombolo/platform/contract/published"
 	"tombolo/platform/contract/tree/treetest"
+	"tombolo/tests/files"
 )
 
 const (
@@ -54,8 +55,9 @@ func fullWith(t *testing.T, name, gitops string) *config.Cluster {
 	if gitops != "" {
 		file = file[:strings.Index(file, "\ngitops:\n")] + gitops
 	}
-	path := filepath.Join(t.TempDir(), name+".yaml")
-	assert.NilError(t, os.WriteFile(path, []byte(file), 0o600))
+	path := filepath.Join(t.TempDir(), "clusters", name+".yaml")
+	files.Write(t, filepath.Join(path, "..", "..", "Pulumi.yaml"), "name: tombolo\n") // its project
+	files.Write(t, path, file)
 	c, err := config.Load(path)
 	assert.NilError(t, err)
 	return c

@@ -18,7 +18,7 @@ func (w *Walk) CheckReleased() {
 		released := slices.ContainsFunc(w.Applications, func(app Application) bool {
 			return app.Metadata.Labels[names.AddonLabel] == a.Name
 		})
-		if released || !a.HasValues() {
+		if released || !a.HasValues {
 			continue
 		}
 		w.InClusterFile([]string{"addons", a.Name}, finding.Finding{

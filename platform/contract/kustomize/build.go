@@ -12,7 +12,6 @@ import (
 
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/types"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
 
 	"tombolo/platform/contract/manifest"
@@ -79,40 +78,34 @@ func (b *Builder) Build(dir string, o Options) Built {
 	return out
 }
 
+// run recovers from kustomize's panics, which odd objects provoke.
 func (d *disk) run(dir string) (out Built) {
-	out.Objects, out.Err = builder.build(d, dir, longestBuild)
-	if d.unreadable != nil {
-		out.Objects, out.Err = nil, d.unreadable
-	}
-	out.Remote = d.remote
-	out.Read = slices.Sorted(maps.Keys(d.read))
-	return out
-}
-
-// run builds a directory with kustomize, and recovers from its panics, which
-// odd objects provoke.
-func run(disk filesys.FileSystem, dir string) (objects []Object, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			objects, err = nil, fmt.Errorf("kustomize: %v", r)
+			out.Err = fmt.Errorf("kustomize: %v", r)
 		}
+		if d.unreadable != nil {
+			out.Objects, out.Err = nil, d.unreadable
+		}
+		out.Remote = d.remote
+		out.Read = slices.Sorted(maps.Keys(d.read))
 	}()
 	resources, err := krusty.MakeKustomizer(&krusty.Options{
 		LoadRestrictions: types.LoadRestrictionsNone, // the disk holds nothing but the tree
 		PluginConfig:     types.DisabledPluginConfig(),
-	}).Run(disk, dir)
+	}).Run(d, path.Join("/", dir))
 	if err != nil {
-		return nil, err
+		return Built{Err: err}
 	}
 	for _, r := range resources.Resources() {
 		text, err := r.AsYAML()
 		if err != nil {
-			return nil, err
+			return Built{Err: err}
 		}
 		off := r.GetLabels()[manifest.Substitute] == "disabled" || r.GetAnnotations()[manifest.Substitute] == "disabled"
-		objects = append(objects, Object{Text: string(text), Disabled: off})
+		out.Objects = append(out.Objects, Object{Text: string(text), Disabled: off})
 	}
-	return objects, nil
+	return out
 }
 
 // kustomizationFile is the directory's own or a generated one, with what the

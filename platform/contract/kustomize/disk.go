@@ -1,17 +1,28 @@
 package kustomize
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
+
+	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	"tombolo/platform/contract/tree"
 )
 
-// disk is what kustomize gets of a tree, with one file laid over it, and remembers
+// errReadOnly is the answer to kustomize when it tries to change the tree. A
+// local build never does.
+var errReadOnly = errors.New("the platform tree is read only")
+
+// disk shows a tree to kustomize, with one file laid over it, and remembers
 // what was read. The tree's root is "/": nothing outside of it exists.
 type disk struct {
 	files *tree.Files
@@ -21,11 +32,13 @@ type disk struct {
 	read     map[string]bool
 	// remote are the references that were left out: they name nothing in the tree.
 	remote map[tree.Place]string
-	// unreadable is why a kustomization file was not given to kustomize.
+	// unreadable is why a file was not given to kustomize.
 	unreadable error
 }
 
-func (d *disk) readFile(name string) ([]byte, error) {
+var _ filesys.FileSystem = (*disk)(nil)
+
+func (d *disk) ReadFile(name string) ([]byte, error) {
 	name = tree.Relative(name)
 	text, err := d.raw(name)
 	if err != nil {
@@ -35,6 +48,10 @@ func (d *disk) readFile(name string) ([]byte, error) {
 		return text, nil // generated
 	}
 	d.read[name] = true
+	if err := tree.Expands(text); err != nil {
+		d.unreadable = fmt.Errorf("%s: %w", name, err)
+		return nil, d.unreadable
+	}
 	if !tree.IsKustomization(name) {
 		return text, nil
 	}
@@ -68,26 +85,26 @@ func (d *disk) raw(name string) ([]byte, error) {
 
 func (d *disk) isFile(name string) bool { return name == d.over || d.files.IsFile(name) }
 
-func (d *disk) isDir(name string) bool { return d.files.IsDir(tree.Relative(name)) }
+func (d *disk) IsDir(name string) bool { return d.files.IsDir(tree.Relative(name)) }
 
-func (d *disk) exists(name string) bool {
+func (d *disk) Exists(name string) bool {
 	name = tree.Relative(name)
 	return d.files.IsDir(name) || d.isFile(name)
 }
 
-func (d *disk) cleanedAbs(name string) (dir, file string, err error) {
+func (d *disk) CleanedAbs(name string) (filesys.ConfirmedDir, string, error) {
 	name = tree.Relative(name)
 	switch {
 	case d.files.IsDir(name):
-		return path.Join("/", name), "", nil
+		return filesys.ConfirmedDir(path.Join("/", name)), "", nil
 	case d.isFile(name):
-		return path.Join("/", path.Dir(name)), path.Base(name), nil
+		return filesys.ConfirmedDir(path.Join("/", path.Dir(name))), path.Base(name), nil
 	}
 	return "", "", fmt.Errorf("%s: %w", name, fs.ErrNotExist)
 }
 
-func (d *disk) readDir(name string) ([]string, error) {
-	if !d.isDir(name) {
+func (d *disk) ReadDir(name string) ([]string, error) {
+	if !d.IsDir(name) {
 		return nil, fmt.Errorf("%s: %w", tree.Relative(name), fs.ErrNotExist)
 	}
 	entries := d.files.Entries(tree.Relative(name))
@@ -97,7 +114,7 @@ func (d *disk) readDir(name string) ([]string, error) {
 	return entries, nil
 }
 
-func (d *disk) glob(pattern string) ([]string, error) {
+func (d *disk) Glob(pattern string) ([]string, error) {
 	var out []string
 	for _, name := range d.files.Names() {
 		match, err := path.Match(tree.Relative(pattern), name)
@@ -110,3 +127,25 @@ func (d *disk) glob(pattern string) ([]string, error) {
 	}
 	return out, nil
 }
+
+func (d *disk) Open(name string) (filesys.File, error) {
+	text, err := d.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return openFile{bytes.NewReader(text)}, nil
+}
+
+func (d *disk) Create(string) (filesys.File, error)  { return nil, errReadOnly }
+func (d *disk) Mkdir(string) error                   { return errReadOnly }
+func (d *disk) MkdirAll(string) error                { return errReadOnly }
+func (d *disk) RemoveAll(string) error               { return errReadOnly }
+func (d *disk) WriteFile(string, []byte) error       { return errReadOnly }
+func (d *disk) Walk(string, filepath.WalkFunc) error { return errReadOnly }
+
+// openFile is a file of the tree, open for reading.
+type openFile struct{ io.Reader }
+
+func (openFile) Write([]byte) (int, error)  { return 0, errReadOnly }
+func (openFile) Close() error               { return nil }
+func (openFile) Stat() (os.FileInfo, error) { return nil, errReadOnly }

@@ -41,10 +41,7 @@ var fields = []string{
 	"configMapGenerator: [{name: a, files: [REF]}]", "configMapGenerator: [{name: a, envs: [REF]}]", "configMapGenerator: [{name: a, env: REF}]",
 	"secretGenerator: [{name: a, files: [REF]}]", "secretGenerator: [{name: a, envs: [REF]}]", "secretGenerator: [{name: a, env: REF}]",
 	"Resources: [REF]", "RESOURCES: [REF]", "x: &x [REF]\nresources: *x", "{\"resources\": [REF]}", "resources: [a.yaml]\ncomponents:\n- REF",
-	"transformers: ['{\"apiVersion\": \"builtin\", \"kind\": \"PatchTransformer\", \"metadata\": {\"name\": \"a\"}, \"path\": REF}']",
-	"generators: ['{\"apiVersion\": \"builtin\", \"kind\": \"ConfigMapGenerator\", \"metadata\": {\"name\": \"a\"}, \"files\": [REF]}']",
-	"transformers: ['{\"apiVersion\": \"builtin\", \"kind\": \"ReplacementTransformer\", \"metadata\": {\"name\": \"a\"}, \"replacements\": [{\"path\": REF}]}']",
-	"transformers: [plugin.yaml]", "resources: [below]",
+	"resources: [below]",
 }
 
 // watched counts the starts of git and the requests that leave through HTTP.
@@ -92,7 +89,6 @@ func TestNothingIsFetched(t *testing.T) {
 			}
 			built := NewBuilder(treetest.Index(t, treetest.FS(map[string]string{
 				"own/kustomization.yaml": text + "\n", "own/a.yaml": object, "own/below/kustomization.yaml": below,
-				"own/plugin.yaml": "apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: a}\npath: \"" + reference + "\"\n",
 			}))).Build("own", Options{})
 			if got := w.reached(); got != "" {
 				t.Fatalf("%s: %s", text, got)

@@ -10,6 +10,7 @@ import (
 
 	"tombolo/config"
 	"tombolo/config/addon"
+	"tombolo/internal/file"
 	"tombolo/internal/names"
 	"tombolo/internal/wording"
 )
@@ -19,6 +20,8 @@ import (
 type Set struct {
 	// Cluster is its name, File its cluster file for findings that are there.
 	Cluster, File string
+	// Source is the text of the cluster file; "" when it cannot be read.
+	Source string
 	// Path in the tree that the engine follows: gitops.path, of the hub if there
 	// is one.
 	Path string
@@ -65,11 +68,22 @@ type Secret struct {
 	Guide string
 }
 
+// mostOfAFile is the limit of config.Load, in bytes.
+const mostOfAFile = 1 << 20
+
+func sourceOf(name string) string {
+	text, err := file.Read(name, mostOfAFile)
+	if err != nil {
+		return "" // findings in it are without a line
+	}
+	return string(text)
+}
+
 // To returns what bootstrap publishes to a cluster and about it to its hub, which
 // is the cluster itself if it is no spoke. It is the one place that knows.
 func To(c, hub *config.Cluster) Set {
 	p := Set{
-		Cluster: c.Name, File: c.File,
+		Cluster: c.Name, File: c.File, Source: sourceOf(c.File),
 		Path:   strings.TrimPrefix(strings.TrimPrefix(hub.GitOps.Path, "./"), "/"),
 		Values: map[string]*Values{}, Pages: map[string]string{},
 	}

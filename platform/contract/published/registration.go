@@ -24,7 +24,14 @@ type Registration struct {
 	// Annotations of the registration; what only the cloud knows is an example.
 	Annotations map[string]string
 	// Addons are those that are turned on.
-	Addons []addon.Enabled
+	Addons []Addon
+}
+
+// Addon is one that is turned on.
+type Addon struct {
+	Name string
+	// HasValues says that bootstrap publishes Helm values for it.
+	HasValues bool
 }
 
 // register returns the registration of a cluster with its hub. variables are
@@ -32,7 +39,10 @@ type Registration struct {
 func register(c, hub *config.Cluster, variables map[string]string) *Registration {
 	r := &Registration{
 		Hub: hub.Name, Version: hub.GitOps.Distribution.Version, Server: inCluster,
-		Labels: c.RegistrationLabels(), Annotations: map[string]string{}, Addons: c.Addons.Enabled(),
+		Labels: c.RegistrationLabels(), Annotations: map[string]string{},
+	}
+	for _, a := range c.Addons.Enabled() {
+		r.Addons = append(r.Addons, Addon{Name: a.Name, HasValues: a.HasValues()})
 	}
 	if c.IsSpoke() {
 		r.Server = variables["cluster_endpoint"]

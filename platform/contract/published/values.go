@@ -14,9 +14,10 @@ import (
 
 // Values are the Helm values that bootstrap publishes for an addon.
 type Values struct {
-	all map[string]any
-	// accounts are the service accounts that the addon's roles are for.
-	accounts []string
+	// All are the values, in the types that JSON has.
+	All map[string]any
+	// Accounts are the service accounts that the addon's roles are for.
+	Accounts []string
 }
 
 // Meeting is a value that is published and that the tree sets as well.
@@ -52,9 +53,9 @@ func valuesOf(c *config.Cluster, a addon.Enabled) *Values {
 	v := &Values{}
 	for _, i := range needs.Identities {
 		out.Made[addon.RoleOutput(i.Name)], out.Made[addon.ClientOutput(i.Name)] = fromCore, fromCore
-		v.accounts = append(v.accounts, i.ServiceAccount)
+		v.Accounts = append(v.Accounts, i.ServiceAccount)
 	}
-	v.all = plain(a.Values(c.AddonFacts(), a.Options, out))
+	v.All = plain(a.Values(c.AddonFacts(), a.Options, out))
 	return v
 }
 
@@ -77,7 +78,7 @@ func (v *Values) Meet(tree map[string]any) []Meeting {
 	if v == nil {
 		return nil
 	}
-	return v.meet(v.all, plain(tree), nil)
+	return v.meet(v.All, plain(tree), nil)
 }
 
 func (v *Values) meet(all, tree map[string]any, at []string) []Meeting {
@@ -110,5 +111,5 @@ func (v *Values) made(key string, value any) bool {
 		return false
 	}
 	text := fmt.Sprint(value)
-	return strings.Contains(text, fromCore) || key == "name" && slices.Contains(v.accounts, text)
+	return strings.Contains(text, fromCore) || key == "name" && slices.Contains(v.Accounts, text)
 }

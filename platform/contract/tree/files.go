@@ -16,7 +16,7 @@ import (
 // Files is the index of a tree: what is in it by name, and the content of what
 // was looked at. Names are relative to the tree's root, "." for itself.
 type Files struct {
-	tree          fs.FS
+	read          func(name string) ([]byte, error)
 	regular, dirs map[string]bool
 	content       map[string][]byte
 	parsed        map[string][]Document
@@ -26,10 +26,7 @@ type Files struct {
 // left out, and so is what is neither file nor directory: Flux does not have
 // them in its artifact.
 func Index(tree fs.FS) (*Files, error) {
-	f := &Files{
-		tree: tree, regular: map[string]bool{}, dirs: map[string]bool{},
-		content: map[string][]byte{}, parsed: map[string][]Document{},
-	}
+	f := Listed(nil, nil, func(name string) ([]byte, error) { return fs.ReadFile(tree, name) })
 	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -44,6 +41,21 @@ func Index(tree fs.FS) (*Files, error) {
 		return nil
 	})
 	return f, err
+}
+
+// Listed is an index of known names. read returns the content of a file.
+func Listed(regular, dirs []string, read func(name string) ([]byte, error)) *Files {
+	f := &Files{
+		read: read, regular: map[string]bool{}, dirs: map[string]bool{".": true},
+		content: map[string][]byte{}, parsed: map[string][]Document{},
+	}
+	for _, name := range regular {
+		f.regular[name] = true
+	}
+	for _, name := range dirs {
+		f.dirs[name] = true
+	}
+	return f
 }
 
 // Relative is a path within the tree without the ./ and / that it may start
@@ -89,7 +101,7 @@ func (f *Files) Read(name string) ([]byte, error) {
 	if !f.regular[name] {
 		return nil, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
 	}
-	text, err := fs.ReadFile(f.tree, name)
+	text, err := f.read(name)
 	if err == nil {
 		f.content[name] = text
 	}
@@ -102,7 +114,7 @@ func (f *Files) Documents(name string) []Document {
 		return known
 	}
 	var out []Document
-	if text, err := f.Read(name); err == nil && IsManifest(name) {
+	if text, err := f.Read(name); err == nil && IsManifest(name) && Expands(text) == nil {
 		out = split(text, lines(text), 0, 0)
 	}
 	f.parsed[name] = out

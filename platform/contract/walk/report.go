@@ -3,7 +3,6 @@ package walk
 import (
 	"fmt"
 	"maps"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -60,9 +59,7 @@ func (w *Walk) Occurring(in *Origin, find func(escaped bool) tree.Finder, f find
 // it to be added to.
 func (w *Walk) InClusterFile(setting []string, f finding.Finding) *finding.OfCluster {
 	f.File = w.Published.File
-	if text, err := os.ReadFile(f.File); err == nil {
-		f.Line, f.Column = settingPlace(text, setting)
-	}
+	f.Line, f.Column = settingPlace([]byte(w.Published.Source), setting)
 	w.Findings = append(w.Findings, finding.OfCluster{Finding: f, General: true})
 	return &w.Findings[len(w.Findings)-1]
 }

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package kustomize
+package contract
 
 // openNoMore does nothing: this system has no such limit. The PATH and the way
 // out of HTTP are gone all the same.

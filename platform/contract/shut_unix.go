@@ -1,6 +1,6 @@
 //go:build unix
 
-package kustomize
+package contract
 
 import (
 	"runtime/debug"
