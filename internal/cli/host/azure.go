@@ -143,6 +143,10 @@ type azurePull struct {
 		} `json:"project"`
 	} `json:"repository"`
 	Reviewers []azureReviewer `json:"reviewers"`
+	// Source is the branch that the request comes from; Fork is there when another
+	// repository has it.
+	Source string    `json:"sourceRefName"`
+	Fork   *struct{} `json:"forkSource"`
 	// Merged is the commit that completing it has made, and Head the last one of its
 	// branch, which is on the target now if the merge was a rebase without a change.
 	Merged azureCommit `json:"lastMergeCommit"`
