@@ -200,6 +200,8 @@ func TestAzureAppliesThePlan(t *testing.T) {
 	assert.Check(t, apply.Environment == "apply" && apply.Deployment != "" && apply.stage.DependsOn.Value == "plan" && apply.stage.LockBehavior == "sequential",
 		"apply runs beside another, without approval or before the plan: %+v", apply.stage)
 	assert.DeepEqual(t, apply.Variables[2], azureVariable{Name: "DIGEST", Value: "$[ stageDependencies.plan.plan.outputs['digest.DIGEST'] ]"})
+	checkout := apply.steps()[0]
+	assert.Check(t, checkout.FetchDepth != nil && *checkout.FetchDepth == 0, "the requests that are applied cannot be found")
 	downloaded := slices.ContainsFunc(apply.steps(), func(s azureStep) bool { return s.Download == "current" && s.Artifact == "plan" })
 	published := slices.ContainsFunc(jobs["plan"].steps(), func(s azureStep) bool {
 		return s.Publish == "$(Build.ArtifactStagingDirectory)" && s.Artifact == "plan" && s.Condition == ""

@@ -170,6 +170,9 @@ func TestApplyOfThePlan(t *testing.T) {
 		uploads = uploads || plans && s.With["name"] == "plan" && strings.Contains(s.With["path"], "${{ runner.temp }}/plan.json\n")
 	}
 	for _, s := range w.Jobs["apply"].Steps {
+		if strings.HasPrefix(s.Uses, "actions/checkout@") {
+			assert.Check(t, is.Equal(s.With["fetch-depth"], "0"), "the requests that are applied cannot be found")
+		}
 		downloads = downloads || strings.HasPrefix(s.Uses, "actions/download-artifact@") && s.With["name"] == "plan" && s.With["path"] == "${{ runner.temp }}"
 		applies = applies || downloads && s.Env["DIGEST"] == "${{ needs.plan.outputs.digest }}" &&
 			strings.Contains(s.Run, `bin/tombolo up --all --plan "$RUNNER_TEMP/plan.json" --plan-digest "$DIGEST" `)

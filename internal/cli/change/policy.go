@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tombolo/automation/inputs"
 	"tombolo/automation/plan"
 	"tombolo/config"
 	"tombolo/internal/cli/fault"
@@ -26,6 +27,9 @@ type Judge struct {
 	// directory, if it is there; as it was at the commit of --changed-since, for a
 	// change is judged by the policy that it finds, and not by its own.
 	Policy string
+	// Brought finds the commits that have brought what an apply changes of a cluster; nil where
+	// nothing is applied.
+	Brought func(ctx context.Context, cluster string) (inputs.Line, error)
 }
 
 // AddPolicyFlags adds the flags.
@@ -39,7 +43,7 @@ func (j *Judge) AddPolicyFlags(cmd *cobra.Command) {
 // policy everything passes.
 type Rules struct {
 	policy    *config.Policy
-	approvals int
+	approvals plan.Approvals
 }
 
 // Rules reads the policy and, where it needs them, the approvals.

@@ -28,9 +28,8 @@ type planner struct {
 	op       apitype.OpType
 	// up is the error of an up.
 	up error
-	// applied is the commit that is recorded, and made says that the cluster exists.
+	// applied is the commit that is recorded.
 	applied string
-	made    bool
 }
 
 func (p *planner) Preview(_ context.Context, c *config.Cluster, o automation.PreviewOptions) (automation.Result, error) {

@@ -118,7 +118,7 @@ func (d *delivered) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // apply applies a plan of HEAD, as the pipeline does. applied is the commit that is recorded.
-func (d *delivered) apply(applied string, made bool) (*fixture, error) {
+func (d *delivered) apply(applied string) (*fixture, error) {
 	d.t.Helper()
 	server := httptest.NewServer(d)
 	d.t.Cleanup(server.Close)
@@ -129,7 +129,7 @@ func (d *delivered) apply(applied string, made bool) (*fixture, error) {
 		"GITHUB_EVENT_NAME": "push", "GITHUB_SHA": d.git("rev-parse", "HEAD"), "GITHUB_REF": "refs/heads/main",
 	}
 	fx.opts.Lookup = func(name string) (string, bool) { v, ok := env[name]; return v, ok }
-	p.applied, p.made = applied, made
+	p.applied = applied
 	return fx, upRun(d.t.Context(), fx.opts)
 }
 
@@ -142,7 +142,6 @@ func TestEachRequestIsApproved(t *testing.T) {
 		change func(*delivered)
 		// applied is the commit that is recorded: base by default.
 		applied string
-		fresh   bool
 		err     string // "" where it is applied
 	}{
 		{name: "the harmless one has approvals", change: func(d *delivered) { d.approvals[8] = 2 }, err: refused},
@@ -163,7 +162,7 @@ func TestEachRequestIsApproved(t *testing.T) {
 		}, err: "no request has brought it"},
 		{name: "the host does not tell", change: func(d *delivered) { d.approvals[7], d.unknown = 2, "/commits/" }, err: "410 Gone"},
 		{name: "the host does not tell who reviews", change: func(d *delivered) { d.approvals[7], d.unknown = 2, "/reviews" }, err: "410 Gone"},
-		{name: "nothing is recorded", change: func(d *delivered) { d.approvals[7] = 2 }, applied: "none", err: "no commit is recorded that was applied to demo"},
+		{name: "nothing is recorded", change: func(d *delivered) { d.approvals[7] = 2 }, applied: "none", err: "nothing was applied to it, and there is no commit before that of its file"},
 		{name: "what is recorded is no commit here", change: func(d *delivered) { d.approvals[7] = 2 }, applied: strings.Repeat("5", 40), err: "has no such commit"},
 		{name: "what is recorded is on another branch", change: func(d *delivered) {
 			d.approvals[7] = 2
@@ -182,12 +181,12 @@ func TestEachRequestIsApproved(t *testing.T) {
 			d.commit()
 			d.merge(9, "clusters/demo.yaml", "name: demo # again\n")
 			d.approvals[9] = 2
-		}, applied: "none", fresh: true},
+		}, applied: "none"},
 		{name: "a new cluster without approvals", change: func(d *delivered) {
 			d.git("rm", "-q", "clusters/demo.yaml")
 			d.commit()
 			d.merge(9, "clusters/demo.yaml", "name: demo # again\n")
-		}, applied: "none", fresh: true, err: refused},
+		}, applied: "none", err: refused},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			d := deliver(t)
@@ -196,7 +195,7 @@ func TestEachRequestIsApproved(t *testing.T) {
 			if test.applied != "" && test.applied != "none" {
 				applied = test.applied
 			}
-			fx, err := d.apply(applied, !test.fresh)
+			fx, err := d.apply(applied)
 			if test.err != "" {
 				assert.ErrorContains(t, err, test.err)
 				assert.Check(t, is.Len(fx.driver.calls, 0))
@@ -220,13 +219,9 @@ func TestAppliedWithoutAChange(t *testing.T) {
 	assert.Check(t, is.Len(d.asked, 0))
 }
 
-func (p *planner) Applied(context.Context, *config.Cluster) (string, bool, error) {
-	return p.applied, p.made, nil
-}
+func (p *planner) Applied(context.Context, *config.Cluster) (string, error) { return p.applied, nil }
 
-func (d *driver) Applied(context.Context, *config.Cluster) (string, bool, error) {
-	return "", true, nil
-}
+func (d *driver) Applied(context.Context, *config.Cluster) (string, error) { return "", nil }
 
 func (d *driver) RecordApplied(_ context.Context, c *config.Cluster, commit string) error {
 	d.call("applied " + c.Name + " " + commit)
