@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"tombolo/automation/plan"
@@ -57,28 +58,35 @@ const approvalsTimeout = time.Minute
 
 // approvals are the number, of the host where it is to be asked: about the job's own request, or,
 // where something is applied, about each that has brought it, whatever the job is for.
-func (j *Judge) approvals(ctx context.Context, status render.Status) (plan.Approvals, error) {
-	n := j.Approvals.Number
+func (j *Judge) approvals(ctx context.Context, status render.Status) plan.Approvals {
 	switch {
 	case j.Approvals.Auto && j.Brought != nil:
-		return j.ofEach(ctx, status), nil
+		return j.ofEach(ctx, status)
 	case j.Approvals.Auto:
-		people, err := ask(ctx, status, func(ctx context.Context) ([]string, error) {
-			request, err := host.Asked{Lookup: j.Lookup}.Reviewed(ctx, readReviews)
-			if err != nil || request.Number == 0 {
-				return nil, err
-			}
-			return request.Approvals(ctx)
-		})
-		if err != nil {
+		once := sync.OnceValues(func() (int, error) { return j.ofOwn(ctx, status) })
+		return func(string) (int, error) { return once() }
+	}
+	return func(string) (int, error) { return j.Approvals.Number, nil }
+}
+
+// ofOwn are the approvals of the job's own request. There are none where the host does not tell
+// who has committed it: people have to see its preview all the same.
+func (j *Judge) ofOwn(ctx context.Context, status render.Status) (int, error) {
+	people, err := ask(ctx, status, func(ctx context.Context) ([]string, error) {
+		request, err := host.Asked{Lookup: j.Lookup}.Reviewed(ctx, readReviews)
+		if err != nil || request.Number == 0 {
 			return nil, err
 		}
-		if len(people) > 0 {
-			status.Doing("approved by %s", strings.Join(people, ", "))
-		}
-		n = len(people)
+		return request.Approvals(ctx)
+	})
+	if untold := new(host.Untold); errors.As(err, &untold) {
+		status.Plain("! nobody is known to have approved the change: %v", untold)
+		return 0, nil
 	}
-	return func(string) (int, error) { return n, nil }, nil
+	if err == nil && len(people) > 0 {
+		status.Doing("approved by %s", strings.Join(people, ", "))
+	}
+	return len(people), err
 }
 
 // readReviews is what a token has to be allowed.

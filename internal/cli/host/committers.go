@@ -52,9 +52,18 @@ func (r Request) pushersOf(head string, page func() ([]push, error)) (map[string
 			return who, nil
 		}
 		if more == nil {
-			return nil, fmt.Errorf("request %d: who has pushed it is not told by the host", r.Number)
+			return nil, r.untold("who has pushed it is not told by the host")
 		}
 	}
+}
+
+// Untold is what the host does not tell of a request, so that nobody is known to approve it.
+type Untold struct{ what string }
+
+func (u *Untold) Error() string { return u.what }
+
+func (r Request) untold(format string, args ...any) error {
+	return &Untold{fmt.Sprintf("request %d: ", r.Number) + fmt.Sprintf(format, args...)}
 }
 
 // pages calls a list, page by page: each has its own next after the first address.
@@ -99,7 +108,7 @@ type gitHubCommits struct {
 // repository activities".
 func (r Request) gitHubCommitters(ctx context.Context, path string, of gitHubCommits) (map[string]bool, error) {
 	if of.Head.Repo == nil {
-		return nil, fmt.Errorf("request %d: the branch that it comes from is gone, with all who have pushed to it", r.Number)
+		return nil, r.untold("the branch that it comes from is gone, with all who have pushed to it")
 	}
 	type actor struct {
 		ID int `json:"id"`
@@ -113,7 +122,7 @@ func (r Request) gitHubCommitters(ctx context.Context, path string, of gitHubCom
 		return nil, err
 	}
 	if len(commits) != of.Commits || len(commits) == 0 {
-		return nil, fmt.Errorf("request %d: the host tells %d of its %d commits", r.Number, len(commits), of.Commits)
+		return nil, r.untold("the host tells %d of its %d commits", len(commits), of.Commits)
 	}
 	ref := "refs/heads/" + of.Head.Ref
 	page := pages[struct {
@@ -136,7 +145,7 @@ func (r Request) gitHubCommitters(ctx context.Context, path string, of gitHubCom
 	}
 	for _, c := range commits {
 		if c.Author == nil || c.Committer == nil {
-			return nil, fmt.Errorf("request %d: commit %s is of nobody with an account: add its address to the account of who has committed it", r.Number, c.SHA)
+			return nil, r.untold("commit %s is of nobody with an account: add its address to the account of who has committed it", c.SHA)
 		}
 		who[idOf(c.Author.ID)], who[idOf(c.Committer.ID)] = true, true
 	}
@@ -173,7 +182,7 @@ func (r Request) gitLabCommitters(ctx context.Context, path string, of gitLabCom
 		return nil, nil, err
 	}
 	if len(commits) == 0 {
-		return nil, nil, fmt.Errorf("request %d: the host tells none of its commits", r.Number)
+		return nil, nil, r.untold("the host tells none of its commits")
 	}
 	names = map[string]bool{}
 	for _, c := range commits {
@@ -209,7 +218,7 @@ func (r Request) gitLabCommitters(ctx context.Context, path string, of gitLabCom
 // lower case. Sources: REST API 7.1, "Pull Request Commits", "Pushes - List".
 func (r Request) azureCommitters(ctx context.Context, path string, pull azurePull) (who, addresses map[string]bool, err error) {
 	if pull.Fork != nil {
-		return nil, nil, fmt.Errorf("request %d: the branch that it comes from is in a fork, where who has pushed to it is not told", r.Number)
+		return nil, nil, r.untold("the branch that it comes from is in a fork, where who has pushed to it is not told")
 	}
 	addresses, err = r.azureAddresses(ctx, path)
 	if err != nil {
@@ -273,7 +282,7 @@ func (r Request) azureAddresses(ctx context.Context, path string) (map[string]bo
 		token = header.Get(azureContinues)
 	}
 	if len(addresses) == 0 {
-		return nil, fmt.Errorf("request %d: the host tells none of its commits", r.Number)
+		return nil, r.untold("the host tells none of its commits")
 	}
 	return addresses, nil
 }
