@@ -35,7 +35,7 @@ type Judge struct {
 // AddPolicyFlags adds the flags.
 func (j *Judge) AddPolicyFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.Var(&j.Approvals, "approvals", "how many `people` have approved the change, for the policy; auto asks the Git host, in a job for the request")
+	f.Var(&j.Approvals, "approvals", "how many `people` have approved the change, for the policy; auto asks the Git host, about the job's request or about each one that an up applies")
 	f.StringVar(&j.Policy, "policy", "", "the policy `file` (default: the project's "+config.PolicyFile+", as it was at the commit of --changed-since)")
 }
 
