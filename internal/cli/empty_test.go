@@ -13,9 +13,15 @@ import (
 // variable of CI that is not set would turn off what the flag is for.
 func TestEmptyValuesAreRefused(t *testing.T) {
 	for _, args := range [][]string{
-		{"up", "demo", "--plan", "p", "--plan-digest", ""}, {"up", "demo", "--yes", "--plan="}, {"up", "--yes", "--all", "--selector", ""},
-		{"up", "demo", "--yes", "--backend", " "}, {"preview", "demo", "--changed-since", ""}, {"push", "demo", "--branch", ""},
-		{"verify", "demo", "--revision", ""}, {"up", "--all", "--status", ""}, {"destroy", "--all", "--yes-destroy", "demo,,"},
+		{"up", "demo", "--plan", "p", "--plan-digest", ""},
+		{"up", "demo", "--yes", "--plan="},
+		{"up", "--yes", "--all", "--selector", ""},
+		{"up", "demo", "--yes", "--backend", " "},
+		{"preview", "demo", "--changed-since", ""},
+		{"push", "demo", "--branch", ""},
+		{"verify", "demo", "--revision", ""},
+		{"up", "--all", "--status", ""},
+		{"destroy", "--all", "--yes-destroy", "demo,,"},
 	} {
 		f, _, errOut := testFactory(t)
 		assert.Check(t, is.Equal(run(t.Context(), f, args), 2), "%q: %s", args, errOut)
