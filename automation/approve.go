@@ -26,8 +26,16 @@ import (
 // it, the passphrase of the states is taken.
 const PlanKey = "TOMBOLO_PLAN_KEY"
 
-// planSecret is that secret; "" where none is known, as with a key service.
+// planSecret is that secret; "" where none is known, as with a key service. Azure Pipelines
+// writes $(NAME) in the place of a variable that is not there, which everybody knows. Source:
+// learn.microsoft.com/azure/devops/pipelines/process/variables, "Runtime parsing of variables".
 func (d *Driver) planSecret() (string, error) {
+	if key := d.opts.lookupEnv(PlanKey); key == "$("+PlanKey+")" {
+		return "", &fault.Error{
+			What:   fmt.Sprintf("read the key of plans: %s is %s, which is a variable that the pipeline does not have", PlanKey, key),
+			Remedy: fmt.Sprintf("add %s to the variable group tombolo-plan, or take it out of the step's env", PlanKey),
+		}
+	}
 	for _, name := range []string{PlanKey, "PULUMI_CONFIG_PASSPHRASE"} {
 		if secret := d.opts.lookupEnv(name); secret != "" {
 			return secret, nil

@@ -94,7 +94,8 @@ type Pipelines struct {
 
 // PreviewRole is the role of the jobs that read: previews and drift.
 type PreviewRole struct {
-	// Environments of GitHub whose jobs may assume the role. Default: preview, drift.
+	// Environments of GitHub whose jobs may assume the role. Default: preview,
+	// preview-program, plan, drift.
 	// With GitLab, the jobs of every branch of the project may.
 	Environments []string `yaml:"environments,omitempty"`
 	// Parameters of Parameter Store that previews may read, because cluster files take
@@ -132,7 +133,9 @@ const (
 	defaultSessionHours = 6
 )
 
-func defaultPreviewEnvironments() []string { return []string{"preview", "preview-program", "drift"} }
+func defaultPreviewEnvironments() []string {
+	return []string{"preview", "preview-program", "plan", "drift"}
+}
 
 func defaultApplyEnvironments() []string { return []string{"apply"} }
 

@@ -36,7 +36,7 @@ func TestLoadAccount(t *testing.T) {
 	assert.NilError(t, err)
 	assert.DeepEqual(t, a.Pipelines, Pipelines{
 		Host: GitHub, Repository: "acme/clusters", Issuer: "token.actions.githubusercontent.com", Audience: "sts.amazonaws.com",
-		Preview: PreviewRole{Environments: []string{"preview", "preview-program", "drift"}},
+		Preview: PreviewRole{Environments: []string{"preview", "preview-program", "plan", "drift"}},
 		Apply: ApplyRole{
 			Environments: []string{"apply"}, PolicyARNs: []string{"arn:aws:iam::111122223333:policy/clusters"}, SessionHours: 6,
 		},

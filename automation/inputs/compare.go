@@ -49,19 +49,8 @@ type Report struct {
 // Since compares the inputs of clusters with what they were at o.Ref. The error
 // is a *fault.Error where Git, or the program's source, cannot be read.
 func Since(ctx context.Context, o Options, clusters []*config.Cluster) (Report, error) {
-	repo, err := openRepository(ctx, o.Root, o.Ref)
+	s, err := searchSince(ctx, o)
 	if err != nil {
-		return Report{}, err
-	}
-	diff, err := repo.diff(ctx)
-	if err != nil {
-		return Report{}, err
-	}
-	s := &search{repo: repo, diff: diff}
-	if s.shared, err = s.ofAll(ctx); err != nil {
-		return Report{}, err
-	}
-	if s.tree, err = s.treePath(o.Tree); err != nil {
 		return Report{}, err
 	}
 	report := Report{Clusters: map[string][]Reason{}, Removed: s.removedClusters()}
@@ -76,6 +65,24 @@ func Since(ctx context.Context, o Options, clusters []*config.Cluster) (Report, 
 	}
 	report.Unseen = s.unseen
 	return report, nil
+}
+
+// searchSince looks at what has changed, and at what of it every cluster depends on.
+func searchSince(ctx context.Context, o Options) (*search, error) {
+	repo, err := openRepository(ctx, o.Root, o.Ref)
+	if err != nil {
+		return nil, err
+	}
+	diff, err := repo.diff(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &search{repo: repo, diff: diff, differing: map[string]bool{}}
+	if s.shared, err = s.ofAll(ctx); err != nil {
+		return nil, err
+	}
+	s.tree, err = s.treePath(o.Tree)
+	return s, err
 }
 
 // ofAll gathers what every cluster depends on.

@@ -53,6 +53,9 @@ func (s *search) modules(ctx context.Context, now []byte) ([]Reason, error) {
 	if known {
 		differing = slices.DeleteFunc(differing, func(c Change) bool { return !used[c.Name] })
 	}
+	if len(differing) > 0 {
+		s.differing[mod], s.differing[sum] = true, true
+	}
 	return reason(Modules, differing), nil
 }
 

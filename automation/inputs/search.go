@@ -16,6 +16,8 @@ type search struct {
 	// tree is the platform tree's path in the repository; "" when trees are not
 	// compared.
 	tree string
+	// differing are the files among the inputs that have changed, by their paths in the repository.
+	differing map[string]bool
 	// unseen is what clusters take values from, and Git does not have.
 	unseen []Unseen
 }
@@ -33,6 +35,7 @@ func (s *search) files(input Input, paths ...string) []Reason {
 	var changes []Change
 	for _, p := range paths {
 		if how, ok := s.diff[p]; ok {
+			s.differing[p] = true
 			changes = append(changes, Change{Name: s.repo.display(p), How: string(how)})
 		}
 	}

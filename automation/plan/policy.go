@@ -15,18 +15,28 @@ import (
 // approvalsOf is how many people must approve what needs a second approval.
 const approvalsOf = 2
 
-// Judge has the policy judge the change, which so many people have approved. A
-// rule that nothing matches has no verdict.
-func (s *Set) Judge(p *config.Policy, approvals int) error {
+// Approvals are how many people have approved what changes a cluster.
+type Approvals func(cluster string) (int, error)
+
+// Judge has the policy judge the change. Approvals are asked for the clusters alone that a rule
+// is about, each of which needs them. A rule that nothing matches has no verdict.
+func (s *Set) Judge(p *config.Policy, approvals Approvals) error {
 	s.Policy = path.Base(p.File)
 	for _, rule := range p.Rules {
-		v := Verdict{
-			Rule: rule.Name, Reason: rule.Reason, Decision: rule.Decision,
-			Met: rule.Decision == config.SecondApproval && approvals >= approvalsOf,
-		}
-		var err error
-		if v.Matches, err = s.matches(rule.Match); err != nil {
+		v := Verdict{Rule: rule.Name, Reason: rule.Reason, Decision: rule.Decision, Met: rule.Decision == config.SecondApproval}
+		clusters, err := v.match(*s, rule.Match)
+		if err != nil {
 			return fmt.Errorf("rule %s of %s: %w", rule.Name, p.File, err)
+		}
+		for _, cluster := range clusters {
+			if !v.Met {
+				break
+			}
+			n, err := approvals(cluster)
+			if err != nil {
+				return err
+			}
+			v.Met = n >= approvalsOf
 		}
 		if len(v.Matches) > 0 {
 			s.Verdicts = append(s.Verdicts, v)
@@ -40,25 +50,29 @@ func (s Set) Unmet() []Verdict {
 	return slices.DeleteFunc(slices.Clone(s.Verdicts), func(v Verdict) bool { return v.Met })
 }
 
-func (s Set) matches(m config.PolicyMatch) ([]string, error) {
+// match adds what a rule is about to its verdict, and returns the clusters that have it.
+func (v *Verdict) match(s Set, m config.PolicyMatch) (clusters []string, err error) {
 	selector, err := labels.Parse(m.Clusters)
 	if err != nil {
 		return nil, fmt.Errorf("selector %q: %w", m.Clusters, err)
 	}
-	var out []string
 	for _, c := range s.Clusters {
 		if !selector.Matches(labels.Set(c.Labels)) {
 			continue
 		}
+		before := len(v.Matches)
 		for _, stack := range c.Stacks {
 			for _, r := range stack.Resources {
 				if isMatch(m, r) {
-					out = append(out, fmt.Sprintf("%s: %s %s %s", c.Name, r.Op, r.Type, r.Name))
+					v.Matches = append(v.Matches, fmt.Sprintf("%s: %s %s %s", c.Name, r.Op, r.Type, r.Name))
 				}
 			}
 		}
+		if len(v.Matches) > before {
+			clusters = append(clusters, c.Name)
+		}
 	}
-	return out, nil
+	return clusters, nil
 }
 
 func isMatch(m config.PolicyMatch, r Resource) bool {

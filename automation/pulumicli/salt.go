@@ -10,6 +10,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"tombolo/automation/fault"
 	"tombolo/internal/file"
 )
 
@@ -54,4 +55,43 @@ func (p *CLI) ShareSalt(of, with string) error {
 // settingsFile is where a stack has its settings.
 func (p *CLI) settingsFile(stack string) string {
 	return filepath.Join(p.WorkDir, stackConfigDir, "Pulumi."+stack+".yaml")
+}
+
+// refuseEmptyPassphrase refuses to make a stack with an empty passphrase, for which Pulumi takes a
+// variable that is set to nothing, as CI does of a secret that is not there. Source: readPassphrase
+// in pkg/secrets/passphrase/manager.go of github.com/pulumi/pulumi.
+func (p *CLI) refuseEmptyPassphrase(stack string, at Place) error {
+	if at.secrets != "" && at.secrets != passphrase || strings.HasPrefix(lookup(at, "PULUMI_BACKEND_URL"), "http") {
+		return nil
+	}
+	value, set := at.env["PULUMI_CONFIG_PASSPHRASE"]
+	if !set {
+		value, set = os.LookupEnv("PULUMI_CONFIG_PASSPHRASE")
+	}
+	if !set || value != "" || lookup(at, "PULUMI_CONFIG_PASSPHRASE_FILE") != "" {
+		return nil
+	}
+	var has settings
+	text, err := os.ReadFile(filepath.Join(at.dir, stackConfigDir, "Pulumi."+stack+".yaml"))
+	if err == nil {
+		err = yaml.Unmarshal(text, &has)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read the settings of stack %s: %w", stack, err)
+	}
+	if has.Provider != "" && has.Provider != passphrase {
+		return nil
+	}
+	return &fault.Error{
+		What:   fmt.Sprintf("make stack %s: PULUMI_CONFIG_PASSPHRASE is set to an empty passphrase, with which anybody decrypts its secrets", stack),
+		Remedy: "set it to a passphrase, or encrypt by a key service with --secrets-provider",
+	}
+}
+
+// lookup is a variable of a place; "" where it has none.
+func lookup(at Place, name string) string {
+	if value, ok := at.env[name]; ok {
+		return value
+	}
+	return os.Getenv(name)
 }

@@ -41,3 +41,39 @@ func TestShareSalt(t *testing.T) {
 		})
 	}
 }
+
+// TestEmptyPassphrase: no new stack is encrypted by the empty passphrase of a variable of CI that
+// has no value. Pulumi takes it for one.
+func TestEmptyPassphrase(t *testing.T) {
+	const set, file = "PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE"
+	for name, tt := range map[string]struct {
+		env                map[string]string
+		provider, settings string
+		refused            bool
+	}{
+		"empty":             {env: map[string]string{set: ""}, refused: true},
+		"empty, by name":    {env: map[string]string{set: ""}, provider: "passphrase", refused: true},
+		"salted":            {env: map[string]string{set: ""}, settings: "encryptionsalt: v1:abc=:v1:d:e\n", refused: true},
+		"a passphrase":      {env: map[string]string{set: "x"}},
+		"of a file":         {env: map[string]string{set: "", file: "/run/passphrase"}},
+		"not set":           {}, // the CLI says so itself
+		"a key":             {env: map[string]string{set: ""}, provider: "awskms://alias/a"},
+		"a key of settings": {env: map[string]string{set: ""}, settings: "secretsprovider: awskms://alias/a\n"},
+		"Pulumi Cloud":      {env: map[string]string{set: "", "PULUMI_BACKEND_URL": "https://api.pulumi.com"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := New(Options{WorkDir: t.TempDir(), Secrets: tt.provider, Env: tt.env})
+			assert.NilError(t, p.prepareWorkDir())
+			if tt.settings != "" {
+				assert.NilError(t, os.WriteFile(p.settingsFile("demo-core"), []byte(tt.settings), 0o600))
+			}
+			err := p.refuseEmptyPassphrase("demo-core", p.Place())
+			if !tt.refused {
+				assert.NilError(t, err)
+				return
+			}
+			assert.Error(t, err, "make stack demo-core: PULUMI_CONFIG_PASSPHRASE is set to an empty passphrase, with which anybody decrypts its secrets; "+
+				"set it to a passphrase, or encrypt by a key service with --secrets-provider")
+		})
+	}
+}

@@ -57,6 +57,9 @@ name, or the path of its file.`),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := refuseEmpty(cmd.Flags()); err != nil {
+				return err
+			}
 			if err := f.ApplyEnv(cmd.Flags().Changed("lab")); err != nil {
 				return err
 			}

@@ -3,6 +3,7 @@ package handoff
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,6 +35,7 @@ func RESTConfig(kubeconfig []byte, env map[string]string) (*rest.Config, error) 
 	if err != nil {
 		return nil, fmt.Errorf("read kubeconfig: %w", err)
 	}
+	cfg.Wrap(func(rt http.RoundTripper) http.RoundTripper { return stays{rt} })
 	plugin := cfg.ExecProvider
 	if plugin == nil {
 		return cfg, nil
@@ -53,6 +55,19 @@ func RESTConfig(kubeconfig []byte, env map[string]string) (*rest.Config, error) 
 	}
 	plugin.Command = file
 	return cfg, nil
+}
+
+// stays refuses redirects: client-go's own transports, which are around this one, would send
+// the credentials to wherever they lead. The Kubernetes API has none for what is read here.
+type stays struct{ http.RoundTripper }
+
+func (s stays) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := s.RoundTripper.RoundTrip(r)
+	if err != nil || response.StatusCode/100 != 3 || response.StatusCode == http.StatusNotModified {
+		return response, err
+	}
+	response.Body.Close()
+	return nil, fmt.Errorf("the Kubernetes API redirects to %s: the credentials are not sent there; look at the cluster's address", response.Header.Get("Location"))
 }
 
 // addEnvironment gives the plugin what its kubeconfig does not set, but for the

@@ -68,7 +68,7 @@ func TestRoles(t *testing.T) {
 		"url": "https://token.actions.githubusercontent.com", "clientIdLists[0]": "sts.amazonaws.com",
 	})
 	for name, subjects := range map[string]string{
-		"preview": `["repo:acme/clusters:environment:preview","repo:acme/clusters:environment:preview-program","repo:acme/clusters:environment:drift"]`,
+		"preview": `["repo:acme/clusters:environment:preview","repo:acme/clusters:environment:preview-program","repo:acme/clusters:environment:plan","repo:acme/clusters:environment:drift"]`,
 		"apply":   `["repo:acme/clusters:environment:apply"]`,
 	} {
 		role, found := r.Named("aws:iam/role:Role", "acme-"+name+"-role")

@@ -150,7 +150,11 @@ func (r *request) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	case q.Method == http.MethodGet && q.URL.Path == all:
 		r.list(w)
 	case q.Method == http.MethodGet && q.URL.Path == pull:
-		fmt.Fprintf(w, `{"user":{"id":1,"login":"author"},"head":{"sha":%q}}`, head)
+		fmt.Fprintf(w, `{"user":{"id":1,"login":"author"},"commits":1,"head":{"sha":%q,"ref":"change","repo":{"full_name":"acme/clusters"}}}`, head)
+	case q.Method == http.MethodGet && q.URL.Path == pull+"/commits":
+		fmt.Fprintf(w, `[{"sha":%q,"author":{"id":1},"committer":{"id":1}}]`, head)
+	case q.Method == http.MethodGet && q.URL.Path == "/repos/acme/clusters/activity":
+		fmt.Fprintf(w, `[{"before":"0000","after":%q,"actor":{"id":1}}]`, head)
 	case q.Method == http.MethodGet && q.URL.Path == pull+"/reviews":
 		r.reviews(w, head)
 	case q.Method == http.MethodGet && strings.HasSuffix(q.URL.Path, "/permission"):

@@ -141,7 +141,7 @@ func TestApplyIsApproved(t *testing.T) {
 func TestRemediation(t *testing.T) {
 	w, _ := load(t, filepath.Join(github, "drift.yml"))
 	for id, want := range map[string]struct{ role, condition, command string }{
-		"drift":     {"PREVIEW", "!=", "drift --all --report drift.md"},
+		"drift":     {"PREVIEW", "!=", `drift --all --report drift.md`},
 		"remediate": {"APPLY", "==", "drift --all --remediate --report drift.md"},
 	} {
 		j := w.Jobs[id]
@@ -166,13 +166,16 @@ func TestApplyOfThePlan(t *testing.T) {
 	w, _ := load(t, filepath.Join(github, "apply.yml"))
 	var plans, uploads, downloads, applies bool
 	for _, s := range w.Jobs["plan"].Steps {
-		plans = plans || s.ID == "plan" && strings.Contains(s.Run, ` --plan plan.json --plan-output "$GITHUB_OUTPUT" `)
-		uploads = uploads || plans && s.With["name"] == "plan" && slices.Contains(strings.Fields(s.With["path"]), "plan.json")
+		plans = plans || s.ID == "plan" && strings.Contains(s.Run, ` --plan "$RUNNER_TEMP/plan.json" --plan-output "$GITHUB_OUTPUT" `)
+		uploads = uploads || plans && s.With["name"] == "plan" && strings.Contains(s.With["path"], "${{ runner.temp }}/plan.json\n")
 	}
 	for _, s := range w.Jobs["apply"].Steps {
-		downloads = downloads || strings.HasPrefix(s.Uses, "actions/download-artifact@") && s.With["name"] == "plan"
+		if strings.HasPrefix(s.Uses, "actions/checkout@") {
+			assert.Check(t, is.Equal(s.With["fetch-depth"], "0"), "the requests that are applied cannot be found")
+		}
+		downloads = downloads || strings.HasPrefix(s.Uses, "actions/download-artifact@") && s.With["name"] == "plan" && s.With["path"] == "${{ runner.temp }}"
 		applies = applies || downloads && s.Env["DIGEST"] == "${{ needs.plan.outputs.digest }}" &&
-			strings.Contains(s.Run, `bin/tombolo up --all --plan plan.json --plan-digest "$DIGEST" `)
+			strings.Contains(s.Run, `bin/tombolo up --all --plan "$RUNNER_TEMP/plan.json" --plan-digest "$DIGEST" `)
 		if strings.Contains(s.Run, "tombolo up") && !applies {
 			t.Errorf("%q applies something else than the plan", s.Run)
 		}

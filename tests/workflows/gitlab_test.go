@@ -130,10 +130,10 @@ func TestGitLab(t *testing.T) {
 	if released := jobs["preview-program"]; released.Rules[0].When != "manual" || released.Environment["name"] != "preview-program" || released.Environment["action"] != "" {
 		t.Errorf("nobody releases the program of a change: %+v", released)
 	}
-	if plan := jobs["plan"]; !slices.Contains(plan.Artifacts.Paths, "plan.json") || !strings.Contains(strings.Join(plan.Script, "\n"), "--plan plan.json --plan-output "+plan.Artifacts.Reports["dotenv"]+" ") {
+	if plan := jobs["plan"]; !slices.Contains(plan.Artifacts.Paths, "plan.json") || !strings.Contains(strings.Join(plan.Script, "\n"), `--plan "$TOMBOLO_TEMP/plan.json" --plan-output "$TOMBOLO_TEMP/`+plan.Artifacts.Reports["dotenv"]+`" `) {
 		t.Errorf("apply does not get the plan with its digest: %+v", plan)
 	}
-	if want := `up --all --plan plan.json --plan-digest "$DIGEST" `; !strings.Contains(strings.Join(apply.Script, "\n"), want) {
+	if want := `up --all --plan "$CI_PROJECT_DIR/plan.json" --plan-digest "$DIGEST" `; !strings.Contains(strings.Join(apply.Script, "\n"), want) {
 		t.Errorf("apply runs %q, want %s", apply.Script, want)
 	}
 	if plan := jobs["plan"]; slices.Index(stages, plan.Stage) >= slices.Index(stages, apply.Stage) || !reflect.DeepEqual(plan.Rules, apply.Rules) {
@@ -142,14 +142,14 @@ func TestGitLab(t *testing.T) {
 }
 
 // command is a command of ours in a script.
-var command = regexp.MustCompile(`(?:\$TOMBOLO|\btombolo"?) ([a-z]+(?: .*)?)`)
+var command = regexp.MustCompile(`(?:\$TOMBOLO|\btombolo"?) ([a-z]+(?: [^)]*)?)`)
 
 var (
 	reference = regexp.MustCompile(`--changed-since "[^"]*"`)
 	// hostsOwn is what hosts get in their own ways: files of outputs, the longest comment.
 	hostsOwn = regexp.MustCompile(`( >\S+| --plan-output \S+| --max-size \d+)`)
 	// ownDirectory is where a job of each host has its files.
-	ownDirectory = regexp.MustCompile(`"\$(?:RUNNER_TEMP|TOMBOLO_TEMP|BUILD_ARTIFACTSTAGINGDIRECTORY|PIPELINE_WORKSPACE/[a-z-]+)/([^"]+)"`)
+	ownDirectory = regexp.MustCompile(`"\$(?:RUNNER_TEMP|TOMBOLO_TEMP|CI_PROJECT_DIR|AGENT_TEMPDIRECTORY|BUILD_ARTIFACTSTAGINGDIRECTORY|PIPELINE_WORKSPACE/[a-z-]+)/([^"]+)"`)
 )
 
 // commands are the calls of tombolo in scripts, without what hosts have of their own.
@@ -193,10 +193,10 @@ func TestSameCommands(t *testing.T) {
 }
 
 // TestGitLabLeavesNothing: what a job with a token writes is in a directory of its own,
-// which goes with it; a worktree too, so that a second run works.
+// which goes with it; checkouts too.
 func TestGitLabLeavesNothing(t *testing.T) {
 	_, jobs, _ := gitLab(t)
-	own := regexp.MustCompile(`\$CI_PROJECT_DIR`)
+	own := regexp.MustCompile(`\$CI_PROJECT_DIR[^/]`)
 	seen := 0
 	for name, j := range jobs {
 		base := jobs[j.Extends]
@@ -221,8 +221,10 @@ func TestGitLabLeavesNothing(t *testing.T) {
 		if temp := j.Variables["TOMBOLO_TEMP"] + base.Variables["TOMBOLO_TEMP"]; temp != "$CI_PROJECT_DIR.tmp/tombolo-$CI_JOB_ID" {
 			t.Errorf("job %s has the directory %q, which another job may have", name, temp)
 		}
-		if strings.Contains(all, "worktree add") && !slices.Contains(after, "git worktree prune") {
-			t.Errorf("job %s leaves its worktree: %q", name, after)
+		for line := range strings.Lines(all) {
+			if (strings.Contains(line, " clone ") || strings.Contains(line, " worktree add ")) && !strings.Contains(line, ` "$TOMBOLO_TEMP/`) {
+				t.Errorf("job %s leaves its checkout: %s", name, line)
+			}
 		}
 	}
 	if seen < 7 {
@@ -240,12 +242,11 @@ func TestGitLabTrustsTheDefaultBranch(t *testing.T) {
 		if before == nil {
 			before = jobs[j.Extends].BeforeScript
 		}
-		fetched := slices.Index(before, `git -c core.hooksPath=/dev/null fetch origin "$CI_DEFAULT_BRANCH"`)
-		if added := slices.Index(before, `git -c core.hooksPath=/dev/null worktree add --detach "$TOMBOLO_TEMP/trusted" FETCH_HEAD`); fetched < 0 || added < fetched {
+		if !slices.Contains(before, `git clone --quiet --branch "$CI_DEFAULT_BRANCH" "$CI_REPOSITORY_URL" "$TOMBOLO_TEMP/trusted"`) {
 			t.Errorf("job %s does not build the default branch's program: %q", name, before)
 		}
 		for _, line := range slices.Concat(before, j.Script) {
-			if strings.Contains(line, "make ") && !strings.Contains(line, `make -C "$TOMBOLO_TEMP/trusted" `) || strings.HasPrefix(line, "bin/") {
+			if strings.Contains(line, "make ") && !strings.Contains(line, `make -C "$TOMBOLO_TEMP/trusted" `) || strings.HasPrefix(line, "bin/") || strings.Contains(line, `clone --quiet --no-checkout`) {
 				t.Errorf("job %s runs what the merge request has changed: %s", name, line)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tombolo/automation/inputs"
 	"tombolo/automation/plan"
 	"tombolo/config"
 	"tombolo/internal/cli/fault"
@@ -26,12 +27,15 @@ type Judge struct {
 	// directory, if it is there; as it was at the commit of --changed-since, for a
 	// change is judged by the policy that it finds, and not by its own.
 	Policy string
+	// Brought finds the commits that have brought what an apply changes of a cluster; nil where
+	// nothing is applied.
+	Brought func(ctx context.Context, cluster string) (inputs.Line, error)
 }
 
 // AddPolicyFlags adds the flags.
 func (j *Judge) AddPolicyFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.Var(&j.Approvals, "approvals", "how many `people` have approved the change, for the policy; auto asks the Git host, in a job for the request")
+	f.Var(&j.Approvals, "approvals", "how many `people` have approved the change, for the policy; auto asks the Git host, about the job's request or about each one that an up applies")
 	f.StringVar(&j.Policy, "policy", "", "the policy `file` (default: the project's "+config.PolicyFile+", as it was at the commit of --changed-since)")
 }
 
@@ -39,18 +43,18 @@ func (j *Judge) AddPolicyFlags(cmd *cobra.Command) {
 // policy everything passes.
 type Rules struct {
 	policy    *config.Policy
-	approvals int
+	approvals plan.Approvals
 }
 
-// Rules reads the policy and, where it needs them, the approvals.
+// Rules reads the policy. The approvals are asked for when a rule needs them.
 func (j *Judge) Rules(ctx context.Context, f *fleet.Fleet) (Rules, error) {
 	var r Rules
 	var err error
 	if r.policy, err = j.policy(ctx, f); err != nil || r.policy == nil { // then no rule needs approvals
 		return r, err
 	}
-	r.approvals, err = j.approvals(ctx, f.Status())
-	return r, err
+	r.approvals = j.approvals(ctx, f.Status())
+	return r, nil
 }
 
 // Judge adds the verdicts to the change.

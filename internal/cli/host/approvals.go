@@ -3,13 +3,14 @@ package host
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 )
 
 // Approvals are the people who approve the request as it is now, sorted by name,
-// without its author and without robots. Each of them may write to the repository:
+// without its author, those who have committed something of it, and robots. Each of them may write to the repository:
 // at GitHub, whose last review approves the newest commit; at GitLab, whom it counts
 // (whether a push takes approvals away is the project's setting) and who is a
 // Developer at least; at Azure DevOps, who has voted for it since the last push.
@@ -44,33 +45,35 @@ func (r Request) gitHubApprovals(ctx context.Context) ([]string, error) {
 	path := fmt.Sprintf("/repos/%s/pulls/%d", r.Repository, r.Number)
 	var request struct {
 		User account `json:"user"`
-		Head struct {
-			SHA string `json:"sha"`
-		} `json:"head"`
+		gitHubCommits
 	}
 	if _, err := r.Call(ctx, http.MethodGet, path, nil, &request); err != nil {
 		return nil, err
 	}
 	approve := map[account]bool{}
-	for next := path + "/reviews?per_page=100"; next != ""; {
-		var page []review // the oldest first
-		header, err := r.Call(ctx, http.MethodGet, next, nil, &page)
-		if err != nil {
-			return nil, err
+	reviews, err := list[review](ctx, r.Client, path+"/reviews?per_page=100") // the oldest first
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range reviews {
+		switch v.State {
+		case "APPROVED":
+			approve[v.User] = v.Commit == request.Head.SHA
+		case "CHANGES_REQUESTED", "DISMISSED":
+			approve[v.User] = false
 		}
-		for _, v := range page {
-			switch v.State {
-			case "APPROVED":
-				approve[v.User] = v.Commit == request.Head.SHA
-			case "CHANGES_REQUESTED", "DISMISSED":
-				approve[v.User] = false
-			}
-		}
-		next = Next(header)
+	}
+	maps.DeleteFunc(approve, func(_ account, does bool) bool { return !does })
+	if len(approve) == 0 {
+		return nil, nil
+	}
+	committed, err := r.gitHubCommitters(ctx, path, request.gitHubCommits)
+	if err != nil {
+		return nil, err
 	}
 	var names []string
-	for by, does := range approve {
-		if !does || by.ID == request.User.ID || by.Type == "Bot" {
+	for by := range approve {
+		if by.ID == request.User.ID || by.Type == "Bot" || committed[idOf(by.ID)] {
 			continue
 		}
 		writes, err := r.gitHubWriter(ctx, by)
@@ -104,6 +107,7 @@ func (r Request) gitLabApprovals(ctx context.Context) ([]string, error) {
 	path := fmt.Sprintf("/projects/%s/merge_requests/%d", r.Repository, r.Number)
 	var request struct {
 		Author account `json:"author"`
+		gitLabCommits
 	}
 	if _, err := r.Call(ctx, http.MethodGet, path, nil, &request); err != nil {
 		return nil, err
@@ -116,12 +120,19 @@ func (r Request) gitLabApprovals(ctx context.Context) ([]string, error) {
 	if _, err := r.Call(ctx, http.MethodGet, path+"/approvals", nil, &said); err != nil {
 		return nil, err
 	}
+	if len(said.By) == 0 {
+		return nil, nil
+	}
+	pushed, committed, err := r.gitLabCommitters(ctx, path, request.gitLabCommits)
+	if err != nil {
+		return nil, err
+	}
 	var names []string
 	for _, by := range said.By {
-		if by.User.ID == request.Author.ID {
+		if by.User.ID == request.Author.ID || pushed[idOf(by.User.ID)] {
 			continue
 		}
-		writes, err := r.gitLabWriter(ctx, by.User)
+		writes, err := r.gitLabWriter(ctx, by.User, committed)
 		if err != nil {
 			return nil, err
 		}
@@ -137,8 +148,9 @@ func (r Request) gitLabApprovals(ctx context.Context) ([]string, error) {
 const developer = 30
 
 // gitLabWriter asks for the user's access level, with that of groups, and whether it
-// is a person: an access token of the project is a user, too.
-func (r Request) gitLabWriter(ctx context.Context, by account) (bool, error) {
+// is a person: an access token of the project is a user, too. committed has the names in the
+// request's commits.
+func (r Request) gitLabWriter(ctx context.Context, by account, committed map[string]bool) (bool, error) {
 	var member struct {
 		Level int `json:"access_level"`
 	}
@@ -149,7 +161,11 @@ func (r Request) gitLabWriter(ctx context.Context, by account) (bool, error) {
 	if err != nil || member.Level < developer {
 		return false, err
 	}
-	var user account
+	var user struct {
+		account
+		Name  string `json:"name"`
+		Email string `json:"public_email"`
+	}
 	_, err = r.Call(ctx, http.MethodGet, fmt.Sprintf("/users/%d", by.ID), nil, &user)
-	return !user.Bot, err
+	return !user.Bot && !has(committed, user.Name, user.Email, by.Username), err
 }

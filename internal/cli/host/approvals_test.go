@@ -42,7 +42,11 @@ func TestApprovals(t *testing.T) {
 	const request, members = "/projects/9/merge_requests/7", "/projects/9/members/all/"
 	for name, r := range map[string]Request{
 		"GitHub": requestAt(t, OnGitHub, map[string]string{
-			pull: `{"user":{"id":6,"login":"author"},"head":{"sha":"new"}}`,
+			pull:                           `{"user":{"id":6,"login":"author"},"commits":1,"head":{"sha":"new","ref":"x","repo":{"full_name":"acme/clusters"}}}`,
+			pull + "/commits?per_page=100": `[{"sha":"new","author":{"id":6},"committer":{"id":6}}]`,
+			// Who has pushed is on two pages.
+			"/repos/acme/clusters/activity?per_page=100&ref=refs%2Fheads%2Fx":        `[{"before":"old","after":"new","actor":{"id":6}}]`,
+			"/second/repos/acme/clusters/activity?per_page=100&ref=refs%2Fheads%2Fx": `[{"before":"00","after":"old","actor":{"id":6}}]`,
 			pull + "/reviews?per_page=100": "[" + by("bobo", "APPROVED", "new") + "," +
 				by("of an older commit", "APPROVED", "old") + "," +
 				by("a stranger", "APPROVED", "new") + "," +
@@ -58,7 +62,10 @@ func TestApprovals(t *testing.T) {
 			people + "one%20who%20reads/permission": may("read"),
 		}),
 		"GitLab": requestAt(t, OnGitLab, map[string]string{
-			request: `{"author":{"id":1,"username":"author"}}`,
+			request:                           `{"author":{"id":1,"username":"author"},"sha":"new","source_branch":"x","source_project_id":9}`,
+			request + "/commits?per_page=100": `[{"author_name":"Author","author_email":"author@x"}]`,
+			"/projects/9/events?action=pushed&per_page=100":        `[{"author_id":1,"push_data":{"ref_type":"branch","ref":"x","commit_from":"old","commit_to":"new"}}]`,
+			"/second/projects/9/events?action=pushed&per_page=100": `[{"author_id":1,"push_data":{"ref_type":"branch","ref":"x","commit_from":null,"commit_to":"old"}}]`,
 			request + "/approvals": `{"approved_by":[{"user":{"id":2,"username":"bobo"}},{"user":{"id":1,"username":"author"}},
 				{"user":{"id":3,"username":"ada"}},{"user":{"id":4,"username":"reporter"}},{"user":{"id":5,"username":"gone"}},
 				{"user":{"id":6,"username":"project_9_bot"}}]}`,

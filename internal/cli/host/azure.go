@@ -143,6 +143,10 @@ type azurePull struct {
 		} `json:"project"`
 	} `json:"repository"`
 	Reviewers []azureReviewer `json:"reviewers"`
+	// Source is the branch that the request comes from; Fork is there when another
+	// repository has it.
+	Source string    `json:"sourceRefName"`
+	Fork   *struct{} `json:"forkSource"`
 	// Merged is the commit that completing it has made, and Head the last one of its
 	// branch, which is on the target now if the merge was a rebase without a change.
 	Merged azureCommit `json:"lastMergeCommit"`
@@ -153,9 +157,9 @@ type azureCommit struct {
 	ID string `json:"commitId"`
 }
 
-// azureOfCommit sets the number of the completed pull request that brought a commit.
+// azureBroughtBy are the numbers of the completed pull requests that brought a commit: see broughtBy.
 // Source: REST API 7.1, "Pull Request Query - Get".
-func (r *Request) azureOfCommit(ctx context.Context, commit string) error {
+func (r *Request) azureBroughtBy(ctx context.Context, commit string, later []string) ([]int, error) {
 	type query struct {
 		Items []string `json:"items"`
 		Type  string   `json:"type"`
@@ -165,21 +169,16 @@ func (r *Request) azureOfCommit(ctx context.Context, commit string) error {
 		Results []map[string][]azurePull `json:"results"`
 	}
 	if _, err := r.Call(ctx, http.MethodPost, "/"+r.Repository+"/pullrequestquery", send, &answer); err != nil {
-		return err
+		return nil, err
 	}
 	var numbers []int // a request may be in both answers
 	for _, result := range answer.Results {
 		for _, pull := range result[commit] {
-			if pull.Status == "completed" && (pull.Merged.ID == commit || pull.Head.ID == commit) {
+			if pull.Status == "completed" && isOf(commit, later, pull.Merged.ID, pull.Head.ID) {
 				numbers = append(numbers, pull.ID)
 			}
 		}
 	}
 	slices.Sort(numbers)
-	for _, number := range slices.Compact(numbers) {
-		if err := r.cameBy(number, commit); err != nil {
-			return err
-		}
-	}
-	return nil
+	return slices.Compact(numbers), nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -32,7 +33,17 @@ func (a azureRepos) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	const pull = "/acme/7e5/_apis/git/repositories/c1u/pullRequests/7"
 	switch r.URL.Path {
 	case pull:
-		fmt.Fprintf(w, `{"pullRequestId":7,"createdBy":{"id":"author"},"repository":{"id":"c1u","project":{"id":"7e5"}},"reviewers":[%s]}`, a.votes)
+		fmt.Fprintf(w, `{"pullRequestId":7,"createdBy":{"id":"author"},"sourceRefName":"refs/heads/x","lastMergeSourceCommit":{"commitId":"new"},"repository":{"id":"c1u","project":{"id":"7e5"}},"reviewers":[%s]}`, a.votes)
+	case pull + "/commits": // on two pages
+		if r.URL.Query().Get("continuationToken") == "" {
+			w.Header().Set("X-Ms-Continuationtoken", "two")
+		}
+		fmt.Fprint(w, `{"value":[{"author":{"email":"author@acme.example"},"committer":{"email":"author@acme.example"}}]}`)
+	case "/acme/7e5/_apis/git/repositories/c1u/pushes":
+		_, _ = io.WriteString(w, map[string]string{
+			"0": `{"value":[{"pushedBy":{"id":"author"},"refUpdates":[{"name":"refs/heads/x","oldObjectId":"old","newObjectId":"new"}]}]}`,
+			"1": `{"value":[{"pushedBy":{"id":"author"},"refUpdates":[{"name":"refs/heads/x","oldObjectId":"000","newObjectId":"old"}]}]}`,
+		}[r.URL.Query().Get("$skip")])
 	case pull + "/iterations":
 		fmt.Fprint(w, `{"value":[{"id":1,"createdDate":"2026-01-02T08:00:00Z"},{"id":3,"createdDate":"2026-01-02T10:00:00.5Z"},{"id":2,"createdDate":"2026-01-02T09:00:00Z"}]}`)
 	case pull + "/threads":

@@ -39,9 +39,16 @@ func (r Request) azureApprovals(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !slices.ContainsFunc(pull.Reviewers, func(by azureReviewer) bool { return azureApproves(by.Vote) }) {
+		return nil, nil
+	}
+	pushers, committed, err := r.azureCommitters(ctx, path, pull)
+	if err != nil {
+		return nil, err
+	}
 	var names []string
 	for _, by := range pull.Reviewers {
-		if by.Group || !azureApproves(by.Vote) || by.ID == pull.CreatedBy.ID || !voted[by.ID].After(pushed) {
+		if by.Group || !azureApproves(by.Vote) || by.ID == pull.CreatedBy.ID || !voted[by.ID].After(pushed) || pushers[by.ID] || has(committed, by.Name) {
 			continue
 		}
 		writes, err := r.azureWriter(ctx, pull, by.ID)

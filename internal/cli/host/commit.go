@@ -3,7 +3,8 @@ package host
 import (
 	"context"
 	"fmt"
-	"net/http"
+	"maps"
+	"slices"
 
 	"tombolo/internal/cli/fault"
 )
@@ -16,15 +17,10 @@ func (a Asked) Reviewed(ctx context.Context, may string) (Request, error) {
 	if a.Number > 0 || !pushed {
 		return a.Request(may)
 	}
-	if kind, err := a.kind(); err == nil && kind == OnGitLab && a.Repository == "" {
-		a.Repository = a.env("CI_PROJECT_ID") // of a merge request there is none
-	}
-	a.Number = 1 // asked for below
-	r, err := a.Request(may)
+	r, err := a.anyRequest(may)
 	if err != nil {
 		return Request{}, err
 	}
-	r.Number, r.Fork = 0, false
 	return r, r.ofCommit(ctx, commit)
 }
 
@@ -37,45 +33,95 @@ func (a Asked) pushed() (commit string, ok bool) {
 	return commit, commit != ""
 }
 
-// ofCommit sets the number of the merged request that brought a commit. Sources:
-// GitHub's REST API, "List pull requests associated with a commit"; GitLab's API,
-// "List all merge requests associated with a commit".
+// Brought are the merged requests that have brought commits of the branch, by their numbers. line
+// are the commits of the branch, the newest first. It fails where a commit came by none. may is
+// that of Request.
+func (a Asked) Brought(ctx context.Context, may string, commits, line []string) ([]Request, error) {
+	of, err := a.anyRequest(may)
+	if err != nil {
+		return nil, err
+	}
+	found := map[int]bool{}
+	for _, commit := range commits {
+		numbers, err := of.broughtBy(ctx, commit, line[:max(0, slices.Index(line, commit))])
+		if err != nil {
+			return nil, err
+		}
+		if len(numbers) == 0 {
+			return nil, fault.NewPrecondition("look for the request of commit "+commit+": no request has brought it", "have people look at it, and pass the number of approvals", nil)
+		}
+		for _, number := range numbers {
+			found[number] = true
+		}
+	}
+	var out []Request
+	for _, number := range slices.Sorted(maps.Keys(found)) {
+		of.Number = number
+		out = append(out, of)
+	}
+	return out, nil
+}
+
+// anyRequest is a request of the job's repository without its number.
+func (a Asked) anyRequest(may string) (Request, error) {
+	if kind, err := a.kind(); err == nil && kind == OnGitLab && a.Repository == "" {
+		a.Repository = a.env("CI_PROJECT_ID") // of a merge request there is none
+	}
+	a.Number = 1 // asked for later
+	r, err := a.Request(may)
+	r.Number, r.Fork = 0, false
+	return r, err
+}
+
+// ofCommit sets the number of the merged request that brought a commit.
 func (r *Request) ofCommit(ctx context.Context, commit string) error {
-	if r.Kind == OnAzure {
-		return r.azureOfCommit(ctx, commit)
-	}
-	path := fmt.Sprintf("/repos/%s/commits/%s/pulls", r.Repository, commit)
-	if r.Kind == OnGitLab {
-		path = fmt.Sprintf("/projects/%s/repository/commits/%s/merge_requests", r.Repository, commit)
-	}
-	var all []struct {
-		Number   int    `json:"number"`
-		IID      int    `json:"iid"`
-		MergedAt string `json:"merged_at"`
-		// Merged is the commit that GitHub made of the request, and GitLab too.
-		Merged string `json:"merge_commit_sha"`
-		Squash string `json:"squash_commit_sha"`
-		Head   string `json:"sha"`
-	}
-	if _, err := r.Call(ctx, http.MethodGet, path, nil, &all); err != nil {
+	numbers, err := r.broughtBy(ctx, commit, nil)
+	if err != nil {
 		return err
 	}
-	for _, request := range all {
-		if request.MergedAt == "" || commit != request.Merged && commit != request.Squash && commit != request.Head {
-			continue
-		}
-		if err := r.cameBy(request.Number+request.IID, commit); err != nil {
-			return err
-		}
+	if len(numbers) > 1 {
+		return fault.NewPrecondition("commit "+commit+" came by more than one request", "pass the number of approvals", nil)
+	}
+	if len(numbers) == 1 {
+		r.Number = numbers[0]
 	}
 	return nil
 }
 
-// cameBy sets the number of the request that brought a commit, once.
-func (r *Request) cameBy(number int, commit string) error {
-	if r.Number > 0 {
-		return fault.NewPrecondition("commit "+commit+" came by more than one request", "pass the number of approvals", nil)
+// merged is a request that a commit is in: Merged is the commit that the host made of it, Squash
+// that of all its commits at GitLab, and Head the last one of its branch.
+type merged struct {
+	Number   int    `json:"number"`
+	IID      int    `json:"iid"`
+	MergedAt string `json:"merged_at"`
+	Merged   string `json:"merge_commit_sha"`
+	Squash   string `json:"squash_commit_sha"`
+	Head     string `json:"sha"`
+}
+
+// broughtBy are the numbers of the merged requests that brought a commit: it is the one that they
+// are known by, or that one is among the later ones of the branch, as after a rebase. Sources:
+// GitHub's REST API, "List pull requests associated with a commit"; GitLab's API, "List all
+// merge requests associated with a commit".
+func (r *Request) broughtBy(ctx context.Context, commit string, later []string) ([]int, error) {
+	if r.Kind == OnAzure {
+		return r.azureBroughtBy(ctx, commit, later)
 	}
-	r.Number = number
-	return nil
+	path := fmt.Sprintf("/repos/%s/commits/%s/pulls?per_page=100", r.Repository, commit)
+	if r.Kind == OnGitLab {
+		path = fmt.Sprintf("/projects/%s/repository/commits/%s/merge_requests?per_page=100", r.Repository, commit)
+	}
+	all, err := list[merged](ctx, r.Client, path)
+	var numbers []int
+	for _, request := range all {
+		if request.MergedAt != "" && isOf(commit, later, request.Merged, request.Squash, request.Head) {
+			numbers = append(numbers, request.Number+request.IID)
+		}
+	}
+	return numbers, err
+}
+
+// isOf says that a request that is known by one of the commits has brought another one.
+func isOf(commit string, later []string, known ...string) bool {
+	return slices.ContainsFunc(known, func(k string) bool { return k != "" && (k == commit || slices.Contains(later, k)) })
 }

@@ -19,7 +19,8 @@ import (
 
 // Client asks an API that takes and gives JSON.
 type Client struct {
-	// HTTP sends the requests. Default: http.DefaultClient.
+	// HTTP sends the requests. Default: one like http.DefaultClient. Its CheckRedirect is not
+	// asked: see follow.
 	HTTP *http.Client
 	// Base is the URL of the API, without a slash at its end.
 	Base string
@@ -93,11 +94,15 @@ func (c Client) Call(ctx context.Context, method, address string, send, receive 
 	if err != nil {
 		return nil, err
 	}
-	client := c.HTTP
-	if client == nil {
-		client = http.DefaultClient
+	client := http.Client{}
+	if c.HTTP != nil {
+		client = *c.HTTP
 	}
+	client.CheckRedirect = c.follow
 	response, err := client.Do(request)
+	if away := new(awayError); errors.As(err, &away) {
+		return nil, away // another attempt is of no use, as it would be after an *url.Error
+	}
 	if err != nil {
 		return nil, fmt.Errorf("ask the host: %w", err)
 	}
@@ -118,16 +123,15 @@ func (c Client) Call(ctx context.Context, method, address string, send, receive 
 }
 
 func (c Client) request(ctx context.Context, method, address string, send any) (*http.Request, error) {
-	base, err := url.Parse(c.Base)
-	if err != nil {
-		return nil, fmt.Errorf("read the URL of the host's API: %w", err)
-	}
 	if strings.HasPrefix(address, "/") {
 		address = c.Base + address
 	}
 	target, err := url.Parse(address)
-	if err != nil || target.Host != base.Host || target.Scheme != base.Scheme {
-		return nil, fmt.Errorf("the host redirects to %s, which is not at %s: the token is not sent there", address, c.Base)
+	if err != nil {
+		return nil, fmt.Errorf("read an address of the host's API: %w", err)
+	}
+	if err := c.stays(target); err != nil {
+		return nil, err
 	}
 	var body io.Reader
 	if send != nil {
@@ -156,6 +160,42 @@ func (c Client) request(ctx context.Context, method, address string, send any) (
 	}
 	request.Header.Set("User-Agent", "tombolo")
 	return request, nil
+}
+
+// awayError is an address of another host, or of another scheme or port of it.
+type awayError struct{ to, base string }
+
+func (e *awayError) Error() string {
+	return fmt.Sprintf("the host redirects to %s, which is not at %s: the token is not sent there; correct the URL of its API", e.to, e.base)
+}
+
+// stays refuses an address that is not at Base's host.
+func (c Client) stays(target *url.URL) error {
+	base, err := url.Parse(c.Base)
+	if err != nil {
+		return fmt.Errorf("read the URL of the host's API: %w", err)
+	}
+	if target.Host != base.Host || target.Scheme != base.Scheme {
+		return &awayError{to: target.Redacted(), base: c.Base}
+	}
+	return nil
+}
+
+// mostRedirects is how many a question may take: GitHub has one, for a repository that was
+// renamed.
+const mostRedirects = 3
+
+// follow lets a question be asked again at the same host. Go takes Authorization away at
+// another domain, and no other header, such as GitLab's. What changes something is not sent
+// again: after 301, 302 and 303 it would be a question, whose answer looks like success.
+func (c Client) follow(request *http.Request, via []*http.Request) error {
+	if err := c.stays(request.URL); err != nil && via[0].Method == http.MethodGet {
+		return err
+	}
+	if via[0].Method != http.MethodGet || len(via) > mostRedirects {
+		return http.ErrUseLastResponse
+	}
+	return nil
 }
 
 func errorOf(request *http.Request, response *http.Response, text []byte) *Error {

@@ -120,3 +120,38 @@ func TestRefused(t *testing.T) {
 		assert.Check(t, is.Equal(Refused(err), want))
 	}
 }
+
+// TestNoTokenAfterARedirect: the token of each host goes nowhere that the host redirects to:
+// not to another host, nor to another port or scheme of it. What changes something is not sent
+// anew at all: it would be sent as a question, whose answer looks like success.
+func TestNoTokenAfterARedirect(t *testing.T) {
+	var seen []string
+	note := func(w http.ResponseWriter, r *http.Request) {
+		seen = append(seen, r.Method+" "+r.URL.Path+r.Header.Get("Authorization")+r.Header.Get("Private-Token"))
+		fmt.Fprint(w, `{}`)
+	}
+	elsewhere := httptest.NewServer(http.HandlerFunc(note))
+	t.Cleanup(elsewhere.Close)
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/away":
+			http.Redirect(w, r, elsewhere.URL+"/got", http.StatusTemporaryRedirect)
+		case "/moved":
+			http.Redirect(w, r, "/new", http.StatusMovedPermanently)
+		default:
+			note(w, r)
+		}
+	}))
+	t.Cleanup(host.Close)
+	for _, client := range []Client{GitHub(host.URL, "t"), GitLab(host.URL, "t"), Azure(host.URL, "Bearer t"), {HTTP: &http.Client{}, Base: host.URL, Header: http.Header{"Private-Token": {"t"}}}} {
+		seen = nil
+		_, err := client.Call(t.Context(), http.MethodGet, "/away", nil, nil)
+		assert.ErrorContains(t, err, "the host redirects to "+elsewhere.URL+"/got, which is not at "+host.URL+": the token is not sent there")
+		_, err = client.Call(t.Context(), http.MethodPost, "/moved", map[string]string{"body": "x"}, nil)
+		assert.ErrorContains(t, err, "the host answers 301 Moved Permanently")
+		assert.Check(t, is.Len(seen, 0))
+		_, err = client.Call(t.Context(), http.MethodGet, "/moved", nil, nil)
+		assert.NilError(t, err)
+		assert.Check(t, is.Len(seen, 1))
+	}
+}

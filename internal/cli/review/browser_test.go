@@ -78,7 +78,7 @@ func TestPageInABrowser(t *testing.T) {
 	policy := &config.Policy{File: config.PolicyFile, Rules: []config.PolicyRule{
 		{Name: "nodes", Match: config.PolicyMatch{Dangers: []string{config.AnyDanger}}, Decision: config.SecondApproval},
 	}}
-	assert.NilError(t, set.Judge(policy, 1))
+	assert.NilError(t, set.Judge(policy, func(string) (int, error) { return 1, nil }))
 	text, err := Page(set)
 	assert.NilError(t, err)
 	page := string(text)

@@ -234,7 +234,7 @@ func TestPolicyInTheComment(t *testing.T) {
 		2: {"- ✅ **nodes** has its second approval, as nodes are drained: ", "aws"},
 	} {
 		judged := set
-		assert.NilError(t, judged.Judge(policy, approvals))
+		assert.NilError(t, judged.Judge(policy, func(string) (int, error) { return approvals, nil }))
 		comment := Comment(judged, Options{Key: "preview"})
 		for _, text := range []string{want[0], "### Policy `tombolo.policy.yaml`\n", "- ❌ **aws** is denied: "} {
 			assert.Check(t, strings.Contains(comment, text), "with %d approvals nobody reads %q:\n%s", approvals, text, comment)

@@ -11,6 +11,7 @@ import (
 
 	"tombolo/automation"
 	"tombolo/automation/approved"
+	"tombolo/automation/inputs"
 	"tombolo/automation/plan"
 	"tombolo/automation/rollout"
 	"tombolo/config"
@@ -32,6 +33,9 @@ type Approved struct {
 
 	plan approved.Plan
 	seen *change.Collector
+	// commit is what is applied to the clusters that committed has: see record.
+	commit    string
+	committed map[string]bool
 }
 
 func (a *Approved) addFlags(cmd *cobra.Command) {
@@ -63,6 +67,9 @@ func (o *Options) checkPlan(cmd *cobra.Command) error {
 // compare compares what an up of the clusters would do with the plan, and has the policy
 // judge it, before anything changes.
 func (o *Options) compare(ctx context.Context, s *fleet.Session[Driver], all []*config.Cluster) error {
+	o.Brought = func(ctx context.Context, cluster string) (inputs.Line, error) {
+		return o.brought(ctx, s.Driver, all[slices.IndexFunc(all, func(c *config.Cluster) bool { return c.Name == cluster })])
+	}
 	rules, err := o.Rules(ctx, o.Fleet)
 	if err != nil {
 		return err
@@ -126,11 +133,52 @@ func (o *Options) approvedRun(ctx context.Context, all []*config.Cluster) error 
 		if err := o.compare(ctx, s, all); err != nil {
 			return err
 		}
+		o.commits(ctx, all)
+		for _, c := range all {
+			if !slices.Contains(o.planned(all), c) {
+				o.record(ctx, s.Driver, c)
+			}
+		}
 		if o.plan.Empty() {
 			o.Status().Done("the plan is empty: nothing to do")
 		}
 		return s.Run(ctx, all, o.tasks(s.Driver, o.planned(all)))
 	})
+}
+
+// brought is the line of commits since the one that was applied to the cluster.
+func (o *Options) brought(ctx context.Context, driver Driver, c *config.Cluster) (inputs.Line, error) {
+	root, err := o.Root()
+	if err != nil {
+		return inputs.Line{}, err
+	}
+	applied, err := driver.Applied(ctx, c)
+	if err != nil {
+		return inputs.Line{}, err
+	}
+	return inputs.Brought(ctx, root, applied, c)
+}
+
+// commits finds out what is applied. Outside of a repository, or with changes that are not
+// committed, there is nothing to record: the next apply looks at more requests then.
+func (o *Options) commits(ctx context.Context, all []*config.Cluster) {
+	root, err := o.Root()
+	if err == nil {
+		o.commit, o.committed, err = inputs.AtHead(ctx, root, all)
+	}
+	if err != nil {
+		o.commit = ""
+	}
+}
+
+// record writes down that the commit is applied to the cluster.
+func (o *Options) record(ctx context.Context, driver Driver, c *config.Cluster) {
+	if o.commit == "" || !o.committed[c.Name] {
+		return
+	}
+	if err := driver.RecordApplied(ctx, c, o.commit); err != nil {
+		o.Status().Plain("! %s: the next apply will want approvals of what is applied now, too: %v", c.Name, err)
+	}
 }
 
 // planned are the clusters that the plan changes.

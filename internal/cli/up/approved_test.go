@@ -28,6 +28,8 @@ type planner struct {
 	op       apitype.OpType
 	// up is the error of an up.
 	up error
+	// applied is the commit that is recorded.
+	applied string
 }
 
 func (p *planner) Preview(_ context.Context, c *config.Cluster, o automation.PreviewOptions) (automation.Result, error) {
@@ -61,14 +63,20 @@ func (p *planner) Up(ctx context.Context, c *config.Cluster, o automation.UpOpti
 func newPlanned(t *testing.T, args ...string) (*fixture, *planner) {
 	t.Helper()
 	dir := t.TempDir()
+	assert.NilError(t, os.WriteFile(filepath.Join(dir, "demo.yaml"), []byte("name: demo\n"), 0o600))
+	return newPlannedOf(t, dir, args...)
+}
+
+// newPlannedOf is newPlanned for the cluster file in a directory.
+func newPlannedOf(t *testing.T, dir string, args ...string) (*fixture, *planner) {
+	t.Helper()
 	demo := &config.Cluster{Name: "demo", File: filepath.Join(dir, "demo.yaml"), Cloud: config.Cloud{Provider: config.AWS}}
-	assert.NilError(t, os.WriteFile(demo.File, []byte("name: demo\n"), 0o600))
 	p := &planner{op: apitype.OpUpdate, observer: nothing{}}
 	r, err := p.Preview(t.Context(), demo, automation.PreviewOptions{})
 	assert.NilError(t, err)
 	plan, err := change.Plan([]change.Planned{{Cluster: demo, Plan: *r.Plan}}, false)
 	assert.NilError(t, err)
-	file := filepath.Join(dir, "plan.json")
+	file := filepath.Join(t.TempDir(), "plan.json")
 	_, err = plan.Write(file)
 	assert.NilError(t, err)
 	fx := newFixture(t, append(args, "demo", "--plan", file)...)
@@ -145,19 +153,23 @@ func TestPolicyOfAPlan(t *testing.T) {
 func TestPlanOfNothing(t *testing.T) {
 	fx, p := newPlanned(t)
 	p.op = ""
-	all, err := fx.opts.Clusters(nil)
-	assert.NilError(t, err)
-	r, err := p.Preview(t.Context(), all[0], automation.PreviewOptions{})
-	if err == nil {
-		var plan approved.Plan
-		plan, err = change.Plan([]change.Planned{{Cluster: all[0], Plan: *r.Plan}}, false)
-		assert.NilError(t, err)
-		_, err = plan.Write(fx.opts.Plan)
-	}
-	assert.NilError(t, err)
+	p.replan(t, fx)
 	assert.NilError(t, upRun(t.Context(), fx.opts))
 	assert.Assert(t, is.Len(fx.driver.calls, 0))
 	assert.Check(t, is.Contains(fx.errOut.String(), "the plan is empty: nothing to do"))
+}
+
+// replan makes the plan anew.
+func (p *planner) replan(t *testing.T, fx *fixture) {
+	t.Helper()
+	all, err := fx.opts.Clusters(nil)
+	assert.NilError(t, err)
+	r, err := p.Preview(t.Context(), all[0], automation.PreviewOptions{})
+	assert.NilError(t, err)
+	plan, err := change.Plan([]change.Planned{{Cluster: all[0], Plan: *r.Plan}}, false)
+	assert.NilError(t, err)
+	_, err = plan.Write(fx.opts.Plan)
+	assert.NilError(t, err)
 }
 
 func TestFlagsOfAPlan(t *testing.T) {

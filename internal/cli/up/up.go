@@ -31,6 +31,8 @@ type Driver interface {
 	Up(context.Context, *config.Cluster, automation.UpOptions) (automation.Result, error)
 	Unchanged(context.Context, *config.Cluster) (automation.LastUp, bool)
 	Ready(context.Context, []*config.Cluster) ([]preflight.Report, error)
+	Applied(context.Context, *config.Cluster) (string, error)
+	RecordApplied(context.Context, *config.Cluster, string) error
 	verify.Driver
 	push.Driver
 }
@@ -294,6 +296,9 @@ func (o *Options) up(ctx context.Context, driver Driver, t fleet.Terminal, c *co
 	r, err := driver.Up(ctx, c, up)
 	if err == nil && up.Refresh {
 		o.Looks.PutBack(t.Status, c.Name)
+	}
+	if err == nil && o.Plan != "" {
+		o.record(ctx, driver, c)
 	}
 	err = o.show(ctx, []*config.Cluster{c}, err)
 	if err != nil || !o.JSON() {

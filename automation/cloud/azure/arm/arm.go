@@ -214,7 +214,7 @@ const tries = 3
 // Manager itself has named is asked: the token is not for others.
 func (c Client) send(ctx context.Context, method, at string) ([]byte, http.Header, error) {
 	if !strings.HasPrefix(at, c.Endpoint+"/") {
-		return nil, nil, fmt.Errorf("the answer leads to %s, away from %s", at, c.Endpoint)
+		return nil, nil, errors.New(c.away(at))
 	}
 	for try := 1; ; try++ {
 		body, header, err := c.once(ctx, method, at)
@@ -229,13 +229,20 @@ func (c Client) send(ctx context.Context, method, at string) ([]byte, http.Heade
 	}
 }
 
+func (c Client) away(to string) string {
+	return fmt.Sprintf("the answer leads to %s, away from %s", to, c.Endpoint)
+}
+
 func (c Client) once(ctx context.Context, method, at string) ([]byte, http.Header, error) {
 	request, err := http.NewRequestWithContext(ctx, method, at, nil)
 	if err != nil {
 		return nil, nil, err
 	}
 	request.Header.Set("Authorization", "Bearer "+c.Token)
-	response, err := c.HTTP.Do(request)
+	client := *c.HTTP
+	// The token would go along.
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	response, err := client.Do(request)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -245,6 +252,9 @@ func (c Client) once(ctx context.Context, method, at string) ([]byte, http.Heade
 		return nil, nil, err
 	}
 	response.Header.Set(statusHeader, strconv.Itoa(response.StatusCode))
+	if to := response.Header.Get("Location"); response.StatusCode/100 == 3 {
+		return nil, nil, &Error{Status: response.StatusCode, Message: c.away(to)}
+	}
 	if response.StatusCode >= http.StatusBadRequest {
 		return nil, response.Header, refusal(response.StatusCode, body)
 	}

@@ -175,3 +175,16 @@ func TestParseID(t *testing.T) {
 	id, _ := ParseID("/subscriptions/S/resourcegroups/G/providers/microsoft.network/virtualnetworks/v")
 	assert.Check(t, id.In("s", "g") && id.Is("Microsoft.Network/virtualNetworks"))
 }
+
+// TestNoTokenAfterARedirect: the token goes nowhere that the Resource Manager redirects to.
+func TestNoTokenAfterARedirect(t *testing.T) {
+	elsewhere, asked := serve(t, func(w http.ResponseWriter, _ string) { fmt.Fprint(w, `{}`) })
+	c, _ := serve(t, func(w http.ResponseWriter, _ string) {
+		w.Header().Set("Location", elsewhere.Endpoint+"/got")
+		w.WriteHeader(http.StatusTemporaryRedirect)
+	})
+	var got any
+	err := c.Get(t.Context(), "/x", "1", "", &got)
+	assert.Error(t, err, "get /x: status 307: the answer leads to "+elsewhere.Endpoint+"/got, away from "+c.Endpoint)
+	assert.Check(t, is.Len(*asked, 0))
+}
