@@ -17,6 +17,8 @@ import (
 // surroundings are functions by which a program learns of more than its arguments.
 var surroundings = map[string][]string{
 	"os":       {"Getenv", "LookupEnv", "Environ", "ExpandEnv", "ReadFile", "Open", "OpenFile", "ReadDir", "DirFS", "Hostname", "Getwd", "UserHomeDir", "Executable"},
+	"file":     {"Read"},
+	"files":    {"Read"}, // the same, where a variable is a file
 	"user":     {"Current"},
 	"time":     {"Now", "Since"},
 	"http":     {"NewRequest", "NewRequestWithContext", "Get", "Post", "Head"},
@@ -30,16 +32,16 @@ var surroundings = map[string][]string{
 // inputs say which input of an up has what a place of the programs' source learns.
 var inputs = map[string]string{
 	"components/distribution/source.go http.NewRequestWithContext": "Cluster: the file has the checksum of what is at the URL",
-	"components/distribution/source.go os.ReadFile":                "Files: the distribution",
+	"components/distribution/source.go file.Read":                  "Files: the distribution",
 	"config/account.go filepath.Glob":                              "none: files of accounts are for the stacks of pipelines",
 	"config/clock.go time.Now":                                     "none: what is judged by the date is refused, or told, before an up",
 	"config/hub.go filepath.Glob":                                  "none: the names of others are for what an error says",
 	"config/load.go os.ReadDir":                                    "none: the names of others are for what an error says",
 	"config/load.go os.ReadFile":                                   "Cluster and Hub",
-	"config/policy.go os.ReadFile":                                 "none: policies judge plans",
+	"config/policy.go files.Read":                                  "none: policies judge plans",
 	"config/secrets.go os.Getenv":                                  "none: where secrets may be is refused before an up",
 	"stacks/bootstrap/secrets.go os.Getenv":                        "Secrets",
-	"stacks/bootstrap/secrets.go os.ReadFile":                      "Secrets",
+	"stacks/bootstrap/secrets.go file.Read":                        "Secrets",
 	"stacks/handoff/restconfig.go exec.LookPath":                   "none: the way to the cluster",
 	"stacks/handoff/restconfig.go os.Getenv":                       "none: the way to the cluster",
 	"stacks/owner/owner.go rand.Text":                              "States: a cluster keeps its first identity",
