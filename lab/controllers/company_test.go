@@ -29,7 +29,10 @@ func TestWay(t *testing.T) {
 func withMounts() plan {
 	container := corev1.Container{
 		Env: []corev1.EnvVar{
-			{Name: "SSL_CERT_DIR", Value: "/etc/company-ca"}, {Name: "CA", Value: "/etc/company-ca/ca.crt"}, {Name: "CA_OF_IMAGE", Value: "/etc/company-cas"}, {Name: "LEVEL", Value: "info"},
+			{Name: "SSL_CERT_DIR", Value: "/etc/company-ca"},
+			{Name: "CA", Value: "/etc/company-ca/ca.crt"},
+			{Name: "CA_OF_IMAGE", Value: "/etc/company-cas"},
+			{Name: "LEVEL", Value: "info"},
 			{Name: "PATH", Value: "/usr/local/bin"},
 		},
 		VolumeMounts: []corev1.VolumeMount{{Name: "company-ca", MountPath: "/etc/company-ca"}, {Name: "unnamed", MountPath: "/unnamed"}, {Name: "tmp", MountPath: "/tmp"}},

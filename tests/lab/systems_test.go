@@ -227,15 +227,15 @@ func (s systems) attacked(t *testing.T) {
 	wanted := map[string]string{}
 	for _, f := range txtar.Parse(text).Files {
 		content := here(string(f.Data))
-		name, file, more := strings.Cut(f.Name, "/")
-		if more {
+		name := f.Name
+		if strings.Contains(name, "/") {
 			files["attacks/"+f.Name] = content
 			continue
 		}
 		reason, _, found := strings.Cut(strings.TrimPrefix(content, "# "), "\n")
 		assert.Assert(t, found && reason != "", f.Name)
 		wanted[name] = reason
-		file = "attack.yaml"
+		file := "attack.yaml"
 		if strings.Contains(content, "kustomize.config.k8s.io") {
 			file = "kustomization.yaml"
 		}
