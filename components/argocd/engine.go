@@ -30,7 +30,20 @@ const (
 
 // Product is Argo CD, as a distribution.
 func Product() distribution.Product {
-	return distribution.Product{Name: "Argo CD", Namespace: names.ArgoCDNamespace, Release: "argocd"}
+	return distribution.Product{Name: "Argo CD", Namespace: names.ArgoCDNamespace, Release: "argocd", Environment: withoutFiles()}
+}
+
+// withoutFiles is the environment in which Git, also as kustomize starts it in the repo-server,
+// fetches by the network alone. By a path it would read other teams' checkouts, and run what a
+// reference names as the other end's program. Argo CD guards the build against the latter since
+// 3.5.4, but not what it edits before. Sources:
+// https://git-scm.com/docs/git#Documentation/git.txt-codeGITALLOWPROTOCOLcode and
+// https://github.com/argoproj/argo-cd/blob/v3.5.7/util/kustomize/kustomize.go ("Build").
+func withoutFiles() distribution.Environment {
+	return distribution.Environment{
+		Deployment: "argocd-repo-server", Containers: []string{"argocd-repo-server", "repo-server"}, // the manifest's, the chart's
+		Variables: [][2]string{{"GIT_ALLOW_PROTOCOL", "git:http:https:ssh"}},
+	}
 }
 
 // ServiceAccounts are those of Argo CD's components that talk to spokes.

@@ -201,3 +201,13 @@ func TestEngineRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestGitFetchesByTheNetworkAlone, in the repo-server of the manifest and of the chart.
+func TestGitFetchesByTheNetworkAlone(t *testing.T) {
+	for _, container := range []string{"argocd-repo-server", "repo-server"} {
+		text := `{"kind": "Deployment", "metadata": {"name": "argocd-repo-server"}, "spec": {"template": {"spec": {"containers": [{"name": "` + container + `"}]}}}}`
+		got, err := Product().Environment.Set([]byte(text))
+		assert.NilError(t, err)
+		assert.Check(t, is.Contains(string(got), `{"name": "`+container+`", env: [{name: GIT_ALLOW_PROTOCOL, value: 'git:http:https:ssh'}]}`))
+	}
+}

@@ -139,15 +139,19 @@ func (e Egress) changeContainer(container *yaml.Node, noProxy []string) error {
 		}
 	}
 	for _, v := range env {
-		given := slices.ContainsFunc(member(container, "env").Content, func(n *yaml.Node) bool { return text(n, "name") == v[0] })
-		if given { // by the values of a chart
-			continue
-		}
-		if err := add(container, "env", map[string]any{"name": v[0], "value": v[1]}); err != nil {
+		if _, err := setVariable(container, v); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// setVariable adds a variable to a container, unless it is given, as by the values of a chart.
+func setVariable(container *yaml.Node, v [2]string) (added bool, err error) {
+	if slices.ContainsFunc(member(container, "env").Content, func(n *yaml.Node) bool { return text(n, "name") == v[0] }) {
+		return false, nil
+	}
+	return true, add(container, "env", map[string]any{"name": v[0], "value": v[1]})
 }
 
 // dockerHub is the registry of images that name none, and library that of those without a

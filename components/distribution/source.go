@@ -34,6 +34,8 @@ type Product struct {
 	Namespace string
 	// Release is the name under which a chart of the product is rendered.
 	Release string
+	// Environment of the container that builds what teams deliver.
+	Environment Environment
 }
 
 // Source is where an install manifest, or a packed Helm chart, is: a URL with

@@ -26,7 +26,22 @@ const engineType = "tombolo:flux:Engine"
 
 // Product is Flux, as a distribution.
 func Product() distribution.Product {
-	return distribution.Product{Name: "Flux", Namespace: names.FluxNamespace}
+	return distribution.Product{Name: "Flux", Namespace: names.FluxNamespace, Environment: withoutGit()}
+}
+
+// withoutGit is the environment in which kustomize-controller finds no Git. It needs none:
+// source-controller fetches. But kustomize, which it builds with, starts one for each reference
+// that it takes for a repository, with what teams write as arguments, before the team's account
+// is looked at, and with --no-remote-bases too. The image has Git in /usr/bin and the controller
+// alone in /usr/local/bin. What it does need of /usr/bin is GnuPG, for SOPS, which takes a path.
+// Sources: https://github.com/fluxcd/kustomize-controller/blob/v1.9.4/Dockerfile,
+// https://github.com/kubernetes-sigs/kustomize/blob/api/v0.21.1/api/internal/git/cloner.go and
+// https://github.com/getsops/sops/blob/v3.13.2/pgp/keysource.go ("SOPS_GPG_EXEC").
+func withoutGit() distribution.Environment {
+	return distribution.Environment{
+		Deployment: "kustomize-controller", Containers: []string{"manager"},
+		Variables: [][2]string{{"PATH", "/usr/local/bin"}, {"SOPS_GPG_EXEC", "/usr/bin/gpg"}},
+	}
 }
 
 // EngineArgs are the arguments of an engine.

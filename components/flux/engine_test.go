@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -212,5 +213,37 @@ func TestEngineRefuses(t *testing.T) {
 		if _, err := run(args); err == nil || !strings.Contains(err.Error(), "flux demo: ") || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, expected %q", err, want)
 		}
+	}
+}
+
+// TestBuildsFindNoGit: kustomize-controller, which builds what teams write, has a PATH without
+// Git, and the one that a manifest brings stays.
+func TestBuildsFindNoGit(t *testing.T) {
+	args := engineArgs(t)
+	var err error
+	args.Manifest, err = Product().Environment.Set(args.Manifest)
+	assert.NilError(t, err)
+	for _, d := range built(t, args).OfType(deployment) {
+		want := ""
+		if d.String("metadata.name") == "kustomize-controller" {
+			want = "PATH=/usr/local/bin SOPS_GPG_EXEC=/usr/bin/gpg"
+		}
+		assert.Check(t, is.Equal(environmentOf(d), want), d.Name)
+	}
+	own := strings.Replace(string(args.Manifest), "value: /usr/local/bin", "value: /with/git", 1)
+	again, err := Product().Environment.Set([]byte(own))
+	assert.NilError(t, err)
+	assert.Equal(t, string(again), own)
+}
+
+func environmentOf(d recorder.Resource) string {
+	var out []string
+	for i := 0; ; i++ {
+		at := fmt.Sprintf("spec.template.spec.containers[0].env[%d].", i)
+		name := d.String(at + "name")
+		if name == "" {
+			return strings.Join(out, " ")
+		}
+		out = append(out, name+"="+d.String(at+"value"))
 	}
 }

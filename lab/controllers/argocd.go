@@ -179,12 +179,11 @@ func (n argocdPorts) listens(tool string, insecure bool) ([]int, func(context.Co
 
 // argocdEnv is the environment on the host, over the workload's own.
 func (o Options) argocdEnv(p plan, dir string, env []string) []string {
-	list := string(filepath.ListSeparator)
 	data, helm := filepath.Join(dir, "data"), filepath.Join(dir, "tmp", "helm")
 	way := o.way(env)
 	return append(slices.Clone(way),
 		"http_proxy="+lookup(way, "HTTP_PROXY"), // git takes no other for http://
-		"PATH="+o.Bin+list+o.Tools+list+os.Getenv("PATH"),
+		o.search(env, o.Bin, o.Tools, os.Getenv(searched)),
 		"HOME="+o.Home, "TMPDIR="+filepath.Join(dir, "tmp"), "KUBECONFIG="+filepath.Join(dir, "kubeconfig"),
 		// The kubeconfig is how the cluster it runs in is reached.
 		"ARGOCD_FAKE_IN_CLUSTER=true",

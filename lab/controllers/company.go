@@ -75,11 +75,11 @@ func mountsOf(c corev1.Container, volumes []corev1.Volume) []mount {
 func below(name, dir string) bool { return name == dir || strings.HasPrefix(name, dir+"/") }
 
 // read takes the environment of a workload's container, and the mounts to which it leads. Any
-// other path means something in the image alone.
+// other path means something in the image alone, but for PATH: see search.
 func (p *plan) read(c corev1.Container, w workload) {
 	p.mounts = mountsOf(c, w.template.Spec.Volumes)
 	p.env = slices.DeleteFunc(slices.Clone(c.Env), func(e corev1.EnvVar) bool {
-		return path.IsAbs(e.Value) && !slices.ContainsFunc(p.mounts, func(m mount) bool { return below(e.Value, m.path) })
+		return e.Name != searched && path.IsAbs(e.Value) && !slices.ContainsFunc(p.mounts, func(m mount) bool { return below(e.Value, m.path) })
 	})
 }
 

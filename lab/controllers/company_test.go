@@ -29,7 +29,11 @@ func TestWay(t *testing.T) {
 func withMounts() plan {
 	container := corev1.Container{
 		Env: []corev1.EnvVar{
-			{Name: "SSL_CERT_DIR", Value: "/etc/company-ca"}, {Name: "CA", Value: "/etc/company-ca/ca.crt"}, {Name: "CA_OF_IMAGE", Value: "/etc/company-cas"}, {Name: "LEVEL", Value: "info"},
+			{Name: "SSL_CERT_DIR", Value: "/etc/company-ca"},
+			{Name: "CA", Value: "/etc/company-ca/ca.crt"},
+			{Name: "CA_OF_IMAGE", Value: "/etc/company-cas"},
+			{Name: "LEVEL", Value: "info"},
+			{Name: "PATH", Value: "/usr/local/bin"},
 		},
 		VolumeMounts: []corev1.VolumeMount{{Name: "company-ca", MountPath: "/etc/company-ca"}, {Name: "unnamed", MountPath: "/unnamed"}, {Name: "tmp", MountPath: "/tmp"}},
 	}
@@ -47,13 +51,15 @@ func withMounts() plan {
 }
 
 // TestMountsOfAPlan: the environment leads to the process's own directory in place of the
-// container's, and paths of the image are left out.
+// container's, and paths of the image are left out,
+// but for those that programs are searched in.
 func TestMountsOfAPlan(t *testing.T) {
 	p, dir := withMounts(), t.TempDir()
 	assert.DeepEqual(t, p.onHost(dir), []corev1.EnvVar{
 		{Name: "SSL_CERT_DIR", Value: filepath.Join(dir, "volumes", "company-ca")},
 		{Name: "CA", Value: filepath.Join(dir, "volumes", "company-ca", "ca.crt")},
 		{Name: "LEVEL", Value: "info"},
+		{Name: "PATH", Value: "/usr/local/bin"},
 	})
 
 	w := &watch{client: fake.NewClientset()}

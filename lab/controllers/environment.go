@@ -3,6 +3,8 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"path/filepath"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -27,6 +29,28 @@ func environment(ctx context.Context, client kubernetes.Interface, namespace str
 		}
 	}
 	return resolved, nil
+}
+
+// searched is the variable with the directories in which a process finds programs.
+const searched = "PATH"
+
+// ofImages is the directory in which images have their own programs: the tools, here.
+const ofImages = "/usr/local/bin"
+
+// search is PATH of a process: what its workload says, so that a program that its container
+// would not find is not found here either, and what that has is. Directories of the system are
+// this machine's own. Without a word of the workload it is usual, as an image has all it needs.
+func (o Options) search(env []string, usual ...string) string {
+	dirs := usual
+	if own := lookup(env, searched); own != "" {
+		dirs = filepath.SplitList(own)
+		for i, dir := range dirs {
+			if filepath.Clean(dir) == ofImages {
+				dirs[i] = o.Tools
+			}
+		}
+	}
+	return searched + "=" + strings.Join(dirs, string(filepath.ListSeparator))
 }
 
 // references are the ConfigMaps and Secrets of a namespace that an environment

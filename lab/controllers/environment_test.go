@@ -42,3 +42,17 @@ func TestEnvironmentWithoutItsSource(t *testing.T) {
 	const want = "resolve REDIS_PASSWORD of the environment: there is no key auth in argocd-redis yet"
 	assert.Check(t, is.Error(err, want))
 }
+
+// TestSearch: a process finds programs where its container does, its own among them.
+func TestSearch(t *testing.T) {
+	o := Options{Tools: "/lab/tools"}
+	for own, want := range map[string]string{
+		"":                              "/lab/bin:/machine",
+		"PATH=/usr/local/bin":           "/lab/tools",
+		"PATH=/usr/local/sbin:/usr/bin": "/usr/local/sbin:/usr/bin",
+		"PATH=/usr/bin:/usr/local/bin/": "/usr/bin:/lab/tools",
+		"CDPATH=/usr/local/bin":         "/lab/bin:/machine",
+	} {
+		assert.Check(t, is.Equal(o.search([]string{own}, "/lab/bin", "/machine"), "PATH="+want), own)
+	}
+}

@@ -99,7 +99,7 @@ func (flux) spec(o Options, p plan, dir string, env []string) (process.Spec, err
 		Path: filepath.Join(o.Tools, p.tool),
 		Args: adapt(p.args, p.tool, filepath.Join(dir, "data"), l),
 		Env: slices.Concat(env, o.way(env), []string{
-			"PATH=" + os.Getenv("PATH"), "HOME=" + o.Home, "TMPDIR=" + filepath.Join(dir, "tmp"), "TUF_ROOT=" + filepath.Join(dir, "tuf"),
+			o.search(env, os.Getenv(searched)), "HOME=" + o.Home, "TMPDIR=" + filepath.Join(dir, "tmp"), "TUF_ROOT=" + filepath.Join(dir, "tuf"),
 			"KUBECONFIG=" + filepath.Join(dir, "kubeconfig"), "RUNTIME_NAMESPACE=" + p.namespace,
 			"SOURCE_CONTROLLER_LOCALHOST=" + address(l.source),
 		}),

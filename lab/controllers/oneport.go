@@ -20,7 +20,7 @@ func (o Options) ofOnePort(p plan, dir, server string, env []string) (process.Sp
 		Name: p.process, Path: filepath.Join(o.Tools, p.tool), Dir: dir, Restart: true,
 		Args: append(slices.Clone(p.args), "--"+server+"-addr="+address(port)), // the last of two wins
 		Env: slices.Concat(env, []string{
-			"PATH=" + os.Getenv("PATH"), "HOME=" + o.Home, "TMPDIR=" + filepath.Join(dir, "tmp"),
+			o.search(env, os.Getenv(searched)), "HOME=" + o.Home, "TMPDIR=" + filepath.Join(dir, "tmp"),
 			"KUBECONFIG=" + filepath.Join(dir, "kubeconfig"), "POD_NAMESPACE=" + p.namespace,
 		}),
 		Ports:   []int{port},

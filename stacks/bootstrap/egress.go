@@ -15,9 +15,13 @@ import (
 const pullPasswordPath = "egress.images.pullSecret.password"
 
 // manifestOf is the engine's distribution as the cluster gets it: what was released, changed
-// so that it goes by the file's egress. Files for Git are made of the same.
+// so that no team has it run a command, and that it goes by the file's egress. Files for Git are
+// made of the same.
 func manifestOf(ctx context.Context, product distribution.Product, c *config.Cluster) ([]byte, error) {
 	manifest, err := product.Load(ctx, source(c))
+	if err == nil {
+		manifest, err = product.Environment.Set(manifest)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -59,6 +59,7 @@ func TestGitFilesGoByEgress(t *testing.T) {
 	components := string(files["gotk-components.yaml"])
 	for _, want := range []string{
 		"mirror.corp.example/ghcr/fluxcd/kustomize-controller:v1.7.3", "name: HTTPS_PROXY", "name: NO_PROXY", "mountPath: /etc/company-ca", "name: image-pull",
+		"{name: PATH, value: /usr/local/bin}",
 	} {
 		assert.Check(t, is.Contains(components, want))
 	}

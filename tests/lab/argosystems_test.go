@@ -139,11 +139,13 @@ type attackFile struct{ commit, name, text string }
 func (f *fleet) systemsAttacked(t *testing.T) {
 	text, err := os.ReadFile("testdata/systems/attacks-argocd.txtar")
 	assert.NilError(t, err)
+	ran, here := f.commands(t)
 	before, tried := f.notTheirs(t), 0
 	var order []string
 	commits, wanted := map[string]map[string]string{}, map[string]map[string][]string{}
 	for _, file := range txtar.Parse(text).Files {
 		a := attack(t, file)
+		a.text = here(a.text)
 		if commits[a.commit] == nil {
 			order = append(order, a.commit)
 			commits[a.commit], wanted[a.commit] = map[string]string{}, map[string][]string{}
@@ -158,11 +160,24 @@ func (f *fleet) systemsAttacked(t *testing.T) {
 	for _, commit := range order {
 		f.deliverNow(t, commits[commit])
 		eventually(t, 2*time.Minute, func() string { return f.untold(t, wanted[commit]) })
+		if strings.HasPrefix(commit, "alone/") {
+			f.inStatus(t, wanted[commit])
+		}
 	}
 	f.othersHearNothing(t)
+	assert.Check(t, is.Equal(ran(), ""), "commands of the repository ran")
 	assert.Equal(t, f.notTheirs(t), before)
 	left := f.kubectl(t, hub, "-n", "hostile", "get", "services,pods,deployments,daemonsets,jobs,cronjobs,roles,networkpolicies", "-o", "jsonpath={.items[?(@.metadata.name!=\"system\")].metadata.name}")
 	assert.Equal(t, left, "", "the hostile system has made something")
+}
+
+// inStatus: what the team was told of a repository that cannot be built is in the Application too.
+func (f *fleet) inStatus(t *testing.T, wanted map[string][]string) {
+	t.Helper()
+	state := f.kubectl(t, hub, "-n", "argocd", "get", "application", "mgmt-hostile", "-o", "jsonpath={.status.conditions[*].message}")
+	for _, texts := range wanted {
+		assert.Check(t, is.Contains(state, texts[0]))
+	}
 }
 
 // attack is a file of the list: together/<commit>/<attempt>, or alone/<attempt>/<file>.

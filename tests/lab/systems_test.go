@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -183,6 +184,27 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-
 subjects: [{kind: ServiceAccount, name: system, namespace: hostile}]
 `
 
+// withoutGit is what kustomize says of a reference that it would have Git fetch.
+const withoutGit = "no 'git' program on path"
+
+// commands are those that attempts try to run by references to Git, which this machine has:
+// each would make a file below RAN. It returns what ran, and the text of an attempt with the
+// places of this lab in it: GIT is where its repositories are.
+func (p project) commands(t *testing.T) (ran func() string, here func(string) string) {
+	t.Helper()
+	_, err := exec.LookPath("git")
+	assert.NilError(t, err)
+	dir := filepath.Join(p.dir, "ran")
+	assert.NilError(t, os.MkdirAll(dir, 0o700))
+	ran = func() string {
+		t.Helper()
+		found, err := filepath.Glob(filepath.Join(dir, "*"))
+		assert.NilError(t, err)
+		return strings.Join(found, " ")
+	}
+	return ran, strings.NewReplacer("RAN/", dir+"/", "GIT/", filepath.Join(p.dir, ".lab", "git")+"/").Replace
+}
+
 // attacked lets the hostile system try everything that is listed, at once. The team is told
 // of each refusal, in the words that the list begins it with, and the cluster stays as it
 // is.
@@ -201,17 +223,24 @@ func (s systems) attacked(t *testing.T) {
 		"chart/Chart.yaml": "{apiVersion: v2, name: chart, version: 1.0.0}\n", "chart/templates/all.yaml": hostileChart,
 		"app/settings.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: app}\n",
 	}
+	ran, here := s.commands(t)
 	wanted := map[string]string{}
 	for _, f := range txtar.Parse(text).Files {
-		reason, _, found := strings.Cut(strings.TrimPrefix(string(f.Data), "# "), "\n")
+		content := here(string(f.Data))
+		name := f.Name
+		if strings.Contains(name, "/") {
+			files["attacks/"+f.Name] = content
+			continue
+		}
+		reason, _, found := strings.Cut(strings.TrimPrefix(content, "# "), "\n")
 		assert.Assert(t, found && reason != "", f.Name)
-		wanted[f.Name] = reason
+		wanted[name] = reason
 		file := "attack.yaml"
-		if strings.Contains(string(f.Data), "kustomize.config.k8s.io") {
+		if strings.Contains(content, "kustomize.config.k8s.io") {
 			file = "kustomization.yaml"
 		}
-		files["attacks/"+f.Name+"/"+file] = strings.ReplaceAll(string(f.Data), "http://elsewhere.example.com", elsewhere.URL)
-		files["deploy/"+f.Name+".yaml"] = fmt.Sprintf(attempt, f.Name)
+		files["attacks/"+name+"/"+file] = strings.ReplaceAll(content, "http://elsewhere.example.com", elsewhere.URL)
+		files["deploy/"+name+".yaml"] = fmt.Sprintf(attempt, name)
 	}
 	assert.Check(t, len(wanted) >= 25, "the list is short: %d", len(wanted))
 	s.commit(t, "hostile", files)
@@ -230,6 +259,9 @@ func (s systems) attacked(t *testing.T) {
 		return strings.Join(untold, "\n")
 	})
 	s.othersHearNothing(t)
+	assert.Check(t, is.Equal(ran(), ""), "commands of the repository ran")
+	states := s.kubectl(t, teams, "-n", "hostile", "get", "kustomizations.kustomize.toolkit.fluxcd.io", "-o", "jsonpath={range .items[*]}{.status.conditions[?(@.type==\"Ready\")].message}\n{end}")
+	assert.Check(t, strings.Count(states, withoutGit) >= 6, states)
 	assert.Equal(t, s.clusterWide(t), before)
 	left := s.kubectl(t, teams, "-n", "hostile", "get", "services,pods,deployments,daemonsets,jobs,cronjobs,roles,ocirepositories,providers,receivers", "-o", "jsonpath={.items[?(@.kind!=\"Provider\")].metadata.name}")
 	assert.Equal(t, left, "", "the hostile system has made something")
