@@ -25,9 +25,9 @@ import (
 // apartVariable tells a process that it is the one that checks.
 const apartVariable = "TOMBOLO_CHECKS_TREES"
 
-func init() {
+func init() { //nolint:gochecknoinits // before any main, also that of a test
 	if os.Getenv(apartVariable) != "" {
-		os.Exit(serve(os.Stdin, os.Stdout))
+		os.Exit(serve(os.Stdin, os.Stdout, os.Stderr)) //nolint:forbidigo // this process has no main
 	}
 }
 
@@ -182,19 +182,18 @@ func (l *lastBytes) String() string {
 	return string(l.text)
 }
 
-// serve checks what it is told over in, until that ends.
-func serve(in io.Reader, out io.Writer) int {
+// serve checks what it is told over in, until that ends. It answers with an exit code.
+func serve(in io.Reader, out, complaints io.Writer) int {
 	if err := shut(); err != nil {
-		fmt.Fprintln(os.Stderr, "give up the right to open files:", err)
+		fmt.Fprintln(complaints, "give up the right to open files:", err)
 		return 1
 	}
 	say, hear := json.NewEncoder(out), json.NewDecoder(in)
 	read := func(name string) ([]byte, error) {
 		var a answer
-		if say.Encode(question{Read: name}) != nil || hear.Decode(&a) != nil {
-			os.Exit(0) // the program that asked has ended
-		}
-		switch {
+		switch err := errors.Join(say.Encode(question{Read: name}), hear.Decode(&a)); {
+		case err != nil: // the program that asked has ended
+			return nil, err
 		case a.Missing:
 			return nil, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
 		case a.Err != "":

@@ -47,18 +47,18 @@ func read(text []byte) (types.Kustomization, []string, error) {
 // looked at here.
 func dropOthers(kus *types.Kustomization) []string {
 	var d dropped
-	for _, list := range []*[]string{&kus.Resources, &kus.Bases, &kus.Components, &kus.Crds, &kus.Configurations} {
+	for _, list := range []*[]string{&kus.Resources, &kus.Bases, &kus.Components, &kus.Crds, &kus.Configurations} { //nolint:staticcheck // what is deprecated is loaded too
 		*list = d.from(*list, IsLocal)
 	}
 	for _, list := range []*[]string{&kus.Generators, &kus.Transformers, &kus.Validators} {
 		*list = d.from(*list, func(item string) bool { return IsLocal(item) || isInline(item) })
 	}
-	kus.PatchesStrategicMerge = keep(kus.PatchesStrategicMerge, func(p types.PatchStrategicMerge) bool {
+	kus.PatchesStrategicMerge = keep(kus.PatchesStrategicMerge, func(p types.PatchStrategicMerge) bool { //nolint:staticcheck // as above
 		return isInline(string(p)) || d.isLocal(string(p))
 	})
 	byPath := func(p types.Patch) bool { return p.Path == "" || d.isLocal(p.Path) }
 	kus.Patches = keep(kus.Patches, byPath)
-	kus.PatchesJson6902 = keep(kus.PatchesJson6902, byPath)
+	kus.PatchesJson6902 = keep(kus.PatchesJson6902, byPath) //nolint:staticcheck // as above
 	kus.Replacements = keep(kus.Replacements, func(r types.ReplacementField) bool { return r.Path == "" || d.isLocal(r.Path) })
 	for i := range kus.ConfigMapGenerator {
 		d.fromSources(&kus.ConfigMapGenerator[i].KvPairSources)
@@ -99,8 +99,7 @@ func (d *dropped) from(list []string, keeps func(string) bool) []string {
 // fromSources looks behind the name= that a generator's file may have.
 func (d *dropped) fromSources(s *types.KvPairSources) {
 	s.FileSources = d.from(s.FileSources, func(item string) bool {
-		_, file := nameAndFile(item)
-		return IsLocal(file)
+		return IsLocal(fileOf(item))
 	})
 	s.EnvSources = d.from(s.EnvSources, IsLocal)
 	if s.EnvSource != "" && !d.isLocal(s.EnvSource) {
@@ -108,11 +107,12 @@ func (d *dropped) fromSources(s *types.KvPairSources) {
 	}
 }
 
-func nameAndFile(item string) (name, file string) {
-	if name, file, named := strings.Cut(item, "="); named {
-		return name, file
+// fileOf is the file of an item that may have name= before it.
+func fileOf(item string) string {
+	if _, file, named := strings.Cut(item, "="); named {
+		return file
 	}
-	return "", item
+	return item
 }
 
 // keep is a list without what a condition does not hold for, and nil if nothing
@@ -183,7 +183,7 @@ func Loads(v tree.Value) (string, bool) {
 	last := len(v.Path) - 1
 	switch {
 	case v.Path[last] == "[]" && slices.Contains(loading, v.Path[last-1]):
-		_, name := nameAndFile(v.Node.Value)
+		name := fileOf(v.Node.Value)
 		return name, IsLocal(name)
 	case v.Path[last] == "path" && v.Path[0] != "replacements" && len(v.Path) == 3:
 		return v.Node.Value, IsLocal(v.Node.Value)
