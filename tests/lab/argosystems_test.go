@@ -139,6 +139,9 @@ type attackFile struct{ commit, name, text string }
 func (f *fleet) systemsAttacked(t *testing.T) {
 	text, err := os.ReadFile("testdata/systems/attacks-argocd.txtar")
 	assert.NilError(t, err)
+	for kind, apiVersion := range map[string]string{"Probe": monitoringV1, "ScrapeConfig": monitoringAlpha, "AlertmanagerConfig": monitoringAlpha} {
+		f.defined(t, hub, apiVersion, kind)
+	}
 	before, tried := f.notTheirs(t), 0
 	var order []string
 	commits, wanted := map[string]map[string]string{}, map[string]map[string][]string{}
@@ -213,7 +216,7 @@ func (f *fleet) notTheirs(t *testing.T) string {
 func (f *fleet) systemsAllowed(t *testing.T) {
 	f.deliverNow(t, map[string]string{
 		"deploy/web.yaml":    f.read(t, "lab/systems/shop/deploy/web.yaml"),
-		"deploy/rights.yaml": rightsOfPods,
+		"deploy/rights.yaml": rightsOfPods, "deploy/monitor.yaml": monitorOfPods,
 		// It would keep the system from being removed.
 		"deploy/stay.yaml": `
 apiVersion: batch/v1

@@ -189,9 +189,13 @@ subjects: [{kind: ServiceAccount, name: system, namespace: hostile}]
 func (s systems) attacked(t *testing.T) {
 	text, err := os.ReadFile("testdata/systems/attacks.txtar")
 	assert.NilError(t, err)
-	s.defined(t, "gateway.networking.k8s.io/v1", "HTTPRoute")
-	s.defined(t, "keda.sh/v1alpha1", "ScaledObject")
-	s.defined(t, "storage.azure.com/v1", "StorageAccount")
+	for kind, apiVersion := range map[string]string{
+		"HTTPRoute": "gateway.networking.k8s.io/v1", "ScaledObject": "keda.sh/v1alpha1", "StorageAccount": "storage.azure.com/v1",
+		"ServiceMonitor": monitoringV1, "PodMonitor": monitoringV1, "Probe": monitoringV1,
+		"ScrapeConfig": monitoringAlpha, "AlertmanagerConfig": monitoringAlpha,
+	} {
+		s.defined(t, teams, apiVersion, kind)
+	}
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, farRights)
 	}))
@@ -254,13 +258,19 @@ func (s systems) identityIsThePlatforms(t *testing.T) {
 	assert.Check(t, is.Equal(o.code, 0), o.stderr)
 }
 
-// defined gives the cluster a kind without the addon that it comes with: the API server holds
+// The versions of the Prometheus Operator's kinds.
+const (
+	monitoringV1    = "monitoring.coreos.com/v1"
+	monitoringAlpha = "monitoring.coreos.com/v1alpha1"
+)
+
+// defined gives a cluster a kind without the addon that it comes with: the API server holds
 // the policies, whether anybody works with the objects or not.
-func (s systems) defined(t *testing.T, apiVersion, kind string) {
+func (p project) defined(t *testing.T, cluster, apiVersion, kind string) {
 	t.Helper()
 	group, version, _ := strings.Cut(apiVersion, "/")
 	singular := strings.ToLower(kind)
-	s.write(t, ".lab/definition.yaml", fmt.Sprintf(`
+	p.write(t, ".lab/definition.yaml", fmt.Sprintf(`
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: %[3]ss.%[1]s, annotations: {api-approved.kubernetes.io: "unapproved, a stand-in"}}
@@ -274,8 +284,8 @@ spec:
       storage: true
       schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
 `, group, version, singular, kind))
-	s.kubectl(t, teams, "apply", "-f", filepath.Join(s.dir, ".lab", "definition.yaml"))
-	s.kubectl(t, teams, "wait", "--for=condition=Established", "--timeout=1m", "customresourcedefinition/"+singular+"s."+group)
+	p.kubectl(t, cluster, "apply", "-f", filepath.Join(p.dir, ".lab", "definition.yaml"))
+	p.kubectl(t, cluster, "wait", "--for=condition=Established", "--timeout=1m", "customresourcedefinition/"+singular+"s."+group)
 }
 
 // tells says that a message is about an attempt: from the Kustomization that applies it, or
@@ -314,6 +324,36 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: web}
 subjects: [{kind: ServiceAccount, name: web}]
 `
 
+// monitorOfPods is how a team has Prometheus read its pods: with a secret of its own, and labels
+// that its pods have.
+const monitorOfPods = `
+apiVersion: monitoring.coreos.com/v1
+kind: ServiceMonitor
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  namespaceSelector: {matchNames: [hostile]}
+  endpoints:
+    - port: http
+      scheme: https
+      interval: 30s
+      params: {format: [prometheus]}
+      bearerTokenSecret: {name: api, key: token}
+      tlsConfig: {insecureSkipVerify: true, serverName: web}
+      relabelings:
+        - {sourceLabels: [__meta_kubernetes_pod_label_version], targetLabel: version}
+        - {action: labelmap, regex: __meta_kubernetes_pod_label_(.+)}
+        - {sourceLabels: [__meta_kubernetes_pod_name], regex: canary-.*, action: drop}
+      metricRelabelings: [{sourceLabels: [__name__], regex: go_.*, action: drop}]
+---
+apiVersion: monitoring.coreos.com/v1
+kind: PodMonitor
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  podMetricsEndpoints: [{port: http, authorization: {credentials: {name: api, key: token}}}]
+`
+
 // allowed: what most teams have, rights of their own pods and a secret of their own among it.
 func (s systems) allowed(t *testing.T) {
 	s.secretsManager(t, "create-secret", "--name", "teams/hostile/api", "--secret-string", `{"token":"fetched"}`)
@@ -328,6 +368,7 @@ spec:
   secretStoreRef: {kind: ClusterSecretStore, name: secrets-manager}
   data: [{secretKey: token, remoteRef: {key: "${cluster_name}/hostile/api", property: token}}]
 `,
+		"deploy/monitor.yaml": monitorOfPods,
 		"deploy/entrance.yaml": `
 apiVersion: networking.k8s.io/v1
 kind: Ingress
