@@ -354,6 +354,35 @@ spec:
   podMetricsEndpoints: [{port: http, authorization: {credentials: {name: api, key: token}}}]
 `
 
+// entrance is how a team's pods are reached: by a host of its own, with a certificate for it.
+const entrance = `
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata:
+  name: web
+  annotations:
+    cert-manager.io/cluster-issuer: public
+    nginx.ingress.kubernetes.io/proxy-body-size: 8m
+    note: of the team
+spec:
+  ingressClassName: nginx
+  tls: [{secretName: web-tls, hosts: [hostile.lab.test]}]
+  rules:
+    - host: hostile.lab.test
+      http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]}
+`
+
+// route is the same by a Gateway.
+const route = `
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: web}
+spec:
+  hostnames: [hostile.lab.test]
+  parentRefs: [{name: public, namespace: istio-system}]
+  rules: [{backendRefs: [{name: web, port: 80}]}]
+`
+
 // allowed: what most teams have, rights of their own pods and a secret of their own among it.
 func (s systems) allowed(t *testing.T) {
 	s.secretsManager(t, "create-secret", "--name", "teams/hostile/api", "--secret-string", `{"token":"fetched"}`)
@@ -368,16 +397,8 @@ spec:
   secretStoreRef: {kind: ClusterSecretStore, name: secrets-manager}
   data: [{secretKey: token, remoteRef: {key: "${cluster_name}/hostile/api", property: token}}]
 `,
-		"deploy/monitor.yaml": monitorOfPods,
-		"deploy/entrance.yaml": `
-apiVersion: networking.k8s.io/v1
-kind: Ingress
-metadata: {name: web}
-spec:
-  rules:
-    - host: hostile.lab.test
-      http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]}
-`,
+		"deploy/monitor.yaml":  monitorOfPods,
+		"deploy/entrance.yaml": entrance, "deploy/route.yaml": route,
 	})
 	s.runs(t, "hostile")
 	s.opened(t, "hostile", "api", "token", "fetched")
