@@ -221,8 +221,9 @@ func (f *fleet) systemsAllowed(t *testing.T) {
 		f.mustTool(t, "kubectl", "--kubeconfig", filepath.Join(f.dir, ".lab", hub+".kubeconfig"), "-n", "hostile", "--as", "system:serviceaccount:hostile:system",
 			"apply", "--dry-run=server", "-f", asFile(t, text))
 	}
+	f.priorities(t, hub)
 	f.deliverNow(t, map[string]string{
-		"deploy/web.yaml":    f.read(t, "lab/systems/shop/deploy/web.yaml"),
+		"deploy/web.yaml":    ofPriority(f.read(t, "lab/systems/shop/deploy/web.yaml")),
 		"deploy/rights.yaml": rightsOfPods, "deploy/monitor.yaml": monitorOfPods,
 		// It would keep the system from being removed.
 		"deploy/stay.yaml": `

@@ -354,6 +354,18 @@ spec:
   podMetricsEndpoints: [{port: http, authorization: {credentials: {name: api, key: token}}}]
 `
 
+// priorities gives a cluster a priority for systems, and one that pods have which name none.
+func (p project) priorities(t *testing.T, cluster string) {
+	t.Helper()
+	p.kubectl(t, cluster, "create", "priorityclass", "systems-batch", "--value", "-10", "--preemption-policy", "Never")
+	p.kubectl(t, cluster, "create", "priorityclass", "everybody", "--value", "5", "--global-default")
+}
+
+// ofPriority is a Deployment whose pods have the priority of systems.
+func ofPriority(deployment string) string {
+	return strings.Replace(deployment, "      containers:\n", "      priorityClassName: systems-batch\n      containers:\n", 1)
+}
+
 // entrance is how a team's pods are reached: by a host of its own, with a certificate for it.
 const entrance = `
 apiVersion: networking.k8s.io/v1
@@ -386,8 +398,9 @@ spec:
 // allowed: what most teams have, rights of their own pods and a secret of their own among it.
 func (s systems) allowed(t *testing.T) {
 	s.secretsManager(t, "create-secret", "--name", "teams/hostile/api", "--secret-string", `{"token":"fetched"}`)
+	s.priorities(t, teams)
 	s.commit(t, "hostile", map[string]string{
-		"deploy/web.yaml":    s.read(t, "lab/systems/shop/deploy/web.yaml"),
+		"deploy/web.yaml":    ofPriority(s.read(t, "lab/systems/shop/deploy/web.yaml")),
 		"deploy/rights.yaml": rightsOfPods,
 		"deploy/secret.yaml": `
 apiVersion: external-secrets.io/v1
@@ -410,6 +423,8 @@ spec:
 	})
 	cluster := s.kubectl(t, teams, "-n", "hostile", "get", "deployment", "web", "-o", "jsonpath={.spec.template.spec.containers[0].env[0].value}")
 	assert.Equal(t, cluster, teams, "what the platform tells the systems")
+	priority := s.kubectl(t, teams, "-n", "hostile", "get", "pods", "-l", "app=web", "-o", "jsonpath={.items[*].spec.priorityClassName}")
+	assert.Equal(t, priority, "systems-batch systems-batch", "a priority for systems")
 	host := s.kubectl(t, teams, "-n", "hostile", "get", "ingress", "web", "-o", "jsonpath={.spec.rules[0].host}")
 	assert.Equal(t, host, "hostile.lab.test", "a host of its own")
 	old := s.kubectl(t, teams, "-n", "hostile", "get", "kustomizations", "-o", "jsonpath={.items[*].metadata.name}")
@@ -425,7 +440,7 @@ func (s systems) deliver(t *testing.T) {
 	s.must(t, "verify", teams)
 }
 
-func (s systems) added(t *testing.T) {
+func (s systems) added(t *testing.T) { // its pods have the priority that the cluster gives pods without one
 	file := strings.ReplaceAll(s.read(t, "platform/flux/systems/shop.yaml"), "shop", "news")
 	s.write(t, "platform/flux/systems/news.yaml", strings.ReplaceAll(file, "news.git", "shop.git"))
 	s.seal(t, "news", "channel", "address", "http://inbox.lab.test/news")
