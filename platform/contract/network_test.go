@@ -49,6 +49,7 @@ var ends = map[string]end{
 	"address of DNS":          {address: "172.20.0.10"},
 	"DNS of the node":         {address: "169.254.20.10"},
 	"metadata of the node":    {address: "169.254.169.254"},
+	"Azure's agents":          {address: "168.63.129.16"},
 	"identities of pods":      {address: "169.254.170.23"},
 	"control plane":           {address: "10.40.0.20"},
 	"database in the network": {address: "10.60.3.4"},
@@ -176,7 +177,7 @@ var reach = []struct{ values, yes, no string }{
 		"allowTo: [{cidr: 0.0.0.0/0, ports: [443]}]", "internet:443",
 		"internet:80, internet:443/UDP, metadata of the node:443, blog:443, Loki:443, control plane:443, database in the network:443",
 	},
-	{"allowTo: [{cidr: 0.0.0.0/0}]", "internet:22", "metadata of the node:80, identities of pods:80, Loki:3100, Alertmanager:9093"},
+	{"allowTo: [{cidr: 0.0.0.0/0}]", "internet:22", "metadata of the node:80, Azure's agents:80, identities of pods:80, Loki:3100, Alertmanager:9093"},
 	{"allowTo: [{cidr: 203.0.113.0/24, protocol: UDP, ports: [123]}]", "internet:123/UDP", "internet:123"},
 	{"allowTo: [{cidr: 10.60.3.4/32, ports: [5432]}]", "database in the network:5432", "database in the network:22, Loki:3100"},
 	{"allowTo: [{cidr: 169.254.170.23/32, ports: [80]}]", "identities of pods:80", "metadata of the node:80"},
@@ -241,6 +242,30 @@ func TestThePlatformReachesItself(t *testing.T) {
 		} {
 			to, port, protocol := parsed(t, c.to)
 			assert.Check(t, n.allows(ends[c.from], to, protocol, port), "%s: %s to %s", engine, c.from, c.to)
+		}
+	}
+}
+
+// TestChartsRefuseTheNode: a file that nobody has checked opens no way to the node's metadata.
+func TestChartsRefuseTheNode(t *testing.T) {
+	for _, engine := range []string{"flux", "argocd"} {
+		c, _, err := helm.Load(treetest.Index(t, os.DirFS("../"+engine)), "charts/system")
+		assert.NilError(t, err)
+		given := "team: a\ngroup: a\nrepository: {url: https://git.example.com/a.git}\n"
+		if engine == "argocd" {
+			given += "cluster: {name: a, server: https://kubernetes.default.svc}\n"
+		}
+		for entry, valid := range map[string]bool{
+			"{cidr: 0.0.0.0/0}": true, "{cidr: 10.60.0.0/16, ports: [443]}": true, "{cidr: 169.254.170.23/32}": true, "{namespace: blog}": true,
+			"{cidr: 169.254.169.254/32}": false, "{cidr: 169.254.0.0/16}": false, "{cidr: 169.1.0.0/8}": false, "{cidr: 169.254.170.23/31}": false,
+			"{cidr: 168.63.129.16/32}": false, "{cidr: 168.60.0.0/14}": false, "{cidr: 128.0.0.0/1}": false, "{cidr: 0.0.0.0/1}": false, "{cidr: \"::/0\"}": false, "{cidr: \"fd00:ec2::254/128\"}": false, "{cidr: \"\"}": false,
+			"{}": false, "{namespace: blog, cidr: 10.60.0.0/16}": false, "{namespace: \"\"}": false, "{cidr: 10.60.0.0/16, ports: [0]}": false,
+			"{cidr: 10.60.0.0/16, ports: []}": false, "{namespace: blog, protocol: UDP}": false,
+		} {
+			values, err := helm.Overlay(map[string]any{}, given+"allowTo: ["+entry+"]\n")
+			assert.NilError(t, err)
+			_, err = helm.Render(c, "shop", "shop", values, false)
+			assert.Check(t, is.Equal(err == nil, valid), "%s, %s: %v", engine, entry, err)
 		}
 	}
 }
