@@ -15,8 +15,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"tombolo/config"
 	"tombolo/platform/contract/helm"
 	"tombolo/platform/contract/manifest"
+	"tombolo/platform/contract/published"
 	"tombolo/platform/contract/tree/treetest"
 )
 
@@ -267,5 +269,34 @@ func TestChartsRefuseTheNode(t *testing.T) {
 			_, err = helm.Render(c, "shop", "shop", values, false)
 			assert.Check(t, is.Equal(err == nil, valid), "%s, %s: %v", engine, entry, err)
 		}
+	}
+}
+
+// TestNobodyHoldsNetworkPolicies: the CNI of Amazon VPC does when it is told to, which check says
+// of a cluster with systems.
+func TestNobodyHoldsNetworkPolicies(t *testing.T) {
+	const want = "clusters/teams.yaml: warning: the cluster has systems, and nothing holds the NetworkPolicies that keep their pods apart (cluster teams); " +
+		"set enableNetworkPolicy: \"true\" in the configuration of vpc-cni, in kubernetes.addons"
+	c, err := config.Load("../../clusters/teams.yaml")
+	assert.NilError(t, err)
+	for name, given := range map[string]struct {
+		addons []config.ManagedAddon
+		warned bool
+	}{
+		"told":      {[]config.ManagedAddon{{Name: "vpc-cni", Configuration: map[string]any{"enableNetworkPolicy": "true"}}}, false},
+		"not told":  {[]config.ManagedAddon{{Name: "vpc-cni"}}, true},
+		"told not":  {[]config.ManagedAddon{{Name: "vpc-cni", Configuration: map[string]any{"enableNetworkPolicy": "false"}}}, true},
+		"their own": {[]config.ManagedAddon{{Name: "kube-proxy"}}, false},
+	} {
+		c.Kubernetes.Addons = given.addons
+		set := published.To(c, c)
+		set.File = "clusters/teams.yaml"
+		found := check(t, os.DirFS("../flux"), []published.Set{set})
+		assert.Check(t, is.Equal(strings.Contains(found, want), given.warned), "%s: %s", name, found)
+		clusters := fleetOfAll(t, "clusters/mgmt")
+		hub := *c
+		hub.GitOps = config.GitOps{Engine: config.ArgoCD, URL: "http://git.lab.test/platform.git", Branch: "main", Path: "clusters/mgmt"}
+		clusters[0].OpenNetwork = published.To(&hub, &hub).OpenNetwork
+		assert.Check(t, is.Equal(strings.Contains(check(t, argocdSystems(t), clusters), "nothing holds the NetworkPolicies"), given.warned), name)
 	}
 }
