@@ -54,7 +54,8 @@ func (c Connection) check() Problem {
 		return Problem{[]string{"cidr"}, c.CIDR, "allowTo has a namespace and a range of addresses in one entry", "give each an entry of its own"}
 	case c.Namespace != "" && (!nameForm.MatchString(c.Namespace) || Reserved(c.Namespace)):
 		return Problem{
-			[]string{"namespace"}, c.Namespace, fmt.Sprintf("allowTo names %s, which is the platform's or no namespace", c.Namespace),
+			[]string{"namespace"},
+			c.Namespace, fmt.Sprintf("allowTo names %s, which is the platform's or no namespace", c.Namespace),
 			"name the namespace of a system or of an app; systems reach pages of the platform by their hosts, in " + Internet,
 		}
 	case c.Namespace == "" && c.CIDR != "":
