@@ -120,13 +120,29 @@ func hasPort(ports []networkingv1.NetworkPolicyPort, protocol corev1.Protocol, p
 	})
 }
 
-// networksOf are the policies of a tree, with those of the system shop by values of its file,
-// and of the system blog, which lets shop in.
-func networksOf(t *testing.T, engine, values string) networks {
+// ofAddons are the policies of a tree's addons.
+func ofAddons(t *testing.T, engine string) networks {
 	t.Helper()
-	tree := os.DirFS("../" + engine)
+	if engine == "flux" {
+		return policiesIn(t, addonObjects(t, os.DirFS("../flux")))
+	}
+	var texts []string
+	for _, app := range applicationsOf(t, fleetOfAll(t, "clusters/prod"), 0) {
+		for _, from := range app.Sources() {
+			if strings.HasSuffix(from.Path, "/resources") {
+				texts = append(texts, rendered(t, app, from)...)
+			}
+		}
+	}
+	return policiesIn(t, texts)
+}
+
+// ofSystems are the policies of the system shop by values of its file, and of the system blog,
+// which lets shop in.
+func ofSystems(t *testing.T, engine, values string) networks {
+	t.Helper()
 	chart := map[string]string{"flux": "charts/system", "argocd": "charts/namespace"}[engine]
-	c, _, err := helm.Load(treetest.Index(t, tree), chart)
+	c, _, err := helm.Load(treetest.Index(t, os.DirFS("../"+engine)), chart)
 	assert.NilError(t, err)
 	var texts []string
 	for name, more := range map[string]string{"shop": values, "blog": "allowFrom: [shop]"} {
@@ -140,18 +156,11 @@ func networksOf(t *testing.T, engine, values string) networks {
 		assert.NilError(t, err)
 		texts = append(texts, made...)
 	}
-	if engine == "flux" {
-		texts = append(texts, addonObjects(t, tree)...)
-	} else {
-		for _, app := range applicationsOf(t, fleetOfAll(t, "clusters/prod"), 0) {
-			for _, from := range app.Sources() {
-				if strings.HasSuffix(from.Path, "/resources") {
-					texts = append(texts, rendered(t, app, from)...)
-				}
-			}
-		}
-	}
-	var out networks
+	return policiesIn(t, texts)
+}
+
+func policiesIn(t *testing.T, texts []string) (out networks) {
+	t.Helper()
 	for _, text := range texts {
 		for _, document := range manifest.Split([]byte(text)) {
 			if o, err := manifest.Decode[manifest.Object](document); err != nil || o.Kind != "NetworkPolicy" {
@@ -194,8 +203,10 @@ var reach = []struct{ values, yes, no string }{
 // network plugin, which would hold them.
 func TestSystemsReachWhatTheirFileNames(t *testing.T) {
 	for _, engine := range []string{"flux", "argocd"} {
+		addons := ofAddons(t, engine)
+		assert.Check(t, is.Len(addons, 2), engine)
 		for _, r := range reach {
-			n := networksOf(t, engine, r.values)
+			n := slices.Concat(addons, ofSystems(t, engine, r.values))
 			for _, way := range []struct {
 				to   string
 				want bool
@@ -228,7 +239,7 @@ func parsed(t *testing.T, target string) (to end, port int32, protocol corev1.Pr
 // gateways, and the API server's calls of webhooks through.
 func TestThePlatformReachesItself(t *testing.T) {
 	for _, engine := range []string{"flux", "argocd"} {
-		n := networksOf(t, engine, "allowFrom: [ingress-nginx, monitoring]")
+		n := slices.Concat(ofAddons(t, engine), ofSystems(t, engine, "allowFrom: [ingress-nginx, monitoring]"))
 		for _, c := range []struct{ from, to string }{
 			{"Alloy", "Loki:3100"},
 			{"Grafana", "Loki:3100"},
@@ -275,28 +286,27 @@ func TestChartsRefuseTheNode(t *testing.T) {
 // TestNobodyHoldsNetworkPolicies: the CNI of Amazon VPC does when it is told to, which check says
 // of a cluster with systems.
 func TestNobodyHoldsNetworkPolicies(t *testing.T) {
-	const want = "clusters/teams.yaml: warning: the cluster has systems, and nothing holds the NetworkPolicies that keep their pods apart (cluster teams); " +
-		"set enableNetworkPolicy: \"true\" in the configuration of vpc-cni, in kubernetes.addons"
 	c, err := config.Load("../../clusters/teams.yaml")
 	assert.NilError(t, err)
+	assert.Check(t, !published.To(c, c).OpenNetwork)
 	for name, given := range map[string]struct {
 		addons []config.ManagedAddon
-		warned bool
+		open   bool
 	}{
-		"told":      {[]config.ManagedAddon{{Name: "vpc-cni", Configuration: map[string]any{"enableNetworkPolicy": "true"}}}, false},
-		"not told":  {[]config.ManagedAddon{{Name: "vpc-cni"}}, true},
+		"told":      {[]config.ManagedAddon{{Name: "vpc-cni", Configuration: map[string]any{"enableNetworkPolicy": true}}}, false},
 		"told not":  {[]config.ManagedAddon{{Name: "vpc-cni", Configuration: map[string]any{"enableNetworkPolicy": "false"}}}, true},
 		"their own": {[]config.ManagedAddon{{Name: "kube-proxy"}}, false},
+		"not told":  {[]config.ManagedAddon{{Name: "vpc-cni"}}, true},
 	} {
 		c.Kubernetes.Addons = given.addons
-		set := published.To(c, c)
-		set.File = "clusters/teams.yaml"
-		found := check(t, os.DirFS("../flux"), []published.Set{set})
-		assert.Check(t, is.Equal(strings.Contains(found, want), given.warned), "%s: %s", name, found)
-		clusters := fleetOfAll(t, "clusters/mgmt")
-		hub := *c
-		hub.GitOps = config.GitOps{Engine: config.ArgoCD, URL: "http://git.lab.test/platform.git", Branch: "main", Path: "clusters/mgmt"}
-		clusters[0].OpenNetwork = published.To(&hub, &hub).OpenNetwork
-		assert.Check(t, is.Equal(strings.Contains(check(t, argocdSystems(t), clusters), "nothing holds the NetworkPolicies"), given.warned), name)
+		assert.Check(t, is.Equal(published.To(c, c).OpenNetwork, given.open), name)
 	}
+	sets := teams(t)
+	sets[0].OpenNetwork = true
+	assert.Check(t, is.Contains(check(t, os.DirFS("../flux"), sets),
+		"clusters/teams.yaml: warning: the cluster has systems, and nothing holds the NetworkPolicies that keep their pods apart (cluster teams); "+
+			`set enableNetworkPolicy: "true" in the configuration of vpc-cni, in kubernetes.addons`))
+	hub := fleetOfAll(t, "clusters/mgmt")
+	hub[0].OpenNetwork = true
+	assert.Check(t, is.Contains(check(t, argocdSystems(t), hub), "nothing holds the NetworkPolicies that keep their pods apart (cluster mgmt)"))
 }
