@@ -74,6 +74,7 @@ func TestSecretsOfSystemsInAVault(t *testing.T) {
 		assert.NilError(t, err, said)
 	}
 	apply(externalSecrets)
+	olderGoes(t, k)
 	_, err := k.command("", "wait", "--for=condition=Established", "customresourcedefinition/externalsecrets.external-secrets.io", "--timeout=60s")
 	assert.NilError(t, err)
 	for engine, policy := range map[string]string{"flux": policyOfFlux(t), "argocd": policyOfArgoCD(t, k)} {
@@ -97,14 +98,49 @@ func TestSecretsOfSystemsInAVault(t *testing.T) {
 	}
 }
 
-// policyOfSecrets are the policy and its binding in a tree.
-func policyOfSecrets(t *testing.T, engine string) string {
+// olderDeployment is one that the policy of pods refuses.
+const olderDeployment = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: older, namespace: shop, finalizers: [example.com/stay]}
+spec:
+  selector: {matchLabels: {app: older}}
+  template:
+    metadata: {labels: {app: older}}
+    spec: {priorityClassName: system-node-critical, containers: [{name: a, image: "registry.example.com/a:1"}]}
+`
+
+// olderGoes: what a system had before a policy is refused when it is changed, and can go.
+func olderGoes(t *testing.T, k kubectl) {
+	t.Helper()
+	said, err := k.command(olderDeployment, "apply", "-f", "-")
+	assert.NilError(t, err, said)
+	said, err = k.command(policyOf(t, "flux", "tombolo-system-pods"), "apply", "-f", "-")
+	assert.NilError(t, err, said)
+	patch := func(step string, more ...string) error {
+		said, err = k.command("", append([]string{"-n", "shop", "patch", "deployment", "older", "--type", "json", "--patch", "[" + step + "]"}, more...)...)
+		return err
+	}
+	const change = `{"op": "add", "path": "/spec/minReadySeconds", "value": 1}`
+	for began := time.Now(); patch(change, "--dry-run=server") == nil && time.Since(began) < 30*time.Second; time.Sleep(100 * time.Millisecond) {
+		continue // a policy works a moment after it was written
+	}
+	const refusal = "spec.priorityClassName must begin with systems-"
+	assert.Check(t, is.Contains(said, refusal))
+	said, err = k.command("", "-n", "shop", "delete", "deployment", "older", "--wait=false")
+	assert.NilError(t, err, said)
+	assert.Check(t, patch(change) != nil && strings.Contains(said, refusal), said)
+	assert.NilError(t, patch(`{"op": "remove", "path": "/metadata/finalizers"}`), said)
+}
+
+// policyOf are a policy and its binding in a tree.
+func policyOf(t *testing.T, engine, name string) string {
 	t.Helper()
 	text, err := os.ReadFile("../platform/" + engine + "/systems/base/policy.yaml")
 	assert.NilError(t, err)
 	var found []string
 	for _, document := range strings.Split(string(text), "---\n") {
-		if strings.Contains(document, "\n  name: tombolo-system-secrets\n") {
+		if strings.Contains(document, "\n  name: "+name+"\n") {
 			found = append(found, document)
 		}
 	}
@@ -114,7 +150,7 @@ func policyOfSecrets(t *testing.T, engine string) string {
 
 func policyOfFlux(t *testing.T) string {
 	t.Helper()
-	return strings.NewReplacer("${cluster_name}", "aks", "${environment}", "dev", "${cloud}", "azure").Replace(policyOfSecrets(t, "flux"))
+	return strings.NewReplacer("${cluster_name}", "aks", "${environment}", "dev", "${cloud}", "azure").Replace(policyOf(t, "flux", "tombolo-system-secrets"))
 }
 
 // policyOfArgoCD has what the Application of the policies puts in.
@@ -138,7 +174,7 @@ func policyOfArgoCD(t *testing.T, k kubectl) string {
 		"{{ .name }}", "aks", "{{ .metadata.labels.environment }}", "dev", "{{ .metadata.annotations.cloud }}", "azure",
 	).Replace(set.Spec.Template.Spec.Source.Kustomize.Patches[0].Patch)
 	assert.Check(t, !strings.Contains(patch, "{{"), patch)
-	policy, binding, _ := strings.Cut(policyOfSecrets(t, "argocd"), "---\n")
+	policy, binding, _ := strings.Cut(policyOf(t, "argocd", "tombolo-system-secrets"), "---\n")
 	asJSON, err := yaml.YAMLToJSON([]byte(patch))
 	assert.NilError(t, err)
 	assert.Check(t, json.Valid(asJSON))

@@ -1,16 +1,20 @@
 package contract
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+	"helm.sh/helm/v3/pkg/chartutil"
 
 	"tombolo/config/addon"
 	"tombolo/internal/names"
 	"tombolo/platform/contract/manifest"
+	"tombolo/platform/contract/substitution"
 )
 
 // TestArgoCDsMetricsAreRead: the Service of the application controller's metrics,
@@ -81,4 +85,63 @@ func TestThePlatformsAlertHearsAllReleases(t *testing.T) {
 	}
 	slices.Sort(want)
 	assert.DeepEqual(t, got, slices.Compact(want))
+}
+
+// monitor is what tells Prometheus what to read.
+type monitor struct {
+	Kind     string
+	Metadata struct{ Name, Namespace string }
+	Spec     struct{ NamespaceSelector struct{ MatchNames []string } }
+}
+
+// monitorsOf are the monitors of both trees' addons.
+func monitorsOf(t *testing.T) []monitor {
+	t.Helper()
+	texts := addonObjects(t, os.DirFS("../flux"))
+	clusters := fleetOfAll(t, "clusters/prod")
+	for _, app := range applicationsOf(t, clusters, 0) {
+		for _, from := range app.Sources() {
+			if strings.HasSuffix(from.Path, "/resources") {
+				texts = append(texts, rendered(t, app, from)...)
+			}
+		}
+	}
+	var out []monitor
+	for _, text := range texts {
+		m, err := manifest.Decode[monitor](text)
+		assert.NilError(t, err)
+		if m.Kind == "ServiceMonitor" || m.Kind == "PodMonitor" {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// TestMetricsAreOfTheirNamespace: Prometheus looks for a monitor's targets in the namespace of
+// the monitor alone, and gives all that it reads the name of that namespace, but for what the
+// platform reads of others. TestBothEnginesReleaseTheSame holds the other tree.
+func TestMetricsAreOfTheirNamespace(t *testing.T) {
+	releases, _ := fluxReleases(t, substitution.Variables{Values: fleetOfAll(t, "clusters/prod")[0].Examples(), Substituting: true})
+	spec, err := chartutil.Values(releases["kube-prometheus-stack"].Values).Table("prometheus.prometheusSpec")
+	assert.NilError(t, err)
+	assert.Check(t, is.Equal(spec["ignoreNamespaceSelectors"], true))
+	assert.Check(t, is.Equal(spec["enforcedNamespaceLabel"], "namespace"))
+	var excluded []string
+	list, _ := spec["excludedFromEnforcement"].([]any)
+	for _, item := range list {
+		of, _ := item.(map[string]any)
+		assert.Check(t, of["group"] == "monitoring.coreos.com" && of["namespace"] != "" && of["name"] == nil, of)
+		excluded = append(excluded, fmt.Sprintf("%s of %s", of["resource"], of["namespace"]))
+	}
+	slices.Sort(excluded)
+	assert.DeepEqual(t, excluded, []string{
+		"podmonitors of monitoring", "probes of monitoring", "prometheusrules of monitoring", "scrapeconfigs of monitoring",
+		"servicemonitors of default", "servicemonitors of kube-system", "servicemonitors of monitoring",
+	})
+	monitors := monitorsOf(t)
+	assert.Check(t, is.Len(monitors, 2))
+	for _, m := range monitors {
+		assert.Check(t, is.DeepEqual(m.Spec.NamespaceSelector.MatchNames, []string(nil)), m.Metadata.Name)
+		assert.Check(t, m.Metadata.Namespace == names.FluxNamespace || m.Metadata.Namespace == names.ArgoCDNamespace, m.Metadata.Namespace)
+	}
 }

@@ -31,6 +31,9 @@ type Values struct {
 	// Hosts that its routes and Ingresses may take. Default: none. With Flux they are in an
 	// annotation of its Namespace, which the chart does not make.
 	Hosts []string `json:"hosts"`
+	// AllowTo is what its pods may connect to, besides DNS and their own namespace. Default:
+	// nothing.
+	AllowTo []Connection `json:"allowTo"`
 }
 
 // Repository is where a system's manifests are.
@@ -92,7 +95,7 @@ func Reserved(name string) bool {
 }
 
 // Check returns what is wrong with the values: a group that may do more than look,
-// credentials in Git, or in clear on their way.
+// credentials in Git, or in clear on their way, connections to what is the platform's.
 func (v Values) Check() []Problem {
 	if strings.HasPrefix(v.Group, "system:") {
 		return []Problem{{[]string{"group"}, v.Group, "group is one of Kubernetes' own, which has rights beyond the system", "name the team's own group"}}
@@ -108,7 +111,7 @@ func (v Values) Check() []Problem {
 	case address.Scheme == "http" && r.Secret != "":
 		return []Problem{{at, r.URL, "repository.url sends the credentials of Secret " + r.Secret + " in clear", "use https"}}
 	}
-	return nil
+	return CheckConnections(v.AllowTo)
 }
 
 // hostForm is that of a host in routes and Ingresses, which may begin with a wildcard.

@@ -99,3 +99,39 @@ func TestHosts(t *testing.T) {
 		assert.Check(t, is.Equal(len(CheckHosts([]string{host})) == 0, valid), host)
 	}
 }
+
+func TestConnections(t *testing.T) {
+	for cidr, want := range map[string]string{
+		"0.0.0.0/0": "", "10.60.0.0/16": "", "10.0.0.0/8": "", "203.0.113.7/32": "", "169.254.170.23/32": "", "169.0.0.0/9": "",
+		"169.254.169.254/32": "in which the node's metadata is",
+		"169.254.0.0/16":     "in which the node's metadata is",
+		"169.254.170.23/31":  "no range of IPv4 addresses",
+		"169.254.170.22/31":  "in which the node's metadata is",
+		"169.0.0.0/8":        "in which the node's metadata is",
+		"168.63.129.16/32":   "in which the node's metadata is",
+		"168.63.0.0/16":      "in which the node's metadata is",
+		"168.0.0.0/7":        "in which the node's metadata is",
+		"128.0.0.0/1":        "in which the node's metadata is",
+		"0.0.0.0/1":          "more than a network",
+		"64.0.0.0/2":         "more than a network",
+		"10.60.3.4/16":       "no range of IPv4 addresses",
+		"10.60.3.4":          "no range of IPv4 addresses",
+		"::/0":               "no range of IPv4 addresses",
+		"::ffff:0:0/96":      "no range of IPv4 addresses",
+		"fd00:ec2::254/128":  "no range of IPv4 addresses",
+		"internet":           "no range of IPv4 addresses",
+	} {
+		got := ""
+		for _, p := range CheckConnections([]Connection{{CIDR: cidr}}) {
+			got += p.Message
+		}
+		assert.Check(t, is.Contains(got, want), cidr)
+		assert.Check(t, is.Equal(got == "", want == ""), "%s: %s", cidr, got)
+	}
+	for namespace, valid := range map[string]bool{
+		"blog": true, "apps": true, "loki": false, "monitoring": false, "kube-system": false, "default": false, "flux-system": false, "argocd": false, "Blog": false,
+	} {
+		assert.Check(t, is.Equal(len(CheckConnections([]Connection{{Namespace: namespace}})) == 0, valid), namespace)
+	}
+	assert.Check(t, is.Len(CheckConnections([]Connection{{Namespace: "blog", Ports: []int{1, 65535}}, {CIDR: "10.0.0.0/8", Ports: []int{65536}}, {Namespace: "blog", CIDR: "10.0.0.0/8"}}), 2))
+}

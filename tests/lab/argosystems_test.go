@@ -5,6 +5,7 @@ package lab
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -39,7 +40,7 @@ const addressesPatch = `patches:
 func (f *fleet) initSystem(t *testing.T, name, channel string, clusters ...string) {
 	t.Helper()
 	f.must(t, append([]string{
-		"init", "system", name, "--team", "team-" + name, "--group", "team-" + name,
+		"init", "system", name, "--team", "team-" + name, "--group", "team-" + name, "--host", name + ".lab.test",
 		"--repository", "http://git.lab.test/" + name + ".git", "--path", "./deploy", "--channel", channel,
 	}, clusters...)...)
 }
@@ -140,6 +141,11 @@ func (f *fleet) systemsAttacked(t *testing.T) {
 	text, err := os.ReadFile("testdata/systems/attacks-argocd.txtar")
 	assert.NilError(t, err)
 	ran, here := f.commands(t)
+	for kind, apiVersion := range map[string]string{
+		"Probe": monitoringV1, "ScrapeConfig": monitoringAlpha, "AlertmanagerConfig": monitoringAlpha, "HTTPRoute": "gateway.networking.k8s.io/v1",
+	} {
+		f.defined(t, hub, apiVersion, kind)
+	}
 	before, tried := f.notTheirs(t), 0
 	var order []string
 	commits, wanted := map[string]map[string]string{}, map[string]map[string][]string{}
@@ -226,9 +232,14 @@ func (f *fleet) notTheirs(t *testing.T) string {
 
 // systemsAllowed: what most teams have, rights of their own pods and a hook among it.
 func (f *fleet) systemsAllowed(t *testing.T) {
+	for _, text := range []string{entrance, route} { // without a gateway they would never be healthy
+		f.mustTool(t, "kubectl", "--kubeconfig", filepath.Join(f.dir, ".lab", hub+".kubeconfig"), "-n", "hostile", "--as", "system:serviceaccount:hostile:system",
+			"apply", "--dry-run=server", "-f", asFile(t, text))
+	}
+	f.priorities(t, hub)
 	f.deliverNow(t, map[string]string{
-		"deploy/web.yaml":    f.read(t, "lab/systems/shop/deploy/web.yaml"),
-		"deploy/rights.yaml": rightsOfPods,
+		"deploy/web.yaml":    ofPriority(f.read(t, "lab/systems/shop/deploy/web.yaml")),
+		"deploy/rights.yaml": rightsOfPods, "deploy/monitor.yaml": monitorOfPods,
 		// It would keep the system from being removed.
 		"deploy/stay.yaml": `
 apiVersion: batch/v1

@@ -211,9 +211,13 @@ func (p project) commands(t *testing.T) (ran func() string, here func(string) st
 func (s systems) attacked(t *testing.T) {
 	text, err := os.ReadFile("testdata/systems/attacks.txtar")
 	assert.NilError(t, err)
-	s.defined(t, "gateway.networking.k8s.io/v1", "HTTPRoute")
-	s.defined(t, "keda.sh/v1alpha1", "ScaledObject")
-	s.defined(t, "storage.azure.com/v1", "StorageAccount")
+	for kind, apiVersion := range map[string]string{
+		"HTTPRoute": "gateway.networking.k8s.io/v1", "ScaledObject": "keda.sh/v1alpha1", "StorageAccount": "storage.azure.com/v1",
+		"ServiceMonitor": monitoringV1, "PodMonitor": monitoringV1, "Probe": monitoringV1,
+		"ScrapeConfig": monitoringAlpha, "AlertmanagerConfig": monitoringAlpha,
+	} {
+		s.defined(t, teams, apiVersion, kind)
+	}
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, farRights)
 	}))
@@ -286,13 +290,19 @@ func (s systems) identityIsThePlatforms(t *testing.T) {
 	assert.Check(t, is.Equal(o.code, 0), o.stderr)
 }
 
-// defined gives the cluster a kind without the addon that it comes with: the API server holds
+// The versions of the Prometheus Operator's kinds.
+const (
+	monitoringV1    = "monitoring.coreos.com/v1"
+	monitoringAlpha = "monitoring.coreos.com/v1alpha1"
+)
+
+// defined gives a cluster a kind without the addon that it comes with: the API server holds
 // the policies, whether anybody works with the objects or not.
-func (s systems) defined(t *testing.T, apiVersion, kind string) {
+func (p project) defined(t *testing.T, cluster, apiVersion, kind string) {
 	t.Helper()
 	group, version, _ := strings.Cut(apiVersion, "/")
 	singular := strings.ToLower(kind)
-	s.write(t, ".lab/definition.yaml", fmt.Sprintf(`
+	p.write(t, ".lab/definition.yaml", fmt.Sprintf(`
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: %[3]ss.%[1]s, annotations: {api-approved.kubernetes.io: "unapproved, a stand-in"}}
@@ -306,8 +316,8 @@ spec:
       storage: true
       schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
 `, group, version, singular, kind))
-	s.kubectl(t, teams, "apply", "-f", filepath.Join(s.dir, ".lab", "definition.yaml"))
-	s.kubectl(t, teams, "wait", "--for=condition=Established", "--timeout=1m", "customresourcedefinition/"+singular+"s."+group)
+	p.kubectl(t, cluster, "apply", "-f", filepath.Join(p.dir, ".lab", "definition.yaml"))
+	p.kubectl(t, cluster, "wait", "--for=condition=Established", "--timeout=1m", "customresourcedefinition/"+singular+"s."+group)
 }
 
 // tells says that a message is about an attempt: from the Kustomization that applies it, or
@@ -346,11 +356,83 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: web}
 subjects: [{kind: ServiceAccount, name: web}]
 `
 
+// monitorOfPods is how a team has Prometheus read its pods: with a secret of its own, and labels
+// that its pods have.
+const monitorOfPods = `
+apiVersion: monitoring.coreos.com/v1
+kind: ServiceMonitor
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  namespaceSelector: {matchNames: [hostile]}
+  endpoints:
+    - port: http
+      scheme: https
+      interval: 30s
+      params: {format: [prometheus]}
+      bearerTokenSecret: {name: api, key: token}
+      tlsConfig: {insecureSkipVerify: true, serverName: web}
+      relabelings:
+        - {sourceLabels: [__meta_kubernetes_pod_label_version], targetLabel: version}
+        - {action: labelmap, regex: __meta_kubernetes_pod_label_(.+)}
+        - {sourceLabels: [__meta_kubernetes_pod_name], regex: canary-.*, action: drop}
+      metricRelabelings: [{sourceLabels: [__name__], regex: go_.*, action: drop}]
+---
+apiVersion: monitoring.coreos.com/v1
+kind: PodMonitor
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  podMetricsEndpoints: [{port: http, authorization: {credentials: {name: api, key: token}}}]
+`
+
+// priorities gives a cluster a priority for systems, and one that pods have which name none.
+func (p project) priorities(t *testing.T, cluster string) {
+	t.Helper()
+	p.kubectl(t, cluster, "create", "priorityclass", "systems-batch", "--value", "-10", "--preemption-policy", "Never")
+	p.kubectl(t, cluster, "create", "priorityclass", "everybody", "--value", "5", "--global-default")
+}
+
+// ofPriority is a Deployment whose pods have the priority of systems.
+func ofPriority(deployment string) string {
+	return strings.Replace(deployment, "      containers:\n", "      priorityClassName: systems-batch\n      containers:\n", 1)
+}
+
+// entrance is how a team's pods are reached: by a host of its own, with a certificate for it.
+const entrance = `
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata:
+  name: web
+  annotations:
+    cert-manager.io/cluster-issuer: public
+    nginx.ingress.kubernetes.io/proxy-body-size: 8m
+    note: of the team
+spec:
+  ingressClassName: nginx
+  tls: [{secretName: web-tls, hosts: [hostile.lab.test]}]
+  rules:
+    - host: hostile.lab.test
+      http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]}
+`
+
+// route is the same by a Gateway.
+const route = `
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: web}
+spec:
+  hostnames: [hostile.lab.test]
+  parentRefs: [{name: public, namespace: istio-system}]
+  rules: [{backendRefs: [{name: web, port: 80}]}]
+`
+
 // allowed: what most teams have, rights of their own pods and a secret of their own among it.
 func (s systems) allowed(t *testing.T) {
 	s.secretsManager(t, "create-secret", "--name", "teams/hostile/api", "--secret-string", `{"token":"fetched"}`)
+	s.priorities(t, teams)
 	s.commit(t, "hostile", map[string]string{
-		"deploy/web.yaml":    s.read(t, "lab/systems/shop/deploy/web.yaml"),
+		"deploy/web.yaml":    ofPriority(s.read(t, "lab/systems/shop/deploy/web.yaml")),
 		"deploy/rights.yaml": rightsOfPods,
 		"deploy/secret.yaml": `
 apiVersion: external-secrets.io/v1
@@ -360,15 +442,8 @@ spec:
   secretStoreRef: {kind: ClusterSecretStore, name: secrets-manager}
   data: [{secretKey: token, remoteRef: {key: "${cluster_name}/hostile/api", property: token}}]
 `,
-		"deploy/entrance.yaml": `
-apiVersion: networking.k8s.io/v1
-kind: Ingress
-metadata: {name: web}
-spec:
-  rules:
-    - host: hostile.lab.test
-      http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]}
-`,
+		"deploy/monitor.yaml":  monitorOfPods,
+		"deploy/entrance.yaml": entrance, "deploy/route.yaml": route,
 	})
 	s.runs(t, "hostile")
 	s.opened(t, "hostile", "api", "token", "fetched")
@@ -380,6 +455,8 @@ spec:
 	})
 	cluster := s.kubectl(t, teams, "-n", "hostile", "get", "deployment", "web", "-o", "jsonpath={.spec.template.spec.containers[0].env[0].value}")
 	assert.Equal(t, cluster, teams, "what the platform tells the systems")
+	priority := s.kubectl(t, teams, "-n", "hostile", "get", "pods", "-l", "app=web", "-o", "jsonpath={.items[*].spec.priorityClassName}")
+	assert.Equal(t, priority, "systems-batch systems-batch", "a priority for systems")
 	host := s.kubectl(t, teams, "-n", "hostile", "get", "ingress", "web", "-o", "jsonpath={.spec.rules[0].host}")
 	assert.Equal(t, host, "hostile.lab.test", "a host of its own")
 	old := s.kubectl(t, teams, "-n", "hostile", "get", "kustomizations", "-o", "jsonpath={.items[*].metadata.name}")
@@ -395,7 +472,7 @@ func (s systems) deliver(t *testing.T) {
 	s.must(t, "verify", teams)
 }
 
-func (s systems) added(t *testing.T) {
+func (s systems) added(t *testing.T) { // its pods have the priority that the cluster gives pods without one
 	file := strings.ReplaceAll(s.read(t, "platform/flux/systems/shop.yaml"), "shop", "news")
 	s.write(t, "platform/flux/systems/news.yaml", strings.ReplaceAll(file, "news.git", "shop.git"))
 	s.seal(t, "news", "channel", "address", "http://inbox.lab.test/news")

@@ -205,6 +205,7 @@ func (w *Walk) CheckSystems() {
 		return
 	}
 	w.checkImpersonation()
+	w.OpenNetwork()
 	var named []system.Named
 	for _, s := range w.systems {
 		w.checkApplicationName(s)

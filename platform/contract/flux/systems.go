@@ -113,6 +113,9 @@ func (w *Walk) CheckSystems() {
 			all = append(all, s)
 		}
 	}
+	if len(all) > 0 {
+		w.OpenNetwork()
+	}
 	w.checkSystemsTogether(all)
 	w.checkSystemNamespaces()
 	w.checkChannels()

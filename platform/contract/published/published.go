@@ -35,6 +35,8 @@ type Set struct {
 	Values map[string]*Values
 	// Pages of the platform, addons' and Argo CD's, by their hosts.
 	Pages map[string]string
+	// OpenNetwork says that the cluster's network plugin is known to hold no NetworkPolicies.
+	OpenNetwork bool
 	// Registration with a hub's Argo CD; nil with Flux.
 	Registration *Registration
 }
@@ -87,6 +89,7 @@ func To(c, hub *config.Cluster) Set {
 		Path:   strings.TrimPrefix(strings.TrimPrefix(hub.GitOps.Path, "./"), "/"),
 		Values: map[string]*Values{}, Pages: map[string]string{},
 	}
+	p.OpenNetwork = openNetwork(c)
 	p.Variables = infraKeys(c, p.Path)
 	for key, value := range c.Values {
 		p.Variables[key] = Variable{Example: value.Example(), Setting: []string{"values", key}}
@@ -133,6 +136,16 @@ func To(c, hub *config.Cluster) Set {
 		})
 	}
 	return p
+}
+
+// openNetwork says that the cluster has the CNI of Amazon VPC, which holds NetworkPolicies when it
+// is told to. AKS has Cilium, which does; of a cluster of others, and of EKS Auto Mode, where a
+// NodeClass of the tree says so, nothing is known here.
+// https://docs.aws.amazon.com/eks/latest/userguide/cni-network-policy-configure.html
+func openNetwork(c *config.Cluster) bool {
+	return !c.IsExisting() && slices.ContainsFunc(c.Kubernetes.Addons, func(a config.ManagedAddon) bool {
+		return a.Name == "vpc-cni" && fmt.Sprint(a.Configuration["enableNetworkPolicy"]) != "true"
+	})
 }
 
 // infraKeys are the keys of the general ConfigMap that every cluster on the cluster's cloud has.

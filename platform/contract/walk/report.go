@@ -64,6 +64,18 @@ func (w *Walk) InClusterFile(setting []string, f finding.Finding) *finding.OfClu
 	return &w.Findings[len(w.Findings)-1]
 }
 
+// OpenNetwork reports that nothing keeps the network of the cluster's systems apart.
+func (w *Walk) OpenNetwork() {
+	if !w.Published.OpenNetwork {
+		return
+	}
+	w.InClusterFile([]string{"kubernetes", "addons", "vpc-cni"}, finding.Finding{
+		Severity: finding.Warning,
+		Message:  "the cluster has systems, and nothing holds the NetworkPolicies that keep their pods apart",
+		Remedy:   "set enableNetworkPolicy: \"true\" in the configuration of vpc-cni, in kubernetes.addons: see docs/guide/systems.md",
+	})
+}
+
 // WrongStart reports that the cluster's path is not in the tree.
 func (w *Walk) WrongStart() {
 	p := w.Published
