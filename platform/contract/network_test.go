@@ -304,7 +304,7 @@ func TestNobodyHoldsNetworkPolicies(t *testing.T) {
 	sets := teams(t)
 	sets[0].OpenNetwork = true
 	assert.Check(t, is.Contains(check(t, os.DirFS("../flux"), sets),
-		"clusters/teams.yaml: warning: the cluster has systems, and nothing holds the NetworkPolicies that keep their pods apart (cluster teams); "+
+		"clusters/teams.yaml:31:13: warning: the cluster has systems, and nothing holds the NetworkPolicies that keep their pods apart (cluster teams); "+
 			`set enableNetworkPolicy: "true" in the configuration of vpc-cni, in kubernetes.addons`))
 	hub := fleetOfAll(t, "clusters/mgmt")
 	hub[0].OpenNetwork = true
