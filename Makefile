@@ -162,6 +162,16 @@ test-rest: tools-test tools-released ## Run, of what make test leaves out, what 
 test-browser: ## Open the pages of status and preview in Chromium (docs/guide/watching.md)
 	$(GO) test $(TEST),browser -count=1 -run Browser ./internal/cli/status ./internal/cli/review
 
+FUZZ_TIME ?= 30s
+
+.PHONY: fuzz
+fuzz: ## Give what reads text of others any text, FUZZ_TIME for each reader; make test reads the known texts
+	@grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u | while read -r dir; do \
+		for test in $$(grep -rhoE '^func Fuzz[A-Za-z]+' "$$dir"/*_test.go | sed 's/^func //'); do \
+			echo "► $$dir $$test"; $(GO) test -run none -fuzz "^$$test\$$" -fuzztime $(FUZZ_TIME) "$$dir" || exit 1; \
+		done; \
+	done
+
 .PHONY: plugins-lock
 plugins-lock: build ## Write down the digests of plugins that are not known yet (docs/guide/plugins.md)
 	@$(GO) run ./tools/pluginlock

@@ -90,7 +90,7 @@ func isStep(m apitype.StepEventMetadata) bool {
 	case apitype.OpSame, apitype.OpRead, apitype.OpReadReplacement, apitype.OpReadDiscard, apitype.OpRefresh:
 		return false
 	}
-	name := m.URN[strings.LastIndex(m.URN, "::")+len("::"):]
+	name := value.NameOf(m.URN)
 	return !strings.Contains(m.URN, "::pulumi:providers:") || !strings.HasPrefix(name, "default")
 }
 

@@ -7,6 +7,8 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+
+	"tombolo/automation/value"
 )
 
 // Reader gathers the differences of one stack from the events of a refresh that
@@ -33,7 +35,7 @@ func (r *Reader) Read(e events.EngineEvent) {
 		return
 	}
 	r.compared++
-	d := Difference{Stack: r.Stack, Type: m.Type, Name: nameOf(m.URN), URN: m.URN, ID: m.Old.ID}
+	d := Difference{Stack: r.Stack, Type: m.Type, Name: value.NameOf(m.URN), URN: m.URN, ID: m.Old.ID}
 	switch m.Op {
 	case apitype.OpDelete:
 		d.Class = Missing
@@ -67,8 +69,6 @@ func compares(m apitype.StepEventMetadata) bool {
 	return m.Old != nil && m.Old.Custom && !m.Old.External && !m.Old.Delete &&
 		!strings.HasPrefix(m.Type, "pulumi:")
 }
-
-func nameOf(urn string) string { return urn[strings.LastIndex(urn, "::")+len("::"):] }
 
 // properties that differ. Where the provider does not tell them one by one,
 // the top-level ones that it names are shown.

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+
+	"tombolo/automation/value"
 )
 
 // Random stands in the place of the digits by which a provider makes up a name.
@@ -32,7 +34,7 @@ func MadeUp(m apitype.StepEventMetadata) []string {
 	} {
 		for _, key := range keysOf(in.now, nil) {
 			name, is := in.now[key].(string)
-			if random, ok := withoutDigits(name, nameOf(m.URN)); is && ok && in.was[key] != name {
+			if random, ok := withoutDigits(name, value.NameOf(m.URN)); is && ok && in.was[key] != name {
 				out = append(out, name, random)
 			}
 		}
@@ -108,5 +110,3 @@ func replaced(v any, names *strings.Replacer) any {
 	}
 	return v
 }
-
-func nameOf(urn string) string { return urn[strings.LastIndex(urn, "::")+len("::"):] }

@@ -57,7 +57,7 @@ func (r *Reader) step(m apitype.StepEventMetadata) {
 	if !ok || state == nil || !state.Custom || state.External || strings.HasPrefix(m.Type, "pulumi:") {
 		return
 	}
-	resource := Resource{Type: m.Type, Name: nameOf(m.URN), URN: m.URN, Op: op}
+	resource := Resource{Type: m.Type, Name: value.NameOf(m.URN), URN: m.URN, Op: op}
 	if m.Old != nil {
 		resource.ID = m.Old.ID
 	}

@@ -16,6 +16,7 @@ import (
 	"tombolo/automation/backend"
 	"tombolo/automation/pulumicli"
 	"tombolo/automation/rollout"
+	"tombolo/automation/value"
 	"tombolo/config"
 )
 
@@ -111,16 +112,8 @@ func (o *Operation) begin(m apitype.StepEventMetadata) {
 		op: m.Op, custom: state != nil && state.Custom,
 		node: o.run.start(o.at.ctx, string(m.Op)+" "+m.Type,
 			attribute.String("pulumi.resource.urn", m.URN), attribute.String("pulumi.resource.type", m.Type),
-			attribute.String("pulumi.resource.name", nameOf(m.URN)), attribute.String("pulumi.resource.op", string(m.Op))),
+			attribute.String("pulumi.resource.name", value.NameOf(m.URN)), attribute.String("pulumi.resource.op", string(m.Op))),
 	}
-}
-
-// nameOf is the last part of a URN.
-func nameOf(urn string) string {
-	if i := strings.LastIndex(urn, "::"); i >= 0 {
-		return urn[i+2:]
-	}
-	return urn
 }
 
 func (o *Operation) finish(m apitype.StepEventMetadata, err error) {

@@ -101,3 +101,11 @@ func Shown(v any, hidden bool) any {
 	}
 	return v
 }
+
+// NameOf is the name of a resource, the last part of its URN; all of a text that is none.
+func NameOf(urn string) string {
+	if at := strings.LastIndex(urn, "::"); at >= 0 {
+		return urn[at+len("::"):]
+	}
+	return urn
+}
