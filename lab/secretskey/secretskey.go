@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -17,9 +18,18 @@ import (
 // Alias is the name of the key.
 const Alias = "alias/tombolo"
 
-// Key encrypts and decrypts for whoever reaches it. It does not look at signatures: it is
-// no account's.
-type Key struct{ aead cipher.AEAD }
+// ARN of the key in an account and region, for policies.
+func ARN(account, region string) string {
+	return "arn:aws:kms:" + region + ":" + account + ":key/00000000-0000-4000-8000-00000000004b"
+}
+
+// Key encrypts and decrypts. The zero Allows lets everybody who reaches it.
+type Key struct {
+	aead cipher.AEAD
+
+	// Allows says whether whoever has signed a request may do the action, such as kms:Decrypt.
+	Allows func(r *http.Request, body []byte, action string) bool
+}
 
 // New is the key made of a random text, the same for the same text.
 func New(secret string) (*Key, error) {
@@ -32,7 +42,7 @@ func New(secret string) (*Key, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the key of the lab's secrets: %w", err)
 	}
-	return &Key{aead}, nil
+	return &Key{aead: aead}, nil
 }
 
 // URL is the secrets provider of Pulumi that uses the key of this name, served at an address.
@@ -51,12 +61,21 @@ type request struct {
 // https://docs.aws.amazon.com/kms/latest/APIReference/API_Operations.html
 func (k *Key) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var in request
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 64<<10)).Decode(&in); err != nil {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 64<<10))
+	if err == nil {
+		err = json.Unmarshal(body, &in)
+	}
+	if err != nil {
 		refuse(w, "SerializationException", err.Error())
 		return
 	}
+	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	if k.Allows != nil && !k.Allows(r, body, "kms:"+operation) {
+		refuse(w, "AccessDeniedException", "no identity-based policy allows the kms:"+operation+" action")
+		return
+	}
 	out := request{KeyID: Alias}
-	switch _, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), "."); operation {
+	switch operation {
 	case "Encrypt":
 		if in.KeyID != Alias {
 			refuse(w, "NotFoundException", "Alias "+in.KeyID+" is not found.")

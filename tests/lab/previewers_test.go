@@ -23,7 +23,7 @@ name: acme
 protect: true
 cloud: {provider: aws, region: eu-central-1, account: "111122223333"}
 tags: {team: platform}
-state: {bucketArn: "arn:aws:s3:::acme-state"}
+state: {bucketArn: "arn:aws:s3:::acme-state", keyArn: "KEY"}
 pipelines:
   host: github
   repository: acme/clusters
@@ -37,12 +37,15 @@ func TestPipelinesRoles(t *testing.T) {
 	tier.Long(t, "the roles of pipelines, and what the reading one may do on a real API server")
 	p := newProject(t)
 	p.must(t, "lab", "up", "--profile", "light")
-	p.write(t, "accounts/acme.yaml", accountFile)
+	p.write(t, "accounts/acme.yaml", strings.Replace(accountFile, "KEY", keyOfStates, 1))
 	inOrder(t, p, []step[project]{
 		{"make the account's roles", project.makeRoles},
 		{"a cluster with a previewer", project.clusterWithPreviewer},
 		{"a preview by the role shows what an admin's does", project.previewByRole},
 		{"a member of the group writes by dry run only", project.writesOfPreviewers},
+		{"a fleet in two clouds, with a token and a sealing key", project.fleetOfTwoClouds},
+		{"the role looks without secrets", project.looksWithoutSecrets},
+		{"nothing that it reads writes", project.nothingReadWrites},
 		{"destroy the account's roles", project.destroyRoles},
 	})
 }
@@ -96,7 +99,7 @@ func (p project) previewByRole(t *testing.T) {
 	same := func() string {
 		t.Helper()
 		admin := plansOf(t, p.must(t, "preview", "demo", "--output", "json"))
-		job := plansOf(t, pipeline.must(t, "preview", "demo", "--output", "json"))
+		job := plansOf(t, pipeline.must(t, "preview", "demo", "--without-secrets", "--output", "json"))
 		assert.DeepEqual(t, admin, job)
 		return strings.Join(slices.Collect(maps.Values(job)), "\n")
 	}
@@ -144,7 +147,7 @@ func plansOf(t *testing.T, stdout string) map[string]string {
 }
 
 func (p project) destroyRoles(t *testing.T) {
-	p.must(t, "destroy", "demo", "--yes")
+	p.must(t, "destroy", "--all", "--yes")
 	if o := p.run(t, "pipelines", "destroy", "acme", "--yes"); o.code != 2 || !strings.Contains(o.stderr, "acme is protected") {
 		t.Errorf("exit code %d\n%s", o.code, o.stderr)
 	}

@@ -1,0 +1,122 @@
+//go:build lab
+
+package lab
+
+import (
+	"encoding/base64"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"tombolo/lab/secretskey"
+)
+
+// This file is the end of TestPipelinesRoles: what the role of previews can read and decrypt of a
+// fleet in both clouds, with both engines.
+
+// fleetOfBoth are the clusters: with Flux, a hub in AWS, and its spoke in Azure, whose token
+// the states have.
+var fleetOfBoth = []string{"demo", hub, spokeB}
+
+// fleetOfTwoClouds brings up the hub and the spoke, too, and gives the other a sealing key.
+func (p project) fleetOfTwoClouds(t *testing.T) {
+	for _, name := range fleetOfBoth[1:] {
+		file, err := os.ReadFile(filepath.Join("testdata", "argocd", name+".yaml"))
+		assert.NilError(t, err)
+		p.write(t, clusterFile(name), string(file))
+	}
+	p.edit(t, clusterFile(hub), "\nnamespaces:\n", "\n  previewers:\n    - {name: pipelines, principalArn: \""+previewRole+"\"}\nnamespaces:\n")
+	p.edit(t, demoFile, "  distribution:\n", "  sealedSecrets:\n    key: {env: TOMBOLO_SEALING_KEY}\n    certificate: {env: TOMBOLO_SEALING_CERTIFICATE}\n  distribution:\n")
+	p.must(t, append([]string{"up", "--yes"}, fleetOfBoth...)...)
+}
+
+// looksWithoutSecrets: with nothing decrypted, all that only looks says what it says to an
+// administrator: nothing would change, and nothing has changed.
+func (p project) looksWithoutSecrets(t *testing.T) {
+	job := p.as(previewRole)
+	job.must(t, "preview", "--all", "--without-secrets", "--exit-code")
+	job.must(t, "preview", "--all", "--without-secrets", "--refresh", "--exit-code", "--plan", filepath.Join(p.dir, ".lab", "plan.json"))
+	job.must(t, "drift", "--all", "--without-secrets")
+	o := job.run(t, "preview", "demo")
+	assert.Check(t, o.code != 0 && strings.Contains(o.stderr, "--without-secrets"), "exit code %d: a preview that decrypts names what does not\n%s", o.code, o.stderr)
+}
+
+// credentials are what a write could be done with: tokens, private keys, passwords of the lab.
+var credentials = regexp.MustCompile(`eyJhbGciOi[\w-]+\.[\w-]+\.[\w-]+|-----BEGIN (RSA |EC |OPENSSH )?PRIVATE KEY-----`)
+
+// found are the credentials in a text, in base64 as Secrets have them too.
+func found(text string) []string {
+	out := credentials.FindAllString(text, -1)
+	for _, part := range regexp.MustCompile(`[A-Za-z0-9+/]{40,}={0,2}`).FindAllString(text, -1) {
+		if plain, err := base64.StdEncoding.DecodeString(part); err == nil {
+			out = append(out, credentials.FindAllString(string(plain), -1)...)
+		}
+	}
+	return out
+}
+
+// nothingReadWrites takes all that the role may read: the backend with all that is in it, and what
+// the CLI exports. There is no credential in it. An administrator finds some by the same search,
+// and writes with one.
+func (p project) nothingReadWrites(t *testing.T) {
+	git := p.labEnv(t)["TOMBOLO_GIT_TOKEN"]
+	none := func(what, text string) {
+		t.Helper()
+		assert.Check(t, is.Len(found(text), 0), "%s has credentials", what)
+		assert.Check(t, !strings.Contains(text, git) && !strings.Contains(text, base64.StdEncoding.EncodeToString([]byte(git))), "%s has the token for Git", what)
+	}
+	job, read := p.as(previewRole), 0
+	err := filepath.WalkDir(filepath.Join(p.dir, ".lab", "state"), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			text, readErr := os.ReadFile(path)
+			none(path, string(text))
+			read, err = read+1, readErr
+		}
+		return err
+	})
+	assert.NilError(t, err)
+	assert.Check(t, read >= 2*len(fleetOfBoth), "only %d files were read", read)
+	none("the plan", p.read(t, ".lab/plan.json"))
+
+	var tokens []string
+	for _, cluster := range fleetOfBoth {
+		for _, stack := range []string{cluster + "-core", cluster + "-bootstrap"} {
+			export := []string{"stack", "export", "--show-secrets", "--stack", stack, "--cwd", p.workdir()}
+			all := p.mustTool(t, "pulumi", export...)
+			tokens = append(tokens, found(all)...)
+			o := job.tool(t, "pulumi", export...)
+			none(stack, o.stdout)
+			if strings.Contains(p.mustTool(t, "pulumi", "stack", "export", "--stack", stack, "--cwd", p.workdir()), "ciphertext") {
+				assert.Check(t, o.code != 0 && strings.Contains(o.stderr, "AccessDenied"), "%s: exit code %d\n%s", stack, o.code, o.stderr)
+			}
+		}
+	}
+	slices.Sort(tokens)
+	tokens = slices.Compact(tokens)
+	t.Logf("an administrator finds %d credentials", len(tokens))
+	bearer := slices.IndexFunc(tokens, func(s string) bool { return strings.HasPrefix(s, "eyJ") })
+	assert.Assert(t, bearer >= 0 && slices.ContainsFunc(tokens, func(s string) bool { return strings.HasPrefix(s, "-----BEGIN") }), "the search finds neither the token nor the key")
+	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(p.dir, ".lab", "clusters", spokeB, "admin.kubeconfig"))
+	assert.NilError(t, err)
+	config = rest.AnonymousClientConfig(config)
+	config.BearerToken = tokens[bearer]
+	client, err := kubernetes.NewForConfig(config)
+	assert.NilError(t, err)
+	_, err = client.CoreV1().ConfigMaps("default").Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "written"}}, metav1.CreateOptions{})
+	assert.NilError(t, err, "the token that the search is for writes nothing")
+}
+
+// keyOfStates is the state's key, for the account file.
+var keyOfStates = secretskey.ARN("111122223333", "eu-central-1")
