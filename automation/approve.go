@@ -13,6 +13,7 @@ import (
 	"tombolo/automation/approved"
 	"tombolo/automation/backend"
 	"tombolo/automation/fault"
+	"tombolo/automation/unchanged"
 	"tombolo/config"
 	"tombolo/stacks"
 	"tombolo/stacks/catalog"
@@ -68,7 +69,7 @@ type planner struct {
 }
 
 // newPlanner begins with where the plan is made.
-func (d *Driver) newPlanner(ctx context.Context, c *config.Cluster) (*planner, error) {
+func (d *Driver) newPlanner(ctx context.Context, c *config.Cluster, withoutSecrets bool) (*planner, error) {
 	of, err := PlanFiles(c)
 	if err != nil {
 		return nil, err
@@ -89,9 +90,29 @@ func (d *Driver) newPlanner(ctx context.Context, c *config.Cluster) (*planner, e
 		}
 		p.cluster.Stacks = append(p.cluster.Stacks, approved.Stack{Name: name, Kind: k, State: state})
 	}
-	p.key, err = d.keyOf(p.cluster)
-	p.cluster.Keyed = p.key.Keyed()
+	if p.key, err = d.keyOf(p.cluster); err != nil {
+		return nil, err
+	}
+	p.cluster.Keyed, p.cluster.WithoutSecrets = p.key.Keyed(), withoutSecrets
+	if withoutSecrets {
+		p.cluster.Secrets, err = p.key.Secrets(d.givenSecrets(c))
+	}
 	return p, err
+}
+
+// givenSecrets are the secrets that can be read here from outside of Pulumi, by the key of the file
+// that has the reference.
+func (d *Driver) givenSecrets(c *config.Cluster) map[string]string {
+	values := map[string]string{}
+	for at, ref := range unchanged.SecretRefs(c) {
+		if ref.Config != "" {
+			continue // the commit has its settings
+		}
+		if value, err := d.opts.Programs.ReadSecret(c, d.opts.Env, at, ref); err == nil {
+			values[at] = value
+		}
+	}
+	return values
 }
 
 // PlanFiles is the beginning of a cluster's plan: the digests of its file and its hub's.
@@ -138,6 +159,7 @@ func (p *planner) plan(core, bootstrap StackResult, had, has map[string]any) (*a
 		has    map[string]any
 	}{{core, had}, {bootstrap, has}} {
 		told := seen.result.preview(seen.has)
+		of.Stacks[i].Unseen = seen.result.unseen
 		if i > 0 {
 			of.Stacks[i].AfterCore = bootstrap.Placeholders || len(of.Stacks[0].Steps) > 0
 		}
@@ -197,7 +219,7 @@ func (d *Driver) requireApproved(ctx context.Context, c *config.Cluster, k stack
 	if err != nil {
 		return nil, err
 	}
-	r, has, err := d.previewAny(ctx, c, k, PreviewOptions{Refresh: o.Refresh, Plan: true, secrets: key.Keyed()}, catalog.Options{})
+	r, has, err := d.previewAny(ctx, c, k, PreviewOptions{Refresh: o.Refresh, Plan: true, WithoutSecrets: of.WithoutSecrets, secrets: key.Keyed()}, catalog.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -109,7 +109,7 @@ func TestLookingWritesNothing(t *testing.T) {
 		t.Helper()
 		_, err := d.Preview(t.Context(), demo(), PreviewOptions{})
 		assert.NilError(t, err)
-		_, err = d.Drift(t.Context(), demo())
+		_, err = d.Drift(t.Context(), demo(), DriftOptions{})
 		assert.NilError(t, err)
 		_, err = d.Locks(t.Context(), demo(), "")
 		assert.NilError(t, err)

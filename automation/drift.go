@@ -3,6 +3,8 @@ package automation
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optrefresh"
@@ -14,11 +16,23 @@ import (
 	"tombolo/stacks/catalog"
 )
 
+// DriftOptions of a comparison.
+type DriftOptions struct {
+	// WithoutSecrets decrypts nothing. What has a secret is not compared where it would have
+	// to be read: Kubernetes' Secrets, and what is on a hub that is reached by a token.
+	WithoutSecrets bool
+}
+
 // Drift compares both stacks with the cloud and the cluster, and changes
 // nothing: see drift.Compare.
-func (d *Driver) Drift(ctx context.Context, c *config.Cluster) (drift.Report, error) {
-	report, err := drift.Compare(ctx, c, d.cloud(c), host{d})
-	return report, err
+func (d *Driver) Drift(ctx context.Context, c *config.Cluster, o DriftOptions) (drift.Report, error) {
+	return drift.Compare(ctx, c, d.cloud(c), comparer{host{d}, o})
+}
+
+// comparer is what drift.Compare asks of a driver.
+type comparer struct {
+	host
+	DriftOptions
 }
 
 func (h host) State(ctx context.Context, stack string) (drift.State, error) {
@@ -28,11 +42,17 @@ func (h host) State(ctx context.Context, stack string) (drift.State, error) {
 
 // PreviewRefresh reads every resource of a stack again. The stack exists, so
 // that opening it creates none.
-func (h host) PreviewRefresh(ctx context.Context, c *config.Cluster, k stacks.Kind, reader *drift.Reader) error {
+func (h comparer) PreviewRefresh(ctx context.Context, c *config.Cluster, k stacks.Kind, reader *drift.Reader) error {
 	const operation = "preview refresh"
-	s, err := h.driver.open(ctx, c, k, catalog.Options{}, true)
+	s, end, err := h.open(ctx, c, k)
 	if err != nil {
 		return err
+	}
+	defer end()
+	var unreadable []string
+	if s.copied != nil {
+		unreadable = s.copied.Unreadable
+		s.noteUnreadable()
 	}
 	observer := h.driver.opts.Observer
 	observer.StackStarted(s.name, operation)
@@ -44,7 +64,7 @@ func (h host) PreviewRefresh(ctx context.Context, c *config.Cluster, k stacks.Ki
 		observer.EngineEvent(s.name, e)
 		traced.Event(e)
 	}, func(ch chan<- events.EngineEvent) error {
-		_, err := s.stack.PreviewRefresh(ctx, optrefresh.EventStreams(ch), optrefresh.SuppressProgress())
+		_, err := s.stack.PreviewRefresh(ctx, optrefresh.EventStreams(ch), optrefresh.SuppressProgress(), optrefresh.Exclude(unreadable))
 		return err
 	})
 	if err != nil {
@@ -53,6 +73,27 @@ func (h host) PreviewRefresh(ctx context.Context, c *config.Cluster, k stacks.Ki
 	observer.StackFinished(s.name, reader.Tally(), err)
 	traced.End(reader.Tally(), err)
 	return err
+}
+
+// open opens a stack that exists, or a copy of it; end throws the copy away.
+func (h comparer) open(ctx context.Context, c *config.Cluster, k stacks.Kind) (s *session, end func(), err error) {
+	if !h.WithoutSecrets {
+		s, err = h.driver.open(ctx, c, k, catalog.Options{}, true)
+		return s, func() {}, err
+	}
+	st, err := h.driver.backend.State(ctx, stacks.Name(c.Name, k))
+	if err != nil {
+		return nil, nil, err
+	}
+	dir, err := os.MkdirTemp("", "tombolo-drift-")
+	if err != nil {
+		return nil, nil, fmt.Errorf("make directory to compare stack %s: %w", stacks.Name(c.Name, k), err)
+	}
+	end = func() { os.RemoveAll(dir) }
+	if s, err = h.driver.aside(ctx, dir, c, k, st, catalog.Options{WithoutSecrets: true}); err != nil {
+		end()
+	}
+	return s, end, err
 }
 
 func (h host) Tagged(ctx context.Context, c *config.Cluster) ([]drift.Sighting, error) {

@@ -37,7 +37,7 @@ func TestDriftWithTheRealCLI(t *testing.T) {
 	assert.NilError(t, os.MkdirAll(filepath.Dir(lock), 0o700))
 	assert.NilError(t, os.WriteFile(lock, []byte(`{"pid":1,"hostname":"elsewhere","username":"ada"}`), 0o600))
 	before := contents(t, backend)
-	report, err := d.Drift(t.Context(), demo())
+	report, err := d.Drift(t.Context(), demo(), DriftOptions{})
 	assert.NilError(t, err)
 	assert.DeepEqual(t, contents(t, backend), before)
 	// The program is that of both stacks.

@@ -53,7 +53,7 @@ func TestDrift(t *testing.T) {
 		refreshed(apitype.OpSame, "aws:ec2/vpc:Vpc", "v"), refreshed(apitype.OpDelete, "aws:ec2/subnet:Subnet", "a"),
 	}
 	b.cli.plan["refresh demo-bootstrap"] = []apitype.EngineEvent{refreshed(apitype.OpUpdate, "kubernetes:core/v1:ConfigMap", "c")}
-	got, err := b.Drift(t.Context(), demo())
+	got, err := b.Drift(t.Context(), demo(), DriftOptions{})
 	assert.NilError(t, err)
 	want := drift.Report{
 		Cluster: "demo",
@@ -82,7 +82,7 @@ func TestDrift(t *testing.T) {
 func TestDriftOfNothing(t *testing.T) {
 	b := driftBench(t, recovery.Sighting{CloudID: "arn:aws:ec2:eu-central-1:111122223333:vpc/vpc-1"})
 	clear(b.cli.states)
-	got, err := b.Drift(t.Context(), demo())
+	got, err := b.Drift(t.Context(), demo(), DriftOptions{})
 	assert.NilError(t, err)
 	want := []drift.Stack{{Stack: "demo-core", Skipped: "it was not deployed"}, {Stack: "demo-bootstrap", Skipped: "it was not deployed"}}
 	if diff := cmp.Diff(want, got.Stacks); diff != "" || got.Count(drift.Unexpected) != 0 {
@@ -97,7 +97,7 @@ func TestDriftOfNothing(t *testing.T) {
 func TestDriftWithoutTheCluster(t *testing.T) {
 	b := driftBench(t)
 	b.cli.plan["refresh demo-core"] = []apitype.EngineEvent{refreshed(apitype.OpDelete, "aws:eks/cluster:Cluster", "demo")}
-	got, err := b.Drift(t.Context(), demo())
+	got, err := b.Drift(t.Context(), demo(), DriftOptions{})
 	assert.NilError(t, err)
 	if got.Count(drift.Missing) != 1 || got.Stacks[1].Skipped != "the cluster that it is on is gone" {
 		t.Errorf("found %v in %v", got.Differences, got.Stacks)
@@ -113,7 +113,7 @@ func TestDriftFails(t *testing.T) {
 	b := driftBench(t, recovery.Sighting{CloudID: "arn:aws:ec2:eu-central-1:111122223333:vpc/vpc-2"})
 	b.cli.fail["refresh demo-core"] = failure{diagnostics: []apitype.DiagnosticEvent{{Severity: "error", Message: "ExpiredToken: it expired"}}}
 	b.cli.plan["refresh demo-bootstrap"] = []apitype.EngineEvent{refreshed(apitype.OpUpdate, "kubernetes:core/v1:ConfigMap", "c")}
-	got, err := b.Drift(t.Context(), demo())
+	got, err := b.Drift(t.Context(), demo(), DriftOptions{})
 	const want = "preview refresh demo-core: ExpiredToken: it expired; renew the cloud credentials and run the same command again"
 	if deployment := new(pulumicli.Error); !errors.As(err, &deployment) || err.Error() != want || got.Error != want {
 		t.Errorf("error is %T %v, in the report %q", err, err, got.Error)
@@ -128,7 +128,7 @@ func TestDriftLookupFails(t *testing.T) {
 	b.cloud.lookup = func(context.Context, *config.Cluster, string, []recovery.Query) ([]recovery.Sighting, error) {
 		return nil, &pulumicli.Error{Stack: "demo", Operation: "look up", Reasons: []string{"denied"}}
 	}
-	_, err := b.Drift(t.Context(), demo())
+	_, err := b.Drift(t.Context(), demo(), DriftOptions{})
 	const want = "look for unexpected resources of demo: denied; allow tag:GetResources to the credentials in use, and run the same command again"
 	assert.Error(t, err, want)
 }
@@ -141,7 +141,7 @@ func TestDriftOfBusyStack(t *testing.T) {
 	owner := backend.Owner{PID: 7, Host: "elsewhere", User: "ada"}
 	b.lock(t, "demo-bootstrap", owner)
 	b.cli.states["demo-bootstrap"] = deployed("demo-bootstrap")
-	got, err := b.Drift(t.Context(), demo())
+	got, err := b.Drift(t.Context(), demo(), DriftOptions{})
 	assert.NilError(t, err)
 	for i, want := range []string{"1 operation on it was interrupted", "it is locked by " + owner.String()} {
 		if got.Stacks[i].Busy != want {

@@ -284,6 +284,10 @@ type PreviewOptions struct {
 	// Plan has the result say what an up would do, for people to approve. A cluster
 	// of which that cannot be said, because an operation was interrupted, is refused.
 	Plan bool
+	// WithoutSecrets decrypts nothing, and reads no secret that the cluster file names: they are
+	// taken as unknown, and as unchanged where the state has them. What the preview cannot tell
+	// is whether a secret changes.
+	WithoutSecrets bool
 
 	// secrets has the engine tell the values of secrets, for keyed digests.
 	secrets bool

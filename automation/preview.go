@@ -2,9 +2,7 @@ package automation
 
 import (
 	"context"
-	"fmt"
 	"maps"
-	"os"
 	"reflect"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
@@ -39,7 +37,7 @@ func (d *Driver) Preview(ctx context.Context, c *config.Cluster, o PreviewOption
 	}
 	var to *planner
 	if o.Plan {
-		if to, err = d.newPlanner(ctx, c); err != nil {
+		if to, err = d.newPlanner(ctx, c, o.WithoutSecrets); err != nil {
 			return run.end(err)
 		}
 		o.secrets = to.key.Keyed()
@@ -78,9 +76,10 @@ func (d *Driver) previewAny(ctx context.Context, c *config.Cluster, k stacks.Kin
 			return r, nil, err
 		}
 	}
+	so.WithoutSecrets = o.WithoutSecrets
 	r, err = d.retry(ctx, name, false, func(string) (StackResult, error) {
-		if st == nil {
-			return d.previewAside(ctx, c, k, o, so)
+		if st == nil || o.WithoutSecrets {
+			return d.previewAside(ctx, c, k, st, o, so)
 		}
 		return d.previewStack(ctx, c, k, o, so, true)
 	})
@@ -142,11 +141,11 @@ func (s *session) preview(ctx context.Context, o PreviewOptions, so catalog.Opti
 		}
 		d.opts.Observer.Note(s.name, what+": what depends on them is shown as unknown")
 	}
-	s.command.States, s.command.ShowSecrets = o.Plan, o.secrets
+	s.command.States, s.command.ShowSecrets = o.Plan, o.secrets && !o.WithoutSecrets
 	var document string
 	result, err := s.run(ctx, "preview", func(ctx context.Context, ch chan<- events.EngineEvent) error {
 		opts := []optpreview.Option{optpreview.EventStreams(ch), optpreview.SuppressProgress()}
-		if o.Refresh {
+		if o.Refresh && s.copied == nil {
 			opts = append(opts, optpreview.Refresh())
 		}
 		res, err := s.stack.Preview(ctx, opts...)
@@ -158,26 +157,4 @@ func (s *session) preview(ctx context.Context, o PreviewOptions, so catalog.Opti
 		err = d.refuseLoss(ctx, c, result)
 	}
 	return result, err
-}
-
-// previewAside previews a stack that does not exist, in a backend that is thrown
-// away: the preview of a pull request has a role that may only read the state.
-func (d *Driver) previewAside(ctx context.Context, c *config.Cluster, k stacks.Kind,
-	o PreviewOptions, so catalog.Options,
-) (StackResult, error) {
-	name := stacks.Name(c.Name, k)
-	dir, err := os.MkdirTemp("", "tombolo-preview-")
-	if err != nil {
-		return StackResult{}, fmt.Errorf("make directory to preview stack %s: %w", name, err)
-	}
-	defer os.RemoveAll(dir)
-	at, err := d.pulumi.Aside(dir, name)
-	if err != nil {
-		return StackResult{}, fmt.Errorf("prepare a backend to preview stack %s: %w", name, err)
-	}
-	s, err := d.openAt(ctx, at, c, k, so, false)
-	if err != nil {
-		return StackResult{}, err
-	}
-	return s.preview(ctx, o, so)
 }

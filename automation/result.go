@@ -68,6 +68,8 @@ type StackResult struct {
 	rootOutputs map[string]any
 	// differs says that something did not stay, or would not.
 	differs bool
+	// unseen are the URNs of resources of which a preview did not see all inputs.
+	unseen []string
 	// told is what a preview has told, for a plan.
 	told approved.Preview
 }

@@ -11,10 +11,14 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/automation/approved"
 	"tombolo/lab/secretskey"
 	"tombolo/stacks"
+	"tombolo/stacks/state"
 	"tombolo/tests/tier"
 )
 
@@ -129,4 +133,65 @@ func TestWrongSecretsProvider(t *testing.T) {
 			t.Errorf("with %s there is a stack: %v, error %v", given, st, err)
 		}
 	}
+}
+
+// TestWithoutSecrets: what only looks asks the key for nothing, and sees all that is no secret. An
+// up of what it has planned applies a secret that nobody has seen, and nothing else besides.
+func TestWithoutSecrets(t *testing.T) {
+	tier.Short(t, "a preview, a plan and a look for drift decrypt nothing")
+	t.Parallel()
+	k, provider := serveKeys(t)
+	secret, plain := "one", "one"
+	d, _ := realBenchIn(t, inDirectory(t), func(p *pulumi.Context) error {
+		value := pulumi.Map{"secret": pulumi.ToSecret(pulumi.String(secret)), "plain": pulumi.String(plain)}
+		p.Export("secret", value["secret"])
+		_, _, err := state.Keep(p, "kept", value)
+		return err
+	})
+	d.pulumi.Secrets = provider
+	delete(d.env, "PULUMI_CONFIG_PASSPHRASE")
+	c := demo()
+	c.File = filepath.Join(t.TempDir(), "demo.yaml")
+	assert.NilError(t, os.WriteFile(c.File, []byte("version: 1\n"), 0o600))
+	_, err := d.Up(t.Context(), c, UpOptions{Force: true})
+	assert.NilError(t, err)
+
+	look := func(want int) *approved.Cluster {
+		t.Helper()
+		before := len(k.asked)
+		var plan *approved.Cluster
+		for _, o := range []PreviewOptions{{WithoutSecrets: true}, {WithoutSecrets: true, Refresh: true, Plan: true}} {
+			r, err := d.Preview(t.Context(), c, o)
+			assert.NilError(t, err)
+			for _, s := range r.Stacks {
+				assert.Check(t, is.Equal(s.Changes["update"], want), "%s would change %v", s.Stack, s.Changes)
+			}
+			plan = r.Plan
+		}
+		_, err := d.Drift(t.Context(), c, DriftOptions{WithoutSecrets: true})
+		assert.NilError(t, err)
+		assert.Check(t, is.Len(k.asked[before:], 0), "the key was asked")
+		for _, s := range plan.Stacks {
+			assert.Check(t, is.Len(s.Steps, want), "%v", s.Steps)
+			assert.Check(t, is.Len(s.Unseen, 1), "%v", s.Unseen)
+		}
+		return plan
+	}
+	look(0)
+	secret = "two"
+	plan := look(0)
+	r, err := d.Up(t.Context(), c, UpOptions{Approved: plan})
+	assert.NilError(t, err)
+	for _, s := range r.Stacks {
+		assert.Check(t, is.Equal(s.Changes["update"], 1), "%s has changed %v", s.Stack, s.Changes)
+	}
+	outputs, err := d.StackOutputs(t.Context(), c, stacks.Core)
+	assert.NilError(t, err)
+	assert.DeepEqual(t, outputs["secret"].Value, "two")
+
+	plan = look(0)
+	plain = "two"
+	look(1)
+	_, err = d.Up(t.Context(), c, UpOptions{Approved: plan})
+	assert.ErrorContains(t, err, "it would update pulumi:index:Stash kept, which is not in the plan")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/automation/pulumicli"
+	"tombolo/automation/redacted"
 	"tombolo/config"
 	"tombolo/stacks"
 	"tombolo/stacks/catalog"
@@ -30,6 +31,8 @@ type session struct {
 	onDifference func()
 	// onStep, if not nil, is called with each step that the engine announces.
 	onStep func(apitype.StepEventMetadata)
+	// copied is the copy of the state that is worked on in place of it; nil when it is the state.
+	copied *redacted.Copy
 	// programErr is what the program itself returned, which the engine
 	// reports only as text.
 	programErr error
@@ -55,13 +58,20 @@ func (d *Driver) open(ctx context.Context, c *config.Cluster, k stacks.Kind, o c
 
 // openAt is open for a stack in another place than the driver's own.
 func (d *Driver) openAt(ctx context.Context, at pulumicli.Place, c *config.Cluster, k stacks.Kind, o catalog.Options, exists bool) (*session, error) {
+	return d.openWith(ctx, at, c, k, o, exists, func(program pulumi.RunFunc) pulumi.RunFunc { return program })
+}
+
+// openWith is openAt with something around the program.
+func (d *Driver) openWith(ctx context.Context, at pulumicli.Place, c *config.Cluster, k stacks.Kind, o catalog.Options, exists bool,
+	around func(pulumi.RunFunc) pulumi.RunFunc,
+) (*session, error) {
 	o.Env, o.Backend = d.opts.Env, d.opts.BackendURL
 	program, err := d.program(c, k, o)
 	if err != nil {
 		return nil, fmt.Errorf("program of stack %s: %w", stacks.Name(c.Name, k), err)
 	}
 	s := &session{driver: d, cluster: c, kind: k, name: stacks.Name(c.Name, k), observer: d.opts.Observer}
-	s.stack, s.command, err = d.pulumi.Open(ctx, at.Using(d.providers(c)), s.name, s.watched(program), exists, d.backend.EndCopies)
+	s.stack, s.command, err = d.pulumi.Open(ctx, at.Using(d.providers(c)), s.name, s.watched(around(program)), exists, d.backend.EndCopies)
 	if err != nil {
 		return nil, err
 	}

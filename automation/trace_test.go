@@ -120,7 +120,7 @@ func TestTraceOfPreviewDestroyAndDrift(t *testing.T) {
 	b.cli.plan["refresh demo-core"] = []apitype.EngineEvent{
 		announced(apitype.OpRefresh, vpcURN, nil), over(apitype.OpDelete, vpcURN),
 	}
-	_, err = b.Drift(t.Context(), demo())
+	_, err = b.Drift(t.Context(), demo(), DriftOptions{})
 	assert.NilError(t, err)
 	c := end(nil)
 	assert.Equal(t, c.Tree(t), `tombolo up

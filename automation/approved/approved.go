@@ -50,6 +50,12 @@ type Cluster struct {
 	// Keyed says that the digests of inputs are keyed. Without a key they do not say
 	// which value a secret has.
 	Keyed bool `json:"keyed"`
+	// WithoutSecrets says that no secret was decrypted. The up compares alike, and takes the
+	// secrets as it finds them.
+	WithoutSecrets bool `json:"withoutSecrets,omitempty"`
+	// Secrets are keyed digests of the secrets in the environment and in files that were there
+	// for a plan without secrets, by the key of the cluster file that names them.
+	Secrets map[string]string `json:"secrets,omitempty"`
 	// Stacks in the order in which they are made.
 	Stacks []Stack `json:"stacks"`
 }
@@ -66,6 +72,9 @@ type Stack struct {
 	AfterCore bool `json:"afterCore"`
 	// Steps by URN and operation. What stays is no step.
 	Steps []Step `json:"steps"`
+	// Unseen are the URNs of resources that have inputs which no plan without secrets sees, sorted.
+	// The up may update them.
+	Unseen []string `json:"unseen,omitempty"`
 }
 
 // State is by what a state is known again. Pulumi's states have no serial: the time at
@@ -136,10 +145,11 @@ func (p Plan) Cluster(name string) *Cluster {
 // Empty says that the up has nothing to do.
 func (p Plan) Empty() bool { return !slices.ContainsFunc(p.Clusters(), Cluster.Changes) }
 
-// Changes says that the up has something to do to the cluster.
-func (c Cluster) Changes() bool {
-	return slices.ContainsFunc(c.Stacks, func(s Stack) bool { return len(s.Steps) > 0 })
-}
+// Changes says that the up has something to do to the cluster, or may have.
+func (c Cluster) Changes() bool { return slices.ContainsFunc(c.Stacks, Stack.Changes) }
+
+// Changes says that the up has something to do to the stack, or may have.
+func (s Stack) Changes() bool { return len(s.Steps) > 0 || len(s.Unseen) > 0 }
 
 // Stack of that kind; nil when the plan has none.
 func (c Cluster) Stack(k stacks.Kind) *Stack {

@@ -2,6 +2,7 @@ package approved
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -133,7 +134,7 @@ func (c Cluster) Differences(now Cluster) []Difference {
 	if c.Keyed != now.Keyed {
 		return []Difference{{Cluster: c.Name, What: "the plan's digests have no key, and here is one: secrets cannot be compared"}}
 	}
-	var out []Difference
+	out := c.otherSecrets(now)
 	for _, s := range c.Stacks {
 		n := now.Stack(s.Kind)
 		if n == nil {
@@ -148,6 +149,18 @@ func (c Cluster) Differences(now Cluster) []Difference {
 			out = append(out, Difference{Cluster: c.Name, Stack: s.Name, What: "it no longer follows core in the same way"})
 		}
 		out = append(out, s.Differences(c.Name, n.Steps)...)
+	}
+	return out
+}
+
+// otherSecrets are the secrets that are others than those of the plan. What the plan does not have
+// is not compared.
+func (c Cluster) otherSecrets(now Cluster) []Difference {
+	var out []Difference
+	for _, path := range slices.Sorted(maps.Keys(c.Secrets)) {
+		if now.Secrets[path] != c.Secrets[path] {
+			out = append(out, Difference{Cluster: c.Name, What: "the secret of " + path + " is another one than where the plan was made, or is not here"})
+		}
 	}
 	return out
 }
@@ -224,7 +237,8 @@ func inWorld(steps []Step) []Step {
 
 // Has says whether the engine may take a step that it announces in an up.
 func (s Stack) Has(m apitype.StepEventMetadata) bool {
-	return !isStep(m) || slices.ContainsFunc(s.Steps, func(step Step) bool { return step.URN == m.URN && step.Op == string(m.Op) })
+	return !isStep(m) || m.Op == apitype.OpUpdate && slices.Contains(s.Unseen, m.URN) ||
+		slices.ContainsFunc(s.Steps, func(step Step) bool { return step.URN == m.URN && step.Op == string(m.Op) })
 }
 
 // Summary of a plan in words.

@@ -43,6 +43,22 @@ func NewKey(secret string, c Cluster) (Key, error) {
 // Keyed says whether digests are keyed.
 func (k Key) Keyed() bool { return k.key != nil }
 
+// Secrets are the digests of secrets by their keys of the cluster file; nil without a key, as a plain
+// digest could be tried out.
+func (k Key) Secrets(values map[string]string) (map[string]string, error) {
+	if !k.Keyed() || len(values) == 0 {
+		return nil, nil
+	}
+	out := map[string]string{}
+	for path, value := range values {
+		var err error
+		if out[path], err = k.digest([]any{path, value}); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
 // digest of a value.
 func (k Key) digest(v any) (string, error) {
 	text, err := canonical([]any{v}) // the library takes objects and arrays

@@ -72,6 +72,33 @@ func stateKey(stack string) string {
 	return path.Join(".pulumi", "stacks", project, name+".json")
 }
 
+// Place writes states into a directory that is to be a backend, by the names of their stacks. The
+// directory is private, and thrown away: no lock is asked for, and no copy is kept.
+func Place(dir string, states map[string]json.RawMessage) error {
+	files := map[string][]byte{path.Join(".pulumi", "meta.yaml"): []byte(fmt.Sprintf("version: %d\n", localLayout))}
+	for stack, deployment := range states {
+		var checkpoint struct {
+			Stack  string          `json:"stack"`
+			Latest json.RawMessage `json:"latest"`
+		}
+		key := stateKey(stack)
+		checkpoint.Stack = path.Join("organization", path.Base(path.Dir(key)), strings.TrimSuffix(path.Base(key), ".json"))
+		checkpoint.Latest = deployment
+		text, err := json.Marshal(map[string]any{"version": checkpointVersion, "checkpoint": checkpoint})
+		if err != nil {
+			return fmt.Errorf("write a copy of the state of stack %s: %w", stack, err)
+		}
+		files[key] = text
+	}
+	for name, text := range files {
+		at := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), os.WriteFile(at, text, 0o600)); err != nil {
+			return fmt.Errorf("write a copy of the states: %w", err)
+		}
+	}
+	return nil
+}
+
 func knownLayout(meta []byte) bool {
 	var layout struct {
 		Version int `yaml:"version"`

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"tombolo/automation/backend"
 
@@ -59,13 +60,13 @@ type settings struct {
 	Salt     string `yaml:"encryptionsalt,omitempty"`
 }
 
-// Aside makes a place for a stack in dir with a backend of its own, and the
-// settings of the stack as they are.
-func (p *CLI) Aside(dir, stack string) (Place, error) {
+// Aside makes a place for a stack in dir with a backend of its own, which Backend names, and the
+// settings of the stack: as they are or, where nothing is to be decrypted, without its secrets.
+func (p *CLI) Aside(dir, stack string, secrets bool) (Place, error) {
 	if err := p.prepareWorkDir(); err != nil {
 		return Place{}, err
 	}
-	state := filepath.Join(dir, "state")
+	state := Backend(dir)
 	err := errors.Join(
 		os.Mkdir(state, 0o700), os.Mkdir(filepath.Join(dir, stackConfigDir), 0o700),
 		os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte(project), 0o600),
@@ -73,9 +74,9 @@ func (p *CLI) Aside(dir, stack string) (Place, error) {
 	if err != nil {
 		return Place{}, err
 	}
-	has, err := copySettings(p.settingsFile(stack), filepath.Join(dir, stackConfigDir, filepath.Base(p.settingsFile(stack))))
+	has, err := copySettings(p.settingsFile(stack), filepath.Join(dir, stackConfigDir, filepath.Base(p.settingsFile(stack))), secrets)
 	if err != nil {
-		return Place{}, err
+		return Place{}, fmt.Errorf("copy the settings of stack %s: %w", stack, err)
 	}
 	at := Place{dir: dir, env: maps.Clone(p.Env), secrets: passphrase}
 	at.env["PULUMI_BACKEND_URL"] = backend.ForCLI("file://" + state)
@@ -88,16 +89,52 @@ func (p *CLI) Aside(dir, stack string) (Place, error) {
 	return at, nil
 }
 
-// copySettings copies a settings file, and returns what it says; one that is not
+// Backend is the directory of the backend in the directory of a place of its own.
+func Backend(dir string) string { return filepath.Join(dir, "state") }
+
+// copySettings copies a settings file, and returns what the copy says; one that is not
 // there says nothing.
-func copySettings(from, to string) (settings, error) {
+func copySettings(from, to string, secrets bool) (settings, error) {
 	var has settings
 	text, err := os.ReadFile(from)
 	if errors.Is(err, fs.ErrNotExist) {
 		return has, nil
 	}
+	if err == nil && !secrets {
+		text, err = withoutSecrets(text)
+	}
 	if err == nil {
 		err = errors.Join(os.WriteFile(to, text, 0o600), yaml.Unmarshal(text, &has))
 	}
 	return has, err
+}
+
+// withoutSecrets is a settings file without what it has encrypted, and without what decrypts it. A
+// value with a secret somewhere in it is left out as a whole.
+func withoutSecrets(text []byte) ([]byte, error) {
+	var all map[string]any
+	if err := yaml.Unmarshal(text, &all); err != nil {
+		return nil, err
+	}
+	// An environment is Pulumi Cloud's, and may have secrets as well.
+	for _, key := range []string{"secretsprovider", "encryptedkey", "encryptionsalt", "environment"} {
+		delete(all, key)
+	}
+	if config, ok := all["config"].(map[string]any); ok {
+		maps.DeleteFunc(config, func(_ string, v any) bool { return encrypted(v) })
+	}
+	return yaml.Marshal(all)
+}
+
+// encrypted says whether a value of a settings file has a secret in it: an object whose only key is
+// "secure". Source: isSecureValue in sdk/go/common/resource/config/object.go of github.com/pulumi/pulumi.
+func encrypted(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		_, is := v["secure"]
+		return is || slices.ContainsFunc(slices.Collect(maps.Values(v)), encrypted)
+	case []any:
+		return slices.ContainsFunc(v, encrypted)
+	}
+	return false
 }

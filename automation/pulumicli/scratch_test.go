@@ -31,7 +31,7 @@ func TestAside(t *testing.T) {
 				assert.NilError(t, os.WriteFile(filepath.Join(p.WorkDir, file), []byte(tt.settings), 0o600))
 			}
 			dir := t.TempDir()
-			at, err := p.Aside(dir, "demo-core")
+			at, err := p.Aside(dir, "demo-core", true)
 			assert.NilError(t, err)
 			got := []string{at.dir, at.secrets, at.env["PULUMI_CONFIG_PASSPHRASE"], at.env["PULUMI_BACKEND_URL"], p.Env["PULUMI_BACKEND_URL"]}
 			want := []string{dir, tt.secrets, tt.passphrase, "file://" + filepath.Join(dir, "state") + "?metadata=skip", "s3://theirs"}
@@ -42,4 +42,29 @@ func TestAside(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAsideWithoutSecrets: neither what is encrypted nor what decrypts it comes along.
+func TestAsideWithoutSecrets(t *testing.T) {
+	p := New(Options{WorkDir: t.TempDir(), Env: map[string]string{"PULUMI_BACKEND_URL": "s3://theirs"}})
+	assert.NilError(t, p.prepareWorkDir())
+	file := filepath.Join(stackConfigDir, "Pulumi.demo-core.yaml")
+	assert.NilError(t, os.WriteFile(filepath.Join(p.WorkDir, file), []byte(`
+secretsprovider: awskms://alias/a
+encryptedkey: abc
+encryptionsalt: v1:abc
+environment: [shared]
+config:
+  tombolo:plain: a
+  tombolo:token: {secure: AAAB}
+  tombolo:deep: {list: [{inner: {secure: AAAC}}]}
+  tombolo:object: {insecure: b}
+`), 0o600))
+	dir := t.TempDir()
+	at, err := p.Aside(dir, "demo-core", false)
+	assert.NilError(t, err)
+	assert.DeepEqual(t, []string{at.secrets, at.env["PULUMI_CONFIG_PASSPHRASE"]}, []string{"passphrase", "nothing is stored"})
+	copied, err := os.ReadFile(filepath.Join(dir, file))
+	assert.NilError(t, err)
+	assert.Equal(t, string(copied), "config:\n    tombolo:object:\n        insecure: b\n    tombolo:plain: a\n")
 }

@@ -37,6 +37,8 @@ type Options struct {
 	// by their whole names, with secrets masked, when the backend of the run does not
 	// have these stacks. Nil when it has them.
 	ToldStacks map[string]map[string]any
+	// WithoutSecrets takes the secrets that the cluster file names as unknown, in a preview.
+	WithoutSecrets bool
 	// Env is the environment of the run, before the process's own.
 	Env map[string]string
 }

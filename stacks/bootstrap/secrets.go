@@ -20,6 +20,8 @@ type secrets struct {
 	ctx     *pulumi.Context
 	cluster *config.Cluster
 	env     map[string]string
+	// unknown says that none is read, in a preview.
+	unknown bool
 }
 
 // gitAuth is gitops.auth, for either engine: user name and password, or private
@@ -29,7 +31,9 @@ type gitAuth struct {
 	knownHosts                     string
 }
 
-func (p *program) secrets() secrets { return secrets{ctx: p.ctx, cluster: p.c, env: p.o.Env} }
+func (p *program) secrets() secrets {
+	return secrets{ctx: p.ctx, cluster: p.c, env: p.o.Env, unknown: p.o.WithoutSecrets}
+}
 
 // auth is nil when the file has none.
 func (s secrets) auth(a *config.Auth) (*gitAuth, error) {
@@ -57,6 +61,10 @@ func (s secrets) auth(a *config.Auth) (*gitAuth, error) {
 // resolve reads the secret that ref refers to; path is where ref is in the
 // cluster file, for errors. No error holds the secret.
 func (s secrets) resolve(path string, ref *config.SecretRef) (pulumi.StringInput, error) {
+	if s.unknown {
+		nothing := pulumi.UnsafeUnknownOutput(nil).ApplyT(func(any) string { return "" })
+		return pulumi.ToSecret(nothing).(pulumi.StringOutput), nil
+	}
 	if ref != nil && ref.Config != "" {
 		value, err := pulumiconfig.New(s.ctx, "").TrySecret(ref.Config)
 		if err != nil {

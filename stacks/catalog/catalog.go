@@ -65,6 +65,8 @@ type Options struct {
 	// by their whole names, with secrets masked, when the backend of the run does not
 	// have these stacks. Nil when it has them.
 	ToldStacks map[string]map[string]any
+	// WithoutSecrets takes the secrets that the cluster file names as unknown, in a preview.
+	WithoutSecrets bool
 	// Hub is the cluster that config.LoadHub returns for a spoke. Default: it
 	// is loaded from beside the spoke's file.
 	Hub *config.Cluster

@@ -24,7 +24,7 @@ import (
 
 // Driver is what the command needs of automation.Driver.
 type Driver interface {
-	Drift(context.Context, *config.Cluster) (drift.Report, error)
+	Drift(context.Context, *config.Cluster, automation.DriftOptions) (drift.Report, error)
 	Preview(context.Context, *config.Cluster, automation.PreviewOptions) (automation.Result, error)
 	Up(context.Context, *config.Cluster, automation.UpOptions) (automation.Result, error)
 	Verify(context.Context, *config.Cluster, health.Options) (health.Verification, error)
@@ -39,6 +39,7 @@ type Options struct {
 	Report string
 	// Remediate puts drift right, where the cluster files allow that.
 	Remediate bool
+	automation.DriftOptions
 }
 
 // NewCmdDrift returns the command; runF, if not nil, runs in place of it.
@@ -58,6 +59,10 @@ in neither stack. Nothing is written, and no lock is taken.
 The exit code is 9 if anything differs. Resources that the cloud and controllers make
 for a cluster are only counted. The last result of each cluster is kept, for
 status.
+
+With --without-secrets, nothing is decrypted: no key or passphrase of the states is
+needed. Secrets of Kubernetes are not compared, and neither is what is on a hub that
+others run. A job that only looks should use it.
 
 With --remediate, what is missing or changed is put right where drift.remediate of the
 cluster file allows that: as up --refresh does it, without a question. It is planned first.
@@ -85,12 +90,16 @@ the flags of the gate say how carefully.`),
 	opts.AddFailuresFlag(cmd)
 	opts.AddGateFlags(cmd)
 	cmd.Flags().BoolVar(&opts.Remediate, "remediate", false, "put right what is missing or changed, where drift.remediate of the cluster file allows it")
+	factory.AddWithoutSecrets(cmd, &opts.WithoutSecrets)
 	cmd.Flags().StringVar(&opts.Report, "report", "", "`file` for the differences, in Markdown; it is empty if there are none")
 	return cmd
 }
 
 // checkRemediation refuses the flags of a run that changes clusters where none does.
 func (o *Options) checkRemediation(cmd *cobra.Command) error {
+	if o.Remediate && o.WithoutSecrets {
+		return fault.NewUsage("--remediate and --without-secrets: what puts right changes clusters, and needs the states' secrets", "leave one of both out")
+	}
 	if o.Remediate {
 		return nil
 	}
@@ -160,7 +169,7 @@ func (f *found) keep(r drift.Report) error {
 
 // look compares a cluster, keeps what it finds, and shows it.
 func (o *Options) look(ctx context.Context, driver Driver, t fleet.Terminal, c *config.Cluster, reports *found) error {
-	report, err := driver.Drift(ctx, c)
+	report, err := driver.Drift(ctx, c, o.DriftOptions)
 	if ctx.Err() != nil {
 		return err // an incomplete result is not used
 	}

@@ -29,11 +29,11 @@ type driver struct {
 	Driver
 }
 
-func (d driver) Drift(ctx context.Context, c *config.Cluster) (drift.Report, error) {
-	return d.looks.Drift(ctx, c)
+func (d driver) Drift(ctx context.Context, c *config.Cluster, o automation.DriftOptions) (drift.Report, error) {
+	return d.looks.Drift(ctx, c, o)
 }
 
-func (d looks) Drift(_ context.Context, c *config.Cluster) (drift.Report, error) {
+func (d looks) Drift(_ context.Context, c *config.Cluster, _ automation.DriftOptions) (drift.Report, error) {
 	r := d[c.Name]
 	r.Cluster = c.Name
 	if r.Error != "" {

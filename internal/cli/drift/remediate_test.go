@@ -47,7 +47,7 @@ type simulated struct {
 	failing, ill []string
 }
 
-func (d *simulated) Drift(_ context.Context, c *config.Cluster) (drift.Report, error) {
+func (d *simulated) Drift(_ context.Context, c *config.Cluster, _ automation.DriftOptions) (drift.Report, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	r := drift.Report{Cluster: c.Name, Stacks: []drift.Stack{{Stack: c.Name + "-core", Resources: 3}}}

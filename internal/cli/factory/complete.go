@@ -8,3 +8,8 @@ import "github.com/spf13/cobra"
 func CompleteFlag(cmd *cobra.Command, flag string, values []string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }
+
+// AddWithoutSecrets adds --without-secrets, of commands that only look.
+func AddWithoutSecrets(cmd *cobra.Command, to *bool) {
+	cmd.Flags().BoolVar(to, "without-secrets", false, "decrypt nothing, and read no secret that a cluster file names: secrets are unknown")
+}

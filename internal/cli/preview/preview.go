@@ -34,8 +34,9 @@ type Options struct {
 	// Markdown says that one comment is written in place of plans.
 	Markdown func() bool
 
-	Refresh bool
-	Details bool
+	Refresh        bool
+	WithoutSecrets bool
+	Details        bool
 	Review
 
 	// settings is the directory of the project file and the stacks' settings; "" for
@@ -64,6 +65,10 @@ Before core exists, bootstrap is previewed with typed unknowns in place of core'
 outputs. They are shown as such, and up never applies them. If core would change,
 bootstrap is previewed with the outputs that core's preview predicts.
 
+With --without-secrets, nothing is decrypted: no key or passphrase of the states is
+needed. Secrets are taken as unknown, and as unchanged if the state has them. That a
+secret changes is not shown. A job that only previews should use it.
+
 The warnings of the cluster files are shown too, as validate shows them. Of a cluster
 that does not exist yet, the command says from where its Kubernetes API will be
 reachable, and whether this machine is there.
@@ -89,6 +94,7 @@ and the settings of the stacks.`),
 	opts.AddFlags(cmd)
 	opts.AddChangedFlags(cmd)
 	cmd.Flags().BoolVar(&opts.Refresh, "refresh", false, "compare with the cloud, not only with the state")
+	factory.AddWithoutSecrets(cmd, &opts.WithoutSecrets)
 	opts.addFlags(cmd, &f.Globals.Output)
 	cmd.Flags().BoolVar(&opts.Details, "details", false, "show the inputs of each resource; secrets are masked")
 	return cmd
@@ -117,7 +123,7 @@ func previewRun(ctx context.Context, o *Options) (err error) {
 	}
 	return fleet.With(ctx, o.Fleet, o.Driver, func(s *fleet.Session[Driver]) error {
 		return s.Run(ctx, all, fleet.Tasks{Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (rollout.Work, error) {
-			r, err := s.Driver.Preview(ctx, c, automation.PreviewOptions{Refresh: o.Refresh})
+			r, err := s.Driver.Preview(ctx, c, automation.PreviewOptions{Refresh: o.Refresh, WithoutSecrets: o.WithoutSecrets})
 			if err != nil {
 				return result.Work(r), err
 			}

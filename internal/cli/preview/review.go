@@ -108,7 +108,9 @@ func (o *Options) reviewRun(ctx context.Context) error {
 			return err
 		}
 		return s.Run(ctx, all, fleet.Tasks{Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (rollout.Work, error) {
-			r, err := s.Driver.Preview(ctx, c, automation.PreviewOptions{Refresh: o.Refresh, Plan: o.Plan != ""})
+			r, err := s.Driver.Preview(ctx, c, automation.PreviewOptions{
+				Refresh: o.Refresh, Plan: o.Plan != "", WithoutSecrets: o.WithoutSecrets,
+			})
 			seen.Finished(c.Name, r, err)
 			if err != nil || o.Markdown() {
 				return result.Work(r), err

@@ -75,7 +75,10 @@ func (o *Options) compare(ctx context.Context, s *fleet.Session[Driver], all []*
 		return err
 	}
 	failed := s.Look(ctx, "preview", all, fleet.Tasks{Work: func(ctx context.Context, _ fleet.Terminal, c *config.Cluster) (rollout.Work, error) {
-		r, err := s.Driver.Preview(ctx, c, automation.PreviewOptions{Refresh: o.plan.Refresh, Plan: true})
+		was := o.plan.Cluster(c.Name)
+		r, err := s.Driver.Preview(ctx, c, automation.PreviewOptions{
+			Refresh: o.plan.Refresh, Plan: true, WithoutSecrets: was != nil && was.WithoutSecrets,
+		})
 		o.seen.Finished(c.Name, r, err)
 		return result.Work(r), err
 	}})
