@@ -73,11 +73,11 @@ func (p *CLI) Aside(dir, stack string) (Place, error) {
 	if err != nil {
 		return Place{}, err
 	}
-	has, err := copySettings(p.settingsFile(stack), filepath.Join(dir, stackConfigDir, filepath.Base(p.settingsFile(stack))))
+	at := Place{dir: dir, env: maps.Clone(p.Env), secrets: passphrase}
+	has, err := copySettings(p.Place().settingsFile(stack), at.settingsFile(stack))
 	if err != nil {
 		return Place{}, err
 	}
-	at := Place{dir: dir, env: maps.Clone(p.Env), secrets: passphrase}
 	at.env["PULUMI_BACKEND_URL"] = backend.ForCLI("file://" + state)
 	switch {
 	case has.Provider != "":
