@@ -139,6 +139,15 @@ func TestLastChange(t *testing.T) {
 	dir, err := os.Getwd()
 	assert.NilError(t, err)
 	t.Chdir(t.TempDir())
+	assert.NilError(t, exec.Command("git", "clone", "--quiet", dir, ".").Run())
+	assert.DeepEqual(t, lastChange(t.Context(), "").files, []string{"four"}) // nothing is new to the remote
+	commit("five")
+	commit("six")
+	c = lastChange(t.Context(), "")
+	assert.DeepEqual(t, c.files, []string{"five", "six"})
+	assert.DeepEqual(t, c.turns, []int{1, 0})
+
+	t.Chdir(t.TempDir())
 	assert.NilError(t, exec.Command("git", "clone", "--quiet", "--depth", "1", "file://"+dir, ".").Run())
 	c = lastChange(t.Context(), "")
 	name, err := git(t.Context(), "rev-parse", "HEAD")
