@@ -155,7 +155,7 @@ MINUTES ?= 15
 BASE ?=
 
 .PHONY: test-rest
-test-rest: tools-test tools-released ## Run, of what make test leaves out, what a change touches and a fifth (MINUTES=15 BASE=HEAD~1)
+test-rest: tools-test tools-released ## Run, of what make test leaves out, what a change touches and a fifth (MINUTES=15 BASE=HEAD~3)
 	$(GO) run ./tools/choose -minutes "$(MINUTES)" -base "$(BASE)" -- env $(LAB_TEST)
 
 .PHONY: test-browser

@@ -311,16 +311,13 @@ func ahead(work func() bool) (result func() bool) {
 	return sync.OnceValue(func() bool { return <-done })
 }
 
-// mostOfADistribution is as much as bootstrap reads, in bytes.
-const mostOfADistribution = 16 << 20
-
 // addFiles adds what the cluster file names, and the stacks' settings.
 func (d *Driver) addFiles(c *config.Cluster, in *upInputs) bool {
 	if file := c.GitOps.Distribution.Path; file != "" {
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(filepath.Dir(c.File), file)
 		}
-		text, err := files.Read(file, mostOfADistribution)
+		text, err := files.Read(file, files.MostManifest)
 		if err != nil {
 			return false
 		}

@@ -10,11 +10,9 @@ import (
 
 	"tombolo/config/addon"
 	"tombolo/config/strict"
+	"tombolo/internal/file"
 	"tombolo/internal/wording"
 )
-
-// maxFileSize of a cluster file, in bytes: the limit of a ConfigMap.
-const maxFileSize = 1 << 20
 
 // clusterFormat is the format of cluster files with the keys of all clouds. A file is read
 // by that of its cloud: see formatOf.
@@ -84,8 +82,8 @@ func readFile(doc *strict.Document, kind, otherwise string) ([]byte, error) {
 		doc.Report("", "is not a regular file", "give the path of a file, not of a directory, a link, a pipe or a device")
 		return nil, nil
 	}
-	if info.Size() > maxFileSize {
-		doc.Report("", fmt.Sprintf("has %d bytes; a %s has at most %d", info.Size(), kind, maxFileSize),
+	if info.Size() > file.MostText {
+		doc.Report("", fmt.Sprintf("has %d bytes; a %s has at most %d", info.Size(), kind, file.MostText),
 			"move long values to the GitOps repository")
 		return nil, nil
 	}

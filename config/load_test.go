@@ -101,7 +101,7 @@ func TestLoadMissingFile(t *testing.T) {
 func TestLoadHugeFile(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "huge.yaml")
-	write(t, dir, "huge.yaml", strings.Repeat("\x00", maxFileSize+1))
+	write(t, dir, "huge.yaml", strings.Repeat("\x00", 1<<20+1))
 	_, err := Load(file)
 	want := file + ":1:1: has 1048577 bytes; a cluster file has at most 1048576; move long values to the GitOps repository"
 	if err == nil || err.Error() != want {

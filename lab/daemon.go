@@ -65,9 +65,6 @@ func trees() map[string]string {
 	return map[string]string{treeFlux: "platform.git", treeArgoCD: "platform-argocd.git"}
 }
 
-// maxMessage of the provider protocol, in bytes; Pulumi's own limit.
-const maxMessage = 400 << 20
-
 // daemon is everything that runs while the lab is up.
 type daemon struct {
 	lab          *Lab
@@ -376,7 +373,7 @@ func (d *daemon) serveProviders(failed chan<- error) (end func(), err error) {
 		}
 	}
 	serves := func(p pulumirpc.ResourceProviderServer) *grpc.Server {
-		server := grpc.NewServer(grpc.MaxRecvMsgSize(maxMessage), grpc.MaxSendMsgSize(maxMessage))
+		server := grpc.NewServer(grpc.MaxRecvMsgSize(component.Largest), grpc.MaxSendMsgSize(component.Largest))
 		pulumirpc.RegisterResourceProviderServer(server, p)
 		return server
 	}

@@ -2,13 +2,14 @@ package gitcmd
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
+
+	"tombolo/tests/files"
 )
 
 // TestRepositoryRunsNothing: what a repository's own settings name does not run; what is
@@ -19,10 +20,7 @@ func TestRepositoryRunsNothing(t *testing.T) {
 	assert.NilError(t, os.WriteFile(evil, []byte("#!/bin/sh\n: >'"+mark+"'\nexit 1\n"), 0o700))
 	plain := func(args ...string) {
 		t.Helper()
-		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-c", "user.name=Ada", "-c", "user.email=ada@example.com"}, args...)...)
-		cmd.Dir = dir
-		out, err := cmd.CombinedOutput()
-		assert.NilError(t, err, "%s", out)
+		files.Git(t, dir, args...)
 	}
 	write := func(name, text string) {
 		t.Helper()

@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
+
+	"tombolo/tests/files"
 )
 
 // bench is a bare repository, and a user who works on it.
@@ -47,30 +48,18 @@ func (b bench) env() map[string]string {
 
 func (b bench) git(dir string, args ...string) string {
 	b.t.Helper()
-	args = append([]string{"-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-C", dir}, args...)
-	cmd := exec.CommandContext(b.t.Context(), "git", args...)
-	cmd.Env = os.Environ()
-	for k, v := range b.env() {
-		cmd.Env = append(cmd.Env, k+"="+v)
-	}
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		b.t.Fatalf("git %v: %v\n%s", args, err, out)
-	}
-	return strings.TrimSpace(string(out))
+	return files.Git(b.t, dir, args...)
 }
 
 // commit is somebody else's push to a branch.
-func (b bench) commit(branch string, files map[string]string) string {
+func (b bench) commit(branch string, texts map[string]string) string {
 	b.t.Helper()
 	if heads := b.git(b.bare, "for-each-ref", "refs/heads/"+branch); heads != "" {
 		b.git(b.work, "fetch", "-q", b.bare, branch)
 		b.git(b.work, "checkout", "-q", "--force", "--detach", "FETCH_HEAD")
 	}
-	for name, content := range files {
-		path := filepath.Join(b.work, name)
-		assert.NilError(b.t, os.MkdirAll(filepath.Dir(path), 0o755))
-		assert.NilError(b.t, os.WriteFile(path, []byte(content), 0o644))
+	for name, content := range texts {
+		files.Write(b.t, filepath.Join(b.work, name), content)
 	}
 	b.git(b.work, "add", ".")
 	b.git(b.work, "commit", "-q", "-m", "Somebody's work")

@@ -1,6 +1,7 @@
 package inputs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,14 +34,14 @@ const head = "HEAD"
 // then it is what HEAD had before the cluster's file was added.
 func Brought(ctx context.Context, root, since string, c *config.Cluster) (Line, error) {
 	if _, same, err := AtHead(ctx, root, []*config.Cluster{c}); err != nil || !same[c.Name] {
-		return Line{}, either(err, untold(c, "what it depends on is not committed", "run it in a clean checkout of the commit"))
+		return Line{}, cmp.Or(err, untold(c, "what it depends on is not committed", "run it in a clean checkout of the commit"))
 	}
 	repo, err := openRepository(ctx, root, head)
 	if err != nil {
 		return Line{}, err
 	}
 	if shallow, err := repo.git(ctx, "rev-parse", "--is-shallow-repository"); err != nil || strings.TrimSpace(shallow) != "false" {
-		return Line{}, either(err, untold(c, "the clone is shallow", "fetch all commits, as with `git fetch --unshallow`"))
+		return Line{}, cmp.Or(err, untold(c, "the clone is shallow", "fetch all commits, as with `git fetch --unshallow`"))
 	}
 	if since == "" {
 		if since, err = repo.beforeAdded(ctx, c); err != nil {
@@ -53,14 +54,6 @@ func Brought(ctx context.Context, root, since string, c *config.Cluster) (Line, 
 // untold is the error of what Git does not tell of a cluster.
 func untold(c *config.Cluster, why, remedy string) error {
 	return &fault.Error{What: fmt.Sprintf("look for the requests that have changed %s: %s", c.Name, why), Remedy: remedy}
-}
-
-// either is the first error, if there is one.
-func either(err, other error) error {
-	if err != nil {
-		return err
-	}
-	return other
 }
 
 func (r *repository) brought(ctx context.Context, root, since string, c *config.Cluster) (Line, error) {

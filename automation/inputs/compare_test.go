@@ -13,8 +13,8 @@ import (
 	"gotest.tools/v3/assert"
 
 	"tombolo/automation/fault"
-	"tombolo/automation/gitcmd"
 	"tombolo/config"
+	"tombolo/tests/files"
 )
 
 // checkout is a project in the directory infra of a repository, with one
@@ -108,8 +108,7 @@ func (c *checkout) sample(name string) string {
 
 func (c *checkout) write(name, text string) {
 	c.t.Helper()
-	file := filepath.Join(c.dir, name)
-	assert.NilError(c.t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)))
+	files.Write(c.t, filepath.Join(c.dir, name), text)
 }
 
 func (c *checkout) replace(name, old, text string) {
@@ -128,12 +127,7 @@ func (c *checkout) remove(name string) {
 
 func (c *checkout) git(args ...string) {
 	c.t.Helper()
-	cmd := exec.CommandContext(c.t.Context(), "git", append([]string{"-c", "user.name=Ada", "-c", "user.email=ada@example.com"}, args...)...)
-	cmd.Dir = c.repo
-	cmd.Env = append(gitcmd.Environment(os.Environ()), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		c.t.Fatalf("git %v: %v\n%s", args, err, out)
-	}
+	files.Git(c.t, c.repo, args...)
 }
 
 func (c *checkout) commit() {

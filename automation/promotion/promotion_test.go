@@ -1,8 +1,6 @@
 package promotion
 
 import (
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,8 +9,8 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
-	"tombolo/automation/gitcmd"
 	"tombolo/config"
+	"tombolo/tests/files"
 )
 
 func cluster(name, branch string, wave int) *config.Cluster {
@@ -62,20 +60,13 @@ type repo struct{ dir string }
 
 func (r repo) git(t *testing.T, args ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "git", append([]string{"-c", "user.name=Ada", "-c", "user.email=ada@example.com"}, args...)...)
-	cmd.Dir = r.dir
-	cmd.Env = append(gitcmd.Environment(os.Environ()), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
-	out, err := cmd.CombinedOutput()
-	assert.NilError(t, err, "git %v: %s", args, out)
-	return strings.TrimSpace(string(out))
+	return files.Git(t, r.dir, args...)
 }
 
 // commit writes a file and commits it to the branch that is checked out.
 func (r repo) commit(t *testing.T, file, text, subject string) {
 	t.Helper()
-	path := filepath.Join(r.dir, file)
-	assert.NilError(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	assert.NilError(t, os.WriteFile(path, []byte(text), 0o600))
+	files.Write(t, filepath.Join(r.dir, file), text)
 	r.git(t, "add", "--all")
 	r.git(t, "commit", "--quiet", "--message", subject)
 }

@@ -22,29 +22,20 @@ const passphrase = "passphrase"
 // it a quarter of a second, and a stack that reads the other's outputs needs both keys.
 // Nothing happens where the one has no salt in its settings, or the other has settings.
 func (p *CLI) ShareSalt(of, with string) error {
-	if p.Secrets != "" && p.Secrets != passphrase || strings.HasPrefix(p.Env["PULUMI_BACKEND_URL"], "http") {
-		return nil // Pulumi Cloud encrypts by itself
+	at := p.Place()
+	if !at.byPassphrase() {
+		return nil
 	}
 	if err := p.prepareWorkDir(); err != nil {
 		return err
 	}
-	text, err := os.ReadFile(p.settingsFile(of))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	has, err := at.settings(of)
+	if err != nil || has.Salt == "" || has.Provider != "" {
+		return err
 	}
-	var has settings
+	text, err := yaml.Marshal(settings{Salt: has.Salt})
 	if err == nil {
-		err = yaml.Unmarshal(text, &has)
-	}
-	if err != nil {
-		return fmt.Errorf("read the settings of stack %s: %w", of, err)
-	}
-	if has.Salt == "" || has.Provider != "" {
-		return nil
-	}
-	text, err = yaml.Marshal(settings{Salt: has.Salt})
-	if err == nil {
-		err = file.Create(p.settingsFile(with), text, 0o600)
+		err = file.Create(at.settingsFile(with), text, 0o600)
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("write the settings of stack %s: %w", with, err)
@@ -52,35 +43,18 @@ func (p *CLI) ShareSalt(of, with string) error {
 	return nil
 }
 
-// settingsFile is where a stack has its settings.
-func (p *CLI) settingsFile(stack string) string {
-	return filepath.Join(p.WorkDir, stackConfigDir, "Pulumi."+stack+".yaml")
-}
-
 // refuseEmptyPassphrase refuses to make a stack with an empty passphrase, for which Pulumi takes a
 // variable that is set to nothing, as CI does of a secret that is not there. Source: readPassphrase
 // in pkg/secrets/passphrase/manager.go of github.com/pulumi/pulumi.
-func (p *CLI) refuseEmptyPassphrase(stack string, at Place) error {
-	if at.secrets != "" && at.secrets != passphrase || strings.HasPrefix(lookup(at, "PULUMI_BACKEND_URL"), "http") {
+func (at Place) refuseEmptyPassphrase(stack string) error {
+	value, set := at.lookup("PULUMI_CONFIG_PASSPHRASE")
+	inFile, _ := at.lookup("PULUMI_CONFIG_PASSPHRASE_FILE")
+	if !set || value != "" || inFile != "" || !at.byPassphrase() {
 		return nil
 	}
-	value, set := at.env["PULUMI_CONFIG_PASSPHRASE"]
-	if !set {
-		value, set = os.LookupEnv("PULUMI_CONFIG_PASSPHRASE")
-	}
-	if !set || value != "" || lookup(at, "PULUMI_CONFIG_PASSPHRASE_FILE") != "" {
-		return nil
-	}
-	var has settings
-	text, err := os.ReadFile(filepath.Join(at.dir, stackConfigDir, "Pulumi."+stack+".yaml"))
-	if err == nil {
-		err = yaml.Unmarshal(text, &has)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("read the settings of stack %s: %w", stack, err)
-	}
-	if has.Provider != "" && has.Provider != passphrase {
-		return nil
+	has, err := at.settings(stack)
+	if err != nil || has.Provider != "" && has.Provider != passphrase {
+		return err
 	}
 	return &fault.Error{
 		What:   fmt.Sprintf("make stack %s: PULUMI_CONFIG_PASSPHRASE is set to an empty passphrase, with which anybody decrypts its secrets", stack),
@@ -88,10 +62,36 @@ func (p *CLI) refuseEmptyPassphrase(stack string, at Place) error {
 	}
 }
 
-// lookup is a variable of a place; "" where it has none.
-func lookup(at Place, name string) string {
-	if value, ok := at.env[name]; ok {
-		return value
+// byPassphrase says that new stacks are encrypted with a passphrase. Pulumi Cloud encrypts by itself.
+func (at Place) byPassphrase() bool {
+	backend, _ := at.lookup("PULUMI_BACKEND_URL")
+	return (at.secrets == "" || at.secrets == passphrase) && !strings.HasPrefix(backend, "http")
+}
+
+// settingsFile is where a stack has its settings.
+func (at Place) settingsFile(stack string) string {
+	return filepath.Join(at.dir, stackConfigDir, "Pulumi."+stack+".yaml")
+}
+
+// settings are those of a stack; a file that is not there says nothing.
+func (at Place) settings(stack string) (has settings, err error) {
+	text, err := os.ReadFile(at.settingsFile(stack))
+	if errors.Is(err, fs.ErrNotExist) {
+		return has, nil
 	}
-	return os.Getenv(name)
+	if err == nil {
+		err = yaml.Unmarshal(text, &has)
+	}
+	if err != nil {
+		return has, fmt.Errorf("read the settings of stack %s: %w", stack, err)
+	}
+	return has, nil
+}
+
+// lookup looks up a variable as os.LookupEnv does.
+func (at Place) lookup(name string) (string, bool) {
+	if value, ok := at.env[name]; ok {
+		return value, true
+	}
+	return os.LookupEnv(name)
 }

@@ -31,11 +31,11 @@ func TestShareSalt(t *testing.T) {
 			assert.NilError(t, p.prepareWorkDir())
 			for stack, text := range map[string]string{"demo-core": tt.of, "demo-bootstrap": tt.with} {
 				if text != "" {
-					assert.NilError(t, os.WriteFile(p.settingsFile(stack), []byte(text), 0o600))
+					assert.NilError(t, os.WriteFile(p.Place().settingsFile(stack), []byte(text), 0o600))
 				}
 			}
 			assert.NilError(t, p.ShareSalt("demo-core", "demo-bootstrap"))
-			got, err := os.ReadFile(p.settingsFile("demo-bootstrap"))
+			got, err := os.ReadFile(p.Place().settingsFile("demo-bootstrap"))
 			assert.Check(t, is.Equal(string(got), tt.want))
 			assert.Check(t, is.Equal(os.IsNotExist(err), tt.want == ""))
 		})
@@ -65,9 +65,9 @@ func TestEmptyPassphrase(t *testing.T) {
 			p := New(Options{WorkDir: t.TempDir(), Secrets: tt.provider, Env: tt.env})
 			assert.NilError(t, p.prepareWorkDir())
 			if tt.settings != "" {
-				assert.NilError(t, os.WriteFile(p.settingsFile("demo-core"), []byte(tt.settings), 0o600))
+				assert.NilError(t, os.WriteFile(p.Place().settingsFile("demo-core"), []byte(tt.settings), 0o600))
 			}
-			err := p.refuseEmptyPassphrase("demo-core", p.Place())
+			err := p.Place().refuseEmptyPassphrase("demo-core")
 			if !tt.refused {
 				assert.NilError(t, err)
 				return

@@ -74,11 +74,11 @@ func (p *CLI) Aside(dir, stack string, secrets bool) (Place, error) {
 	if err != nil {
 		return Place{}, err
 	}
-	has, err := copySettings(p.settingsFile(stack), filepath.Join(dir, stackConfigDir, filepath.Base(p.settingsFile(stack))), secrets)
+	at := Place{dir: dir, env: maps.Clone(p.Env), secrets: passphrase}
+	has, err := copySettings(p.Place().settingsFile(stack), at.settingsFile(stack), secrets)
 	if err != nil {
 		return Place{}, fmt.Errorf("copy the settings of stack %s: %w", stack, err)
 	}
-	at := Place{dir: dir, env: maps.Clone(p.Env), secrets: passphrase}
 	at.env["PULUMI_BACKEND_URL"] = backend.ForCLI("file://" + state)
 	switch {
 	case has.Provider != "":

@@ -144,7 +144,7 @@ func (p *CLI) Open(ctx context.Context, at Place, stack string, program pulumi.R
 	answers := &Answers{PulumiCommand: command, exists: exists}
 	ws, err := p.workspace(ctx, at, answers, program)
 	if err == nil && !exists {
-		err = p.refuseEmptyPassphrase(stack, at)
+		err = at.refuseEmptyPassphrase(stack)
 	}
 	if err != nil {
 		return auto.Stack{}, nil, err

@@ -17,13 +17,8 @@ import (
 	"tombolo/internal/file"
 )
 
-const (
-	// fetchTimeout bounds the download of a distribution; an install
-	// manifest has 0.5 to 3 MB.
-	fetchTimeout = time.Minute
-	// maxManifest is more than any install manifest, in bytes.
-	maxManifest = 16 << 20
-)
+// fetchTimeout bounds the download of a distribution.
+const fetchTimeout = time.Minute
 
 // Product is what a distribution is of.
 type Product struct {
@@ -61,7 +56,7 @@ func (p Product) Load(ctx context.Context, d Source) ([]byte, error) {
 	var err error
 	switch {
 	case d.Path != "":
-		manifest, err = file.Read(d.Path, maxManifest)
+		manifest, err = file.Read(d.Path, file.MostManifest)
 		if err != nil {
 			return nil, fmt.Errorf("read %s distribution: %w", p.Name, err)
 		}
@@ -101,12 +96,12 @@ func fetch(ctx context.Context, url string) (_ []byte, err error) {
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("the server answered %s", response.Status)
 	}
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxManifest+1))
+	body, err := io.ReadAll(io.LimitReader(response.Body, file.MostManifest+1))
 	if err != nil {
 		return nil, err
 	}
-	if len(body) > maxManifest {
-		return nil, fmt.Errorf("it is larger than %d bytes, which no install manifest is", maxManifest)
+	if len(body) > file.MostManifest {
+		return nil, fmt.Errorf("it is larger than %d bytes, which no install manifest is", file.MostManifest)
 	}
 	return body, nil
 }

@@ -8,6 +8,14 @@ import (
 	"path/filepath"
 )
 
+// What is read of a file at most, in bytes.
+const (
+	// MostText is the limit of a cluster file, and of others that people write: that of a ConfigMap.
+	MostText = 1 << 20
+	// MostManifest is the limit of an install manifest or a packed chart, which have 0.5 to 3 MB.
+	MostManifest = 16 << 20
+)
+
 // Read returns the content of a regular file of at most so many bytes, after
 // links. It neither waits for a pipe nor reads a device.
 func Read(path string, most int64) (_ []byte, err error) {

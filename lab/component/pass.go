@@ -13,13 +13,13 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// largest message of the provider protocol, in bytes; Pulumi's own limit.
-const largest = 400 << 20
+// Largest message of the provider protocol, in bytes; Pulumi's own limit.
+const Largest = 400 << 20
 
 // Server passes the calls of each connection, which is an engine's, on to a process of its own.
 func (p *Pool) Server() *grpc.Server {
 	return grpc.NewServer(grpc.ForceServerCodec(asItIs{}), grpc.UnknownServiceHandler(pass), grpc.StatsHandler(engines{p}),
-		grpc.MaxRecvMsgSize(largest), grpc.MaxSendMsgSize(largest))
+		grpc.MaxRecvMsgSize(Largest), grpc.MaxSendMsgSize(Largest))
 }
 
 // engine is a connection, and the process that answers it.
@@ -94,7 +94,7 @@ func exchange(in grpc.ServerStream, to *grpc.ClientConn, method string) error {
 		return err
 	}
 	out, err := to.NewStream(in.Context(), &grpc.StreamDesc{ServerStreams: true}, method, grpc.ForceCodec(asItIs{}),
-		grpc.MaxCallRecvMsgSize(largest), grpc.MaxCallSendMsgSize(largest))
+		grpc.MaxCallRecvMsgSize(Largest), grpc.MaxCallSendMsgSize(Largest))
 	if err == nil {
 		err = out.SendMsg(&message)
 	}

@@ -3,14 +3,12 @@ package controlplane
 import (
 	"context"
 	"fmt"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/tools/clientcmd"
 )
 
 var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
@@ -26,11 +24,10 @@ const touched = "tombolo.lab/touched"
 // k8s.io/apiextensions-apiserver/pkg/apiserver, v0.36). A managed control plane
 // has a second API server, which sees the change; the lab's has none.
 func (m *Manager) establish(ctx context.Context, cluster string) error {
-	config, err := clientcmd.BuildConfigFromFlags("", m.AdminKubeconfig(cluster))
+	config, err := m.admin(cluster)
 	if err != nil {
-		return fmt.Errorf("read the admin kubeconfig: %w", err)
+		return err
 	}
-	config.Timeout = 30 * time.Second
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return fmt.Errorf("make a client: %w", err)

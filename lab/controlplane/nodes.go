@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"tombolo/lab/reconcile"
@@ -194,14 +195,19 @@ func taintEffect(effect string) corev1.TaintEffect {
 }
 
 func (m *Manager) client(cluster string) (kubernetes.Interface, error) {
+	config, err := m.admin(cluster)
+	if err != nil {
+		return nil, err
+	}
+	return kubernetes.NewForConfig(config)
+}
+
+// admin is how the administrator asks a cluster's API server.
+func (m *Manager) admin(cluster string) (*rest.Config, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", m.AdminKubeconfig(cluster))
 	if err != nil {
 		return nil, fmt.Errorf("read the admin kubeconfig: %w", err)
 	}
 	config.Timeout, config.QPS, config.Burst = 30*time.Second, 100, 200
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return nil, fmt.Errorf("make a client: %w", err)
-	}
-	return client, nil
+	return config, nil
 }

@@ -1,10 +1,13 @@
-// Package files writes files for tests, and gives their checkouts the tools.
+// Package files writes files for tests, keeps them in Git, and gives their checkouts the tools.
 package files
 
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
@@ -15,6 +18,19 @@ func Write(t *testing.T, file, content string) {
 	t.Helper()
 	assert.NilError(t, os.MkdirAll(filepath.Dir(file), 0o755))
 	assert.NilError(t, os.WriteFile(file, []byte(content), 0o644))
+}
+
+// Git runs Git in a directory as a person whom no machine has configured, and returns what it
+// writes. A hook that runs the tests leads it nowhere else.
+func Git(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "git", append([]string{"-c", "user.name=Ada", "-c", "user.email=ada@example.com"}, args...)...)
+	cmd.Dir = dir
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(e string) bool { return strings.HasPrefix(e, "GIT_") })
+	cmd.Env = append(cmd.Env, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull)
+	out, err := cmd.CombinedOutput()
+	assert.NilError(t, err, "git %v: %s", args, out)
+	return strings.TrimSpace(string(out))
 }
 
 // Tools gives a checkout the built tools of another one. Programs are links; what a cluster

@@ -5,7 +5,6 @@ package lab
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 
 	"gotest.tools/v3/assert"
 
+	"tombolo/tests/files"
 	"tombolo/tests/tier"
 )
 
@@ -188,12 +188,7 @@ func (h *handover) commit(t *testing.T, file string, change func(string) string)
 
 func (h *handover) git(t *testing.T, args ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "git", append([]string{"-c", "user.name=Ada", "-c", "user.email=ada@example.com"}, args...)...)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("git %v: %v\n%s", args, err, out)
-	}
-	return strings.TrimSpace(string(out))
+	return files.Git(t, ".", args...)
 }
 
 func (h *handover) upgradeThroughGit(t *testing.T) {

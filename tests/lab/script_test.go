@@ -29,6 +29,7 @@ func TestMain(m *testing.M) { scenario.Main(m, os.Exit) }
 // TestScript runs the scenarios, each in a project with a lab of its own.
 func TestScript(t *testing.T) {
 	tier.Long(t, "every kind of pull request, change by change")
+	tier.Parallel(t)
 	checkout, err := filepath.Abs("../..")
 	assert.NilError(t, err)
 	scenario.Run(t, func(env *testscript.Env) error { return scenarioProject(env, checkout) }, requestCommands())

@@ -21,12 +21,12 @@ type change struct {
 	turns []int
 }
 
-// lastChange is the change since the base, HEAD~1 if it is "". Commits are counted, so that each
+// lastChange is the change since the base; if it is "", since forked. Commits are counted, so that each
 // has the part after that of the one before. Where only some of the history is there, as in a
 // shallow clone, the commit's name says which part it has.
 func lastChange(ctx context.Context, base string) change {
 	if base == "" {
-		base = "HEAD~1"
+		base = forked(ctx)
 	}
 	var c change
 	names, err := git(ctx, "diff", "--name-only", base)
@@ -45,6 +45,19 @@ func lastChange(ctx context.Context, base string) change {
 		c.turns = append(c.turns, (count-i+parts)%parts)
 	}
 	return c
+}
+
+// forked is where HEAD left the remote's main branch: a push may have many commits. It is the commit
+// before HEAD where that branch has HEAD, or none is known.
+func forked(ctx context.Context) string {
+	at, err := git(ctx, "merge-base", "HEAD", "origin/HEAD")
+	if err != nil {
+		at, err = git(ctx, "merge-base", "HEAD", "origin/main")
+	}
+	if head, _ := git(ctx, "rev-parse", "HEAD"); err != nil || at == head {
+		return "HEAD~1"
+	}
+	return at
 }
 
 // turnOf is the part of a commit by its name.

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +50,21 @@ func TestEachTestIsInATier(t *testing.T) {
 	}
 	for name := range entries {
 		t.Errorf("tools/choose/tests.txt has %s, which is no test", name)
+	}
+}
+
+// TestTheLongestBeginFirst: of parallel tests Go begins the first one in the order of the files, and
+// then the last ones, because closing a channel wakes the last that waits on it first (closechan in
+// runtime/chan.go). A long test that begins late is alone at the end of `make test-all`.
+func TestTheLongestBeginFirst(t *testing.T) {
+	tests, err := scan("../..")
+	assert.NilError(t, err)
+	tests = slices.DeleteFunc(tests, func(f found) bool { return f.Package != "tests/lab" })
+	entries := slices.DeleteFunc(listed(t), func(e entry) bool { return e.Package != "tests/lab" })
+	slices.SortFunc(entries, func(a, b entry) int { return b.Wall - a.Wall })
+	longest := []string{entries[0].Test, entries[1].Test}
+	for _, f := range []found{tests[0], tests[len(tests)-1]} {
+		assert.Check(t, slices.Contains(longest, f.Test), "%s begins before one of %v: have their files be the first and the last of %s", f.Test, longest, f.Package)
 	}
 }
 

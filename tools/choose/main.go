@@ -2,7 +2,7 @@
 // that a change touches, and a part that another commit's run does not have, so that all of
 // them run within five commits. It says which it leaves out.
 //
-//	go run ./tools/choose -minutes 15 [-base HEAD~1] -- go tool gotestsum -- <flags of go test>
+//	go run ./tools/choose -minutes 15 [-base HEAD~3] -- go tool gotestsum -- <flags of go test>
 //
 // The list of the lab's tests is tests.txt, with what each takes:
 //
@@ -37,7 +37,7 @@ func main() {
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("choose", flag.ContinueOnError)
 	minutes := flags.Int("minutes", 15, "how long the tests may take")
-	base := flags.String("base", "", "the commit before the change (default HEAD~1)")
+	base := flags.String("base", "", "the commit before the change (default: where it left origin's main branch, or HEAD~1)")
 	record := flags.String("record", "", "write what tests took in a run, of which this `file` is gotestsum's jsonfile, into the list")
 	cpu := flags.Int("cpu", 0, "the `seconds` of CPU that this run took, to be divided as the times are")
 	measure := flags.String("measure", "", "run each test that this `pattern` matches alone, and write what it takes into the list")

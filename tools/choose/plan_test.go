@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -116,12 +115,10 @@ func TestLastChange(t *testing.T) {
 	commit := func(name string) {
 		t.Helper()
 		files.Write(t, name, name)
-		for _, args := range [][]string{{"add", "."}, {"-c", "user.name=Ada", "-c", "user.email=ada@example.com", "commit", "--quiet", "-m", name}} {
-			out, err := exec.Command("git", args...).CombinedOutput()
-			assert.NilError(t, err, string(out))
-		}
+		files.Git(t, ".", "add", ".")
+		files.Git(t, ".", "commit", "--quiet", "-m", name)
 	}
-	assert.NilError(t, exec.Command("git", "init", "--quiet").Run())
+	files.Git(t, ".", "init", "--quiet")
 	commit("one")
 	c := lastChange(t.Context(), "")
 	assert.Check(t, c.unknown != nil && len(c.turns) == 1 && c.turns[0] == 1, "the first commit has a change: %+v", c)
@@ -139,7 +136,16 @@ func TestLastChange(t *testing.T) {
 	dir, err := os.Getwd()
 	assert.NilError(t, err)
 	t.Chdir(t.TempDir())
-	assert.NilError(t, exec.Command("git", "clone", "--quiet", "--depth", "1", "file://"+dir, ".").Run())
+	files.Git(t, ".", "clone", "--quiet", dir, ".")
+	assert.DeepEqual(t, lastChange(t.Context(), "").files, []string{"four"}) // nothing is new to the remote
+	commit("five")
+	commit("six")
+	c = lastChange(t.Context(), "")
+	assert.DeepEqual(t, c.files, []string{"five", "six"})
+	assert.DeepEqual(t, c.turns, []int{1, 0})
+
+	t.Chdir(t.TempDir())
+	files.Git(t, ".", "clone", "--quiet", "--depth", "1", "file://"+dir, ".")
 	c = lastChange(t.Context(), "")
 	name, err := git(t.Context(), "rev-parse", "HEAD")
 	assert.NilError(t, err)

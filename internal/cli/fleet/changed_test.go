@@ -3,7 +3,6 @@ package fleet
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	driverfault "tombolo/automation/fault"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/render"
+	"tombolo/tests/files"
 )
 
 // committed puts the project into Git as it is.
@@ -21,11 +21,7 @@ func (fx *fixture) committed(t *testing.T) {
 	t.Helper()
 	fx.write(t, ".gitignore", ".tombolo/\n")
 	for _, args := range [][]string{{"init", "-q", "--initial-branch=main"}, {"add", "-A"}, {"commit", "-q", "-m", "as it was"}} {
-		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-c", "user.name=Ada", "-c", "user.email=ada@example.com"}, args...)...)
-		cmd.Dir, cmd.Env = fx.root, append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("git %v: %v\n%s", args, err, out)
-		}
+		files.Git(t, fx.root, args...)
 	}
 }
 

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,8 +12,8 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
-	"tombolo/automation/gitcmd"
 	"tombolo/config"
+	"tombolo/tests/files"
 )
 
 // delivered is a repository with a cluster and a policy, to which a request 7 has brought a change
@@ -48,18 +46,12 @@ func deliver(t *testing.T) *delivered {
 
 func (d *delivered) write(name, text string) {
 	d.t.Helper()
-	file := filepath.Join(d.root, name)
-	assert.NilError(d.t, os.MkdirAll(filepath.Dir(file), 0o700))
-	assert.NilError(d.t, os.WriteFile(file, []byte(text), 0o600))
+	files.Write(d.t, filepath.Join(d.root, name), text)
 }
 
 func (d *delivered) git(args ...string) string {
 	d.t.Helper()
-	cmd := exec.CommandContext(d.t.Context(), "git", append([]string{"-c", "user.name=Ada", "-c", "user.email=ada@example.com"}, args...)...)
-	cmd.Dir, cmd.Env = d.root, append(gitcmd.Environment(os.Environ()), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
-	out, err := cmd.CombinedOutput()
-	assert.NilError(d.t, err, "git %v: %s", args, out)
-	return strings.TrimSpace(string(out))
+	return files.Git(d.t, d.root, args...)
 }
 
 func (d *delivered) commit() string {

@@ -70,11 +70,8 @@ type Secret struct {
 	Guide string
 }
 
-// mostOfAFile is the limit of config.Load, in bytes.
-const mostOfAFile = 1 << 20
-
 func sourceOf(name string) string {
-	text, err := file.Read(name, mostOfAFile)
+	text, err := file.Read(name, file.MostText)
 	if err != nil {
 		return "" // findings in it are without a line
 	}

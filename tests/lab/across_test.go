@@ -28,8 +28,8 @@ import (
 // TestArgoCD is the way of a hub and its two spokes, from an empty lab to an
 // empty lab. Its parts build on each other. The hub and spoke-a are in AWS, spoke-b is in Azure.
 //
-// It takes longest. Of parallel tests Go starts those of the last files first, so this
-// file's name is late in the alphabet: alone at the end it would leave the machine idle.
+// It and TestClouds take longest, and their files are the first and the last of the package, so that
+// they begin first: see TestTheLongestBeginFirst in tools/choose.
 func TestArgoCD(t *testing.T) {
 	tier.Part(t, "a hub in AWS and its spokes in both clouds come and go; their changes, systems, rebuilds and hubs of others are left out")
 	f := newFleet(t)
