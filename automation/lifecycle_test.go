@@ -88,7 +88,7 @@ func TestUpReportsMissingPassphrase(t *testing.T) {
 	}
 	_, err := b.Up(t.Context(), demo(), UpOptions{})
 	want := "open demo-core: could not create stack: passphrase must be set with PULUMI_CONFIG_PASSPHRASE; " +
-		"set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE to the passphrase the stack was made with"
+		"set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE to the passphrase the stack was made with; preview and drift need none with --without-secrets"
 	assert.Error(t, err, want)
 }
 

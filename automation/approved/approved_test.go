@@ -102,6 +102,38 @@ func TestDifferencesOfACluster(t *testing.T) {
 	}
 }
 
+// TestSecretsOfAPlan: those that the plan has are compared, by digests that only the key tells apart.
+func TestSecretsOfAPlan(t *testing.T) {
+	digests := func(secret, password string) map[string]string {
+		key, err := NewKey(secret, Cluster{Name: "a"})
+		assert.NilError(t, err)
+		out, err := key.Secrets(map[string]string{"gitops.auth.password": password})
+		assert.NilError(t, err)
+		return out
+	}
+	plan := Cluster{Name: "a", Secrets: digests("key", "one")}
+	for name, test := range map[string]struct {
+		now  map[string]string
+		want int
+	}{
+		"the same": {digests("key", "one"), 0}, "another": {digests("key", "two"), 1}, "another key": {digests("other", "one"), 1}, "none": {nil, 1},
+	} {
+		assert.Check(t, is.Len(plan.Differences(Cluster{Name: "a", Secrets: test.now}), test.want), name)
+	}
+	assert.Check(t, is.Len(Cluster{Name: "a"}.Differences(plan), 0), "what the plan does not have is compared")
+	assert.Check(t, digests("", "one") == nil, "a secret can be tried out by its digest")
+}
+
+// TestUnseen: the up may update what has a secret, and do nothing else with it.
+func TestUnseen(t *testing.T) {
+	s := Stack{Unseen: []string{"u"}}
+	for op, want := range map[apitype.OpType]bool{apitype.OpUpdate: true, apitype.OpReplace: false, apitype.OpDelete: false, apitype.OpCreate: false} {
+		assert.Check(t, is.Equal(s.Has(apitype.StepEventMetadata{URN: "u", Op: op}), want), "%s", op)
+	}
+	assert.Check(t, !s.Has(apitype.StepEventMetadata{URN: "v", Op: apitype.OpUpdate}))
+	assert.Check(t, s.Changes(), "nothing applies the secret")
+}
+
 // TestFile: what is read is what was approved, or nothing.
 func TestFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "plan.json")

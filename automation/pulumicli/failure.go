@@ -190,7 +190,7 @@ var remedies = []struct {
 	},
 	{
 		regexp.MustCompile(`(?i)incorrect passphrase|passphrase must be set`),
-		"set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE to the passphrase the stack was made with",
+		"set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE to the passphrase the stack was made with; preview and drift need none with --without-secrets",
 	},
 	{
 		regexp.MustCompile(`unknown secrets provider type`),
@@ -202,7 +202,7 @@ var remedies = []struct {
 	},
 	{
 		regexp.MustCompile(`operation error KMS: (?:En|De)crypt`),
-		"make sure that the key which --secrets-provider names exists, and that the credentials in use may encrypt and decrypt with it",
+		"make sure that the key which --secrets-provider names exists, and that the credentials in use may encrypt and decrypt with it; preview and drift need none with --without-secrets",
 	},
 	{
 		regexp.MustCompile(`(?i)no resource plugin|could not find plugin|failed to load plugin`),

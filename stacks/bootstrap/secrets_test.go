@@ -45,3 +45,20 @@ func TestSecretsAreSecret(t *testing.T) {
 		}
 	}
 }
+
+// TestSecretsThatAreNotRead: no value of one that is nowhere, and none of one that is there.
+func TestSecretsThatAreNotRead(t *testing.T) {
+	for _, ref := range []config.SecretRef{{Env: "TOKEN"}, {Env: "NOWHERE"}, {File: "nowhere"}, {Config: "nowhere"}} {
+		err := (&recorder.Recorder{}).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
+			s := secrets{ctx: ctx, cluster: &config.Cluster{}, env: map[string]string{"TOKEN": "from-env"}, unknown: true}
+			value, err := s.resolve("x", &ref)
+			if err != nil {
+				return err
+			}
+			got, err := internals.UnsafeAwaitOutput(ctx.Context(), value.ToStringOutput())
+			assert.Check(t, !got.Known && got.Secret, "%+v: %v", ref, got)
+			return err
+		})
+		assert.Check(t, err)
+	}
+}

@@ -39,6 +39,7 @@ func (p project) fleetOfTwoClouds(t *testing.T) {
 	}
 	p.edit(t, clusterFile(hub), "\nnamespaces:\n", "\n  previewers:\n    - {name: pipelines, principalArn: \""+previewRole+"\"}\nnamespaces:\n")
 	p.edit(t, demoFile, "  distribution:\n", "  sealedSecrets:\n    key: {env: TOMBOLO_SEALING_KEY}\n    certificate: {env: TOMBOLO_SEALING_CERTIFICATE}\n  distribution:\n")
+	p.edit(t, demoFile, "\naddons:\n", "\naddons:\n  sealed-secrets: {}\n")
 	p.must(t, append([]string{"up", "--yes"}, fleetOfBoth...)...)
 }
 
