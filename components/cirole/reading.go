@@ -1,20 +1,24 @@
 package cirole
 
-import "tombolo/components/identity"
+import (
+	"strings"
+
+	"tombolo/components/identity"
+)
 
 // State is where the stacks' state is, for roles that use it.
 type State struct {
 	// BucketARN of the S3 bucket; empty for roles that do not use the state, as another
 	// account's do it.
 	BucketARN string
-	// KeyARN of the KMS key that encrypts secrets in the state; empty with
-	// another secrets provider.
+	// KeyARN of the KMS key that encrypts secrets in the state, and maybe the bucket's
+	// objects; empty with another secrets provider.
 	KeyARN string
 }
 
 // Reading are the statements of a role that may look at what the stacks make, and
 // at their state, and change nothing: for previews and drift. It reads no object
-// in a bucket but the state's, no secret, and no log.
+// in a bucket but the state's, no secret, in the state neither, and no log.
 func Reading(s State) []identity.Statement {
 	out := []identity.Statement{
 		{
@@ -40,9 +44,26 @@ func Reading(s State) []identity.Statement {
 		out = append(out, identity.Statement{Sid: "ReadState", Actions: []string{"s3:GetObject"}, Resources: []string{s.BucketARN + "/*"}})
 	}
 	if s.KeyARN != "" {
-		out = append(out, identity.Statement{Sid: "DecryptState", Actions: []string{"kms:Decrypt"}, Resources: []string{s.KeyARN}})
+		out = append(out, identity.Statement{
+			Sid: "ReadStateThroughS3", Actions: []string{"kms:Decrypt"}, Resources: []string{s.KeyARN}, Conditions: throughS3(s.KeyARN),
+		})
 	}
 	return out
+}
+
+// throughS3 holds for requests that S3 makes to KMS to read a bucket that is encrypted by the
+// same key. What has a token in it is encrypted in the state once more, by Pulumi, which asks
+// KMS itself: gocloud.dev/secrets/awskms calls Decrypt, and no service is between. S3 does not
+// open it either: it gives KMS the data key of an object, in an encryption context of its own.
+// The name of the service is the same in all partitions, and the key is in the bucket's region.
+// Sources: https://docs.aws.amazon.com/kms/latest/developerguide/conditions-kms.html#conditions-kms-via-service
+// and https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingKMSEncryption.html
+func throughS3(keyARN string) map[string]map[string][]string {
+	var region string
+	if parts := strings.Split(keyARN, ":"); len(parts) > 3 { // arn:partition:kms:region:…
+		region = parts[3]
+	}
+	return map[string]map[string][]string{"StringEquals": {"kms:ViaService": {"s3." + region + ".amazonaws.com"}}}
 }
 
 // WritingState are the statements by which a role that applies writes the state.

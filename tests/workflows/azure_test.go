@@ -167,14 +167,6 @@ func TestAzure(t *testing.T) {
 	for name, j := range jobs {
 		connection := map[string]string{"preview": "tombolo-preview", "preview-program": "tombolo-preview", "plan": "tombolo-preview", "drift": "tombolo-preview", "apply": "tombolo-apply", "remediate": "tombolo-apply"}[name]
 		assert.Check(t, j.Timeout > 0, "job %s has no timeout", name)
-		want := []string{connection}
-		if name == "plan" || name == "apply" {
-			want = append(want, "tombolo-plan")
-		}
-		if connection == "" {
-			want = nil
-		}
-		assert.Check(t, is.DeepEqual(j.groups(), want), "groups of %s", name)
 		tasks := 0
 		for _, s := range j.steps() {
 			if s.Task == "" {
@@ -186,7 +178,7 @@ func TestAzure(t *testing.T) {
 			assert.Check(t, s.Inputs["scriptType"] == "bash" && s.Inputs["keepAzSessionActive"] == "true" && s.Inputs["addSpnToEnvironment"] == "",
 				"%s loses its session after ten minutes, or shows its token: %v", name, s.Inputs)
 		}
-		assert.Check(t, is.Equal(tasks, min(1, len(want))), "tasks of %s", name)
+		assert.Check(t, (tasks == 1) == (connection != ""), "job %s has %d tasks", name, tasks)
 	}
 	released := jobs["preview-program"]
 	assert.Check(t, released.stage.Trigger == "manual" && released.Environment == "preview-program" && released.Deployment != "", "nobody releases the program of a change")

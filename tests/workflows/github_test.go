@@ -141,7 +141,7 @@ func TestApplyIsApproved(t *testing.T) {
 func TestRemediation(t *testing.T) {
 	w, _ := load(t, filepath.Join(github, "drift.yml"))
 	for id, want := range map[string]struct{ role, condition, command string }{
-		"drift":     {"PREVIEW", "!=", `drift --all --report drift.md`},
+		"drift":     {"PREVIEW", "!=", "drift --all --without-secrets --report drift.md"},
 		"remediate": {"APPLY", "==", "drift --all --remediate --report drift.md"},
 	} {
 		j := w.Jobs[id]

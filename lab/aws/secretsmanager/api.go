@@ -118,7 +118,9 @@ func (r request) permitted(operation string) error {
 	if !strings.HasPrefix(key, "arn:") {
 		key = account.ARNIn(r.cloud, r.region, "kms", "key/"+key)
 	}
-	through := "secretsmanager." + r.region + "." + account.DNSSuffix(r.region)
+	// The suffix is the same in all partitions:
+	// https://docs.aws.amazon.com/kms/latest/developerguide/conditions-kms.html#viaService_table
+	through := "secretsmanager." + r.region + ".amazonaws.com"
 	if !r.who.May("kms:Decrypt", key, map[string][]string{"kms:viaservice": {through}}) {
 		return jsonapi.Refusef("AccessDeniedException", "Access to KMS is not allowed")
 	}
