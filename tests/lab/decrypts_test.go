@@ -3,7 +3,9 @@
 package lab
 
 import (
+	"context"
 	"encoding/base64"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,9 +13,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -21,10 +25,24 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"tombolo/lab/secretskey"
+	"tombolo/tests/tier"
 )
 
-// This file is the end of TestPipelinesRoles: what the role of previews can read and decrypt of a
-// fleet in both clouds, with both engines.
+// TestWhatLooksCannotWrite: what the role of previews can read and decrypt of a fleet in both clouds,
+// with both engines, is nothing that a write could be done with; and it previews all the same.
+func TestWhatLooksCannotWrite(t *testing.T) {
+	tier.Long(t, "a fleet in both clouds, and what the role of previews reads of it")
+	p := newProject(t)
+	p.must(t, "lab", "up", "--profile", "light")
+	p.write(t, "accounts/acme.yaml", strings.Replace(accountFile, "KEY", keyOfStates, 1))
+	inOrder(t, p, []step[project]{
+		{"the account's roles", func(p project, t *testing.T) { p.must(t, "pipelines", "up", "acme", "--yes") }},
+		{"a fleet in two clouds, with a token and a sealing key", project.fleetOfTwoClouds},
+		{"the role looks without secrets", project.looksWithoutSecrets},
+		{"nothing that it reads writes", project.nothingReadWrites},
+		{"all goes", func(p project, t *testing.T) { p.must(t, "destroy", "--all", "--yes") }},
+	})
+}
 
 // fleetOfBoth are the clusters: with Flux, a hub in AWS, and its spoke in Azure, whose token
 // the states have.
@@ -37,19 +55,63 @@ func (p project) fleetOfTwoClouds(t *testing.T) {
 		assert.NilError(t, err)
 		p.write(t, clusterFile(name), string(file))
 	}
-	p.edit(t, clusterFile(hub), "\nnamespaces:\n", "\n  previewers:\n    - {name: pipelines, principalArn: \""+previewRole+"\"}\nnamespaces:\n")
+	for _, file := range []string{demoFile, clusterFile(hub)} {
+		p.edit(t, file, "\n  nodeGroups:\n", "\n  previewers:\n    - {name: pipelines, principalArn: \""+previewRole+"\"}\n  nodeGroups:\n")
+	}
 	p.edit(t, demoFile, "  distribution:\n", "  sealedSecrets:\n    key: {env: TOMBOLO_SEALING_KEY}\n    certificate: {env: TOMBOLO_SEALING_CERTIFICATE}\n  distribution:\n")
 	p.edit(t, demoFile, "\naddons:\n", "\naddons:\n  sealed-secrets: {}\n")
+	made := make(chan error, 1)
+	go func() { made <- p.makeToken(t.Context()) }()
 	p.must(t, append([]string{"up", "--yes"}, fleetOfBoth...)...)
+	assert.NilError(t, <-made)
+}
+
+// makeToken gives the spoke's account its token, as a controller does that no light lab has: with all
+// rights of the account.
+func (p project) makeToken(ctx context.Context) error {
+	const namespace, account = "tombolo", "argocd-manager"
+	for {
+		client, err := p.admin(spokeB)
+		if err == nil {
+			var secret *corev1.Secret
+			if secret, err = client.CoreV1().Secrets(namespace).Get(ctx, account+"-1", metav1.GetOptions{}); err == nil {
+				token, err := client.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, account, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+				if err != nil {
+					return err
+				}
+				secret.Data = map[string][]byte{"token": []byte(token.Status.Token), "namespace": []byte(namespace), "ca.crt": []byte("x")}
+				_, err = client.CoreV1().Secrets(namespace).Update(ctx, secret, metav1.UpdateOptions{})
+				return err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the Secret of %s: %w", account, err)
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// admin is an administrator's client of a cluster.
+func (p project) admin(cluster string) (*kubernetes.Clientset, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(p.dir, ".lab", "clusters", cluster, "admin.kubeconfig"))
+	if err != nil {
+		return nil, err
+	}
+	return kubernetes.NewForConfig(config)
 }
 
 // looksWithoutSecrets: with nothing decrypted, all that only looks says what it says to an
 // administrator: nothing would change, and nothing has changed.
 func (p project) looksWithoutSecrets(t *testing.T) {
 	job := p.as(previewRole)
-	job.must(t, "preview", "--all", "--without-secrets", "--exit-code")
-	job.must(t, "preview", "--all", "--without-secrets", "--refresh", "--exit-code", "--plan", filepath.Join(p.dir, ".lab", "plan.json"))
-	job.must(t, "drift", "--all", "--without-secrets")
+	for _, args := range [][]string{
+		{"preview", "--exit-code"},
+		{"preview", "--refresh", "--exit-code", "--plan", filepath.Join(p.dir, ".lab", "plan.json")},
+		{"drift"},
+	} {
+		job.must(t, slices.Concat(args, []string{"--without-secrets"}, fleetOfBoth)...)
+	}
 	o := job.run(t, "preview", "demo")
 	assert.Check(t, o.code != 0 && strings.Contains(o.stderr, "--without-secrets"), "exit code %d: a preview that decrypts names what does not\n%s", o.code, o.stderr)
 }

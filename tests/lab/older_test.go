@@ -44,6 +44,7 @@ func TestOlderState(t *testing.T) {
 	p.takesOver(t)
 	for _, args := range [][]string{
 		{"preview", "demo", "--output", "json"},
+		{"preview", "demo", "--without-secrets", "--output", "json"},
 		{"up", "demo", "--yes", "--force", "--output", "json"},
 		{"up", "demo", "--yes", "--output", "json", "--refresh"},
 	} {
