@@ -81,7 +81,8 @@ func (d *Driver) newPlanner(ctx context.Context, c *config.Cluster, withoutSecre
 		if err != nil {
 			return nil, err
 		}
-		if err := d.requireSettled(ctx, c, k, st); err != nil {
+		// A registration is a Secret, which who plans without secrets may not read: the apply looks.
+		if err := d.requireSettled(ctx, c, k, st, !withoutSecrets); err != nil {
 			return nil, err
 		}
 		state, err := stateOf(st)
@@ -130,9 +131,10 @@ func PlanFiles(c *config.Cluster) (approved.Cluster, error) {
 	return of, err
 }
 
-// requireSettled refuses a plan of what an up would have to put in order first.
-func (d *Driver) requireSettled(ctx context.Context, c *config.Cluster, k stacks.Kind, st *backend.State) error {
-	if st.Interrupted() == 0 && !draining(st) && (k == stacks.Core || !d.hasLeft(ctx, c, st)) {
+// requireSettled refuses a plan of what an up would have to put in order first; asked has it look at
+// the hub, too.
+func (d *Driver) requireSettled(ctx context.Context, c *config.Cluster, k stacks.Kind, st *backend.State, asked bool) error {
+	if st.Interrupted() == 0 && !draining(st) && (k == stacks.Core || !asked || !d.hasLeft(ctx, c, st)) {
 		return nil
 	}
 	return &fault.Error{
@@ -212,7 +214,7 @@ func (d *Driver) requireApproved(ctx context.Context, c *config.Cluster, k stack
 	if err := refuseMoved(of, want, st); err != nil {
 		return nil, err
 	}
-	if err := d.requireSettled(ctx, c, k, st); err != nil {
+	if err := d.requireSettled(ctx, c, k, st, true); err != nil {
 		return nil, err
 	}
 	key, err := d.keyOf(*of)
