@@ -40,7 +40,6 @@ func TestWhatLooksCannotWrite(t *testing.T) {
 		{"a fleet in two clouds, with a token and a sealing key", project.fleetOfTwoClouds},
 		{"the role looks without secrets", project.looksWithoutSecrets},
 		{"nothing that it reads writes", project.nothingReadWrites},
-		{"all goes", func(p project, t *testing.T) { p.must(t, "destroy", "--all", "--yes") }},
 	})
 }
 

@@ -70,6 +70,7 @@ func (f *fleet) externalHubTakesIt(t *testing.T) {
 	f.giveRights(t)
 	f.must(t, "up", spokeA, "--yes", "--verify")
 	f.unchanged(t, spokeA)
+	f.looksWithoutToken(t)
 	f.write(t, ".lab/application.yaml", `apiVersion: argoproj.io/v1alpha1
 kind: Application
 metadata: {name: owners-greeting, finalizers: [resources-finalizer.argocd.argoproj.io]}
@@ -86,6 +87,18 @@ spec:
 		}
 		return ""
 	})
+}
+
+// looksWithoutToken: what only looks needs no way to the hub.
+func (f *fleet) looksWithoutToken(t *testing.T) {
+	t.Helper()
+	none := f.project
+	none.env = slices.DeleteFunc(slices.Clone(f.env), func(e string) bool { return strings.HasPrefix(e, hubToken+"=") })
+	for _, args := range [][]string{
+		{"preview", "--exit-code"}, {"preview", "--refresh", "--exit-code", "--plan", filepath.Join(f.dir, ".lab", "plan.json")}, {"drift"},
+	} {
+		none.must(t, append(args, "--without-secrets", spokeA)...)
+	}
 }
 
 // externalHubRotates: the token that the state has ends, and the file's new one is used.
