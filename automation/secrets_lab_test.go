@@ -16,6 +16,7 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation/approved"
+	"tombolo/components/object"
 	"tombolo/lab/secretskey"
 	"tombolo/stacks"
 	"tombolo/stacks/state"
@@ -141,11 +142,19 @@ func TestWithoutSecrets(t *testing.T) {
 	tier.Short(t, "a preview, a plan and a look for drift decrypt nothing")
 	t.Parallel()
 	k, provider := serveKeys(t)
-	secret, plain := "one", "one"
+	secret, plain := "", "one"
 	d, _ := realBenchIn(t, inDirectory(t), func(p *pulumi.Context) error {
-		value := pulumi.Map{"secret": pulumi.ToSecret(pulumi.String(secret)), "plain": pulumi.String(plain)}
-		p.Export("secret", value["secret"])
-		_, _, err := state.Keep(p, "kept", value)
+		given := pulumi.ToSecret(pulumi.String(secret))
+		if secret == "" { // what is not read
+			given = pulumi.ToSecret(pulumi.UnsafeUnknownOutput(nil))
+		}
+		known, err := object.Known(p, given)
+		if err != nil {
+			return err
+		}
+		value := pulumi.Map{"secret": known, "plain": pulumi.String(plain)}
+		p.Export("secret", known)
+		_, _, err = state.Keep(p, "kept", value)
 		return err
 	})
 	d.pulumi.Secrets = provider
@@ -153,7 +162,11 @@ func TestWithoutSecrets(t *testing.T) {
 	c := demo()
 	c.File = filepath.Join(t.TempDir(), "demo.yaml")
 	assert.NilError(t, os.WriteFile(c.File, []byte("version: 1\n"), 0o600))
-	_, err := d.Up(t.Context(), c, UpOptions{Force: true})
+	_, err := d.Preview(t.Context(), c, PreviewOptions{WithoutSecrets: true, Plan: true})
+	assert.NilError(t, err, "a plan of what does not exist, with a secret that is not known")
+	assert.Check(t, is.Len(k.asked, 0))
+	secret = "one"
+	_, err = d.Up(t.Context(), c, UpOptions{Force: true})
 	assert.NilError(t, err)
 
 	look := func(want int) *approved.Cluster {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
 )
 
 // Args are the arguments of an object.
@@ -49,9 +50,29 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 	}
 	if args.Kind == "Secret" {
 		opts = append(opts, pulumi.AdditionalSecretOutputs([]string{"data", "stringData"}))
+		if data, ok := args.Fields["data"].(pulumi.Output); ok {
+			var err error
+			if args.Fields["data"], err = Known(ctx, data); err != nil {
+				return nil, err
+			}
+		}
 	}
 	o := &Object{}
 	return o, ctx.RegisterResource(Token(args.APIVersion, kind), name, args.inputs(), o, opts...)
+}
+
+// Known is a secret input of a resource. In a preview it waits for it, and one that is unknown is no
+// secret: of a resource with an unknown secret the CLI cannot write a plan, but ends in a panic
+// (SerializePropertyValue in pkg/resource/stack/deployment.go encrypts it for display, 3.250).
+func Known(ctx *pulumi.Context, secret pulumi.Output) (pulumi.Output, error) {
+	if !ctx.DryRun() {
+		return secret, nil
+	}
+	found, err := internals.UnsafeAwaitOutput(ctx.Context(), secret)
+	if err != nil || found.Known {
+		return secret, err
+	}
+	return pulumi.Unsecret(secret), nil
 }
 
 // Name of the object, once the cluster has it.

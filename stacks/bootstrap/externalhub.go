@@ -5,6 +5,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"tombolo/components/object"
 	"tombolo/config"
 	"tombolo/internal/names"
 	"tombolo/stacks/handoff"
@@ -26,8 +27,11 @@ func (p *program) connectExternalHub() (connection, error) {
 		kubeconfig, err := handoff.TokenKubeconfig(h.Name, h.Endpoint, h.CertificateAuthority, token)
 		return string(kubeconfig), err
 	}).(pulumi.StringOutput)
-	kubeconfig := pulumi.ToSecret(text).(pulumi.StringOutput)
-	return provide(p.ctx, "hub", kubeconfig, pulumi.String(names.ExternalHub+h.Name))
+	kubeconfig, err := object.Known(p.ctx, pulumi.ToSecret(text))
+	if err != nil {
+		return connection{}, err
+	}
+	return provide(p.ctx, "hub", kubeconfig.(pulumi.StringOutput), pulumi.String(names.ExternalHub+h.Name))
 }
 
 // HubKubeconfig is a kubeconfig for the cluster's external hub, with the token in plain

@@ -62,8 +62,7 @@ func (s secrets) auth(a *config.Auth) (*gitAuth, error) {
 // cluster file, for errors. No error holds the secret.
 func (s secrets) resolve(path string, ref *config.SecretRef) (pulumi.StringInput, error) {
 	if s.unknown {
-		nothing := pulumi.UnsafeUnknownOutput(nil).ApplyT(func(any) string { return "" })
-		return pulumi.ToSecret(nothing).(pulumi.StringOutput), nil
+		return pulumi.UnsafeUnknownOutput(nil).ApplyT(func(any) string { return "" }).(pulumi.StringOutput), nil
 	}
 	if ref != nil && ref.Config != "" {
 		value, err := pulumiconfig.New(s.ctx, "").TrySecret(ref.Config)

@@ -122,6 +122,9 @@ func (o *Options) reviewRun(ctx context.Context) error {
 		return failed // an incomplete result is not used
 	}
 	seen.Gather(ctx, &set, o.Fleet, all)
+	if o.WithoutSecrets && len(all) > 0 {
+		set.Unseen = append(set.Unseen, "no secret was read: a change of one is not shown")
+	}
 	if err := rules.Judge(&set); err != nil {
 		return err
 	}
