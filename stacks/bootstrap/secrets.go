@@ -92,7 +92,9 @@ func (s secrets) read(path string, ref *config.SecretRef) (string, error) {
 		return "", fmt.Errorf("%s is required", path)
 	case ref.Env != "":
 		value := s.lookup(ref.Env)
-		if value == "" {
+		// Azure Pipelines writes $(NAME) in the place of a variable that is not there. Source:
+		// learn.microsoft.com/azure/devops/pipelines/process/variables, "Runtime parsing of variables".
+		if value == "" || value == "$("+ref.Env+")" {
 			return "", fmt.Errorf("%s: the environment variable %s is not set", path, ref.Env)
 		}
 		return value, nil

@@ -62,3 +62,11 @@ func TestSecretsThatAreNotRead(t *testing.T) {
 		assert.Check(t, err)
 	}
 }
+
+// TestVariablesThatAreNotThere: an empty one, and what Azure Pipelines writes in the place of one.
+func TestVariablesThatAreNotThere(t *testing.T) {
+	for _, value := range []string{"", "$(TOKEN)"} {
+		_, err := ReadSecret(&config.Cluster{}, map[string]string{"TOKEN": value}, "gitops.auth.password", &config.SecretRef{Env: "TOKEN"})
+		assert.ErrorContains(t, err, "the environment variable TOKEN is not set")
+	}
+}
