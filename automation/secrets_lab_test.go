@@ -136,6 +136,14 @@ func TestWrongSecretsProvider(t *testing.T) {
 	}
 }
 
+// dataKey is what the secrets of core's state are encrypted with, encrypted itself.
+func dataKey(t *testing.T, d *Driver) string {
+	t.Helper()
+	st, err := d.backend.State(t.Context(), "demo-core")
+	assert.NilError(t, err)
+	return string(st.Deployment.SecretsProviders.State)
+}
+
 // TestWithoutSecrets: what only looks asks the key for nothing, and sees all that is no secret. An
 // up of what it has planned applies a secret that nobody has seen, and nothing else besides.
 func TestWithoutSecrets(t *testing.T) {
@@ -191,6 +199,12 @@ func TestWithoutSecrets(t *testing.T) {
 		return plan
 	}
 	look(0)
+	// Whoever has unwrapped the data key of a stack once needs the key no more: the guide to security
+	// has people make another one by the same provider.
+	before := dataKey(t, d)
+	_, err = d.pulumi.Manage(t.Context(), "demo-core", "give another data key to", "stack", "change-secrets-provider", "--stack", "demo-core", provider)
+	assert.NilError(t, err)
+	assert.Check(t, dataKey(t, d) != before, "it is the same data key")
 	secret = "two"
 	plan := look(0)
 	r, err := d.Up(t.Context(), c, UpOptions{Approved: plan})
