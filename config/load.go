@@ -10,6 +10,7 @@ import (
 
 	"tombolo/config/addon"
 	"tombolo/config/strict"
+	"tombolo/internal/file"
 	"tombolo/internal/wording"
 )
 
@@ -73,7 +74,11 @@ func load(path string) (*Cluster, *strict.Document, error) {
 // readFile returns the content of the document's file, which is of a kind such as
 // "cluster file"; nil, with the problem reported, when it is not to be read.
 func readFile(doc *strict.Document, kind, otherwise string) ([]byte, error) {
-	info, err := os.Lstat(doc.File) // a link may lead out of the project
+	if err := file.Inside(doc.File); err != nil {
+		doc.Report("", "cannot be read: "+err.Error(), "give the path of a file of the project")
+		return nil, nil
+	}
+	info, err := os.Lstat(doc.File) // nor is the file itself a link
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read %s %s: %w; check the path, or %s", kind, doc.File, fs.ErrNotExist, otherwise)
 	}
@@ -89,7 +94,7 @@ func readFile(doc *strict.Document, kind, otherwise string) ([]byte, error) {
 			"move long values to the GitOps repository")
 		return nil, nil
 	}
-	content, err := os.ReadFile(doc.File)
+	content, err := file.Read(doc.File, maxFileSize)
 	if err != nil {
 		return nil, fmt.Errorf("read %s %s: %w", kind, doc.File, err)
 	}
@@ -118,6 +123,9 @@ func parse(doc *strict.Document, content []byte) *Cluster {
 // *.yaml except Pulumi.*.yaml. A file must have the name of its cluster. The error
 // is strict.Problems, of all files together, when files are wrong.
 func LoadDir(dir string) ([]*Cluster, error) {
+	if err := file.Inside(dir); err != nil {
+		return nil, fmt.Errorf("read directory of cluster files: %w", err)
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("read directory of cluster files %s: %w", dir, err)
