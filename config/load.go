@@ -14,8 +14,8 @@ import (
 	"tombolo/internal/wording"
 )
 
-// maxFileSize of a cluster file, in bytes: the limit of a ConfigMap.
-const maxFileSize = 1 << 20
+// maxFileSize of a cluster file, in bytes: ten times the longest that is known.
+const maxFileSize = 256 << 10
 
 // clusterFormat is the format of cluster files with the keys of all clouds. A file is read
 // by that of its cloud: see formatOf.
