@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"gotest.tools/v3/golden"
-
 )
 
 func TestGoodFiles(t *testing.T) {
@@ -102,7 +101,7 @@ func TestLoadHugeFile(t *testing.T) {
 	file := filepath.Join(dir, "huge.yaml")
 	write(t, dir, "huge.yaml", strings.Repeat("\x00", maxFileSize+1))
 	_, err := Load(file)
-	want := file + ":1:1: has 1048577 bytes; a cluster file has at most 1048576; move long values to the GitOps repository"
+	want := file + ":1:1: has 262145 bytes; a cluster file has at most 262144; move long values to the GitOps repository"
 	if err == nil || err.Error() != want {
 		t.Errorf("Load = %v; expected %s", err, want)
 	}

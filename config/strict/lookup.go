@@ -1,0 +1,67 @@
+package strict
+
+import (
+	"bytes"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Lookup is the scalar below some keys of a file's first document, whatever else is wrong
+// with the file; "" when there is none. It follows aliases and merge keys, and looks at
+// no value twice: the decoder of yaml.v3 compares each key with all others.
+func Lookup(content []byte, keys ...string) string {
+	var doc yaml.Node
+	if yaml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(content, byteOrderMark))).Decode(&doc) != nil || len(doc.Content) != 1 {
+		return ""
+	}
+	n := doc.Content[0]
+	for _, key := range keys {
+		if n = below(n, key, map[*yaml.Node]bool{}); n == nil {
+			return ""
+		}
+	}
+	if n = target(n); n.Kind != yaml.ScalarNode {
+		return ""
+	}
+	return n.Value
+}
+
+func target(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
+}
+
+// below is the value of a key in a mapping or in one that it merges; nil for none.
+func below(n *yaml.Node, key string, seen map[*yaml.Node]bool) *yaml.Node {
+	n = target(n)
+	if seen[n] {
+		return nil
+	}
+	seen[n] = true
+	if n.Kind == yaml.SequenceNode { // the list of a merge key
+		for _, item := range n.Content {
+			if found := below(item, key, seen); found != nil {
+				return found
+			}
+		}
+		return nil
+	}
+	if n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Kind == yaml.ScalarNode && n.Content[i].Value == key {
+			return n.Content[i+1]
+		}
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].ShortTag() == "!!merge" {
+			if found := below(n.Content[i+1], key, seen); found != nil {
+				return found
+			}
+		}
+	}
+	return nil
+}
