@@ -57,7 +57,8 @@ func (c *Cluster) onAzure() bool { return c.Cloud.Provider == Azure }
 // providerIn is the cloud that a file is for, whatever else is wrong with it: what the file
 // may say depends on it. A misspelt word stands for the nearest cloud, and none for AWS.
 func providerIn(content []byte) Provider {
-	word := strings.ToLower(strings.TrimSpace(strict.Lookup(content, "cloud", "provider")))
+	word, _ := strict.Lookup(content, "cloud", "provider") // an error is reported when the file is decoded
+	word = strings.ToLower(strings.TrimSpace(word))
 	if slices.Contains(providers(), Provider(word)) {
 		return Provider(word)
 	}

@@ -28,13 +28,13 @@ func (p *CLI) ShareSalt(of, with string) error {
 	if err := p.prepareWorkDir(); err != nil {
 		return err
 	}
-	text, err := os.ReadFile(p.settingsFile(of))
+	text, err := file.Read(p.settingsFile(of), file.MostOfSettings)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	var has settings
 	if err == nil {
-		err = yaml.Unmarshal(text, &has)
+		has, err = settingsIn(text)
 	}
 	if err != nil {
 		return fmt.Errorf("read the settings of stack %s: %w", of, err)
@@ -72,9 +72,9 @@ func (p *CLI) refuseEmptyPassphrase(stack string, at Place) error {
 		return nil
 	}
 	var has settings
-	text, err := os.ReadFile(filepath.Join(at.dir, stackConfigDir, "Pulumi."+stack+".yaml"))
+	text, err := file.Read(filepath.Join(at.dir, stackConfigDir, "Pulumi."+stack+".yaml"), file.MostOfSettings)
 	if err == nil {
-		err = yaml.Unmarshal(text, &has)
+		has, err = settingsIn(text)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read the settings of stack %s: %w", stack, err)

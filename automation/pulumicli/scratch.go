@@ -13,7 +13,8 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
-	"gopkg.in/yaml.v3"
+	"tombolo/config/strict"
+	"tombolo/internal/file"
 )
 
 const scratchProject = `name: tombolo-lookup
@@ -59,6 +60,15 @@ type settings struct {
 	Salt     string `yaml:"encryptionsalt,omitempty"`
 }
 
+// settingsIn are the settings in the text of a file that whoever proposes a change may write.
+func settingsIn(text []byte) (has settings, err error) {
+	if has.Provider, err = strict.Lookup(text, "secretsprovider"); err != nil {
+		return has, err
+	}
+	has.Salt, err = strict.Lookup(text, "encryptionsalt")
+	return has, err
+}
+
 // Aside makes a place for a stack in dir with a backend of its own, and the
 // settings of the stack as they are.
 func (p *CLI) Aside(dir, stack string) (Place, error) {
@@ -92,12 +102,13 @@ func (p *CLI) Aside(dir, stack string) (Place, error) {
 // there says nothing.
 func copySettings(from, to string) (settings, error) {
 	var has settings
-	text, err := os.ReadFile(from)
+	text, err := file.Read(from, file.MostOfSettings)
 	if errors.Is(err, fs.ErrNotExist) {
 		return has, nil
 	}
 	if err == nil {
-		err = errors.Join(os.WriteFile(to, text, 0o600), yaml.Unmarshal(text, &has))
+		has, err = settingsIn(text)
+		err = errors.Join(os.WriteFile(to, text, 0o600), err)
 	}
 	return has, err
 }

@@ -2,28 +2,35 @@ package strict
 
 import (
 	"bytes"
+	"errors"
+	"io"
 
 	"gopkg.in/yaml.v3"
 )
 
 // Lookup is the scalar below some keys of a file's first document, whatever else is wrong
 // with the file; "" when there is none. It follows aliases and merge keys, and looks at
-// no value twice: the decoder of yaml.v3 compares each key with all others.
-func Lookup(content []byte, keys ...string) string {
+// no value twice: the decoder of yaml.v3 compares each key with all others. The error says
+// that the document is no YAML.
+func Lookup(content []byte, keys ...string) (string, error) {
 	var doc yaml.Node
-	if yaml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(content, byteOrderMark))).Decode(&doc) != nil || len(doc.Content) != 1 {
-		return ""
+	err := yaml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(content, byteOrderMark))).Decode(&doc)
+	if errors.Is(err, io.EOF) || err == nil && len(doc.Content) != 1 {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
 	}
 	n := doc.Content[0]
 	for _, key := range keys {
 		if n = below(n, key, map[*yaml.Node]bool{}); n == nil {
-			return ""
+			return "", nil
 		}
 	}
 	if n = target(n); n.Kind != yaml.ScalarNode {
-		return ""
+		return "", nil
 	}
-	return n.Value
+	return n.Value, nil
 }
 
 func target(n *yaml.Node) *yaml.Node {

@@ -98,6 +98,10 @@ func Within(dir, path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
+// MostOfSettings is what a file of settings has at most, such as Pulumi.yaml, in bytes: a
+// hundred times what is usual.
+const MostOfSettings = 1 << 20
+
 // ReadInside is Read for a file that a checkout has: no link may lead out of the project.
 func ReadInside(path string, most int64) ([]byte, error) {
 	if err := Inside(path); err != nil {

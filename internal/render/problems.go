@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"tombolo/config/strict"
+	"tombolo/internal/file"
 )
 
 // ProblemOptions say how problems are written.
@@ -39,13 +40,16 @@ func Problems(w io.Writer, problems strict.Problems, o ProblemOptions) {
 	}
 }
 
+// mostOfASource is the longest file of which lines are shown, in bytes.
+const mostOfASource = 4 << 20
+
 // sourceLines returns a file's lines, or none when it cannot be read: the
-// problem is then shown without them. To read a pipe or a device may never end.
+// problem is then shown without them. A link may lead to what is not to be shown.
 func sourceLines(path string) []string {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := file.ReadInside(path, mostOfASource)
 	if err != nil || !utf8.Valid(text) {
 		return nil
 	}
