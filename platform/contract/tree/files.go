@@ -13,6 +13,9 @@ import (
 	"tombolo/platform/kustomization"
 )
 
+// MostOfAFile is the largest file that is read, in bytes.
+const MostOfAFile = 16 << 20
+
 // Files is the index of a tree: what is in it by name, and the content of what
 // was looked at. Names are relative to the tree's root, "." for itself.
 type Files struct {

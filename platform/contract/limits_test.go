@@ -1,0 +1,68 @@
+package contract
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/platform/contract/tree"
+)
+
+// demoTree is a tree of the cluster demo with more files, which its kustomization lists.
+func demoTree(more fstest.MapFS) fstest.MapFS {
+	list := "resources: [a.yaml]\nconfigMapGenerator:\n"
+	out := fstest.MapFS{
+		"clusters/demo/a.yaml": {Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\n")},
+	}
+	for name, file := range more {
+		out["clusters/demo/"+name] = file
+		list += fmt.Sprintf("- {name: %s, files: [%s]}\n", strings.TrimSuffix(name, ".txt"), name)
+	}
+	out["clusters/demo/kustomization.yaml"] = &fstest.MapFile{Data: []byte(list)}
+	return out
+}
+
+// TestTreesAreBounded gives up at a file that is too large and at files that are together,
+// and names the file.
+func TestTreesAreBounded(t *testing.T) {
+	for most, more := range map[string]fstest.MapFS{
+		"read clusters/demo/large.txt: it has over 16777216 bytes, which is the most that check reads of a file; take it out of what the clusters follow": {
+			"large.txt": {Data: make([]byte, tree.MostOfAFile+1)},
+		},
+		"are over 134217728 bytes, which is the most that check reads of a tree; take large files out of what the clusters follow": many(9),
+	} {
+		_, err := Check(Tree{FS: demoTree(more), Name: "tree"}, twoClusters(t)[:1])
+		assert.Check(t, is.ErrorContains(err, most))
+		assert.Check(t, is.ErrorContains(err, "clusters/demo/"))
+	}
+}
+
+// many are so many files of nearly the largest size.
+func many(count int) fstest.MapFS {
+	out, data := fstest.MapFS{}, make([]byte, tree.MostOfAFile)
+	for i := range count {
+		out[fmt.Sprintf("f%d.txt", i)] = &fstest.MapFile{Data: data}
+	}
+	return out
+}
+
+// TestNamesAreText: a name that is not UTF-8 would be another one in the process that checks.
+func TestNamesAreText(t *testing.T) {
+	dir := t.TempDir()
+	for name, file := range demoTree(nil) {
+		at := filepath.Join(dir, name)
+		assert.NilError(t, os.MkdirAll(filepath.Dir(at), 0o755))
+		assert.NilError(t, os.WriteFile(at, file.Data, 0o600))
+	}
+	if err := os.WriteFile(filepath.Join(dir, "clusters", "demo", "a\xff.yaml"), nil, 0o600); err != nil {
+		t.Skip(err) // macOS takes no such name
+	}
+	_, err := Check(Tree{FS: os.DirFS(dir), Name: "tree"}, twoClusters(t)[:1])
+	assert.Error(t, err, `reading the platform tree tree: the name of "clusters/demo/a\xff.yaml" is not UTF-8; give the file another name`)
+}
