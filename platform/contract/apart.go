@@ -27,7 +27,9 @@ const apartVariable = "TOMBOLO_CHECKS_TREES"
 
 func init() { //nolint:gochecknoinits // before any main, also that of a test
 	if os.Getenv(apartVariable) != "" {
-		os.Exit(serve(os.Stdin, os.Stdout, os.Stderr)) //nolint:forbidigo // this process has no main
+		out := os.Stdout                         //nolint:forbidigo // this process has no main
+		os.Stdout = os.Stderr                    // what a library prints is no answer
+		os.Exit(serve(os.Stdin, out, os.Stderr)) //nolint:forbidigo // as above
 	}
 }
 
@@ -90,7 +92,10 @@ func (a *apart) check(files *tree.Files, o order) (finding.List, error) {
 	if err == nil {
 		return found, nil
 	}
+	var tooMuch *tree.LimitError
 	switch says := a.end(); {
+	case errors.As(err, &tooMuch):
+		return nil, fmt.Errorf("reading the platform tree %s: %w", o.Name, tooMuch)
 	case !inTime:
 		return nil, fmt.Errorf("checking takes over %v and was given up; the file read last is %s", atMost, last)
 	default:
@@ -110,7 +115,11 @@ func (a *apart) converse(files *tree.Files, o order) (found finding.List, last s
 		}
 		last = q.Read
 		var reply answer
-		if reply.Text, err = files.Read(q.Read); err != nil {
+		var tooMuch *tree.LimitError
+		if reply.Text, err = files.Load(q.Read); errors.As(err, &tooMuch) {
+			return nil, last, err
+		}
+		if err != nil {
 			reply.Err, reply.Missing = err.Error(), errors.Is(err, fs.ErrNotExist)
 		}
 		if err := a.say.Encode(reply); err != nil {
