@@ -21,9 +21,13 @@ const hostile = "a\n::error::b\r\x1b[2J\u202e\u009b31m ##vso[task.setvariable va
 func TestHostileText(t *testing.T) {
 	for name, write := range map[string]func(w *bytes.Buffer){
 		"status": func(w *bytes.Buffer) { Status{W: w}.Failed("read %s", hostile) },
-		"narrow": func(w *bytes.Buffer) { Status{W: w, Width: 12}.Failed("a long word %s", strings.ReplaceAll(hostile, "\n", " ")) },
-		"plain":  func(w *bytes.Buffer) { Status{W: w}.Plain("%s", hostile) },
-		"table":  func(w *bytes.Buffer) { assert.NilError(t, Table(w, TableOptions{}, []string{"a"}, [][]string{{"::error::" + hostile}})) },
+		"narrow": func(w *bytes.Buffer) {
+			Status{W: w, Width: 12}.Failed("a long word %s", strings.ReplaceAll(hostile, "\n", " "))
+		},
+		"plain": func(w *bytes.Buffer) { Status{W: w}.Plain("%s", hostile) },
+		"table": func(w *bytes.Buffer) {
+			assert.NilError(t, Table(w, TableOptions{}, []string{"a"}, [][]string{{"::error::" + hostile}}))
+		},
 		"problem": func(w *bytes.Buffer) {
 			file := filepath.Join(t.TempDir(), "f")
 			assert.NilError(t, os.WriteFile(file, []byte("::a\u202e\n"), 0o600))

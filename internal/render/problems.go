@@ -9,6 +9,7 @@ import (
 
 	"tombolo/config/strict"
 	"tombolo/internal/file"
+	"tombolo/internal/wording"
 )
 
 // ProblemOptions say how problems are written.
@@ -57,20 +58,20 @@ func sourceLines(path string) []string {
 }
 
 func writeProblem(w io.Writer, p strict.Problem, source []string, o ProblemOptions) {
-	place := fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
+	place := wording.Line(fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column))
 	message := p.Message
 	if p.Path != "" {
 		message = p.Path + ": " + message
 	}
 	fmt.Fprintf(w, "%s %s\n", o.Style.symbol(o.Style.symbols().failed), place)
-	for _, line := range wrap(message, cells(o.Width, 2)) {
+	for _, line := range wrapOthers(wording.Line(message), cells(o.Width, 2)) {
 		fmt.Fprintf(w, "  %s\n", line)
 	}
 	writeSource(w, p, source, o)
 	if p.Remedy == "" {
 		return
 	}
-	for _, line := range wrap(p.Remedy, cells(o.Width, 2)) {
+	for _, line := range wrapOthers(wording.Line(p.Remedy), cells(o.Width, 2)) {
 		fmt.Fprintf(w, "  %s\n", o.Style.paint(cyan, line))
 	}
 }
@@ -81,7 +82,8 @@ func writeSource(w io.Writer, p strict.Problem, source []string, o ProblemOption
 		return
 	}
 	line := strings.ReplaceAll(strings.TrimRight(source[p.Line-1], "\r"), "\t", " ")
-	if strings.TrimSpace(line) == "" || printsControl(line) {
+	// What a terminal would obey is not shown.
+	if strings.TrimSpace(line) == "" || wording.Line(line) != line {
 		return
 	}
 	number := fmt.Sprintf("%4d", p.Line)
@@ -92,9 +94,4 @@ func writeSource(w io.Writer, p strict.Problem, source []string, o ProblemOption
 		return
 	}
 	fmt.Fprintf(w, "  %s | %s%s\n", strings.Repeat(" ", len(number)), strings.Repeat(" ", column-1), o.Style.paint(red, "^"))
-}
-
-// printsControl keeps control characters of a file away from the terminal.
-func printsControl(line string) bool {
-	return strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r == 0x7f })
 }
