@@ -55,7 +55,7 @@ func TestReferencesOutOfTheTree(t *testing.T) {
 	} {
 		for _, reference := range []string{"/base", "/a.yaml", "/etc/passwd", "../../../base", "../../../a.yaml", "../../../../../base", "file:///base", "File:///a.yaml", "git::file:///base"} {
 			for _, argo := range []bool{false, true} {
-				f := gravest(t, startingWith(strings.ReplaceAll(field, "REF", `"`+reference+`"`)+"\n"), argo)
+				f := gravest(t, startingWith(strings.ReplaceAll(field, "REF", reference)+"\n"), argo)
 				assert.Check(t, f.Severity == finding.Error && strings.Contains(f.Message, "outside of the tree"), "%s, %s: %v", field, reference, f)
 			}
 		}
@@ -132,5 +132,22 @@ func TestStartOfASpoke(t *testing.T) {
 		found, err = Check(Tree{FS: startingWith("resources: [a.yaml]\n"), Name: "tree"}, append(fleet[:0:0], p), fleet...)
 		assert.NilError(t, err)
 		assert.Check(t, found.Count(finding.Error) > 0, "%s: %v", p.Cluster, found)
+	}
+}
+
+// TestPathsOfApplications: what an Application names outside of the tree is an error.
+func TestPathsOfApplications(t *testing.T) {
+	const app = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: a, namespace: argocd}\nspec:\n  project: default\n" +
+		"  destination: {name: mgmt, namespace: a}\n  source: {repoURL: 'http://git.lab.test/platform.git', path: PATH, helm: {valueFiles: [VALUES]}}\n"
+	for _, c := range [][2]string{
+		{"../base", "values.yaml"}, {"/base", "values.yaml"}, {"chart/../../base", "values.yaml"}, {"chart", "../../values.yaml"}, {"chart", "file:///values.yaml"},
+	} {
+		tree := startingWith("resources: [a.yaml]\n")
+		tree["chart/Chart.yaml"] = &fstest.MapFile{Data: []byte("apiVersion: v2\nname: a\nversion: 1.0.0\n")}
+		tree["values.yaml"], tree["chart/values.yaml"] = &fstest.MapFile{}, &fstest.MapFile{}
+		tree["clusters/mgmt/a.yaml"] = &fstest.MapFile{Data: []byte(strings.NewReplacer("PATH", c[0], "VALUES", c[1]).Replace(app))}
+		found, err := Check(Tree{FS: tree, Name: "tree"}, fleetOf(t, "clusters/mgmt")[:1])
+		assert.NilError(t, err)
+		assert.Check(t, found.Count(finding.Error) > 0, "%v: %v", c, found)
 	}
 }

@@ -114,6 +114,12 @@ func Relative(name string) string {
 	return "."
 }
 
+// Leaves says whether a name, as a directory of the tree has it, is above the tree's root.
+func Leaves(dir, name string) bool {
+	joined := path.Join(dir, name)
+	return joined == ".." || strings.HasPrefix(joined, "../")
+}
+
 // IsFile says whether the tree has a regular file of that name.
 func (f *Files) IsFile(name string) bool { return f.regular[name] }
 
