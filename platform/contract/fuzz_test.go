@@ -17,6 +17,7 @@ import (
 // FuzzCheck gives check a tree of any text: it finds something or nothing, soon. What
 // kustomize takes has a bound of its own.
 func FuzzCheck(f *testing.F) {
+	sealed(f)
 	trees, err := filepath.Glob(filepath.Join("testdata", "hostile", "*.txtar"))
 	assert.NilError(f, err)
 	assert.Assert(f, len(trees) > 8)

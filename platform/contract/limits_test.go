@@ -29,6 +29,7 @@ func demoTree(more fstest.MapFS) fstest.MapFS {
 
 // TestTreesAreBounded gives up at a file that is too large, and names it.
 func TestTreesAreBounded(t *testing.T) {
+	sealed(t)
 	tree := demoTree(fstest.MapFS{"large.txt": {Data: make([]byte, tree.MostOfAFile+1)}})
 	_, err := Check(Tree{FS: tree, Name: "tree"}, twoClusters(t)[:1])
 	assert.Error(t, err, "reading the platform tree tree: read clusters/demo/large.txt: it has over 16777216 bytes, which is the most that check reads of a file; take it out of what the clusters follow")
@@ -38,6 +39,7 @@ func TestTreesAreBounded(t *testing.T) {
 
 // TestNamesAreText: a name that is not UTF-8 would be another one in the process that checks.
 func TestNamesAreText(t *testing.T) {
+	sealed(t)
 	dir := t.TempDir()
 	for name, file := range demoTree(nil) {
 		at := filepath.Join(dir, name)
