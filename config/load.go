@@ -41,7 +41,21 @@ func ruleOf(name string) strict.Rule {
 // Load reads the cluster file at path, fills in defaults and validates it; a spoke
 // together with its hub's file. The error is strict.Problems when a file could be
 // read but is wrong.
-func Load(path string) (*Cluster, error) {
+func Load(path string) (*Cluster, error) { return new(Loader).Load(path) }
+
+// Loader loads several cluster files. It reads the file of a hub once for all of its spokes. The
+// zero value is ready.
+type Loader struct{ hubs map[string]hubRead }
+
+// hubRead is what was read of a hub's file.
+type hubRead struct {
+	cluster *Cluster
+	doc     *strict.Document
+	err     error
+}
+
+// Load is the function Load.
+func (l *Loader) Load(path string) (*Cluster, error) {
 	c, doc, err := load(path)
 	if err != nil {
 		return nil, err
@@ -52,7 +66,7 @@ func Load(path string) (*Cluster, error) {
 	if !c.HasHubFile() {
 		return c, nil
 	}
-	if _, err := hubOf(c, doc); err != nil {
+	if _, err := l.hubOf(c, doc); err != nil {
 		return nil, err
 	}
 	return c, nil

@@ -71,6 +71,7 @@ type apart struct {
 	in      io.Closer
 	say     *json.Encoder
 	hear    *json.Decoder
+	answers *limited
 	says    *lastBytes
 }
 
@@ -89,6 +90,7 @@ func (a *apart) check(files *tree.Files, o order) (finding.List, error) {
 	if err := a.start(); err != nil {
 		return nil, fmt.Errorf("start the process that checks: %w", err)
 	}
+	a.answers.left = mostOfAnswers
 	atMost := longest + time.Duration(len(o.Clusters))*longestOfOne
 	late := time.AfterFunc(atMost, func() { _ = a.process.Process.Kill() })
 	found, last, err := a.converse(files, o)
@@ -158,7 +160,8 @@ func (a *apart) start() error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	a.process, a.in, a.say, a.hear = cmd, in, json.NewEncoder(in), json.NewDecoder(out)
+	a.answers = &limited{from: out}
+	a.process, a.in, a.say, a.hear = cmd, in, json.NewEncoder(in), json.NewDecoder(a.answers)
 	return nil
 }
 
@@ -171,6 +174,25 @@ func (a *apart) end() string {
 	a.process = nil
 	said, _, _ := strings.Cut(strings.TrimSpace(a.says.String()), "\n")
 	return said
+}
+
+// mostOfAnswers is what the process may say in a check, in bytes: names of files, and more
+// findings than anybody reads.
+const mostOfAnswers = 64 << 20
+
+// limited reads until so much was read.
+type limited struct {
+	from io.Reader
+	left int
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	if l.left <= 0 {
+		return 0, fmt.Errorf("it says over %d bytes", mostOfAnswers)
+	}
+	n, err := l.from.Read(p[:min(len(p), l.left)])
+	l.left -= n
+	return n, err
 }
 
 // lastBytes keeps the end of what is written.
