@@ -7,6 +7,7 @@ import (
 
 	"tombolo/config/addon"
 	"tombolo/config/strict"
+	"tombolo/internal/scalar"
 	"tombolo/internal/wording"
 )
 
@@ -57,7 +58,7 @@ func (c *Cluster) onAzure() bool { return c.Cloud.Provider == Azure }
 // providerIn is the cloud that a file is for, whatever else is wrong with it: what the file
 // may say depends on it. A misspelt word stands for the nearest cloud, and none for AWS.
 func providerIn(content []byte) Provider {
-	word, _ := strict.Lookup(content, "cloud", "provider") // an error is reported when the file is decoded
+	word, _ := scalar.At(content, "cloud", "provider") // an error is reported when the file is decoded
 	word = strings.ToLower(strings.TrimSpace(word))
 	if slices.Contains(providers(), Provider(word)) {
 		return Provider(word)

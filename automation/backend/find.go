@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"tombolo/config/strict"
 	"tombolo/internal/file"
+	"tombolo/internal/scalar"
 )
 
 // Search is where the URL of a backend is looked for.
@@ -55,7 +55,7 @@ func (s Search) inProject() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	at, err := strict.Lookup(text, "backend", "url")
+	at, err := scalar.At(text, "backend", "url")
 	if err != nil {
 		return "", fmt.Errorf("read Pulumi.yaml: %w", err)
 	}

@@ -13,8 +13,8 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
-	"tombolo/config/strict"
 	"tombolo/internal/file"
+	"tombolo/internal/scalar"
 )
 
 const scratchProject = `name: tombolo-lookup
@@ -62,10 +62,10 @@ type settings struct {
 
 // settingsIn are the settings in the text of a file that whoever proposes a change may write.
 func settingsIn(text []byte) (has settings, err error) {
-	if has.Provider, err = strict.Lookup(text, "secretsprovider"); err != nil {
+	if has.Provider, err = scalar.At(text, "secretsprovider"); err != nil {
 		return has, err
 	}
-	has.Salt, err = strict.Lookup(text, "encryptionsalt")
+	has.Salt, err = scalar.At(text, "encryptionsalt")
 	return has, err
 }
 

@@ -28,7 +28,7 @@ const apartVariable = "TOMBOLO_CHECKS_TREES"
 func init() { //nolint:gochecknoinits // before any main, also that of a test
 	if os.Getenv(apartVariable) != "" {
 		out := os.Stdout                         //nolint:forbidigo // this process has no main
-		os.Stdout = os.Stderr                    // what a library prints is no answer
+		os.Stdout = os.Stderr                    //nolint:forbidigo // what a library prints is no answer
 		os.Exit(serve(os.Stdin, out, os.Stderr)) //nolint:forbidigo // as above
 	}
 }

@@ -23,12 +23,12 @@ import (
 	"tombolo/automation/process"
 	"tombolo/automation/trace"
 	"tombolo/config"
-	"tombolo/config/strict"
 	"tombolo/internal/cli/clusters"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/file"
 	"tombolo/internal/render"
+	"tombolo/internal/scalar"
 	"tombolo/lab/control"
 	"tombolo/stacks/catalog"
 )
@@ -234,7 +234,7 @@ func isProject(dir string) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("looking for the project: %w", err)
 	}
-	name, err := strict.Lookup(text, "name")
+	name, err := scalar.At(text, "name")
 	return err == nil && name == project, nil // what is no YAML is not ours
 }
 

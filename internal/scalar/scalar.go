@@ -1,4 +1,5 @@
-package strict
+// Package scalar finds a scalar in YAML that others have written.
+package scalar
 
 import (
 	"bytes"
@@ -8,13 +9,13 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Lookup is the scalar below some keys of a file's first document, whatever else is wrong
+// At is the scalar below some keys of a file's first document, whatever else is wrong
 // with the file; "" when there is none. It follows aliases and merge keys, and looks at
 // no value twice: the decoder of yaml.v3 compares each key with all others. The error says
 // that the document is no YAML.
-func Lookup(content []byte, keys ...string) (string, error) {
+func At(content []byte, keys ...string) (string, error) {
 	var doc yaml.Node
-	err := yaml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(content, byteOrderMark))).Decode(&doc)
+	err := yaml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(content, []byte("\xef\xbb\xbf")))).Decode(&doc)
 	if errors.Is(err, io.EOF) || err == nil && len(doc.Content) != 1 {
 		return "", nil
 	}
