@@ -19,7 +19,7 @@ import (
 	"tombolo/internal/cli/host"
 	"tombolo/internal/cli/preview"
 	"tombolo/internal/cli/review"
-	"tombolo/internal/file"
+	files "tombolo/internal/file"
 	"tombolo/internal/render"
 )
 
@@ -137,13 +137,13 @@ func (o *Options) body() (string, error) {
 	var text []byte
 	var err error
 	if o.File == "-" {
-		text, err = io.ReadAll(io.LimitReader(o.In, file.MostOfSettings))
+		text, err = io.ReadAll(io.LimitReader(o.In, files.MostOfSettings))
 	} else {
-		name := o.File
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(o.Dir, name)
+		file := o.File
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(o.Dir, file)
 		}
-		text, err = file.Read(name, file.MostOfSettings)
+		text, err = files.ReadAny(file, files.MostOfSettings) // a shell may give a pipe
 	}
 	if err != nil {
 		return "", fault.NewUsage(fmt.Sprintf("the comment cannot be read: %v", err), "name the file that preview wrote")

@@ -83,7 +83,7 @@ allowed to edit work items.`),
 }
 
 func issueRun(ctx context.Context, o *Options) error {
-	text, err := file.Read(o.File, file.MostOfSettings)
+	text, err := file.ReadAny(o.File, file.MostOfSettings) // a shell may give a pipe
 	if err != nil {
 		return fault.NewPrecondition("the issue's text cannot be read", "write it with `tombolo drift --report`", err)
 	}
