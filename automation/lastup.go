@@ -325,7 +325,7 @@ func (d *Driver) addFiles(c *config.Cluster, in *upInputs) bool {
 	}
 	for _, k := range stacks.Kinds() {
 		name := settingsFile(stacks.Name(c.Name, k))
-		text, err := os.ReadFile(filepath.Join(d.opts.Settings, "clusters", name))
+		text, err := files.ReadInside(filepath.Join(d.opts.Settings, "clusters", name), files.MostOfSettings)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

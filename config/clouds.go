@@ -1,15 +1,13 @@
 package config
 
 import (
-	"bytes"
 	"reflect"
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"tombolo/config/addon"
 	"tombolo/config/strict"
+	"tombolo/internal/scalar"
 	"tombolo/internal/wording"
 )
 
@@ -60,14 +58,8 @@ func (c *Cluster) onAzure() bool { return c.Cloud.Provider == Azure }
 // providerIn is the cloud that a file is for, whatever else is wrong with it: what the file
 // may say depends on it. A misspelt word stands for the nearest cloud, and none for AWS.
 func providerIn(content []byte) Provider {
-	var file struct {
-		Cloud struct {
-			Provider string `yaml:"provider"`
-		} `yaml:"cloud"`
-	}
-	// An error about another value is reported when the file is decoded.
-	_ = yaml.Unmarshal(bytes.TrimPrefix(content, []byte("\xef\xbb\xbf")), &file)
-	word := strings.ToLower(strings.TrimSpace(file.Cloud.Provider))
+	word, _ := scalar.At(content, "cloud", "provider") // an error is reported when the file is decoded
+	word = strings.ToLower(strings.TrimSpace(word))
 	if slices.Contains(providers(), Provider(word)) {
 		return Provider(word)
 	}

@@ -62,7 +62,7 @@ func AtVersion(path, version string) (*Cluster, error) {
 		return nil, cannotEdit(f.doc, path, version, "")
 	}
 	if c.HasHubFile() {
-		_, err = hubOf(c, doc)
+		_, err = new(Loader).hubOf(c, doc)
 	}
 	return c, err
 }

@@ -41,7 +41,7 @@ func Explain(path string) ([]byte, error) {
 	}
 	e := explainer{doc: doc, spoke: c.IsSpoke(), cloud: c.Cloud.Provider}
 	if c.HasHubFile() {
-		hub, err := hubOf(c, doc)
+		hub, err := new(Loader).hubOf(c, doc)
 		if err != nil {
 			return nil, err
 		}

@@ -68,7 +68,7 @@ func LoadHub(c *Cluster) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	return hubOf(c, doc)
+	return new(Loader).hubOf(c, doc)
 }
 
 // InOrder sorts clusters as a fleet operation reaches them: by wave, in a wave
@@ -99,20 +99,27 @@ func InOrder(clusters []*Cluster) ([]*Cluster, error) {
 }
 
 // hubOf loads the hub of a spoke; doc is the spoke's.
-func hubOf(c *Cluster, doc *strict.Document) (*Cluster, error) {
+func (l *Loader) hubOf(c *Cluster, doc *strict.Document) (*Cluster, error) {
 	file := hubFile(c)
-	hub, hubDoc, err := load(file)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		addMissingHub(doc, c, file)
-	case err != nil:
-		return nil, err
-	case len(hubDoc.Problems()) > 0:
-		return nil, hubDoc.Problems()
-	default:
-		checkHub(doc, c, hub)
+	hub, known := l.hubs[file]
+	if !known {
+		hub.cluster, hub.doc, hub.err = load(file)
+		if l.hubs == nil {
+			l.hubs = map[string]hubRead{}
+		}
+		l.hubs[file] = hub
 	}
-	return hub, doc.Problems().Err()
+	switch {
+	case errors.Is(hub.err, fs.ErrNotExist):
+		addMissingHub(doc, c, file)
+	case hub.err != nil:
+		return nil, hub.err
+	case len(hub.doc.Problems()) > 0:
+		return nil, hub.doc.Problems()
+	default:
+		checkHub(doc, c, hub.cluster)
+	}
+	return hub.cluster, doc.Problems().Err()
 }
 
 func hubFile(c *Cluster) string { return filepath.Join(filepath.Dir(c.File), c.Hub()+".yaml") }

@@ -38,7 +38,21 @@ func ruleOf(name string) strict.Rule {
 // Load reads the cluster file at path, fills in defaults and validates it; a spoke
 // together with its hub's file. The error is strict.Problems when a file could be
 // read but is wrong.
-func Load(path string) (*Cluster, error) {
+func Load(path string) (*Cluster, error) { return new(Loader).Load(path) }
+
+// Loader loads several cluster files. It reads the file of a hub once for all of its spokes. The
+// zero value is ready.
+type Loader struct{ hubs map[string]hubRead }
+
+// hubRead is what was read of a hub's file.
+type hubRead struct {
+	cluster *Cluster
+	doc     *strict.Document
+	err     error
+}
+
+// Load is the function Load.
+func (l *Loader) Load(path string) (*Cluster, error) {
 	c, doc, err := load(path)
 	if err != nil {
 		return nil, err
@@ -49,7 +63,7 @@ func Load(path string) (*Cluster, error) {
 	if !c.HasHubFile() {
 		return c, nil
 	}
-	if _, err := hubOf(c, doc); err != nil {
+	if _, err := l.hubOf(c, doc); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -71,7 +85,11 @@ func load(path string) (*Cluster, *strict.Document, error) {
 // readFile returns the content of the document's file, which is of a kind such as
 // "cluster file"; nil, with the problem reported, when it is not to be read.
 func readFile(doc *strict.Document, kind, otherwise string) ([]byte, error) {
-	info, err := os.Lstat(doc.File) // a link may lead out of the project
+	if err := file.Inside(doc.File); err != nil {
+		doc.Report("", "cannot be read: "+err.Error(), "give the path of a file of the project")
+		return nil, nil
+	}
+	info, err := os.Lstat(doc.File) // nor is the file itself a link
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read %s %s: %w; check the path, or %s", kind, doc.File, fs.ErrNotExist, otherwise)
 	}
@@ -87,7 +105,7 @@ func readFile(doc *strict.Document, kind, otherwise string) ([]byte, error) {
 			"move long values to the GitOps repository")
 		return nil, nil
 	}
-	content, err := os.ReadFile(doc.File)
+	content, err := file.Read(doc.File, file.MostText)
 	if err != nil {
 		return nil, fmt.Errorf("read %s %s: %w", kind, doc.File, err)
 	}
@@ -116,6 +134,9 @@ func parse(doc *strict.Document, content []byte) *Cluster {
 // *.yaml except Pulumi.*.yaml. A file must have the name of its cluster. The error
 // is strict.Problems, of all files together, when files are wrong.
 func LoadDir(dir string) ([]*Cluster, error) {
+	if err := file.Inside(dir); err != nil {
+		return nil, fmt.Errorf("read directory of cluster files: %w", err)
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("read directory of cluster files %s: %w", dir, err)

@@ -74,7 +74,7 @@ var policyFormat = strict.Format{
 // error is strict.Problems when the file could be read but is wrong, and wraps
 // fs.ErrNotExist when there is none.
 func LoadPolicy(file string) (*Policy, error) {
-	content, err := files.Read(file, files.MostText)
+	content, err := files.ReadInside(file, files.MostText)
 	if err != nil {
 		return nil, fmt.Errorf("read policy file: %w; give the path of a file, not of a directory, a pipe or a device", err)
 	}

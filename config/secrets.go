@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"tombolo/internal/file"
 	"tombolo/internal/wording"
 )
 
@@ -32,11 +33,11 @@ func NamedFile(clusterFile, name string) (string, error) {
 		return "", err
 	}
 	real := resolved(absolute)
-	if within(resolved(root), real) && !slices.Contains(strings.Split(filepath.ToSlash(real), "/"), ".git") {
+	if file.Within(resolved(root), real) && !slices.Contains(strings.Split(filepath.ToSlash(real), "/"), ".git") {
 		return path, nil
 	}
 	for _, dir := range filepath.SplitList(os.Getenv(SecretDirs)) {
-		if filepath.IsAbs(dir) && within(resolved(dir), real) {
+		if filepath.IsAbs(dir) && file.Within(resolved(dir), real) {
 			return path, nil
 		}
 	}
@@ -69,11 +70,6 @@ func resolved(path string) string {
 		return filepath.Join(resolved(parent), filepath.Base(path))
 	}
 	return path
-}
-
-func within(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
 }
 
 // SecretUse says where a secret comes from and where it goes, and not what it is.

@@ -142,14 +142,16 @@ func (v *validator) addonEnded(at strict.Path, a addon.Enabled) {
 	v.warn(at, remedy, "gets no releases since %s", a.Ended.Date)
 }
 
-// addonOf is the addon that publishes a key of the infra ConfigMap, or "".
-func (v *validator) addonOf(key string) string {
+// addonKeys are the keys of the infra ConfigMap that the cluster's addons publish, each with
+// the first addon that does.
+func (v *validator) addonKeys() map[string]string {
+	out := map[string]string{}
 	for _, a := range v.c.Addons.Enabled() {
 		for _, k := range a.Keys() {
-			if k.Name == key {
-				return a.Name
+			if _, known := out[k.Name]; !known {
+				out[k.Name] = a.Name
 			}
 		}
 	}
-	return ""
+	return out
 }

@@ -21,16 +21,17 @@ const maxAnnotations = 256 << 10
 func (v *validator) metadata() {
 	v.labels("labels", v.c.Labels)
 	v.annotations("annotations", v.c.Annotations)
+	own, ofAddons := append(names.InfraKeyNames(string(v.c.Cloud.Provider)), names.ChannelType), v.addonKeys()
 	for _, key := range slices.Sorted(maps.Keys(v.c.Values)) {
 		at := strict.Path("values").Key(key)
 		switch {
 		case !valueKey.MatchString(key):
 			v.keyProblem(at, "use letters, digits and underscores, and start with no digit",
 				"%s cannot be the name of a variable in manifests", wording.Quote(key))
-		case slices.Contains(names.InfraKeyNames(string(v.c.Cloud.Provider)), key) || key == names.ChannelType:
+		case slices.Contains(own, key):
 			v.keyProblem(at, "use another key", "is published by Tombolo itself")
-		case v.addonOf(key) != "":
-			v.keyProblem(at, "use another key", "is published for the addon %s", v.addonOf(key))
+		case ofAddons[key] != "":
+			v.keyProblem(at, "use another key", "is published for the addon %s", ofAddons[key])
 		}
 		if source, ok := v.c.Values[key].Source(); ok {
 			v.source(at, source)

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"os"
 
 	"github.com/cyberphone/json-canonicalization/go/src/webpki.org/jsoncanonicalizer"
 
@@ -50,10 +49,13 @@ func (p Plan) Write(name string) (digest string, err error) {
 	return digestOf(text), nil
 }
 
+// mostOfAPlan is the longest plan that is read, in bytes: that of hundreds of clusters.
+const mostOfAPlan = 256 << 20
+
 // Read reads a plan. digest is the one that was approved, or "" for any; a file with
 // another one is no plan that anybody has approved.
 func Read(name, digest string) (Plan, string, error) {
-	text, err := os.ReadFile(name)
+	text, err := file.Read(name, mostOfAPlan)
 	if err != nil {
 		return Plan{}, "", &fault.Error{Class: fault.Usage, What: fmt.Sprintf("read the plan: %v", err), Remedy: "name the file that `tombolo preview --plan` has written", Err: err}
 	}
@@ -78,7 +80,7 @@ const again = "make a plan with `tombolo preview --plan`, and have it approved"
 
 // FileDigest is the digest of a cluster file.
 func FileDigest(name string) (string, error) {
-	text, err := os.ReadFile(name)
+	text, err := file.ReadInside(name, file.MostOfSettings)
 	if err != nil {
 		return "", fmt.Errorf("read cluster file %s for the plan: %w", name, err)
 	}

@@ -10,7 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"gopkg.in/yaml.v3"
+	"tombolo/internal/file"
+	"tombolo/internal/scalar"
 )
 
 // Search is where the URL of a backend is looked for.
@@ -50,17 +51,15 @@ func (s Search) Contradiction(variable, workDir string) (string, error) {
 
 // inProject is the backend that the project's Pulumi.yaml names.
 func (s Search) inProject() (string, error) {
-	text, err := os.ReadFile(filepath.Join(s.Root, "Pulumi.yaml"))
+	text, err := file.ReadInside(filepath.Join(s.Root, "Pulumi.yaml"), file.MostOfSettings)
 	if err != nil {
 		return "", err
 	}
-	var project struct {
-		Backend struct{ URL string }
-	}
-	if err := yaml.Unmarshal(text, &project); err != nil {
+	at, err := scalar.At(text, "backend", "url")
+	if err != nil {
 		return "", fmt.Errorf("read Pulumi.yaml: %w", err)
 	}
-	return project.Backend.URL, nil
+	return at, nil
 }
 
 // loggedIn is the backend that `pulumi login` has chosen.

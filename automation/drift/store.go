@@ -34,9 +34,12 @@ func (s Store) Save(r Report) error {
 	return nil
 }
 
+// mostOfAReport is the longest report that is read, in bytes.
+const mostOfAReport = 64 << 20
+
 // Load returns the cluster's last report; nil when there is none.
 func (s Store) Load(cluster string) (*Report, error) {
-	text, err := os.ReadFile(s.path(cluster))
+	text, err := file.ReadInside(s.path(cluster), mostOfAReport)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

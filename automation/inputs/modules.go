@@ -15,11 +15,16 @@ import (
 	"golang.org/x/mod/modfile"
 
 	"tombolo/automation/gitcmd"
+	"tombolo/internal/file"
 )
 
 // listTimeout bounds the look for the modules of the program, which reads the
 // source of what it imports.
 const listTimeout = 2 * time.Minute
+
+// mostOfModules is the longest go.mod or go.sum that is read, in bytes: a hundred times this
+// program's.
+const mostOfModules = 16 << 20
 
 // modules gathers the modules that the program is built with in another version,
 // or with another content, and Go itself. now is go.mod's text.
@@ -34,7 +39,7 @@ func (s *search) modules(ctx context.Context, now []byte) ([]Reason, error) {
 	if err != nil {
 		return nil, err
 	}
-	sums, err := os.ReadFile(filepath.Join(s.repo.root, "go.sum"))
+	sums, err := file.ReadInside(filepath.Join(s.repo.root, "go.sum"), mostOfModules)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, unreadable("read go.sum", err)
 	}

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"go/build"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
 
 	"golang.org/x/mod/modfile"
+
+	"tombolo/internal/file"
 )
 
 // program gathers what has changed in the program's own packages and in the
@@ -20,7 +21,7 @@ import (
 // The packages of now are enough: as long as none of their files has changed,
 // they import what they imported then.
 func (s *search) program(ctx context.Context) ([]Reason, error) {
-	text, err := os.ReadFile(filepath.Join(s.repo.root, "go.mod"))
+	text, err := file.ReadInside(filepath.Join(s.repo.root, "go.mod"), mostOfModules)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -75,12 +75,12 @@ func (at Place) settingsFile(stack string) string {
 
 // settings are those of a stack; a file that is not there says nothing.
 func (at Place) settings(stack string) (has settings, err error) {
-	text, err := os.ReadFile(at.settingsFile(stack))
+	text, err := file.Read(at.settingsFile(stack), file.MostOfSettings)
 	if errors.Is(err, fs.ErrNotExist) {
 		return has, nil
 	}
 	if err == nil {
-		err = yaml.Unmarshal(text, &has)
+		has, err = settingsIn(text)
 	}
 	if err != nil {
 		return has, fmt.Errorf("read the settings of stack %s: %w", stack, err)

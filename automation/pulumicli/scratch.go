@@ -10,11 +10,13 @@ import (
 	"path/filepath"
 	"slices"
 
-	"tombolo/automation/backend"
-
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"gopkg.in/yaml.v3"
+
+	"tombolo/automation/backend"
+	"tombolo/internal/file"
+	"tombolo/internal/scalar"
 )
 
 const scratchProject = `name: tombolo-lookup
@@ -60,6 +62,15 @@ type settings struct {
 	Salt     string `yaml:"encryptionsalt,omitempty"`
 }
 
+// settingsIn are the settings in the text of a file that whoever proposes a change may write.
+func settingsIn(text []byte) (has settings, err error) {
+	if has.Provider, err = scalar.At(text, "secretsprovider"); err != nil {
+		return has, err
+	}
+	has.Salt, err = scalar.At(text, "encryptionsalt")
+	return has, err
+}
+
 // Aside makes a place for a stack in dir with a backend of its own, which Backend names, and the
 // settings of the stack: as they are or, where nothing is to be decrypted, without its secrets.
 func (p *CLI) Aside(dir, stack string, secrets bool) (Place, error) {
@@ -96,7 +107,7 @@ func Backend(dir string) string { return filepath.Join(dir, "state") }
 // there says nothing.
 func copySettings(from, to string, secrets bool) (settings, error) {
 	var has settings
-	text, err := os.ReadFile(from)
+	text, err := file.Read(from, file.MostOfSettings)
 	if errors.Is(err, fs.ErrNotExist) {
 		return has, nil
 	}
@@ -104,37 +115,51 @@ func copySettings(from, to string, secrets bool) (settings, error) {
 		text, err = withoutSecrets(text)
 	}
 	if err == nil {
-		err = errors.Join(os.WriteFile(to, text, 0o600), yaml.Unmarshal(text, &has))
+		has, err = settingsIn(text)
+		err = errors.Join(os.WriteFile(to, text, 0o600), err)
 	}
 	return has, err
 }
 
+// decrypts are the keys of a settings file that are about what decrypts it, or has secrets elsewhere:
+// an environment is Pulumi Cloud's.
+var decrypts = []string{"secretsprovider", "encryptedkey", "encryptionsalt", "environment"}
+
 // withoutSecrets is a settings file without what it has encrypted, and without what decrypts it. A
 // value with a secret somewhere in it is left out as a whole.
 func withoutSecrets(text []byte) ([]byte, error) {
-	var all map[string]any
-	if err := yaml.Unmarshal(text, &all); err != nil {
+	var document yaml.Node
+	if err := yaml.Unmarshal(text, &document); err != nil || len(document.Content) == 0 {
 		return nil, err
 	}
-	// An environment is Pulumi Cloud's, and may have secrets as well.
-	for _, key := range []string{"secretsprovider", "encryptedkey", "encryptionsalt", "environment"} {
-		delete(all, key)
+	root := document.Content[0]
+	root.Content = kept(root, func(key string, v *yaml.Node) bool {
+		if key == "config" {
+			v.Content = kept(v, func(_ string, v *yaml.Node) bool { return !encrypted(v) })
+		}
+		return !slices.Contains(decrypts, key) && !encrypted(v)
+	})
+	return yaml.Marshal(root)
+}
+
+// kept are the keys and values of a mapping that are to stay; all of what is none.
+func kept(of *yaml.Node, stays func(key string, v *yaml.Node) bool) []*yaml.Node {
+	if of.Kind != yaml.MappingNode {
+		return of.Content
 	}
-	if config, ok := all["config"].(map[string]any); ok {
-		maps.DeleteFunc(config, func(_ string, v any) bool { return encrypted(v) })
+	var out []*yaml.Node
+	for i := 0; i+1 < len(of.Content); i += 2 {
+		if stays(of.Content[i].Value, of.Content[i+1]) {
+			out = append(out, of.Content[i], of.Content[i+1])
+		}
 	}
-	return yaml.Marshal(all)
+	return out
 }
 
 // encrypted says whether a value of a settings file has a secret in it: an object whose only key is
 // "secure". Source: isSecureValue in sdk/go/common/resource/config/object.go of github.com/pulumi/pulumi.
-func encrypted(v any) bool {
-	switch v := v.(type) {
-	case map[string]any:
-		_, is := v["secure"]
-		return is || slices.ContainsFunc(slices.Collect(maps.Values(v)), encrypted)
-	case []any:
-		return slices.ContainsFunc(v, encrypted)
-	}
-	return false
+// An alias may stand for one.
+func encrypted(v *yaml.Node) bool {
+	secure := func(n *yaml.Node) bool { return n.Value == "secure" }
+	return v.Kind == yaml.AliasNode || v.Kind == yaml.MappingNode && slices.ContainsFunc(v.Content, secure) || slices.ContainsFunc(v.Content, encrypted)
 }

@@ -66,5 +66,5 @@ config:
 	assert.DeepEqual(t, []string{at.secrets, at.env["PULUMI_CONFIG_PASSPHRASE"]}, []string{"passphrase", "nothing is stored"})
 	copied, err := os.ReadFile(filepath.Join(dir, file))
 	assert.NilError(t, err)
-	assert.Equal(t, string(copied), "config:\n    tombolo:object:\n        insecure: b\n    tombolo:plain: a\n")
+	assert.Equal(t, string(copied), "config:\n    tombolo:plain: a\n    tombolo:object: {insecure: b}\n")
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"tombolo/config"
+	filesystem "tombolo/internal/file"
 )
 
 // Record is what a journal says of a run.
@@ -194,7 +195,7 @@ func digests(root string, files []string) (map[string]string, error) {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(root, file)
 		}
-		content, err := os.ReadFile(path)
+		content, err := filesystem.ReadInside(path, filesystem.MostOfSettings)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			out[file] = ""

@@ -17,8 +17,8 @@ import (
 // surroundings are functions by which a program learns of more than its arguments.
 var surroundings = map[string][]string{
 	"os":       {"Getenv", "LookupEnv", "Environ", "ExpandEnv", "ReadFile", "Open", "OpenFile", "ReadDir", "DirFS", "Hostname", "Getwd", "UserHomeDir", "Executable"},
-	"file":     {"Read"},
-	"files":    {"Read"}, // the same, where a variable is a file
+	"file":     {"Read", "ReadInside"},
+	"files":    {"Read", "ReadInside"}, // the same, where a variable is a file
 	"user":     {"Current"},
 	"time":     {"Now", "Since"},
 	"http":     {"NewRequest", "NewRequestWithContext", "Get", "Post", "Head"},
@@ -37,8 +37,8 @@ var inputs = map[string]string{
 	"config/clock.go time.Now":                                     "none: what is judged by the date is refused, or told, before an up",
 	"config/hub.go filepath.Glob":                                  "none: the names of others are for what an error says",
 	"config/load.go os.ReadDir":                                    "none: the names of others are for what an error says",
-	"config/load.go os.ReadFile":                                   "Cluster and Hub",
-	"config/policy.go files.Read":                                  "none: policies judge plans",
+	"config/load.go file.Read":                                     "Cluster and Hub",
+	"config/policy.go files.ReadInside":                            "none: policies judge plans",
 	"config/secrets.go os.Getenv":                                  "none: where secrets may be is refused before an up",
 	"stacks/bootstrap/secrets.go os.Getenv":                        "Secrets",
 	"stacks/bootstrap/secrets.go file.Read":                        "Secrets",

@@ -194,7 +194,7 @@ func (d *decoder) list(n *yaml.Node, p Path, dst reflect.Value, r Rule) {
 	if n.Kind != yaml.SequenceNode {
 		remedy := "write each item on a line of its own, after a dash"
 		if n.Kind == yaml.ScalarNode {
-			remedy = fmt.Sprintf("write [%s]", n.Value)
+			remedy = "write [" + strings.Trim(wording.Quote(n.Value), `"`) + "]"
 		}
 		d.wrong(n, p, "a list", remedy)
 		return
@@ -202,6 +202,10 @@ func (d *decoder) list(n *yaml.Node, p Path, dst reflect.Value, r Rule) {
 	if len(n.Content) < r.MinItems {
 		d.doc.unreadable(d.doc.Position(p), p,
 			fmt.Sprintf("needs at least %s, and has %d", wording.Count(r.MinItems, r.item()), len(n.Content)), "add one")
+	}
+	if len(n.Content) > maxItems {
+		d.doc.unreadable(d.doc.Position(p), p, fmt.Sprintf("has %d items, and may have %d", len(n.Content), maxItems), "remove some")
+		return
 	}
 	items := reflect.MakeSlice(dst.Type(), len(n.Content), len(n.Content))
 	for i, item := range n.Content {

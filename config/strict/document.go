@@ -1,6 +1,7 @@
 package strict
 
 import (
+	"fmt"
 	"slices"
 
 	"gopkg.in/yaml.v3"
@@ -76,12 +77,14 @@ func (d *Document) KeyPosition(p Path) Position {
 // Sound says whether the values at all of the paths could be read, so that a
 // rule about several of them makes sense.
 func (d *Document) Sound(paths ...Path) bool {
-	for bad := range d.broken {
-		if slices.ContainsFunc(paths, func(p Path) bool { return p.within(bad) }) {
-			return false
+	return !d.broken[""] && !slices.ContainsFunc(paths, func(p Path) bool {
+		for ; p != ""; p = p.parent() {
+			if d.broken[p] {
+				return true
+			}
 		}
-	}
-	return true
+		return false
+	})
 }
 
 // Report adds a problem with the value at p.
@@ -89,8 +92,17 @@ func (d *Document) Report(p Path, message, remedy string) {
 	d.ReportAt(d.Position(p), p, message, remedy)
 }
 
+// mostProblems are kept of a file; nobody reads more, and each has some hundred bytes.
+const mostProblems = 1000
+
 // ReportAt adds a problem at another place than the value's own.
 func (d *Document) ReportAt(at Position, p Path, message, remedy string) {
+	switch {
+	case len(d.problems) > mostProblems:
+		return
+	case len(d.problems) == mostProblems:
+		p, message, remedy = "", fmt.Sprintf("more than %d problems, and not all are listed", mostProblems), "correct the others first"
+	}
 	d.problems = append(d.problems, d.problem(at, p, message, remedy))
 }
 

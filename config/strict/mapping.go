@@ -8,9 +8,16 @@ import (
 	"tombolo/internal/wording"
 )
 
-// maxValues bounds what aliases may expand to; a cluster file has some hundreds
-// of values.
-const maxValues = 100_000
+const (
+	// maxValues bounds what a file holds with all that its aliases and merge keys stand
+	// for, keys counted; a cluster file has some hundreds of them.
+	maxValues = 50_000
+	// maxDepth bounds how deep values nest: paths grow with it. Cluster files nest
+	// eight deep, and what is free in them not much deeper.
+	maxDepth = 50
+	// maxItems bounds a list: rules compare its items with each other.
+	maxItems = 1000
+)
 
 // pair is a key of a mapping and its value.
 type pair struct{ key, value *yaml.Node }
@@ -32,18 +39,28 @@ func (d *decoder) resolve(n *yaml.Node, p Path) *yaml.Node {
 // enter counts a value, and marks it as being read, so that an alias inside it
 // that leads back is found. The caller calls leave.
 func (d *decoder) enter(n *yaml.Node, p Path) bool {
-	d.visited++
-	if d.visited > maxValues {
-		if d.visited == maxValues+1 {
-			d.doc.ReportAt(positionOf(n), p,
-				fmt.Sprintf("aliases expand the file to more than %d values", maxValues),
-				"use fewer aliases of aliases")
-			d.doc.broken[""] = true
-		}
+	if !d.count(1, n, p) {
+		return false
+	}
+	if len(d.open) >= maxDepth {
+		d.doc.unreadable(positionOf(n), p, fmt.Sprintf("is nested over %d deep", maxDepth), "nest less")
 		return false
 	}
 	d.open[n] = true
 	return true
+}
+
+// count counts keys and values, and says whether there are few enough to read on.
+func (d *decoder) count(more int, n *yaml.Node, p Path) bool {
+	before := d.visited
+	d.visited += more
+	if before <= maxValues && d.visited > maxValues {
+		d.doc.ReportAt(positionOf(n), p,
+			fmt.Sprintf("the file has more than %d keys and values, with those that its aliases stand for", maxValues),
+			"use fewer aliases of aliases, or move long values to the GitOps repository")
+		d.doc.broken[""] = true
+	}
+	return d.visited <= maxValues
 }
 
 func (d *decoder) leave(n *yaml.Node) { delete(d.open, n) }
@@ -51,6 +68,9 @@ func (d *decoder) leave(n *yaml.Node) { delete(d.open, n) }
 // pairs are the keys and values of a mapping, with merge keys (<<) expanded.
 // Keys that are not text, or are there twice, are reported and left out.
 func (d *decoder) pairs(n *yaml.Node, p Path) []pair {
+	if !d.count(len(n.Content)/2, n, p) {
+		return nil
+	}
 	var own []pair
 	var merged []*yaml.Node
 	lines := map[string]int{}

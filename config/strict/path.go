@@ -13,6 +13,10 @@ import (
 // whole file's.
 type Path string
 
+// longestKey is the longest key that a path has as it is, in bytes: each value below it
+// has the path again.
+const longestKey = 160
+
 var plainKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // Field leads to a key that the format has.
@@ -28,7 +32,7 @@ func (p Path) Index(i int) Path { return p + Path(fmt.Sprintf("[%d]", i)) }
 
 // Key leads to a key that the user chose, which may hold dots and slashes.
 func (p Path) Key(name string) Path {
-	if plainKey.MatchString(name) {
+	if len(name) <= longestKey && plainKey.MatchString(name) {
 		return p.Field(name)
 	}
 	return p + Path(fmt.Sprintf("[%s]", wording.Quote(name)))
@@ -43,10 +47,4 @@ func (p Path) parent() Path {
 		}
 	}
 	return Path(s[:max(strings.LastIndexAny(s, ".["), 0)])
-}
-
-// within says whether p is ancestor, or something inside it.
-func (p Path) within(ancestor Path) bool {
-	rest, ok := strings.CutPrefix(string(p), string(ancestor))
-	return ok && (ancestor == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
 }

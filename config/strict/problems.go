@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"tombolo/internal/wording"
 )
 
 // Problem is one thing wrong in a file.
@@ -26,7 +28,7 @@ type Problem struct {
 	Secret bool `json:"secret,omitempty"`
 }
 
-// String is the problem on one line: file:line:column: path: message; remedy.
+// String is the problem on one line, whatever others have written into it: file:line:column: path: message; remedy.
 func (p Problem) String() string { return p.as("") }
 
 // Warning is the warning on one line, as `tombolo check` writes its own:
@@ -43,7 +45,7 @@ func (p Problem) as(severity string) string {
 	if p.Remedy != "" {
 		fmt.Fprintf(&b, "; %s", p.Remedy)
 	}
-	return b.String()
+	return wording.Line(b.String())
 }
 
 // Problems are all that is wrong with the files that were read, in the order of

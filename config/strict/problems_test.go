@@ -45,7 +45,20 @@ func TestPathParent(t *testing.T) {
 			t.Errorf("parent of %s = %s; expected %s", p, got, want)
 		}
 	}
-	if !Path("a.b").within("a") || Path("ab").within("a") || !Path("a").within("") || !Path("a[0]").within("a") {
-		t.Error("within is wrong")
+}
+
+func TestSound(t *testing.T) {
+	d := NewDocument("a.yaml")
+	d.broken["a"] = true
+	for p, want := range map[Path]bool{"a": false, "a.b": false, "a[0].b": false, Path("a").Key("x.y"): false, "ab": true, "": true, "b.a": true} {
+		if d.Sound(p) != want {
+			t.Errorf("%q is sound: %v", p, !want)
+		}
+	}
+	if d.Sound("b", "a.b") {
+		t.Error("one of two is broken")
+	}
+	if d.broken[""] = true; d.Sound("b") {
+		t.Error("the whole is broken")
 	}
 }

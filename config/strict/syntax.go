@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -85,7 +86,7 @@ func syntaxProblem(doc *Document, content []byte, err error) {
 		line, _ = strconv.Atoi(m[1])
 	}
 	lines := strings.Split(string(content), "\n")
-	if found := firstBadLine(lines); found > 0 {
+	if found := firstBadLine(content); found > 0 {
 		line = found
 	}
 	line = min(max(line, 1), len(lines))
@@ -95,19 +96,21 @@ func syntaxProblem(doc *Document, content []byte, err error) {
 	doc.ReportAt(Position{line, column}, "", "is not YAML: "+explained, remedy)
 }
 
-// maxSearchedLines bounds the search for the bad line, which parses the file
-// once for each.
-const maxSearchedLines = 1000
+// mostParsed bounds the search for the bad line, which parses the file once for each line,
+// in bytes in all. A file of 500 lines of 40 bytes is looked through.
+const mostParsed = 4 << 20
 
 // firstBadLine is the line after the longest beginning of the file that is
-// YAML, or 0 when the file is too long to look.
-func firstBadLine(lines []string) int {
-	if len(lines) > maxSearchedLines {
-		return 0
-	}
-	for n := len(lines) - 1; n > 0; n-- {
+// YAML, or 0 when that takes too long to find out.
+func firstBadLine(content []byte) int {
+	parsed := 0
+	for n := bytes.Count(content, []byte("\n")); n > 0; n-- {
+		content = content[:bytes.LastIndexByte(content, '\n')]
+		if parsed += len(content); parsed > mostParsed {
+			return 0
+		}
 		var node yaml.Node
-		if yaml.Unmarshal([]byte(strings.Join(lines[:n], "\n")+"\n"), &node) == nil {
+		if yaml.Unmarshal(append(slices.Clip(content), '\n'), &node) == nil {
 			return n + 1
 		}
 	}

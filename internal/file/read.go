@@ -10,8 +10,9 @@ import (
 
 // What is read of a file at most, in bytes.
 const (
-	// MostText is the limit of a cluster file, and of others that people write: that of a ConfigMap.
-	MostText = 1 << 20
+	// MostText is the limit of a cluster file, and of others that people write: ten times the longest
+	// that is known.
+	MostText = 256 << 10
 	// MostManifest is the limit of an install manifest or a packed chart, which have 0.5 to 3 MB.
 	MostManifest = 16 << 20
 )
@@ -31,9 +32,24 @@ func Read(path string, most int64) (_ []byte, err error) {
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is not a regular file", path)
 	}
+	return atMost(f, most)
+}
+
+// ReadAny is Read for what somebody names who may name a pipe or a device, too. It waits for a
+// pipe.
+func ReadAny(path string, most int64) (_ []byte, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return atMost(f, most)
+}
+
+func atMost(f *os.File, most int64) ([]byte, error) {
 	content, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err == nil && int64(len(content)) > most {
-		return nil, fmt.Errorf("%s has over %d bytes", filepath.Base(path), most)
+		return nil, fmt.Errorf("%s has over %d bytes", filepath.Base(f.Name()), most)
 	}
 	return content, err
 }

@@ -26,4 +26,9 @@ func TestRead(t *testing.T) {
 		_, err := Read(name, 3)
 		assert.ErrorContains(t, err, want)
 	}
+	_, err = ReadAny("/dev/zero", 3)
+	assert.Error(t, err, "zero has over 3 bytes")
+	text, err = ReadAny(path, 4)
+	assert.NilError(t, err)
+	assert.Equal(t, string(text), "1234")
 }

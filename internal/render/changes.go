@@ -16,7 +16,7 @@ func FileChanges(w io.Writer, cluster string, changes config.Changes) {
 	}
 	fmt.Fprintf(w, "%s: %s of the cluster file differ from the live cluster: %s\n", cluster, wording.Count(len(changes), "key"), changes.Summary())
 	for _, c := range changes {
-		fmt.Fprintf(w, "  %s: %s\n      %s: %s\n", c.Path, c.Values(), c.Effect, c.Words)
+		fmt.Fprintf(w, "  %s: %s\n      %s: %s\n", wording.Line(c.Path), wording.Line(c.Values()), c.Effect, c.Words)
 	}
 }
 

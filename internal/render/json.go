@@ -1,9 +1,12 @@
 package render
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"time"
+
+	"tombolo/internal/wording"
 )
 
 // event is a document of the JSON format about progress. Fields that
@@ -27,14 +30,26 @@ type event struct {
 
 // jsonView writes one document per event.
 type jsonView struct {
-	enc *json.Encoder
+	enc encoder
 	now func() time.Time
 }
 
-func newEncoder(w io.Writer) *json.Encoder {
-	enc := json.NewEncoder(w)
+// encoder writes documents in which nothing is obeyed by a terminal or a CI system: what is
+// escaped means the same in JSON.
+type encoder struct{ w io.Writer }
+
+func newEncoder(w io.Writer) encoder { return encoder{w} }
+
+// Encode writes one document on one line.
+func (e encoder) Encode(document any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	return enc
+	if err := enc.Encode(document); err != nil {
+		return err
+	}
+	_, err := io.WriteString(e.w, wording.JSON(b.String()))
+	return err
 }
 
 // WriteJSON writes one document on one line.

@@ -86,7 +86,7 @@ func (v *liveView) above(symbol string, lines []string) {
 		if i == 0 {
 			lead = v.o.Style.symbol(symbol) + " "
 		}
-		b.WriteString(lead + line + "\n")
+		b.WriteString(lead + v.o.Style.clean(line) + "\n")
 	}
 	fmt.Fprint(v.o.Err, b.String())
 	v.draw()
@@ -119,7 +119,7 @@ func (v *liveView) draw() {
 	b.WriteString(v.clearing())
 	v.drawn = v.drawn[:0]
 	for _, r := range v.rows() {
-		text := v.o.Style.fit(r.text, v.width()-2)
+		text := v.o.Style.fit(v.o.Style.clean(r.text), v.width()-2)
 		b.WriteString(v.o.Style.symbol(r.symbol) + " " + text + "\n")
 		v.drawn = append(v.drawn, lipgloss.Width(text)+2)
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"tombolo/internal/wording"
 )
 
 // heartbeat is how long a stack may be silent before an event that would
@@ -91,7 +93,7 @@ func (v *plainView) line(stack, symbol, text string) {
 	if stack != "" {
 		text = stack + ": " + text
 	}
-	fmt.Fprintf(v.w, "%s %s\n", v.style.symbol(symbol), text)
+	fmt.Fprintf(v.w, "%s %s\n", v.style.symbol(symbol), wording.Lines(text))
 }
 
 // progress is "3/20", or "3 done" when the total is not known.

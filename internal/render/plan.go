@@ -9,6 +9,8 @@ import (
 
 	"github.com/charmbracelet/lipgloss"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+
+	"tombolo/internal/wording"
 )
 
 // Plan is what a preview of a stack found.
@@ -98,7 +100,7 @@ func (p *Plan) writeStep(w io.Writer, s PlanStep, widest int, o PlanOptions) {
 	if len(s.Unknown) > 0 && p.Placeholders && !o.Details {
 		line += fmt.Sprintf("  (%d unknown)", len(s.Unknown))
 	}
-	line = o.Style.fit(line, cells(o.Width, 5))
+	line = o.Style.fit(wording.Line(line), cells(o.Width, 5))
 	fmt.Fprintf(w, "  %s %s\n", o.Style.paint(signColor(s.Op), pad(sign, 2)), line)
 	if o.Details {
 		p.writeInputs(w, s, o)
@@ -107,7 +109,7 @@ func (p *Plan) writeStep(w io.Writer, s PlanStep, widest int, o PlanOptions) {
 
 func (p *Plan) writeInputs(w io.Writer, s PlanStep, o PlanOptions) {
 	for _, path := range slices.Sorted(maps.Keys(s.inputs)) {
-		line := fmt.Sprintf("%s: %s", path, p.value(s.inputs[path]))
+		line := wording.Line(fmt.Sprintf("%s: %s", path, p.value(s.inputs[path])))
 		fmt.Fprintf(w, "       %s\n", o.Style.fit(line, cells(o.Width, 7)))
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"tombolo/config/strict"
+	"tombolo/internal/file"
+	"tombolo/internal/wording"
 )
 
 // ProblemOptions say how problems are written.
@@ -39,13 +41,16 @@ func Problems(w io.Writer, problems strict.Problems, o ProblemOptions) {
 	}
 }
 
+// mostOfASource is the longest file of which lines are shown, in bytes.
+const mostOfASource = 4 << 20
+
 // sourceLines returns a file's lines, or none when it cannot be read: the
-// problem is then shown without them. To read a pipe or a device may never end.
+// problem is then shown without them. A link may lead to what is not to be shown.
 func sourceLines(path string) []string {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := file.ReadInside(path, mostOfASource)
 	if err != nil || !utf8.Valid(text) {
 		return nil
 	}
@@ -53,20 +58,20 @@ func sourceLines(path string) []string {
 }
 
 func writeProblem(w io.Writer, p strict.Problem, source []string, o ProblemOptions) {
-	place := fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
+	place := wording.Line(fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column))
 	message := p.Message
 	if p.Path != "" {
 		message = p.Path + ": " + message
 	}
 	fmt.Fprintf(w, "%s %s\n", o.Style.symbol(o.Style.symbols().failed), place)
-	for _, line := range wrap(message, cells(o.Width, 2)) {
+	for _, line := range wrapOthers(wording.Line(message), cells(o.Width, 2)) {
 		fmt.Fprintf(w, "  %s\n", line)
 	}
 	writeSource(w, p, source, o)
 	if p.Remedy == "" {
 		return
 	}
-	for _, line := range wrap(p.Remedy, cells(o.Width, 2)) {
+	for _, line := range wrapOthers(wording.Line(p.Remedy), cells(o.Width, 2)) {
 		fmt.Fprintf(w, "  %s\n", o.Style.paint(cyan, line))
 	}
 }
@@ -77,7 +82,8 @@ func writeSource(w io.Writer, p strict.Problem, source []string, o ProblemOption
 		return
 	}
 	line := strings.ReplaceAll(strings.TrimRight(source[p.Line-1], "\r"), "\t", " ")
-	if strings.TrimSpace(line) == "" || printsControl(line) {
+	// What a terminal would obey is not shown.
+	if strings.TrimSpace(line) == "" || wording.Line(line) != line {
 		return
 	}
 	number := fmt.Sprintf("%4d", p.Line)
@@ -88,9 +94,4 @@ func writeSource(w io.Writer, p strict.Problem, source []string, o ProblemOption
 		return
 	}
 	fmt.Fprintf(w, "  %s | %s%s\n", strings.Repeat(" ", len(number)), strings.Repeat(" ", column-1), o.Style.paint(red, "^"))
-}
-
-// printsControl keeps control characters of a file away from the terminal.
-func printsControl(line string) bool {
-	return strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r == 0x7f })
 }

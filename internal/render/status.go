@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"tombolo/internal/wording"
 )
 
 // Status writes messages for people, each with its symbol: what is being done, waited
@@ -43,7 +45,7 @@ func (s Status) Failed(format string, args ...any) {
 // Plain writes a line without a symbol.
 func (s Status) Plain(format string, args ...any) {
 	if !s.Quiet {
-		fmt.Fprintf(s.W, format+"\n", args...)
+		fmt.Fprintln(s.W, wording.Lines(fmt.Sprintf(format, args...)))
 	}
 }
 
@@ -52,6 +54,6 @@ func (s Status) line(symbol, format string, args ...any) {
 		return
 	}
 	const indent = 2 // of the symbol and a space
-	lines := wrap(fmt.Sprintf(format, args...), cells(s.Width, indent))
+	lines := wrapOthers(fmt.Sprintf(format, args...), cells(s.Width, indent))
 	fmt.Fprintf(s.W, "%s %s\n", s.Style.symbol(symbol), strings.Join(lines, "\n"+strings.Repeat(" ", indent)))
 }

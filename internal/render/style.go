@@ -2,10 +2,13 @@ package render
 
 import (
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/charmbracelet/lipgloss"
 	"github.com/muesli/termenv"
+
+	"tombolo/internal/wording"
 )
 
 // Style says which colours and symbols text may have.
@@ -97,6 +100,32 @@ func wrap(text string, width int) []string {
 		lines[i] = strings.TrimRight(lines[i], " ")
 	}
 	return lines
+}
+
+// wrapOthers is wrap for a text that others have a part in: no line of it is a command.
+func wrapOthers(text string, width int) []string {
+	lines := wrap(wording.Lines(text), width)
+	for i, line := range lines {
+		lines[i] = wording.Line(line) // a line may begin where it was broken
+	}
+	return lines
+}
+
+// colored is what paint writes beside the text.
+var colored = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+
+// clean is a line that others have a part in, with our own colours.
+func (s Style) clean(line string) string {
+	if !s.Color {
+		return wording.Line(line)
+	}
+	var b strings.Builder
+	at := 0
+	for _, c := range colored.FindAllStringIndex(line, -1) {
+		b.WriteString(wording.Line(line[at:c[0]]) + line[c[0]:c[1]])
+		at = c[1]
+	}
+	return b.String() + wording.Line(line[at:])
 }
 
 // pad fills text with spaces to width cells.

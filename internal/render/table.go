@@ -55,7 +55,7 @@ func Table(w io.Writer, o TableOptions, header []string, rows [][]string) error 
 func narrowed(o TableOptions, header []string, rows [][]string) [][]string {
 	out := make([][]string, len(rows))
 	for i, row := range rows {
-		out[i] = firstLines(row)
+		out[i] = firstLines(o.Style, row)
 	}
 	widest, total := 0, columnGap*(len(header)-1)
 	widths := make([]int, len(header))
@@ -83,10 +83,11 @@ func narrowed(o TableOptions, header []string, rows [][]string) [][]string {
 	return out
 }
 
-func firstLines(row []string) []string {
+func firstLines(style Style, row []string) []string {
 	cut := make([]string, len(row))
 	for i, cell := range row {
-		cut[i], _, _ = strings.Cut(cell, "\n")
+		first, _, _ := strings.Cut(cell, "\n")
+		cut[i] = style.clean(strings.TrimSuffix(first, "\r"))
 	}
 	return cut
 }

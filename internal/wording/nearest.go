@@ -20,8 +20,11 @@ func Nearest(word string, known []string) string {
 	best, least := "", 0
 	for _, candidate := range known {
 		others := []rune(strings.ToLower(candidate))
-		d := distance(letters, others)
-		if candidate != word && d <= max(1, len(letters)/3, len(others)/3) && (best == "" || d < least) {
+		most := max(1, len(letters)/3, len(others)/3)
+		if candidate == word || len(letters)-len(others) > most || len(others)-len(letters) > most {
+			continue // a letter more is one that differs
+		}
+		if d := distance(letters, others); d <= most && (best == "" || d < least) {
 			best, least = candidate, d
 		}
 	}

@@ -27,7 +27,9 @@ const apartVariable = "TOMBOLO_CHECKS_TREES"
 
 func init() { //nolint:gochecknoinits // before any main, also that of a test
 	if os.Getenv(apartVariable) != "" {
-		os.Exit(serve(os.Stdin, os.Stdout, os.Stderr)) //nolint:forbidigo // this process has no main
+		out := os.Stdout                         //nolint:forbidigo // this process has no main
+		os.Stdout = os.Stderr                    //nolint:forbidigo // what a library prints is no answer
+		os.Exit(serve(os.Stdin, out, os.Stderr)) //nolint:forbidigo // as above
 	}
 }
 
@@ -69,11 +71,16 @@ type apart struct {
 	in      io.Closer
 	say     *json.Encoder
 	hear    *json.Decoder
+	answers *limited
 	says    *lastBytes
 }
 
 // checker is one for all trees: checks follow each other.
 var checker apart
+
+// checking is what Check has a tree checked by. Tests of rules check in their own process, which
+// takes two thirds of the time.
+var checking = checker.check
 
 // check has a tree checked. The last file that was read is near to what keeps a
 // process busy.
@@ -83,6 +90,7 @@ func (a *apart) check(files *tree.Files, o order) (finding.List, error) {
 	if err := a.start(); err != nil {
 		return nil, fmt.Errorf("start the process that checks: %w", err)
 	}
+	a.answers.left = mostOfAnswers
 	atMost := longest + time.Duration(len(o.Clusters))*longestOfOne
 	late := time.AfterFunc(atMost, func() { _ = a.process.Process.Kill() })
 	found, last, err := a.converse(files, o)
@@ -90,7 +98,10 @@ func (a *apart) check(files *tree.Files, o order) (finding.List, error) {
 	if err == nil {
 		return found, nil
 	}
+	var tooMuch *tree.LimitError
 	switch says := a.end(); {
+	case errors.As(err, &tooMuch):
+		return nil, fmt.Errorf("reading the platform tree %s: %w", o.Name, tooMuch)
 	case !inTime:
 		return nil, fmt.Errorf("checking takes over %v and was given up; the file read last is %s", atMost, last)
 	default:
@@ -110,7 +121,11 @@ func (a *apart) converse(files *tree.Files, o order) (found finding.List, last s
 		}
 		last = q.Read
 		var reply answer
-		if reply.Text, err = files.Read(q.Read); err != nil {
+		var tooMuch *tree.LimitError
+		if reply.Text, err = files.Load(q.Read); errors.As(err, &tooMuch) {
+			return nil, last, err
+		}
+		if err != nil {
 			reply.Err, reply.Missing = err.Error(), errors.Is(err, fs.ErrNotExist)
 		}
 		if err := a.say.Encode(reply); err != nil {
@@ -145,7 +160,8 @@ func (a *apart) start() error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	a.process, a.in, a.say, a.hear = cmd, in, json.NewEncoder(in), json.NewDecoder(out)
+	a.answers = &limited{from: out}
+	a.process, a.in, a.say, a.hear = cmd, in, json.NewEncoder(in), json.NewDecoder(a.answers)
 	return nil
 }
 
@@ -158,6 +174,25 @@ func (a *apart) end() string {
 	a.process = nil
 	said, _, _ := strings.Cut(strings.TrimSpace(a.says.String()), "\n")
 	return said
+}
+
+// mostOfAnswers is what the process may say in a check, in bytes: names of files, and more
+// findings than anybody reads.
+const mostOfAnswers = 64 << 20
+
+// limited reads until so much was read.
+type limited struct {
+	from io.Reader
+	left int
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	if l.left <= 0 {
+		return 0, fmt.Errorf("it says over %d bytes", mostOfAnswers)
+	}
+	n, err := l.from.Read(p[:min(len(p), l.left)])
+	l.left -= n
+	return n, err
 }
 
 // lastBytes keeps the end of what is written.

@@ -90,6 +90,7 @@ var plugins = []string{
 // TestPluginsFetchNothing has check build files of plugins that name an address:
 // nobody is asked.
 func TestPluginsFetchNothing(t *testing.T) {
+	sealed(t)
 	var asked atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
 	t.Cleanup(server.Close)

@@ -58,6 +58,7 @@ func fleetOf(t *testing.T, overlay string, addons ...string) []published.Set {
 // TestReferenceTreeOfArgoCD holds the overlays of the reference tree to clusters
 // of both shapes with every addon.
 func TestReferenceTreeOfArgoCD(t *testing.T) {
+	sealed(t)
 	for _, overlay := range []string{"clusters/mgmt", "clusters/prod"} {
 		t.Run(path.Base(overlay), func(t *testing.T) {
 			found, err := Check(Tree{FS: os.DirFS("../argocd"), Name: "platform/argocd"}, fleetOfAll(t, overlay))

@@ -54,7 +54,7 @@ func Check(t Tree, clusters []published.Set, others ...published.Set) (finding.L
 	if err != nil {
 		return nil, fmt.Errorf("reading the platform tree %s: %w", t.Name, err)
 	}
-	return checker.check(files, order{Name: t.Name, Regular: files.Names(), Dirs: files.Dirs(), Clusters: clusters, Others: others})
+	return checking(files, order{Name: t.Name, Regular: files.Names(), Dirs: files.Dirs(), Clusters: clusters, Others: others})
 }
 
 // checkFiles is Check in its process.

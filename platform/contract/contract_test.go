@@ -53,5 +53,6 @@ func check(t *testing.T, tree fs.FS, clusters []published.Set) string {
 }
 
 func TestGoodTree(t *testing.T) {
+	sealed(t)
 	golden.Assert(t, check(t, goodTree(t), twoClusters(t)), "golden/good.golden")
 }

@@ -86,8 +86,12 @@ func TestAsFluxDoes(t *testing.T) {
 			map[string]string{"start/below/a.yaml": usesDomain, "start/b.txt": "${none}"},
 			"tree/start/below/a.yaml:7:11: error: ${domain} is not published: Kustomization flux-system/platform stops at it (cluster one); add domain to the values of the cluster file, or give it a default, ${domain:=…}\n",
 		},
-		"an empty directory is built": {
-			map[string]string{"start/README.md": ""}, "",
+		"an empty directory is built, and no start": {
+			map[string]string{"start/a.yaml": kustomizationAt("a", "./empty", ""), "empty/README.md": ""}, "",
+		},
+		"a start has to make something": {
+			map[string]string{"start/README.md": ""},
+			": error: gitops.path \"start\" makes no objects (cluster one); add what the cluster has to follow to the directory, or correct the path\n",
 		},
 		"a ConfigMap that a later Kustomization makes is waited for": {
 			map[string]string{

@@ -17,6 +17,7 @@ import (
 // FuzzCheck gives check a tree of any text: it finds something or nothing, soon. What
 // kustomize takes has a bound of its own.
 func FuzzCheck(f *testing.F) {
+	sealed(f)
 	trees, err := filepath.Glob(filepath.Join("testdata", "hostile", "*.txtar"))
 	assert.NilError(f, err)
 	assert.Assert(f, len(trees) > 8)
@@ -35,7 +36,7 @@ func FuzzCheck(f *testing.F) {
 		short(t)
 		for _, clusters := range [][]published.Set{twoClusters(t), fleetOf(t, "clusters/mgmt")} {
 			bounded.Read(t, func() {
-				if _, err := Check(Tree{FS: tree, Name: "tree"}, clusters); err != nil && !limited(err) {
+				if _, err := Check(Tree{FS: tree, Name: "tree"}, clusters); err != nil && !wasLimited(err) {
 					t.Error(err)
 				}
 			})
@@ -43,8 +44,8 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// limited says that a check was ended by a limit: templates can take for ever, and all
+// wasLimited says that a check was ended by a limit: templates can take for ever, and all
 // memory, with Argo CD too.
-func limited(err error) bool {
+func wasLimited(err error) bool {
 	return strings.Contains(err.Error(), "given up") || strings.Contains(err.Error(), "out of memory") || strings.Contains(err.Error(), "cannot allocate memory")
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"tombolo/config"
+	files "tombolo/internal/file"
 	"tombolo/platform/system"
 )
 
@@ -83,7 +83,7 @@ func SystemsList(cluster string) string { return path.Join("clusters", cluster, 
 
 // listSystem adds a system to the list of a cluster.
 func (w *writer) listSystem(file, name string) error {
-	existing, err := os.ReadFile(filepath.Join(w.dir, filepath.FromSlash(file)))
+	existing, err := files.ReadInside(filepath.Join(w.dir, filepath.FromSlash(file)), files.MostOfSettings)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

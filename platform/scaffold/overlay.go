@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
 
 	"tombolo/config"
+	files "tombolo/internal/file"
 	"tombolo/platform/kustomization"
 )
 
@@ -70,7 +70,7 @@ func relative(from, to string) string {
 // list writes a kustomization that lists resources, or adds and removes entries
 // in one that exists.
 func (w *writer) list(file string, h header, wanted, unwanted []string) error {
-	existing, err := os.ReadFile(filepath.Join(w.dir, filepath.FromSlash(file)))
+	existing, err := files.ReadInside(filepath.Join(w.dir, filepath.FromSlash(file)), files.MostOfSettings)
 	if errors.Is(err, fs.ErrNotExist) {
 		return w.put(file, newList(h, wanted), false)
 	}

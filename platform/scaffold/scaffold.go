@@ -19,6 +19,7 @@ import (
 
 	"tombolo/config"
 	"tombolo/config/addon"
+	files "tombolo/internal/file"
 )
 
 // Change is what happened to a file.
@@ -149,7 +150,7 @@ func (w *writer) copy(file string) error {
 // replaced.
 func (w *writer) put(file string, content []byte, replace bool) error {
 	target := filepath.Join(w.dir, filepath.FromSlash(file))
-	existing, err := os.ReadFile(target)
+	existing, err := files.ReadInside(target, files.MostOfSettings)
 	change := Written
 	switch {
 	case err == nil && bytes.Equal(existing, content):

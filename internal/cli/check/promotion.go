@@ -47,7 +47,9 @@ func (o *Options) promotionRun(ctx context.Context) error {
 	case o.Markdown():
 		_, err = io.WriteString(o.Out, promotionComment(steps))
 	default:
-		promotionText(o.Out, steps)
+		var b strings.Builder
+		promotionText(&b, steps)
+		_, err = io.WriteString(o.Out, wording.Lines(b.String()))
 	}
 	if err != nil {
 		return err

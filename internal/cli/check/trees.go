@@ -9,6 +9,7 @@ import (
 	"tombolo/config"
 	"tombolo/internal/cli/clusters"
 	"tombolo/internal/cli/fault"
+	"tombolo/internal/file"
 	"tombolo/platform/contract"
 )
 
@@ -74,15 +75,22 @@ func (o *Options) named(dir string, all, fleets []*config.Cluster) (group, error
 
 // open opens the tree in a directory.
 func open(dir string) (contract.Tree, error) {
-	info, err := os.Stat(dir)
 	name := clusters.Short(dir)
+	if err := file.Inside(dir); err != nil {
+		return contract.Tree{}, fault.NewUsage(fmt.Sprintf("the platform tree %s cannot be read: %v", name, err), "")
+	}
+	info, err := os.Stat(dir)
 	if err != nil {
 		return contract.Tree{}, fault.NewUsage(fmt.Sprintf("the platform tree %s cannot be read", name), "check the path")
 	}
 	if !info.IsDir() {
 		return contract.Tree{}, fault.NewUsage(name+" is not a directory", "give the root of the platform tree")
 	}
-	return contract.Tree{FS: os.DirFS(dir), Name: name}, nil
+	root, err := os.OpenRoot(dir) // which no link in the tree leaves
+	if err != nil {
+		return contract.Tree{}, fmt.Errorf("open the platform tree %s: %w", name, err)
+	}
+	return contract.Tree{FS: root.FS(), Name: name}, nil
 }
 
 // find finds the trees of clusters in the project, in the order of the clusters.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"tombolo/internal/cli/fault"
+	"tombolo/internal/file"
 	"tombolo/internal/wording"
 )
 
@@ -24,7 +25,11 @@ const suffix = ".yaml"
 // Known returns the names of the clusters of a project, sorted. A project
 // without the directory has none.
 func Known(root string) ([]string, error) {
-	entries, err := os.ReadDir(filepath.Join(root, dir))
+	at := filepath.Join(root, dir)
+	if err := file.Inside(at); err != nil {
+		return nil, fault.NewUsage(fmt.Sprintf("cluster files cannot be read: %v", err), "")
+	}
+	entries, err := os.ReadDir(at)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -18,13 +18,19 @@ func WithFleets(chosen []*config.Cluster) ([]*config.Cluster, error) {
 	has := func(c *config.Cluster) bool {
 		return slices.ContainsFunc(all, func(o *config.Cluster) bool { return o.Name == c.Name })
 	}
+	read := map[string][]*config.Cluster{}
 	for _, c := range chosen {
 		if c.Hub() == "" {
 			continue
 		}
-		beside, err := config.LoadDir(filepath.Dir(c.File))
-		if err != nil {
-			return nil, shortened(err)
+		dir := filepath.Dir(c.File)
+		beside, known := read[dir]
+		if !known {
+			var err error
+			if beside, err = config.LoadDir(dir); err != nil {
+				return nil, shortened(err)
+			}
+			read[dir] = beside
 		}
 		for _, o := range beside {
 			if o.Hub() == c.Hub() && !has(o) {

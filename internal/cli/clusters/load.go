@@ -21,14 +21,18 @@ func Load(files []string) ([]*config.Cluster, error) {
 		loaded   []*config.Cluster
 		problems strict.Problems
 	)
+	var loader config.Loader
+	told := map[strict.Problem]bool{} // what is wrong with a hub is found with each of its spokes
 	for _, file := range files {
-		c, err := config.Load(file)
+		c, err := loader.Load(file)
 		var found strict.Problems
 		switch {
 		case errors.As(err, &found):
 			for _, p := range found {
-				p.File = Short(p.File)
-				problems = append(problems, p)
+				if p.File = Short(p.File); !told[p] {
+					problems = append(problems, p)
+				}
+				told[p] = true
 			}
 		case err != nil:
 			return nil, err

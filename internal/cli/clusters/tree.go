@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"tombolo/config"
+	"tombolo/internal/file"
 )
 
 // TreeVariable names the environment variable with the directory of the
@@ -16,13 +17,14 @@ const TreeVariable = "TOMBOLO_TREE"
 
 // Tree is the directory of the platform tree that a cluster follows, when it is in the
 // project: the one of its engine, or the whole repository. A path that is any repository's
-// root says nothing about which one it is.
+// root says nothing about which one it is, and a link out of the project is no part of it.
 func Tree(root string, g config.GitOps) (dir string, ok bool) {
 	if path.Clean("/"+g.Path) == "/" {
 		return "", false
 	}
 	for _, dir := range []string{filepath.Join(root, "platform", string(cmp.Or(g.Engine, config.Flux))), root} {
-		if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(path.Clean("/"+g.Path)))); err == nil && info.IsDir() {
+		at := filepath.Join(dir, filepath.FromSlash(path.Clean("/"+g.Path)))
+		if info, err := os.Stat(at); err == nil && info.IsDir() && file.Inside(at) == nil {
 			return dir, true
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -20,6 +19,7 @@ import (
 	"tombolo/internal/cli/host"
 	"tombolo/internal/cli/preview"
 	"tombolo/internal/cli/review"
+	files "tombolo/internal/file"
 	"tombolo/internal/render"
 )
 
@@ -137,13 +137,13 @@ func (o *Options) body() (string, error) {
 	var text []byte
 	var err error
 	if o.File == "-" {
-		text, err = io.ReadAll(o.In)
+		text, err = io.ReadAll(io.LimitReader(o.In, files.MostOfSettings))
 	} else {
 		file := o.File
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(o.Dir, file)
 		}
-		text, err = os.ReadFile(file)
+		text, err = files.ReadAny(file, files.MostOfSettings) // a shell may give a pipe
 	}
 	if err != nil {
 		return "", fault.NewUsage(fmt.Sprintf("the comment cannot be read: %v", err), "name the file that preview wrote")

@@ -17,8 +17,6 @@ import (
 	"sync"
 	"time"
 
-	"gopkg.in/yaml.v3"
-
 	"tombolo/automation"
 	"tombolo/automation/backend"
 	"tombolo/automation/cloud"
@@ -28,7 +26,9 @@ import (
 	"tombolo/internal/cli/clusters"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/streams"
+	"tombolo/internal/file"
 	"tombolo/internal/render"
+	"tombolo/internal/scalar"
 	"tombolo/lab/control"
 	"tombolo/stacks/catalog"
 )
@@ -227,20 +227,15 @@ func (f *Factory) givenRoot() (string, error) {
 }
 
 func isProject(dir string) (bool, error) {
-	text, err := os.ReadFile(filepath.Join(dir, "Pulumi.yaml"))
+	text, err := file.ReadInside(filepath.Join(dir, "Pulumi.yaml"), file.MostOfSettings)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return false, nil
 	}
 	if err != nil {
 		return false, fmt.Errorf("looking for the project: %w", err)
 	}
-	var file struct {
-		Name string `yaml:"name"`
-	}
-	if yaml.Unmarshal(text, &file) != nil {
-		return false, nil // it is not a project file of ours
-	}
-	return file.Name == project, nil
+	name, err := scalar.At(text, "name")
+	return err == nil && name == project, nil // what is no YAML is not ours
 }
 
 // Clusters loads the clusters that the arguments name, in the order of their

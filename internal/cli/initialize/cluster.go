@@ -158,7 +158,7 @@ func (o *ClusterOptions) gitops(root string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, err := os.ReadFile(files[0])
+	text, err := file.ReadInside(files[0], file.MostOfSettings)
 	if err != nil {
 		return "", err
 	}

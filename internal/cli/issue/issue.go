@@ -4,7 +4,6 @@ package issue
 import (
 	"context"
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/host"
+	"tombolo/internal/file"
 	"tombolo/internal/render"
 )
 
@@ -83,7 +83,7 @@ allowed to edit work items.`),
 }
 
 func issueRun(ctx context.Context, o *Options) error {
-	text, err := os.ReadFile(o.File)
+	text, err := file.ReadAny(o.File, file.MostOfSettings) // a shell may give a pipe
 	if err != nil {
 		return fault.NewPrecondition("the issue's text cannot be read", "write it with `tombolo drift --report`", err)
 	}

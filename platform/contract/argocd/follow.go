@@ -17,21 +17,21 @@ import (
 func (w *Walk) Follow() {
 	if !w.StartsInTree() {
 		w.Incomplete = true
-		if w.Published.Registration.Hub == w.Published.Cluster {
-			w.WrongStart()
-		}
+		w.WrongStart()
 		return
 	}
 	var root Application
 	root.APIVersion, root.Kind = group+"/v1alpha1", "Application"
 	root.Metadata.Name, root.Metadata.Namespace = names.Platform, names.ArgoCDNamespace
 	root.Spec.Destination.Name = w.Published.Registration.Hub
-	w.followPath(nil, root, Source{Path: w.Published.Path})
+	if w.followPath(nil, root, Source{Path: w.Published.Path}) == 0 {
+		w.EmptyStart()
+	}
 }
 
 // followPath takes what a source's path makes: a chart, a kustomization, or the
-// manifests of a directory.
-func (w *Walk) followPath(parent *walk.Origin, app Application, from Source) {
+// manifests of a directory. It says how many objects that is.
+func (w *Walk) followPath(parent *walk.Origin, app Application, from Source) int {
 	in := &walk.Origin{Parent: parent, Object: app.object(), Path: from.Path}
 	dir := in.Dir()
 	_, kustomized := w.Builds.File(dir)
@@ -46,6 +46,7 @@ func (w *Walk) followPath(parent *walk.Origin, app Application, from Source) {
 	}
 	w.takeSecrets(app, texts)
 	w.takeAll(in, texts)
+	return len(texts)
 }
 
 // kustomization are the objects that kustomize makes of a source's path.
@@ -137,7 +138,7 @@ func (w *Walk) application(in *walk.Origin, app Application) {
 				Severity: finding.Note,
 				Message:  fmt.Sprintf("%s is not followed: its path is in %s, not in this tree", w.named(app), from.RepoURL),
 			})
-		case !w.Files.IsDir(tree.Relative(from.Path)):
+		case path.IsAbs(from.Path) || tree.Leaves(".", from.Path) || !w.Files.IsDir(tree.Relative(from.Path)): // Argo CD refuses the first two
 			w.Incomplete = true
 			w.missingPath(in, app, from)
 		default:

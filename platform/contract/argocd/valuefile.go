@@ -30,7 +30,7 @@ func (w *Walk) ownRefs(app Application) map[string]bool {
 // elsewhere.
 func (w *Walk) valueFile(app Application, from Source, name string) (string, bool) {
 	if ref, below, ok := strings.Cut(name, "/"); ok && strings.HasPrefix(ref, "$") {
-		return tree.Relative(below), w.ownRefs(app)[ref]
+		return path.Clean(below), w.ownRefs(app)[ref] // one that leaves the tree is none of its files
 	}
 	if !kustomize.IsLocal(strings.TrimPrefix(name, "/")) || from.Chart != "" || !w.isOwn(from.RepoURL) {
 		return "", false
@@ -38,7 +38,7 @@ func (w *Walk) valueFile(app Application, from Source, name string) (string, boo
 	if path.IsAbs(name) {
 		return tree.Relative(name), true
 	}
-	return tree.Relative(path.Join(from.Path, name)), true
+	return path.Join(from.Path, name), true
 }
 
 // checkValueFiles reports values files that are not there. Where missing ones are
@@ -53,11 +53,11 @@ func (w *Walk) checkValueFiles(in *walk.Origin, app Application, from Source, re
 			continue
 		}
 		file, ok := w.valueFile(app, from, name)
-		if !ok {
+		if !ok && (from.Chart != "" || !w.isOwn(from.RepoURL) || isFetched(name)) {
 			continue
 		}
 		all = append(all, name)
-		if !w.Files.IsFile(file) {
+		if !ok || !w.Files.IsFile(file) {
 			missing = append(missing, name)
 		}
 	}
@@ -77,6 +77,13 @@ func (w *Walk) checkValueFiles(in *walk.Origin, app Application, from Source, re
 		}
 		w.referSource(in, app, "valueFiles", name, f)
 	}
+}
+
+// isFetched says whether Argo CD fetches a values file: helm.valuesFileSchemes has these
+// schemes, unless somebody sets others. Source: docs/user-guide/helm.md of argoproj/argo-cd.
+func isFetched(name string) bool {
+	scheme, _, ok := strings.Cut(strings.ToLower(name), "://")
+	return ok && (scheme == "http" || scheme == "https") || strings.HasPrefix(name, "$")
 }
 
 // knownRef reports a $name that no source of the Application has.

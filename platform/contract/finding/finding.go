@@ -4,6 +4,8 @@ package finding
 import (
 	"fmt"
 	"strings"
+
+	"tombolo/internal/wording"
 )
 
 // Severity of a finding.
@@ -58,14 +60,14 @@ func (f Finding) Place() string {
 	return fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column)
 }
 
-// String is the finding on one line:
+// String is the finding on one line, whatever others have written into it:
 // file:line:column: severity: text; remedy.
 func (f Finding) String() string {
 	text := fmt.Sprintf("%s: %s: %s", f.Place(), f.Severity, f.Text())
 	if f.Remedy != "" {
 		text += "; " + f.Remedy
 	}
-	return text
+	return wording.Line(text)
 }
 
 // List is what a check found.

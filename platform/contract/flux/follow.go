@@ -82,6 +82,9 @@ func (w *Walk) follow(s *sync) {
 	if !ok {
 		return
 	}
+	if s.origin.Parent == nil && len(built) == 0 {
+		w.EmptyStart()
+	}
 	s.vars = w.variables(s)
 	for i, text := range w.substitute(s, built) {
 		w.take(s, text, built[i].Text)

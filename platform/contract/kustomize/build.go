@@ -93,7 +93,7 @@ func (d *disk) run(dir string) (out Built) {
 	resources, err := krusty.MakeKustomizer(&krusty.Options{
 		LoadRestrictions: types.LoadRestrictionsNone, // the disk holds nothing but the tree
 		PluginConfig:     types.DisabledPluginConfig(),
-	}).Run(d, path.Join("/", dir))
+	}).Run(d, path.Join(root, dir))
 	if err != nil {
 		return Built{Err: err}
 	}
@@ -139,7 +139,7 @@ func (b *Builder) own(name string, kus *types.Kustomization) error {
 	if err != nil {
 		return err
 	}
-	decoded, _, err := read(text)
+	decoded, _, err := read(path.Dir(name), text)
 	if err == nil {
 		*kus = decoded
 	}
@@ -185,8 +185,8 @@ func (b *Builder) extend(kus *types.Kustomization, dir string, o Options) error 
 		kus.Patches = append(kus.Patches, types.Patch{Patch: p.Patch, Target: p.Target})
 	}
 	for _, component := range o.Components {
-		if !IsLocal(component) {
-			return fmt.Errorf("component %s is not a path relative to %s", component, dir)
+		if !IsLocal(component) || tree.Leaves(dir, component) {
+			return fmt.Errorf("component %s is not a path of the tree relative to %s", component, dir)
 		}
 		if o.IgnoreMissingComponents && !b.files.IsDir(tree.Relative(path.Join(dir, component))) {
 			continue

@@ -55,7 +55,7 @@ func TestBuildFails(t *testing.T) {
 	if built := b.Build("own", Options{}); built.Err == nil || !strings.Contains(built.Err.Error(), "none.yaml") || len(built.Read) != 1 {
 		t.Errorf("built %v", built)
 	}
-	if built := b.Build("own", Options{Components: []string{"/abs"}}); built.Err == nil || built.Err.Error() != "component /abs is not a path relative to own" {
+	if built := b.Build("own", Options{Components: []string{"/abs"}}); built.Err == nil || built.Err.Error() != "component /abs is not a path of the tree relative to own" {
 		t.Errorf("built %v", built)
 	}
 }

@@ -22,8 +22,28 @@ import (
 // local build never does.
 var errReadOnly = errors.New("the platform tree is read only")
 
+// root is where kustomize sees the tree. It is not "/", above which nothing is: kustomize has to
+// miss what an engine will not find, wherever a reference to it stands.
+const root = "/the-platform-tree"
+
+// inTree is a name that kustomize gives, within the tree.
+func inTree(name string) (string, bool) {
+	if !path.IsAbs(name) {
+		return "", false
+	}
+	if name = path.Clean(name); name == root {
+		return ".", true
+	}
+	return strings.CutPrefix(name, root+"/")
+}
+
+// WithoutRoot is what kustomize says, with paths of the tree.
+func WithoutRoot(text string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(text, root+"/", "/"), root, "/")
+}
+
 // disk shows a tree to kustomize, with one file laid over it, and remembers
-// what was read. The tree's root is "/": nothing outside of it exists.
+// what was read. Nothing outside of the tree exists.
 type disk struct {
 	files *tree.Files
 	// over is the file that the engine's object adds to or generates.
@@ -39,7 +59,10 @@ type disk struct {
 var _ filesys.FileSystem = (*disk)(nil)
 
 func (d *disk) ReadFile(name string) ([]byte, error) {
-	name = tree.Relative(name)
+	name, ok := inTree(name)
+	if !ok {
+		return nil, fs.ErrNotExist
+	}
 	text, err := d.raw(name)
 	if err != nil {
 		return nil, err
@@ -66,10 +89,10 @@ func (d *disk) kustomization(name string, text []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, others, err := read(source); err == nil {
+	if _, others, err := read(path.Dir(name), source); err == nil {
 		maps.Copy(d.remote, places(name, source, others))
 	}
-	text, err = local(text)
+	text, err = local(path.Dir(name), text)
 	if err != nil {
 		d.unreadable = fmt.Errorf("%s: %w", name, err)
 	}
@@ -85,30 +108,33 @@ func (d *disk) raw(name string) ([]byte, error) {
 
 func (d *disk) isFile(name string) bool { return name == d.over || d.files.IsFile(name) }
 
-func (d *disk) IsDir(name string) bool { return d.files.IsDir(tree.Relative(name)) }
+func (d *disk) IsDir(name string) bool {
+	name, ok := inTree(name)
+	return ok && d.files.IsDir(name)
+}
 
 func (d *disk) Exists(name string) bool {
-	name = tree.Relative(name)
-	return d.files.IsDir(name) || d.isFile(name)
+	name, ok := inTree(name)
+	return ok && (d.files.IsDir(name) || d.isFile(name))
 }
 
 func (d *disk) CleanedAbs(name string) (filesys.ConfirmedDir, string, error) {
-	name = tree.Relative(name)
-	switch {
-	case d.files.IsDir(name):
-		return filesys.ConfirmedDir(path.Join("/", name)), "", nil
-	case d.isFile(name):
-		return filesys.ConfirmedDir(path.Join("/", path.Dir(name))), path.Base(name), nil
+	switch within, ok := inTree(name); {
+	case ok && d.files.IsDir(within):
+		return filesys.ConfirmedDir(path.Join(root, within)), "", nil
+	case ok && d.isFile(within):
+		return filesys.ConfirmedDir(path.Join(root, path.Dir(within))), path.Base(within), nil
 	}
 	return "", "", fmt.Errorf("%s: %w", name, fs.ErrNotExist)
 }
 
 func (d *disk) ReadDir(name string) ([]string, error) {
-	if !d.IsDir(name) {
-		return nil, fmt.Errorf("%s: %w", tree.Relative(name), fs.ErrNotExist)
+	within, ok := inTree(name)
+	if !ok || !d.files.IsDir(within) {
+		return nil, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
 	}
-	entries := d.files.Entries(tree.Relative(name))
-	if path.Dir(d.over) == tree.Relative(name) && !slices.Contains(entries, path.Base(d.over)) {
+	entries := d.files.Entries(within)
+	if path.Dir(d.over) == within && !slices.Contains(entries, path.Base(d.over)) {
 		entries = append(entries, path.Base(d.over))
 	}
 	return entries, nil
@@ -117,12 +143,12 @@ func (d *disk) ReadDir(name string) ([]string, error) {
 func (d *disk) Glob(pattern string) ([]string, error) {
 	var out []string
 	for _, name := range d.files.Names() {
-		match, err := path.Match(tree.Relative(pattern), name)
+		match, err := path.Match(pattern, path.Join(root, name))
 		if err != nil {
 			return nil, err
 		}
 		if match && !strings.HasPrefix(path.Base(name), ".") {
-			out = append(out, path.Join("/", name))
+			out = append(out, path.Join(root, name))
 		}
 	}
 	return out, nil

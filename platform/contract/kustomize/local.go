@@ -32,26 +32,26 @@ func isInline(item string) bool {
 	return inlineStart.MatchString(item) && yaml.Unmarshal([]byte(item), &content) == nil
 }
 
-// read decodes a kustomization file as kustomize does, without what does not
+// read decodes the kustomization file of a directory as kustomize does, without what does not
 // name a path of the tree, and returns what it left out.
-func read(text []byte) (types.Kustomization, []string, error) {
+func read(dir string, text []byte) (types.Kustomization, []string, error) {
 	var kus types.Kustomization
 	if err := kus.Unmarshal(text); err != nil {
 		return kus, nil, err
 	}
-	return kus, dropOthers(&kus), nil
+	return kus, dropOthers(dir, &kus), nil
 }
 
 // dropOthers leaves out of a kustomization what is not a path of the tree.
 // TestFieldsOfAKustomization fails when kustomize gets fields that are not
 // looked at here.
-func dropOthers(kus *types.Kustomization) []string {
-	var d dropped
+func dropOthers(dir string, kus *types.Kustomization) []string {
+	d := dropped{dir: dir}
 	for _, list := range []*[]string{&kus.Resources, &kus.Bases, &kus.Components, &kus.Crds, &kus.Configurations} { //nolint:staticcheck // what is deprecated is loaded too
-		*list = d.from(*list, IsLocal)
+		*list = d.from(*list, d.within)
 	}
 	for _, list := range []*[]string{&kus.Generators, &kus.Transformers, &kus.Validators} {
-		*list = d.from(*list, func(item string) bool { return IsLocal(item) || isInline(item) })
+		*list = d.from(*list, func(item string) bool { return d.within(item) || isInline(item) })
 	}
 	kus.PatchesStrategicMerge = keep(kus.PatchesStrategicMerge, func(p types.PatchStrategicMerge) bool { //nolint:staticcheck // as above
 		return isInline(string(p)) || d.isLocal(string(p))
@@ -69,20 +69,28 @@ func dropOthers(kus *types.Kustomization) []string {
 	if at, ok := kus.OpenAPI["path"]; ok && !d.isLocal(at) {
 		delete(kus.OpenAPI, "path")
 	}
-	if len(d) > 0 && kus.CheckEmpty() != nil {
+	if len(d.references) > 0 && kus.CheckEmpty() != nil {
 		kus.GeneratorOptions = &types.GeneratorOptions{} // kustomize refuses a file that says nothing
 	}
-	return d
+	return d.references
 }
 
-// dropped are references that were left out.
-type dropped []string
+// dropped are references that were left out of the kustomization file of a directory.
+type dropped struct {
+	dir        string
+	references []string
+}
+
+// within says whether a reference is a path that stays in the tree.
+func (d *dropped) within(reference string) bool {
+	return IsLocal(reference) && !tree.Leaves(d.dir, reference)
+}
 
 func (d *dropped) isLocal(reference string) bool {
-	if IsLocal(reference) {
+	if d.within(reference) {
 		return true
 	}
-	*d = append(*d, reference)
+	d.references = append(d.references, reference)
 	return false
 }
 
@@ -91,7 +99,7 @@ func (d *dropped) from(list []string, keeps func(string) bool) []string {
 		if keeps(item) {
 			return true
 		}
-		*d = append(*d, item)
+		d.references = append(d.references, item)
 		return false
 	})
 }
@@ -99,9 +107,9 @@ func (d *dropped) from(list []string, keeps func(string) bool) []string {
 // fromSources looks behind the name= that a generator's file may have.
 func (d *dropped) fromSources(s *types.KvPairSources) {
 	s.FileSources = d.from(s.FileSources, func(item string) bool {
-		return IsLocal(fileOf(item))
+		return d.within(fileOf(item))
 	})
-	s.EnvSources = d.from(s.EnvSources, IsLocal)
+	s.EnvSources = d.from(s.EnvSources, d.within)
 	if s.EnvSource != "" && !d.isLocal(s.EnvSource) {
 		s.EnvSource = ""
 	}
@@ -126,8 +134,8 @@ func keep[T any](list []T, holds func(T) bool) []T {
 
 // local is the text of a kustomization file without what is not a path of the
 // tree.
-func local(text []byte) ([]byte, error) {
-	kus, others, err := read(text)
+func local(dir string, text []byte) ([]byte, error) {
+	kus, others, err := read(dir, text)
 	if err != nil || len(others) == 0 {
 		return text, err
 	}

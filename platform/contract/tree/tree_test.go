@@ -2,6 +2,7 @@ package tree
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -39,6 +40,28 @@ func TestIndex(t *testing.T) {
 	if _, err := f.Read(".git/config"); err == nil || !strings.Contains(err.Error(), ".git/config: file does not exist") {
 		t.Errorf("reading what is not in the index: %v", err)
 	}
+}
+
+// TestLoad: what is read of all files is bounded, a file that is larger than any is not read to
+// its end, and Load keeps nothing.
+func TestLoad(t *testing.T) {
+	data := make([]byte, MostOfAFile)
+	tree := fstest.MapFS{"larger": {Data: append(data, 0)}}
+	for i := range 5 {
+		tree[strconv.Itoa(i)] = &fstest.MapFile{Data: data}
+	}
+	f, err := Index(tree)
+	assert.NilError(t, err)
+	_, err = f.Load("larger")
+	assert.ErrorContains(t, err, "read larger: it has over 16777216 bytes")
+	f.total = 0
+	for i := range 4 {
+		_, err = f.Load(strconv.Itoa(i))
+		assert.NilError(t, err)
+	}
+	_, err = f.Load("4")
+	assert.Error(t, err, "read 4: with it, files have over 67108864 bytes, which is the most that check reads of a tree; take it out of what the clusters follow")
+	assert.Equal(t, len(f.content), 0)
 }
 
 func TestRelative(t *testing.T) {

@@ -23,8 +23,7 @@ func (w *Walk) Build(o *Origin, options kustomize.Options) ([]kustomize.Object, 
 	b := w.Builds.Build(o.Dir(), options)
 	o.Read = b.Read
 	for at, reference := range b.Remote {
-		w.Elsewhere = true
-		w.Note(at, fmt.Sprintf("%s is not followed: it is not in this tree", reference))
+		w.notFollowed(at, reference)
 	}
 	if b.Err != nil {
 		w.Incomplete = true
@@ -32,6 +31,38 @@ func (w *Walk) Build(o *Origin, options kustomize.Options) ([]kustomize.Object, 
 		return nil, false
 	}
 	return b.Objects, true
+}
+
+// notFollowed reports a reference of a kustomization file that is no path of the tree. Flux's
+// kustomize-controller has no Git, so that it builds none that needs it; Argo CD fetches.
+// Decision 54 has the reasons.
+func (w *Walk) notFollowed(at tree.Place, reference string) {
+	flux := w.Published.Registration == nil
+	f := finding.Finding{Severity: finding.Note, Message: reference + " is not followed: it is not in this tree"}
+	switch kind := kustomize.KindOf(path.Dir(at.File), reference); {
+	case kind == kustomize.Outside:
+		w.Incomplete = true
+		f = finding.Finding{
+			Severity: finding.Error, Message: reference + " is outside of the tree: the engine does not build it",
+			Remedy: "name a file or directory of the tree, by the path from " + path.Dir(at.File),
+		}
+	case kind == kustomize.Git && flux:
+		w.Incomplete = true
+		f = finding.Finding{
+			Severity: finding.Error, Message: reference + " is in another repository, and Flux's kustomize-controller has no Git here: it does not build it",
+			Remedy: "name the repository by a GitRepository, and the directory by a Kustomization of its own",
+		}
+	case kind == kustomize.Address && flux:
+		f.Severity = finding.Warning
+		f.Message += ", and where no manifest is at the address, kustomize asks Git, which Flux's kustomize-controller does not have here"
+		f.Remedy = "name a manifest by an address that ends in .yaml, or a repository by a GitRepository"
+	case kind == kustomize.Unclear:
+		f.Severity = finding.Warning
+		f.Message += ", or its name could be a repository's"
+		f.Remedy = "give the file a name without : @ ? and \\"
+	}
+	w.Elsewhere = true
+	w.At(at, f)
 }
 
 // failedBuild says why kustomize cannot build a directory: at what is not in the
@@ -54,7 +85,7 @@ func (w *Walk) failedBuild(o *Origin, b kustomize.Built) {
 	}
 	w.At(at, finding.Finding{
 		Severity: finding.Error,
-		Message:  fmt.Sprintf("%s cannot be built: %s", o.Object.Identity(), Innermost(b.Err)),
+		Message:  fmt.Sprintf("%s cannot be built: %s", o.Object.Identity(), kustomize.WithoutRoot(Innermost(b.Err))),
 		Remedy:   "correct what kustomize refuses",
 	})
 }
@@ -66,7 +97,7 @@ func (w *Walk) checkLoaded(file string) {
 		d.Each(func(v tree.Value) {
 			name, ok := kustomize.Loads(v)
 			within := tree.Relative(path.Join(path.Dir(file), name))
-			if ok && !w.Files.IsFile(within) && !w.Files.IsDir(within) {
+			if ok && !tree.Leaves(path.Dir(file), name) && !w.Files.IsFile(within) && !w.Files.IsDir(within) {
 				w.At(valueIn(file, d, v), finding.Finding{
 					Severity: finding.Error,
 					Message:  fmt.Sprintf("%s is not in the tree", name),

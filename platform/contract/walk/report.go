@@ -86,6 +86,20 @@ func (w *Walk) WrongStart() {
 	})
 }
 
+// EmptyStart reports that the cluster's path makes nothing: the cluster would follow it, and
+// have nothing.
+func (w *Walk) EmptyStart() {
+	if w.Incomplete || w.Elsewhere {
+		return
+	}
+	w.Incomplete = true
+	w.InClusterFile([]string{"gitops", "path"}, finding.Finding{
+		Severity: finding.Error,
+		Message:  fmt.Sprintf("gitops.path %q makes no objects", w.Published.Path),
+		Remedy:   "add what the cluster has to follow to the directory, or correct the path",
+	})
+}
+
 // InFile is where a YAML file of the tree has a value, by its keys, or the nearest
 // of them.
 func (w *Walk) InFile(file string, keys []string) tree.Place {
