@@ -5,6 +5,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
 	"gotest.tools/v3/assert"
 
 	"tombolo/components/recorder"
@@ -55,4 +56,34 @@ func TestNameIsTheClusters(t *testing.T) {
 		return recorder.Probe(ctx, pulumi.Map{"name": o.Name()})
 	}))
 	r.Probed().Expect(t, map[string]string{"name": "facts"})
+}
+
+// TestKnown: in a preview, a secret that is not known is unknown and nothing else; in an up, and where
+// its value is there, it stays a secret.
+func TestKnown(t *testing.T) {
+	unknown := func() pulumi.StringInput {
+		return pulumi.ToSecret(pulumi.UnsafeUnknownOutput(nil)).ApplyT(func(any) string { return "" }).(pulumi.StringOutput)
+	}
+	for name, test := range map[string]struct {
+		value  pulumi.StringInput
+		mode   []pulumi.RunOption
+		secret bool
+	}{
+		"known in a preview":   {pulumi.String("hunter2"), []pulumi.RunOption{recorder.Preview}, true},
+		"unknown in a preview": {unknown(), []pulumi.RunOption{recorder.Preview}, false},
+		"known in an up":       {pulumi.String("hunter2"), nil, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.NilError(t, (&recorder.Recorder{}).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
+				data := Secret(Meta{Name: "s"}, "", map[string]pulumi.StringInput{"password": test.value}).Fields["data"]
+				known, err := Known(ctx, data.(pulumi.Output))
+				if err != nil {
+					return err
+				}
+				got, err := internals.UnsafeAwaitOutput(ctx.Context(), known)
+				assert.Check(t, got.Secret == test.secret && got.Known == test.secret, "%+v", got)
+				return err
+			}, test.mode...))
+		})
+	}
 }
