@@ -182,11 +182,11 @@ aws-models: ## Read again what AWS's API models say of the calls in lab/aws/apim
 
 .PHONY: fresh
 fresh: ## Run the README's commands in a new clone, with an empty home and no caches, and write docs/guide/lab.md's table
-	@GOFLAGS= $(GO) run ./tools/fresh -table docs/guide/lab.md
+	@GOFLAGS= tools/fresh.sh -table docs/guide/lab.md
 
 .PHONY: fresh-all
 fresh-all: ## The same with every test
-	@GOFLAGS= $(GO) run ./tools/fresh -all
+	@GOFLAGS= tools/fresh.sh -all
 
 .PHONY: upstream
 upstream: tools-argocd ## Compare the pinned charts with what is known of them, into bin/upstream.md
