@@ -182,21 +182,28 @@ aws-models: ## Read again what AWS's API models say of the calls in lab/aws/apim
 
 .PHONY: fresh
 fresh: ## Run the README's commands in a new clone, with an empty home and no caches, and write docs/guide/lab.md's table
-	@GOFLAGS= $(GO) run ./tools/fresh -table docs/guide/lab.md
+	@GOFLAGS= tools/fresh.sh -table docs/guide/lab.md
 
 .PHONY: fresh-all
 fresh-all: ## The same with every test
-	@GOFLAGS= $(GO) run ./tools/fresh -all
+	@GOFLAGS= tools/fresh.sh -all
 
 .PHONY: upstream
 upstream: tools-argocd ## Compare the pinned charts with what is known of them, into bin/upstream.md
 	@$(GO) build -tags $(TAGS) -o bin/ ./tools/upstream
 	@PATH="$(CURDIR)/.tools/bin:$$PATH" bin/upstream -report bin/upstream.md || test $$? -eq 9
 
+BENCHSTAT := golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da
+ROUNDS ?= 1
+# What is measured has Go's garbage collector as people have it.
+MEASURE = env -u GOGC -u GOMEMLIMIT $(GO) test $(TEST) -run '^$$' -bench '(?i)$(or $(BENCH),.)' -benchtime 1x -count $(ROUNDS) -timeout 0 ./tools/bench
+
 .PHONY: bench
-bench: tools-test ## Measure fleets, driver, scheduler, systems and rebuilds: docs/performance.md (BENCH=part for one)
+bench: tools-test ## Measure fleets, driver, scheduler, systems and rebuilds: docs/performance.md (BENCH=Start ROUNDS=31: one part)
 	$(GO) build -tags $(TAGS) -o bin/ ./cmd/program
-	$(GO) run -tags $(TAGS) ./tools/bench -part "$(or $(BENCH),all)" -before "$(BEFORE)"
+	$(if $(BEFORE),TOMBOLO_BENCH_CHECKOUT="$(abspath $(BEFORE))" $(MEASURE) | tee bin/before.txt)
+	$(MEASURE) | tee bin/bench.txt
+	@$(GO) run $(BENCHSTAT) -ignore /first $(if $(BEFORE),before=bin/before.txt) now=bin/bench.txt
 
 .PHONY: lint
 lint: ## Check style, import arrows and formatting

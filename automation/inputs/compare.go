@@ -1,8 +1,8 @@
 // Package inputs tells which clusters have other inputs than at a commit of
 // the project's repository, and which inputs these are. What an up of a cluster
 // depends on is its cluster file, a spoke's hub's, the files that these name,
-// the settings of its stacks, and the program: the packages of this module that
-// the stacks are made of, and the modules that these are built with.
+// the settings of its stacks, and the program: any source of Go, and the modules
+// that it is built with.
 //
 // Only what Git knows is compared: commits, the working tree, and files that
 // are not added yet. Values of stacks of other projects and of Parameter Store are not
@@ -78,7 +78,7 @@ func searchSince(ctx context.Context, o Options) (*search, error) {
 		return nil, err
 	}
 	s := &search{repo: repo, diff: diff, differing: map[string]bool{}}
-	if s.shared, err = s.ofAll(ctx); err != nil {
+	if s.shared, err = s.ofAll(); err != nil {
 		return nil, err
 	}
 	s.tree, err = s.treePath(o.Tree)
@@ -86,13 +86,13 @@ func searchSince(ctx context.Context, o Options) (*search, error) {
 }
 
 // ofAll gathers what every cluster depends on.
-func (s *search) ofAll(ctx context.Context) ([]Reason, error) {
+func (s *search) ofAll() ([]Reason, error) {
 	project, err := s.repo.path("Pulumi.yaml")
 	if err != nil {
 		return nil, err
 	}
 	reasons := s.files(ProjectFile, project)
-	program, err := s.program(ctx)
+	program, err := s.program()
 	return append(reasons, program...), err
 }
 

@@ -3,7 +3,6 @@ package inputs
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -72,7 +71,6 @@ func newCheckout(t *testing.T) *checkout {
 		"stacks/stacks.go":                     "package stacks\n\nimport _ \"embed\"\n\n//go:embed data\nvar Text string\n",
 		"stacks/old.go":                        "package stacks\n",
 		"stacks/data":                          "text\n",
-		"stacks/other":                         "text\n",
 		"modules/used/u.go":                    "package used\n",
 		"modules/used/go.mod":                  "module example.com/used\n",
 		"modules/unused/u.go":                  "package unused\n",
@@ -173,9 +171,8 @@ func TestSince(t *testing.T) {
 		{name: "nothing", change: func(*checkout) {}},
 		{name: "what no stack reads", change: func(c *checkout) {
 			c.write("README.md", "other\n")
-			c.write("cmd/tombolo/main.go", "package main\n\nfunc main() { println() }\n")
 			c.write("stacks/stacks_test.go", "package stacks\n")
-			c.write("stacks/other", "other\n")
+			c.write("lab/charts/other", "other\n")
 			c.write("tree/addons/a.yaml", "kind: Other\n")
 			c.write("clusters/token", "other")
 		}},
@@ -235,20 +232,26 @@ func TestSince(t *testing.T) {
 			want: everybody("project file: Pulumi.yaml changed"),
 		},
 		{
-			name:   "a module that the program is built with",
-			change: func(c *checkout) { c.replace("go.mod", "used => ./modules/used", "used => ./modules/next") },
-			want:   everybody("modules: example.com/used ./modules/used -> ./modules/next"),
+			name: "source that the program does not import", change: func(c *checkout) { c.write("cmd/tombolo/main.go", "package main\n\nfunc main() { println() }\n") },
+			want: everybody("program: cmd/tombolo/main.go changed"),
 		},
 		{
-			name: "a module that others use", change: func(c *checkout) {
+			name: "a module in a directory of the project", change: func(c *checkout) { c.write("modules/unused/data", "other\n") },
+			want: everybody("program: modules/unused/data added"),
+		},
+		{
+			name: "modules", change: func(c *checkout) {
 				c.replace("go.mod", "unused v1.0.0", "unused v1.1.0")
-				c.replace("go.mod", "unused => ./modules/unused", "unused v1.1.0 => ./modules/unused")
 				c.replace("go.sum", "one=", "two=")
 			},
+			want: everybody("modules: go.mod changed, go.sum changed"),
 		},
 		{
-			name: "Go", change: func(c *checkout) { c.replace("go.mod", "go 1.26", "go 1.25") },
-			want: everybody("modules: go 1.26 -> 1.25"),
+			name: "a project that has no program", change: func(c *checkout) {
+				c.remove("cmd/program/main.go")
+				assert.NilError(c.t, os.Remove(filepath.Join(c.dir, "cmd", "program")))
+				c.write("stacks/new.go", "package stacks\n")
+			},
 		},
 		{
 			name: "a tree that is asked for", change: func(c *checkout) { c.write("tree/clusters/one/new.yaml", "kind: List\n") }, tree: "tree",
@@ -300,22 +303,6 @@ func TestUnknownToGit(t *testing.T) {
 	file := filepath.Join(c.dir, "clusters", "ignored.yaml")
 	got, _, err := c.since("HEAD", "", "ignored", "one")
 	want := map[string][]string{"ignored": {"cluster file: " + file + " is not known to Git"}}
-	if diff := cmp.Diff(want, got); diff != "" || err != nil {
-		t.Errorf("error %v, reasons (-want +got):\n%s", err, diff)
-	}
-}
-
-// TestWithoutGo: every module counts where nobody can say which are used.
-func TestWithoutGo(t *testing.T) {
-	c := newCheckout(t)
-	c.replace("go.mod", "unused => ./modules/unused", "unused => ./modules/elsewhere")
-	bin := t.TempDir()
-	git, err := exec.LookPath("git")
-	assert.NilError(t, err)
-	assert.NilError(t, os.Symlink(git, filepath.Join(bin, "git")))
-	t.Setenv("PATH", bin)
-	got, _, err := c.since("HEAD", "", "one")
-	want := map[string][]string{"one": {"modules: example.com/unused ./modules/unused -> ./modules/elsewhere"}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("error %v, reasons (-want +got):\n%s", err, diff)
 	}

@@ -24,9 +24,9 @@ const (
 	Settings Input = "stack settings"
 	// ProjectFile is Pulumi.yaml.
 	ProjectFile Input = "project file"
-	// Program is the source of the stacks.
+	// Program is the source of the stacks, and all other of Go.
 	Program Input = "program"
-	// Modules are what the program is built with, Go itself included.
+	// Modules are go.mod and go.sum: what the program is built with.
 	Modules Input = "modules"
 	// Tree is the platform tree.
 	Tree Input = "platform tree"
@@ -38,12 +38,11 @@ type Reason struct {
 	Changes []Change `json:"changes"`
 }
 
-// Change is one file or module that is not what it was.
+// Change is one file that is not what it was.
 type Change struct {
-	// Name is a file's path, below the project's directory where it is in it,
-	// or a module's path.
+	// Name is the file's path, below the project's directory where it is in it.
 	Name string `json:"name"`
-	// How it differs: added, changed, removed, or a module's versions.
+	// How it differs: added, changed or removed.
 	How string `json:"how"`
 }
 

@@ -1,120 +1,199 @@
-package main
+package bench
 
 import (
+	"container/heap"
 	"fmt"
-	"strings"
+	"math/rand/v2"
 	"testing"
 	"time"
 
 	"gotest.tools/v3/assert"
+
+	"tombolo/automation/rollout"
 )
+
+// The fleet of the simulation: a hub for every 25 clusters, ten waves of a
+// hundred, and one up in a hundred that fails.
+const (
+	simulatedClusters = 1000
+	simulatedWaves    = 10
+	spokesOfAHub      = 24
+	failureRate       = 0.01
+	deviation         = 0.1
+	simulatedSeed     = 1
+	mostWorkers       = 32 // the most that a run takes by default
+)
+
+// recorded are the durations of ups that BenchmarkFleet took, on 2026-11-27, of fleets of one and
+// of four.
+var recorded = []time.Duration{
+	32182 * time.Millisecond, 47213 * time.Millisecond, 47706 * time.Millisecond, 48957 * time.Millisecond, 47814 * time.Millisecond,
+}
+
+// BenchmarkScheduler is what the scheduler alone costs, in simulated time: the clock jumps to the
+// next end of a step.
+func BenchmarkScheduler(b *testing.B) {
+	ofThisCommit(b)
+	for _, parallel := range []int{4, 16, mostWorkers} {
+		b.Run(fmt.Sprintf("parallel=%d", parallel), func(b *testing.B) {
+			var s sim
+			var own time.Duration
+			for b.Loop() {
+				var err error
+				s, err = simulate(parallel)
+				assert.NilError(b, err)
+				own += s.own
+			}
+			b.ReportMetric(float64(own.Nanoseconds())/float64(b.N)/simulatedClusters, "ns/cluster")
+			b.ReportMetric(s.makespan.Seconds()/s.bound.Seconds(), "makespan/bound")
+			b.ReportMetric(float64(s.attempts), "attempts")
+			b.ReportMetric(float64(s.failures), "failures")
+		})
+	}
+}
 
 // TestSimulation: the fleet comes up by resumes, close to what the work allows.
 func TestSimulation(t *testing.T) {
-	recorded := []time.Duration{20 * time.Second, 25 * time.Second, 40 * time.Second}
-	s, err := measureScheduler(recorded)
-	assert.NilError(t, err)
-	for _, r := range s.Runs {
-		if r.Failures == 0 || r.Attempts < 2 {
-			t.Errorf("%d at a time: %d failures in %d attempts", r.Parallel, r.Failures, r.Attempts)
-		}
-		if ratio := r.Makespan / r.Bound; ratio < 1 || ratio > 1.1 {
-			t.Errorf("%d at a time: makespan is %.2f times the bound", r.Parallel, ratio)
-		}
+	for _, parallel := range []int{4, 16, mostWorkers} {
+		s, err := simulate(parallel)
+		assert.NilError(t, err)
+		assert.Check(t, s.failures > 0 && s.attempts > 1, "%d at a time: %d failures in %d attempts", parallel, s.failures, s.attempts)
+		ratio := s.makespan.Seconds() / s.bound.Seconds()
+		assert.Check(t, ratio >= 1 && ratio <= 1.1, "%d at a time: makespan is %.2f times the bound", parallel, ratio)
 	}
 }
 
-// TestBoundKnowsHubs: the bound is what an order that cannot be better takes, where workers
-// wait for hubs.
-func TestBoundKnowsHubs(t *testing.T) {
-	hubs := func(hubs, spokes, takes int) (all []work) {
-		hub := time.Duration(takes) * time.Second
-		for range hubs {
-			all = append(all, work{takes: hub})
-			for range spokes {
-				all = append(all, work{ready: hub, takes: time.Second})
+// simulated is a fleet with what each of its clusters takes.
+type simulated struct {
+	jobs    []rollout.Job
+	takes   map[string]time.Duration
+	chances *rand.Rand
+}
+
+func newSimulated() *simulated {
+	f := &simulated{takes: map[string]time.Duration{}, chances: rand.New(rand.NewPCG(simulatedSeed, 0))}
+	hub := ""
+	for i := range simulatedClusters {
+		name := fmt.Sprintf("c%04d", i)
+		job := rollout.Job{Cluster: name, Wave: i * simulatedWaves / simulatedClusters}
+		if i%(spokesOfAHub+1) == 0 {
+			hub = name
+		} else {
+			job.After = []string{hub}
+		}
+		// What a cluster takes is not quite what it took.
+		job.Expected = recorded[f.chances.IntN(len(recorded))]
+		f.takes[name] = time.Duration(float64(job.Expected) * (1 - deviation + 2*deviation*f.chances.Float64()))
+		f.jobs = append(f.jobs, job)
+	}
+	return f
+}
+
+// sim is a simulated run with so many at a time, and its resumes.
+type sim struct {
+	// attempts until every cluster was up, and failures on the way.
+	attempts, failures int
+	// makespan and bound of all attempts, in simulated time; own is the scheduler's, in real time.
+	makespan, bound, own time.Duration
+}
+
+// simulate brings the fleet up, and resumes until every cluster is.
+func simulate(parallel int) (out sim, err error) {
+	f := newSimulated()
+	for left := len(f.jobs); left > 0; out.attempts++ {
+		a, err := f.attempt(parallel)
+		if err != nil {
+			return out, err
+		}
+		if a.succeeded == 0 && a.failures == 0 {
+			return out, fmt.Errorf("%d clusters are left, and none can start", left)
+		}
+		left -= a.succeeded
+		out.failures += a.failures
+		out.own += a.own
+		out.makespan += a.makespan
+		out.bound += a.bound(parallel)
+	}
+	return out, nil
+}
+
+// attempt is one run of the simulation.
+type attempt struct {
+	succeeded, failures int
+	// own is the time that the scheduler took.
+	own, makespan time.Duration
+	// waves has the work that ran, by wave.
+	waves map[int][]work
+}
+
+// attempt runs what is not done yet.
+func (f *simulated) attempt(parallel int) (attempt, error) {
+	a := attempt{waves: map[int][]work{}}
+	start := time.Now()
+	s, err := rollout.NewSchedule(f.jobs, rollout.ScheduleOptions{Waves: true})
+	a.own += time.Since(start)
+	if err != nil {
+		return a, err
+	}
+	done := map[string]bool{}
+	chains := newChains(f.jobs)
+	var running ends
+	var now time.Duration
+	for {
+		for len(running) < parallel {
+			start := time.Now()
+			step, ok := s.Next()
+			a.own += time.Since(start)
+			if !ok {
+				break
 			}
+			takes := f.takes[step.Cluster]
+			a.waves[step.Wave] = append(a.waves[step.Wave], chains.add(step, takes))
+			heap.Push(&running, end{at: now + takes, step: step})
 		}
-		return all
-	}
-	second := work{takes: time.Second}
-	for name, test := range map[string]struct {
-		all     []work
-		workers int
-		want    time.Duration
-	}{
-		"nothing":                          {nil, 4, 0},
-		"work over the workers":            {[]work{second, second, second, second}, 2, 2 * time.Second},
-		"the longest":                      {[]work{{takes: 9 * time.Second}, second}, 2, 9 * time.Second},
-		"a hub and its spokes":             {hubs(1, 4, 1), 4, 2 * time.Second},
-		"a long hub and its spokes":        {hubs(1, 8, 10), 4, 12 * time.Second},
-		"two hubs":                         {hubs(2, 4, 1), 4, 3 * time.Second},
-		"others are made beside a hub":     {append(hubs(1, 4, 1), second, second, second), 4, 2 * time.Second},
-		"one worker waits for nobody":      {hubs(1, 4, 1), 1, 5 * time.Second},
-		"workers idle until a hub is over": {append(hubs(1, 4, 10), second, second, second), 4, 11 * time.Second},
-	} {
-		t.Run(name, func(t *testing.T) { assert.Equal(t, shortest(test.all, test.workers), test.want) })
-	}
-}
-
-// TestDocument has every part, and ratios.
-func TestDocument(t *testing.T) {
-	cost := func(wall, cpu float64) usage { return usage{Wall: wall, CPU: cpu, PeakMB: 100} }
-	m := measured{
-		Machines: map[string]machine{partClusters: {Cores: 2}},
-		taken: taken{
-			Fleets: &fleets{Fleets: []fleetCost{
-				{Clusters: 1, Up: cost(20, 10), Longest: 20}, {Clusters: 4, Up: cost(33, 40), Lab: 20, Longest: 20},
-			}},
-			Driver: &driver{Rounds: []round{
-				{Create: cost(9, 1), PlainCreate: cost(10, 1), Noop: cost(3, 1), PlainNoop: cost(4, 1), Unchanged: cost(0.4, 1)},
-				{Create: cost(8, 1), PlainCreate: cost(10, 1), Noop: cost(2, 1), PlainNoop: cost(4, 1), Unchanged: cost(0.4, 1)},
-				{Create: cost(7, 1), PlainCreate: cost(10, 1), Noop: cost(1, 1), PlainNoop: cost(4, 1), Unchanged: cost(0.4, 1)},
-			}},
-			Scheduler: &scheduler{Runs: []sim{{Parallel: 4, Makespan: 11, Bound: 10}}},
-			Systems:   &systems{Counts: []systemsOf{{Systems: 200, Seconds: 0.5, MB: 100}}},
-			Delivery: &deliveries{Counts: []delivery{
-				{Systems: 3, All: arrival{Wall: 9}, MB: map[string]float64{"etcd": 60}},
-				{Systems: 200, All: arrival{Wall: 90, CPU: 120}, Rest: 0.25, MB: map[string]float64{"etcd": 90}},
-			}},
-			Rebuild: &rebuilds{Latency: 1, Clusters: []rebuilt{ofRebuild(t, "teams", 60), ofRebuild(t, "mgmt", 90)}},
-		},
-		Before: &before{Commit: "0123abcd", taken: taken{Driver: &driver{Rounds: []round{
-			{Create: cost(20, 1), PlainCreate: cost(10, 1), Noop: cost(6, 3), PlainNoop: cost(4, 1), Unchanged: cost(6, 1)},
-		}}}},
-	}
-	text := string(m.markdown())
-	for _, want := range []string{
-		"| 1 | 20.0 s | 20.0 s | **1.00** |", "| 4 | 33.0 s | 30.0 s | **1.10** |",
-		"| creating | **0.80** |", "| nothing to do, by the engine | **0.50** |", "| unchanged | **0.10** |", "| nothing to do, by the engine, of the plain CLI's time | 1.50 | **0.50** |", "| 4 | 0 | 0 | **1.10** |",
-		"| 200 | 0.50 s | 2.5 ms | 100 MB |", "## Method",
-		"\n| | 3 systems | 200 systems |\n|---|---:|---:|\n", "\n| etcd | 60 MB | 90 MB |\n", "\n| CPU at rest | 0.00 cores | 0.25 cores |\n",
-		"\n| destroy | core | 1 min 0 s | 1 min 30 s |\n| up | verify | 9 s | 9 s |\n| all | | **1 min 9 s** | **1 min 39 s** |\n",
-	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the document lacks %q:\n%s", want, text)
+		if len(running) == 0 {
+			break
 		}
+		e := heap.Pop(&running).(end)
+		now = e.at
+		outcome := rollout.Succeeded
+		if f.chances.Float64() < failureRate {
+			outcome = rollout.Failed
+			a.failures++
+		} else {
+			done[e.step.Cluster] = true
+			a.succeeded++
+		}
+		start := time.Now()
+		s.Finish(e.step.ID, outcome)
+		a.own += time.Since(start)
 	}
-	if svg := string(plot(m.Fleets, 2)); strings.Count(svg, "<polyline") != 3 || strings.Contains(svg, "NaN") {
-		t.Errorf("the plot is\n%s", svg)
+	a.makespan = now
+	for i := range f.jobs {
+		f.jobs[i].Done = f.jobs[i].Done || done[f.jobs[i].Cluster]
 	}
+	return a, nil
 }
 
-// ofRebuild is a rebuild as its documents tell of it.
-func ofRebuild(t *testing.T, cluster string, seconds float64) rebuilt {
-	t.Helper()
-	r := rebuilt{Cluster: cluster}
-	err := r.read(fmt.Appendf(nil, `{"type":"rebuild-plan","cluster":"a"}
-{"type":"rebuild-phase","operation":"destroy","part":"core","seconds":%v}
-{"type":"rebuild-phase","operation":"up","part":"verify","seconds":9}
-{"type":"rebuild","seconds":%v}
-`, seconds, seconds+9))
-	assert.NilError(t, err)
-	return r
+// end is when a step will end.
+type end struct {
+	at   time.Duration
+	step rollout.Step
 }
 
-// TestRebuildWithoutTimes: what tells no times is no measurement.
-func TestRebuildWithoutTimes(t *testing.T) {
-	r := rebuilt{Cluster: "teams"}
-	assert.ErrorContains(t, r.read([]byte(`{"type":"rebuild-plan"}`)), "told no times")
+// ends is a heap of them, the next first.
+type ends []end
+
+func (e ends) Len() int           { return len(e) }
+func (e ends) Less(i, j int) bool { return e[i].at < e[j].at }
+func (e ends) Swap(i, j int)      { e[i], e[j] = e[j], e[i] }
+
+// Push is for container/heap.
+func (e *ends) Push(x any) { *e = append(*e, x.(end)) }
+
+// Pop is for container/heap.
+func (e *ends) Pop() any {
+	last := (*e)[len(*e)-1]
+	*e = (*e)[:len(*e)-1]
+	return last
 }

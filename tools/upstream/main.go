@@ -1,10 +1,11 @@
 // Command upstream reads charts as they are published and keeps their facts:
 // values, definitions, service accounts, images, and functions of templates that
-// may give something else each time, in tools/upstream/facts.
+// may give something else each time, in tools/upstream/facts/facts.json.gz.
 //
 //	go run ./tools/upstream                    # download the pinned charts and compare
 //	go run ./tools/upstream -write             # and keep what they say
 //	go run ./tools/upstream -sources <dir>     # read <dir>/<chart> in place of downloads
+//	go run ./tools/upstream -print <file>      # the text of a file with facts; git diff calls it
 //
 // The file <dir>/<chart>.source says where a chart's files came from: address,
 // revision and directory. Charts that it depends on are in <dir>/<chart>/charts, as
@@ -17,27 +18,36 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"tombolo/tools/upstream/facts"
 )
 
 // kept is where facts are kept, from the project's root.
-const kept = "tools/upstream/facts"
+const kept = "tools/upstream/facts/" + facts.File
 
 func main() {
 	sources := flag.String("sources", "", "`directory` with a folder for each chart, in place of downloads")
 	write := flag.Bool("write", false, "keep what the charts say")
 	report := flag.String("report", "", "`file` for the findings, in Markdown")
+	text := flag.String("print", "", "`file` with facts, to print as text")
 	flag.Parse()
-	found, err := run(*sources, *write)
+	var found []string
+	var err error
+	if *text != "" {
+		err = show(*text, os.Stdout)
+	} else {
+		found, err = run(*sources, *write)
+	}
 	if err == nil && *report != "" {
 		err = os.WriteFile(*report, []byte(markdown(found)), 0o644) //nolint:gosec // a report is for everybody
 	}
@@ -63,13 +73,9 @@ func run(sources string, write bool) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a directory for charts: %w", err)
 	}
-	if write {
-		if err := forget(charts); err != nil {
-			return nil, err
-		}
-	}
 	defer os.RemoveAll(work)
 	var found []string
+	var all []facts.Chart
 	for _, c := range charts {
 		file := filepath.Join(sources, c.Chart)
 		if sources == "" {
@@ -78,102 +84,97 @@ func run(sources string, write bool) ([]string, error) {
 			}
 		} else if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 			found = append(found, fmt.Sprintf("%s %s: no sources in %s", c.Chart, c.Version, sources))
+			have, ok, err := facts.Find(c.Chart, c.Version)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				all = append(all, have)
+			}
 			continue
 		} else if source, err := os.ReadFile(file + ".source"); err == nil {
 			c.URL = strings.TrimSpace(string(source))
 		}
-		new, err := look(c, file, write)
+		got, new, err := look(c, file, write)
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, new...)
+		all, found = append(all, got), append(found, new...)
+	}
+	if write {
+		return found, keep(all)
 	}
 	return found, nil
 }
 
-// forget removes the facts of versions that are no longer pinned.
-func forget(charts []pin) error {
-	files, err := filepath.Glob(filepath.Join(kept, "*.json"))
-	if err != nil {
-		return fmt.Errorf("find facts: %w", err)
-	}
-	for _, file := range files {
-		if slices.ContainsFunc(charts, func(c pin) bool { return c.file() == file }) {
-			continue
-		}
-		if err := os.Remove(file); err != nil {
-			return fmt.Errorf("remove the facts of an old version: %w", err)
-		}
-	}
-	return nil
-}
-
-// file with the chart's facts.
-func (c pin) file() string { return filepath.Join(kept, c.Chart+"-"+c.Version+".json") }
-
 // look compares one chart with its facts and renders it twice.
-func look(c pin, file string, write bool) ([]string, error) {
+func look(c pin, file string, write bool) (facts.Chart, []string, error) {
 	got, err := read(file, c)
 	if err != nil {
-		return nil, err
-	}
-	name := c.file()
-	data, err := encode(got)
-	if err != nil {
-		return nil, err
+		return got, nil, err
 	}
 	var found []string
-	if write {
-		if err := os.WriteFile(name, data, 0o644); err != nil { //nolint:gosec // a file of the project
-			return nil, fmt.Errorf("keep facts: %w", err)
-		}
-	} else if have, err := os.ReadFile(name); err != nil || !same(have, data) {
-		found = append(found, fmt.Sprintf("%s %s: the chart is not as %s says; run `go run ./tools/upstream -write` and read the difference", c.Chart, c.Version, name))
+	if have, ok, err := facts.Find(c.Chart, c.Version); err != nil {
+		return got, nil, err
+	} else if !write && (!ok || !same(have, got)) {
+		found = append(found, fmt.Sprintf("%s %s: the chart is not as %s says; run `go run ./tools/upstream -write` and read the difference", c.Chart, c.Version, kept))
 	}
 	if got.Unrendered != "" {
-		return found, nil
+		return got, found, nil
 	}
 	differ, err := renderedTwice(file, c.Values)
 	if err != nil {
-		return append(found, fmt.Sprintf("%s %s: with the tree's values it does not render: %s", c.Chart, c.Version, firstLine(err.Error()))), nil
+		return got, append(found, fmt.Sprintf("%s %s: with the tree's values it does not render: %s", c.Chart, c.Version, firstLine(err.Error()))), nil
 	}
 	differ = slices.DeleteFunc(differ, func(o string) bool { return slices.Contains(known[c.Chart], o) })
 	for _, object := range differ {
 		found = append(found, fmt.Sprintf("%s %s: %s is rendered differently each time", c.Chart, c.Version, object))
 	}
-	return found, nil
+	return got, found, nil
 }
 
-// encode writes facts a line for each key, in order, for people to review.
-func encode(content any) ([]byte, error) {
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", " ")
-	if err := e.Encode(content); err != nil {
-		return nil, fmt.Errorf("encode facts: %w", err)
+// keep writes the facts of the pinned charts in place of those that were kept.
+func keep(charts []facts.Chart) error {
+	data, err := facts.Text(charts)
+	if err == nil {
+		data, err = facts.Pack(data)
 	}
-	return out.Bytes(), nil
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(kept, data, 0o644); err != nil { //nolint:gosec // a file of the project
+		return fmt.Errorf("keep facts: %w", err)
+	}
+	return nil
+}
+
+// show writes the text of a file with facts.
+func show(file string, out io.Writer) error {
+	data, err := os.ReadFile(file)
+	if err == nil {
+		data, err = facts.Unpack(data)
+	}
+	if err == nil {
+		_, err = out.Write(data)
+	}
+	if err != nil {
+		return fmt.Errorf("print %s: %w", file, err)
+	}
+	return nil
 }
 
 // same compares facts by what both read: the source may be named differently,
 // and a chart from sources is not rendered without its dependencies.
-func same(a, b []byte) bool {
-	var x, y map[string]any
-	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
-		return false
+func same(a, b facts.Chart) bool {
+	a.Source, b.Source = "", ""
+	if a.Unrendered+b.Unrendered != "" {
+		for _, c := range []*facts.Chart{&a, &b} {
+			c.Unrendered, c.ServiceAccounts, c.Images = "", nil, nil
+		}
 	}
-	drop := []string{"source"}
-	if x["unrendered"] != nil || y["unrendered"] != nil {
-		drop = append(drop, "unrendered", "serviceAccounts", "images")
-	}
-	for _, key := range drop {
-		delete(x, key)
-		delete(y, key)
-	}
-	first, err := json.Marshal(x)
-	second, err2 := json.Marshal(y)
-	return err == nil && err2 == nil && bytes.Equal(first, second)
+	x, err := facts.Text([]facts.Chart{a})
+	y, err2 := facts.Text([]facts.Chart{b})
+	return err == nil && err2 == nil && bytes.Equal(x, y)
 }
 
 // pull downloads a chart's archive.

@@ -4,18 +4,12 @@
 package facts
 
 import (
-	"embed"
-	"encoding/json"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
 )
-
-//go:embed *.json
-var files embed.FS
 
 // Types of values and fields. A value of type Any, Map or List is not looked into.
 const (
@@ -73,24 +67,6 @@ type Fields map[string]string
 func All() ([]Chart, error) { return all() }
 
 var all = sync.OnceValues(load)
-
-func load() ([]Chart, error) {
-	names, err := fs.Glob(files, "*.json")
-	if err != nil {
-		return nil, fmt.Errorf("find facts: %w", err)
-	}
-	all := make([]Chart, len(names))
-	for i, name := range names {
-		data, err := files.ReadFile(name)
-		if err == nil {
-			err = json.Unmarshal(data, &all[i])
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read facts %s: %w", name, err)
-		}
-	}
-	return all, nil
-}
 
 // Find returns the facts of a chart's version, and whether there are any.
 func Find(name, version string) (Chart, bool, error) {

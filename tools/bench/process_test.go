@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"bytes"
@@ -20,11 +20,9 @@ const (
 
 // usage is what a command took, with all that it started.
 type usage struct {
-	// Wall and CPU in seconds, PeakMB the largest sum of the processes' memory,
+	// Wall and CPU in seconds, Peak the largest sum of the processes' memory,
 	// pages that they share counted once (PSS).
-	Wall   float64 `json:"wall"`
-	CPU    float64 `json:"cpu"`
-	PeakMB float64 `json:"peakMB"`
+	Wall, CPU, Peak float64
 }
 
 // measure runs a command to its end.
@@ -57,14 +55,14 @@ func measure(ctx context.Context, cmd *exec.Cmd) (usage, error) {
 			}
 			return u, nil
 		case <-tick.C:
-			u.PeakMB = max(u.PeakMB, memory(cmd.Process.Pid))
+			u.Peak = max(u.Peak, memory(cmd.Process.Pid))
 			wait = min(2*wait, sampleEvery)
 			tick.Reset(wait)
 		}
 	}
 }
 
-// memory is what a process and its descendants have, in MB.
+// memory is what a process and its descendants have, in bytes.
 func memory(pid int) float64 {
 	var bytes uint64
 	for _, p := range family(pid) {
@@ -72,7 +70,7 @@ func memory(pid int) float64 {
 			bytes += maps.Pss
 		}
 	}
-	return float64(bytes) / (1 << 20)
+	return float64(bytes)
 }
 
 // ticksPerSecond of the times in /proc, which is the same on every Linux.

@@ -1,7 +1,10 @@
-package main
+package bench
 
 import (
+	"testing"
 	"time"
+
+	"gotest.tools/v3/assert"
 
 	"tombolo/automation/rollout"
 )
@@ -71,4 +74,37 @@ func (c *chains) add(step rollout.Step, takes time.Duration) work {
 	}
 	c.ends[step.Cluster] = w.ready + takes
 	return w
+}
+
+// TestBoundKnowsHubs: the bound is what an order that cannot be better takes, where workers
+// wait for hubs.
+func TestBoundKnowsHubs(t *testing.T) {
+	hubs := func(hubs, spokes, takes int) (all []work) {
+		hub := time.Duration(takes) * time.Second
+		for range hubs {
+			all = append(all, work{takes: hub})
+			for range spokes {
+				all = append(all, work{ready: hub, takes: time.Second})
+			}
+		}
+		return all
+	}
+	second := work{takes: time.Second}
+	for name, test := range map[string]struct {
+		all     []work
+		workers int
+		want    time.Duration
+	}{
+		"nothing":                          {nil, 4, 0},
+		"work over the workers":            {[]work{second, second, second, second}, 2, 2 * time.Second},
+		"the longest":                      {[]work{{takes: 9 * time.Second}, second}, 2, 9 * time.Second},
+		"a hub and its spokes":             {hubs(1, 4, 1), 4, 2 * time.Second},
+		"a long hub and its spokes":        {hubs(1, 8, 10), 4, 12 * time.Second},
+		"two hubs":                         {hubs(2, 4, 1), 4, 3 * time.Second},
+		"others are made beside a hub":     {append(hubs(1, 4, 1), second, second, second), 4, 2 * time.Second},
+		"one worker waits for nobody":      {hubs(1, 4, 1), 1, 5 * time.Second},
+		"workers idle until a hub is over": {append(hubs(1, 4, 10), second, second, second), 4, 11 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) { assert.Equal(t, shortest(test.all, test.workers), test.want) })
+	}
 }
