@@ -16,7 +16,6 @@ func (p paths) in(name string) string { return filepath.Join(p.dir(), name) }
 func (p paths) tools() string         { return filepath.Join(p.root, ".tools", "bin") }
 func (p paths) compilerFlags() string { return filepath.Join(p.root, ".tools", "goflags") }
 func (p paths) plugins() string       { return filepath.Join(p.root, ".tools", "plugins") }
-func (p paths) released() string      { return filepath.Join(p.root, ".tools", "plugins-released") }
 func (p paths) bin() string           { return p.in("bin") }
 func (p paths) program() string       { return filepath.Join(p.in("libexec"), "tombolo") }
 func (p paths) logs() string          { return p.in("logs") }
@@ -24,7 +23,6 @@ func (p paths) run() string           { return p.in("run") }          // pid fil
 func (p paths) home() string          { return p.in("home") }         // HOME of the child processes
 func (p paths) daemon() string        { return control.File(p.root) } // how to reach the daemon
 func (p paths) profile() string       { return p.in("profile") }
-func (p paths) eks() string           { return p.in("eks") }
 func (p paths) network() string       { return p.in("network") }
 func (p paths) ports() string         { return p.in("ports.json") }
 func (p paths) pki() string           { return p.in("pki") }
