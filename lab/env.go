@@ -112,12 +112,6 @@ func (l *Lab) Env() (map[string]string, error) {
 		return nil, err
 	}
 	maps.Copy(env, azure)
-	if network == ProxiedNetwork {
-		if env[MirrorPasswordVariable], err = secret(p.mirrorPassword()); err != nil {
-			return nil, err
-		}
-		env[CompanyCAVariable] = filepath.Join(p.company(), "ca.crt")
-	}
 	if network == ClosedNetwork {
 		env[addressesVariable] = outsideAddress
 		env[RunnerVariable] = "http://" + runnerAddress + ":" + proxyToken + "@" + loopback(chosen.runner)

@@ -30,22 +30,20 @@ func (p paths) cloud() string         { return p.in("aws") }
 func (p paths) member() string        { return p.in("aws-member") } // the organisation's other account
 func (p paths) azure() string         { return p.in("azure") }
 func (p paths) azureToken() string    { return p.in("azure-token") } // of the pipeline, for Entra
-func (p paths) company() string       { return p.in("company") }     // certificates of the company's proxy
 func (p paths) clusters() string      { return p.in("clusters") }
 func (p paths) controllers() string   { return p.in("controllers") }
 func (p paths) repository(tree string) string {
 	return filepath.Join(p.in("git"), trees()[tree])
 }
-func (p paths) gitToken() string       { return p.in("git-token") }
-func (p paths) mirrorPassword() string { return p.in("mirror-password") }
-func (p paths) token() string          { return p.in("token") } // of the daemon's own ports
-func (p paths) inbox() string          { return p.in("inbox.jsonl") }
-func (p paths) passphrase() string     { return p.in("passphrase") }
-func (p paths) secretsKey() string     { return p.in("secrets-key") }
-func (p paths) state() string          { return p.in("state") } // Pulumi's state backend
-func (p paths) pulumiHome() string     { return p.in("pulumi") }
-func (p paths) pulumiLogs() string     { return filepath.Join(p.pulumiHome(), "logs") }
-func (p paths) daemonLog() string      { return filepath.Join(p.logs(), "daemon.log") }
+func (p paths) gitToken() string   { return p.in("git-token") }
+func (p paths) token() string      { return p.in("token") } // of the daemon's own ports
+func (p paths) inbox() string      { return p.in("inbox.jsonl") }
+func (p paths) passphrase() string { return p.in("passphrase") }
+func (p paths) secretsKey() string { return p.in("secrets-key") }
+func (p paths) state() string      { return p.in("state") } // Pulumi's state backend
+func (p paths) pulumiHome() string { return p.in("pulumi") }
+func (p paths) pulumiLogs() string { return filepath.Join(p.pulumiHome(), "logs") }
+func (p paths) daemonLog() string  { return filepath.Join(p.logs(), "daemon.log") }
 func (p paths) platform(tree string) string {
 	return filepath.Join(p.root, "platform", tree)
 }

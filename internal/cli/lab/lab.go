@@ -84,9 +84,8 @@ controllers. light-engine: an API server, on one etcd for all clusters, and the
 engine's controllers. light: only the API server, so verify would wait forever.
 The network is open: this machine reaches every cluster; or closed: it is outside,
 and a cluster without a public endpoint is reached only through the proxy that
-TOMBOLO_LAB_RUNNER of lab env names, from an address that the cluster lets in; or
-proxied: clusters have no way to the internet but a company's proxy, whose certificates
-are at TOMBOLO_LAB_COMPANY_CA. A lab keeps both until lab down.`),
+TOMBOLO_LAB_RUNNER of lab env names, from an address that the cluster lets in. A lab
+keeps both until lab down.`),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, upRun) },
 	}
