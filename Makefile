@@ -50,7 +50,7 @@ test: tools-test test-packages ## Run every unit and command-line test, and the 
 	$(LAB_TEST) -short -timeout 60m $(LAB_PACKAGES)
 
 .PHONY: test-all
-test-all: tools-test tools-released test-packages test-rules ## Run every test: the lab's long ones too
+test-all: tools-test test-packages test-rules ## Run every test: the lab's long ones too
 	$(LAB_TEST) -timeout 90m $(LAB_PACKAGES)
 
 ##@ The lab
@@ -95,10 +95,6 @@ tools-secrets: ## Build Sealed Secrets and External Secrets, for clusters with t
 .PHONY: tools-test
 tools-test: ## Build every tool that tests need, and bin/tombolo
 	@$(GO) run ./tools/build -for test -program
-
-.PHONY: tools-released
-tools-released: ## Build the EKS plugin as it is released, for a lab with it (lab up --eks released)
-	@$(GO) run ./tools/build -for released
 
 .PHONY: env
 env: ## Print the flags that all of this is compiled with, for a shell: eval "$(make env)"
@@ -155,7 +151,7 @@ MINUTES ?= 15
 BASE ?=
 
 .PHONY: test-rest
-test-rest: tools-test tools-released ## Run, of what make test leaves out, what a change touches and a fifth (MINUTES=15 BASE=HEAD~3)
+test-rest: tools-test ## Run, of what make test leaves out, what a change touches and a fifth (MINUTES=15 BASE=HEAD~3)
 	$(GO) run ./tools/choose -minutes "$(MINUTES)" -base "$(BASE)" -- env $(LAB_TEST)
 
 .PHONY: test-browser

@@ -28,15 +28,10 @@ const (
 	// public one has a name that is not known there, and only the runner, a proxy inside,
 	// leads to it, from addresses that the cluster's security group lets in.
 	ClosedNetwork Network = "closed"
-	// ProxiedNetwork has this machine inside, and the clusters have no way to the internet
-	// but the proxy of a company, which lets few hosts be reached and opens TLS. What runs on
-	// a cluster goes by it only as far as its pods and nodes were told, and images are looked
-	// for at the company's mirror.
-	ProxiedNetwork Network = "proxied"
 )
 
 // Networks lists them all.
-func Networks() []Network { return []Network{OpenNetwork, ClosedNetwork, ProxiedNetwork} }
+func Networks() []Network { return []Network{OpenNetwork, ClosedNetwork} }
 
 // NetworkVariable is the environment variable with the network of a lab that is made while
 // it is set.

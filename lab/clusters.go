@@ -9,7 +9,6 @@ import (
 	"tombolo/lab/cloudmanager"
 	"tombolo/lab/controllers"
 	"tombolo/lab/controlplane"
-	"tombolo/lab/kubelet"
 	"tombolo/lab/standin"
 )
 
@@ -20,8 +19,6 @@ type clusters struct {
 	planes *controlplane.Manager
 	agent  *controllers.Agent
 	cloud  *cloudmanager.Manager
-	// kubelet has pods start in a proxied network; nil in others, where kwok does it.
-	kubelet *kubelet.Manager
 	// engines says whether the agent is to run any.
 	engines bool
 	// doors are where the private endpoints are.
@@ -30,10 +27,6 @@ type clusters struct {
 	mu    sync.Mutex
 	specs map[string]standin.ClusterSpec // what each cluster was started as, by its name
 }
-
-// owner of a cluster is its id in the cloud, which has the account in it; "" for a cluster
-// that does not run.
-func (c *clusters) owner(name string) string { return c.spec(name).ID }
 
 // spec is what a cluster was started as; empty for one that does not run.
 func (c *clusters) spec(name string) standin.ClusterSpec {
@@ -95,20 +88,12 @@ func (c *clusters) Start(ctx context.Context, spec standin.ClusterSpec) (standin
 	if !c.engines {
 		return info, nil
 	}
-	if c.kubelet != nil {
-		if err := c.kubelet.Watch(spec.Name, kubeconfig); err != nil {
-			return info, err
-		}
-	}
 	return info, c.agent.Watch(spec.Name, spec.Region, kubeconfig)
 }
 
 // Stop takes a cluster away: its controllers first, then the API they use.
 func (c *clusters) Stop(ctx context.Context, name string) error {
 	c.agent.Forget(name)
-	if c.kubelet != nil {
-		c.kubelet.Forget(name)
-	}
 	c.cloud.Forget(name)
 	if err := c.planes.Stop(ctx, name); err != nil {
 		return err

@@ -84,7 +84,6 @@ type daemon struct {
 	socket       string // for control; those of controllers are beside it
 	profile      Profile
 	people       *people.Provider
-	company      *companyNetwork // nil but in a proxied network
 	stop         context.CancelFunc
 
 	mu    sync.Mutex
@@ -98,8 +97,8 @@ type servicePorts struct {
 	azure, manager int
 	// secrets is of the key that encrypts the states' secrets, eks of the EKS component.
 	secrets, eks int
-	// runner is 0 but in a closed network, company and noWay but in a proxied one.
-	runner, company, noWay int
+	// runner is 0 but in a closed network.
+	runner int
 }
 
 // Serve is the lab's daemon for the checkout at root. It runs until ctx ends,
@@ -124,9 +123,6 @@ func Serve(ctx context.Context, root string, log io.Writer) error {
 // close ends what runs below the daemon, once it takes no more requests.
 func (d *daemon) close() {
 	d.clusters.agent.Close()
-	if d.clusters.kubelet != nil {
-		d.clusters.kubelet.Close()
-	}
 	d.clusters.cloud.Close()
 	d.clusters.planes.Close()
 	d.eks.Close()
@@ -187,28 +183,14 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 		TokenReviewCA:  d.authority.PEM(),
 		TokenReviewBy:  d.token,
 		Light:          d.profile != Full,
-		Pods:           network == ProxiedNetwork,
 		Log:            d.log,
 	})
-	options := controllers.Options{
+	agent := controllers.New(controllers.Options{
 		Dir: p.controllers(), Tools: p.tools(), Bin: p.bin(), Home: p.home(), Proxy: proxyFor(d.ports.proxy, d.token),
 		CA: d.authority.CertFile("ca"), Tenant: AzureTenant, Sockets: filepath.Dir(d.socket), Supervisor: d.supervisor, Ports: book, Log: d.log,
-	}
-	if network == ProxiedNetwork {
-		if d.profile != Full {
-			return nil, fmt.Errorf("a %s network needs the profile %s: its pods look for their images", ProxiedNetwork, Full)
-		}
-		if d.company, err = d.newCompany(); err != nil {
-			return nil, err
-		}
-		options.Company = d.egress()
-	}
-	agent := controllers.New(options)
+	})
 	manager := cloudmanager.New(cloudmanager.Options{Cloud: d.cloudOf, Entra: d.azureAs, Log: d.log})
 	d.clusters = &clusters{planes: planes, agent: agent, cloud: manager, engines: d.profile != Light, doors: doors{closed: network == ClosedNetwork}}
-	if d.company != nil {
-		d.clusters.kubelet = d.kubelet()
-	}
 	faults := &standin.Faults{}
 	d.accounts, err = openAccounts(p, standin.Options{
 		Faults: faults, Clusters: d.clusters, Region: Region, LatencyScale: latencyScale(), RoleBoundary: os.Getenv("TOMBOLO_LAB_ROLE_BOUNDARY"), Tags: tagPolicy(),
@@ -228,9 +210,6 @@ func (d *daemon) choosePorts(book *ports.Book, network Network) error {
 	wanted := map[string]*int{"aws-provider": &d.ports.provider, "azure-provider": &d.ports.azure, "azure-manager": &d.ports.manager, "secrets-key": &d.ports.secrets, "eks": &d.ports.eks, "token-reviews": &d.ports.reviews, "proxy": &d.ports.proxy}
 	if network == ClosedNetwork {
 		wanted["runner"] = &d.ports.runner
-	}
-	if network == ProxiedNetwork {
-		wanted["company-proxy"], wanted["no-way"] = &d.ports.company, &d.ports.noWay
 	}
 	if err := book.Fill(wanted); err != nil {
 		return err
@@ -338,14 +317,6 @@ func (d *daemon) serve(ctx context.Context) error {
 		runner := &http.Server{Addr: loopback(d.ports.runner), Handler: d.runner(), ReadHeaderTimeout: 10 * time.Second}
 		go func() { failed <- runner.ListenAndServe() }()
 		defer runner.Close()
-	}
-
-	if d.company != nil {
-		end, err := d.company.serve(d, failed)
-		if err != nil {
-			return err
-		}
-		defer end()
 	}
 
 	control, err := d.serveControl(failed)

@@ -9,15 +9,13 @@ import (
 )
 
 // attached are the plugins that engines find running, as Pulumi's variable has them. Engines
-// start the EKS component themselves where it is the released one, as for users, and where a
-// network is between: it then has their environment.
-func (l *Lab) attached(at servicePorts, network Network) (string, error) {
+// start the EKS component themselves where a network is between: it then has their environment.
+func (l *Lab) attached(at servicePorts, network Network) string {
 	all := fmt.Sprintf("aws:%d,azure-native:%d", at.provider, at.azure)
-	build, err := l.EKS()
-	if err == nil && build == PinnedEKS && network == OpenNetwork && l.CheckEKS() == nil {
+	if network == OpenNetwork && l.CheckEKS() == nil {
 		all += fmt.Sprintf(",eks:%d", at.eks)
 	}
-	return all, err
+	return all
 }
 
 // newEKS is the component with its processes.

@@ -71,10 +71,6 @@ func (l *Lab) Env() (map[string]string, error) {
 	if err := l.daemon().Ask(context.Background(), http.MethodPost, "/session", sessionRequest{os.Getenv(RoleVariable)}, &by); err != nil {
 		return nil, fmt.Errorf("get credentials of the lab's account: %w", err)
 	}
-	attached, err := l.attached(chosen, network)
-	if err != nil {
-		return nil, err
-	}
 	list := string(filepath.ListSeparator)
 	env := map[string]string{
 		"PATH":                     p.bin() + list + p.tools() + list + os.Getenv("PATH"),
@@ -82,7 +78,7 @@ func (l *Lab) Env() (map[string]string, error) {
 		"PULUMI_BACKEND_URL":       l.Backend(),
 		"PULUMI_CONFIG_PASSPHRASE": passphrase,
 		control.SecretsVariable:    secretskey.URL(secretskey.Alias, Region, loopback(chosen.secrets)),
-		"PULUMI_DEBUG_PROVIDERS":   attached,
+		"PULUMI_DEBUG_PROVIDERS":   l.attached(chosen, network),
 		"PULUMI_SKIP_UPDATE_CHECK": "true",
 		// Plain pulumi finds there which of both encrypts a stack's secrets.
 		"PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER": "true",
@@ -116,12 +112,6 @@ func (l *Lab) Env() (map[string]string, error) {
 		return nil, err
 	}
 	maps.Copy(env, azure)
-	if network == ProxiedNetwork {
-		if env[MirrorPasswordVariable], err = secret(p.mirrorPassword()); err != nil {
-			return nil, err
-		}
-		env[CompanyCAVariable] = filepath.Join(p.company(), "ca.crt")
-	}
 	if network == ClosedNetwork {
 		env[addressesVariable] = outsideAddress
 		env[RunnerVariable] = "http://" + runnerAddress + ":" + proxyToken + "@" + loopback(chosen.runner)

@@ -16,7 +16,6 @@ func (p paths) in(name string) string { return filepath.Join(p.dir(), name) }
 func (p paths) tools() string         { return filepath.Join(p.root, ".tools", "bin") }
 func (p paths) compilerFlags() string { return filepath.Join(p.root, ".tools", "goflags") }
 func (p paths) plugins() string       { return filepath.Join(p.root, ".tools", "plugins") }
-func (p paths) released() string      { return filepath.Join(p.root, ".tools", "plugins-released") }
 func (p paths) bin() string           { return p.in("bin") }
 func (p paths) program() string       { return filepath.Join(p.in("libexec"), "tombolo") }
 func (p paths) logs() string          { return p.in("logs") }
@@ -24,7 +23,6 @@ func (p paths) run() string           { return p.in("run") }          // pid fil
 func (p paths) home() string          { return p.in("home") }         // HOME of the child processes
 func (p paths) daemon() string        { return control.File(p.root) } // how to reach the daemon
 func (p paths) profile() string       { return p.in("profile") }
-func (p paths) eks() string           { return p.in("eks") }
 func (p paths) network() string       { return p.in("network") }
 func (p paths) ports() string         { return p.in("ports.json") }
 func (p paths) pki() string           { return p.in("pki") }
@@ -32,22 +30,20 @@ func (p paths) cloud() string         { return p.in("aws") }
 func (p paths) member() string        { return p.in("aws-member") } // the organisation's other account
 func (p paths) azure() string         { return p.in("azure") }
 func (p paths) azureToken() string    { return p.in("azure-token") } // of the pipeline, for Entra
-func (p paths) company() string       { return p.in("company") }     // certificates of the company's proxy
 func (p paths) clusters() string      { return p.in("clusters") }
 func (p paths) controllers() string   { return p.in("controllers") }
 func (p paths) repository(tree string) string {
 	return filepath.Join(p.in("git"), trees()[tree])
 }
-func (p paths) gitToken() string       { return p.in("git-token") }
-func (p paths) mirrorPassword() string { return p.in("mirror-password") }
-func (p paths) token() string          { return p.in("token") } // of the daemon's own ports
-func (p paths) inbox() string          { return p.in("inbox.jsonl") }
-func (p paths) passphrase() string     { return p.in("passphrase") }
-func (p paths) secretsKey() string     { return p.in("secrets-key") }
-func (p paths) state() string          { return p.in("state") } // Pulumi's state backend
-func (p paths) pulumiHome() string     { return p.in("pulumi") }
-func (p paths) pulumiLogs() string     { return filepath.Join(p.pulumiHome(), "logs") }
-func (p paths) daemonLog() string      { return filepath.Join(p.logs(), "daemon.log") }
+func (p paths) gitToken() string   { return p.in("git-token") }
+func (p paths) token() string      { return p.in("token") } // of the daemon's own ports
+func (p paths) inbox() string      { return p.in("inbox.jsonl") }
+func (p paths) passphrase() string { return p.in("passphrase") }
+func (p paths) secretsKey() string { return p.in("secrets-key") }
+func (p paths) state() string      { return p.in("state") } // Pulumi's state backend
+func (p paths) pulumiHome() string { return p.in("pulumi") }
+func (p paths) pulumiLogs() string { return filepath.Join(p.pulumiHome(), "logs") }
+func (p paths) daemonLog() string  { return filepath.Join(p.logs(), "daemon.log") }
 func (p paths) platform(tree string) string {
 	return filepath.Join(p.root, "platform", tree)
 }

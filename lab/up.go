@@ -157,11 +157,6 @@ func (l *Lab) CheckEKS() error {
 	if err := l.checkProviders(eksProvider); err != nil {
 		return err
 	}
-	if build, err := l.EKS(); err != nil {
-		return err
-	} else if _, err := os.Stat(l.paths().released()); build == ReleasedEKS && err != nil {
-		return fmt.Errorf("the released EKS plugin is missing in %s; run `make tools-released`", l.paths().released())
-	}
 	if _, err := exec.LookPath("node"); err != nil {
 		return errors.New("node, which runs the EKS provider, is missing; install Node.js 20 or newer")
 	}

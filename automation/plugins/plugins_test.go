@@ -93,13 +93,13 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// TestReleases: the versions that the released EKS plugin has in it are those that
-// the lab runs it with, and the release is the one of go.mod.
+// TestReleases: the released EKS plugin whose versions are written down is the one of go.mod,
+// and the one that the lab builds.
 func TestReleases(t *testing.T) {
 	var lock struct {
 		Packages map[string]struct{ Version string }
 	}
-	data, err := os.ReadFile(filepath.FromSlash("../../tools/eks-released/package-lock.json"))
+	data, err := os.ReadFile(filepath.FromSlash("../../tools/eks/package-lock.json"))
 	assert.NilError(t, err)
 	assert.NilError(t, json.Unmarshal(data, &lock))
 	data, err = os.ReadFile("../../go.mod")
@@ -117,9 +117,6 @@ func TestReleases(t *testing.T) {
 	r := all[0]
 	assert.Check(t, is.Equal("v"+r.Version, pinned), "read the versions of the pinned release at its source")
 	assert.Check(t, is.Equal(lock.Packages["node_modules/@pulumi/eks"].Version, r.Version))
-	for name, version := range r.SDKs {
-		assert.Check(t, is.Equal(lock.Packages["node_modules/@pulumi/"+name].Version, version), name)
-	}
 	for _, name := range r.Asks {
 		assert.Check(t, r.SDKs[name] != "", name)
 	}

@@ -118,7 +118,7 @@ func (b *builder) makeControlPlane() (err error) {
 		ApiServerAccessProfile: b.access(),
 		NetworkProfile:         b.network(),
 		HttpProxyConfig:        b.proxy(),
-		AgentPoolProfiles:      containerservice.ManagedClusterAgentPoolProfileArray{b.inlineProfile(system)},
+		AgentPoolProfiles:      containerservice.ManagedClusterAgentPoolProfileArray{b.profile(system)},
 	}, options...)
 	b.complete = append(b.complete, b.cluster)
 	return err

@@ -35,29 +35,18 @@ func (b *builder) makePools() error {
 	return nil
 }
 
+// pool is a pool beside the cluster: what its profile has, and where it belongs to.
 func (b *builder) pool(p NodePool) *containerservice.AgentPoolArgs {
+	of := b.profile(p)
 	args := &containerservice.AgentPoolArgs{
-		AgentPoolName:       pulumi.String(p.Name),
-		ResourceGroupName:   b.args.ResourceGroup,
-		ResourceName:        ready.After(pulumi.String(b.args.Name).ToStringOutput(), b.cluster),
-		Type:                pulumi.String("VirtualMachineScaleSets"),
-		Mode:                pulumi.String(p.mode()),
-		OrchestratorVersion: pulumi.String(b.nodeVersion()),
-		VmSize:              pulumi.String(p.VMSize),
-		OsType:              pulumi.String("Linux"),
-		OsSKU:               pulumi.String(p.OS),
-		OsDiskSizeGB:        pulumi.Int(p.DiskGiB),
-		MaxPods:             pulumi.Int(p.MaxPods),
-		EnableAutoScaling:   pulumi.Bool(true),
-		MinCount:            pulumi.Int(p.Min),
-		MaxCount:            pulumi.Int(p.Max),
-		Count:               pulumi.Int(p.count()),
-		VnetSubnetID:        b.args.SubnetReady.ToStringOutput(),
-		AvailabilityZones:   list(p.Zones),
-		NodeLabels:          pulumi.ToStringMap(p.Labels),
-		NodeTaints:          list(p.taints()),
-		UpgradeSettings:     p.upgrade(),
-		Tags:                pulumi.ToStringMap(b.args.Tags),
+		AgentPoolName:     pulumi.String(p.Name),
+		ResourceGroupName: b.args.ResourceGroup,
+		ResourceName:      ready.After(pulumi.String(b.args.Name).ToStringOutput(), b.cluster),
+		Type:              of.Type, Mode: of.Mode, OrchestratorVersion: of.OrchestratorVersion,
+		VmSize: of.VmSize, OsType: of.OsType, OsSKU: of.OsSKU, OsDiskSizeGB: of.OsDiskSizeGB, MaxPods: of.MaxPods,
+		EnableAutoScaling: of.EnableAutoScaling, MinCount: of.MinCount, MaxCount: of.MaxCount, Count: of.Count,
+		VnetSubnetID: of.VnetSubnetID, AvailabilityZones: of.AvailabilityZones,
+		NodeLabels: of.NodeLabels, NodeTaints: of.NodeTaints, UpgradeSettings: of.UpgradeSettings, Tags: of.Tags,
 	}
 	if p.Spot {
 		args.ScaleSetPriority = pulumi.String("Spot")
@@ -67,9 +56,9 @@ func (b *builder) pool(p NodePool) *containerservice.AgentPoolArgs {
 	return args
 }
 
-// inlineProfile is the pool as a part of the cluster. No pool for the system is of spot
-// capacity.
-func (b *builder) inlineProfile(p NodePool) containerservice.ManagedClusterAgentPoolProfileArgs {
+// profile is the pool as a part of the cluster, and what a pool beside it has too. The part is for
+// the system, and no such pool is of spot capacity.
+func (b *builder) profile(p NodePool) containerservice.ManagedClusterAgentPoolProfileArgs {
 	return containerservice.ManagedClusterAgentPoolProfileArgs{
 		Name:                pulumi.String(p.Name),
 		Type:                pulumi.String("VirtualMachineScaleSets"),

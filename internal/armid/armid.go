@@ -1,9 +1,13 @@
 // Package armid reads and writes the ids of Azure's Resource Manager. What core makes has
 // names that the cluster file gives, so that its ids are known before it is made.
+//
+// The SDK's parser is in azcore/arm, whose HTTP client would come along: config would link 72
+// packages more.
 package armid
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -18,6 +22,7 @@ const (
 	PrivateZones    = "Microsoft.Network/privateDnsZones"
 	Vaults          = "Microsoft.KeyVault/vaults"
 	StorageAccounts = "Microsoft.Storage/storageAccounts"
+	Groups          = "Microsoft.Resources/resourceGroups"
 )
 
 // subnets is the type of subnets below that of networks.
@@ -42,48 +47,109 @@ func Subnet(subscription, group, network, subnet string) string {
 }
 
 // containers is the type of blob containers below that of storage accounts.
-const containers = "/blobServices/default/containers/"
+const containers = "blobServices/containers"
 
 // Container is the id of a blob container in a storage account.
 func Container(subscription, group, account, container string) string {
-	return Resource(subscription, group, StorageAccounts, account) + containers + container
+	return Resource(subscription, group, StorageAccounts, account) + "/blobServices/default/containers/" + container
 }
 
-// ContainerParts are the names of the storage account and the container in the id of a container;
-// "" for any other id.
-func ContainerParts(id string) (account, container string) {
-	account, container, found := strings.Cut(id, containers)
-	if !found {
-		return "", ""
+// ID is the id of a resource in Azure's Resource Manager, and its parts. Azure tells no capitals
+// from small letters in it. Source:
+// https://learn.microsoft.com/azure/azure-resource-manager/management/resource-name-rules and
+// https://learn.microsoft.com/rest/api/resources/resources/get-by-id
+type ID struct {
+	// Text is the whole id.
+	Text string
+	// Subscription and Group that the resource is in; Group is "" for what is above groups.
+	Subscription, Group string
+	// Type of the resource, such as Microsoft.Network/virtualNetworks/subnets; for a group Groups.
+	Type string
+	// Name of the resource, and Parent, the id of what it is a part of, or on; "" for none.
+	Name, Parent string
+}
+
+// Parse reads an id; false for a text that is none.
+func Parse(text string) (ID, bool) {
+	parts := strings.Split(strings.TrimPrefix(text, "/"), "/")
+	if SubscriptionOf(text) == "" || len(parts)%2 != 0 || slices.Contains(parts, "") {
+		return ID{}, false
 	}
-	return NameOf(account), container
+	id := ID{Text: text, Subscription: parts[1], Name: NameOf(text)}
+	if group := GroupOf(text); group != "" {
+		id.Group, id.Type = NameOf(group), Groups
+	}
+	provider := -1
+	for i := 2; i < len(parts); i += 2 {
+		if strings.EqualFold(parts[i], "providers") {
+			provider = i
+		}
+	}
+	if provider < 0 {
+		return id, true
+	}
+	id.Type = parts[provider+1]
+	for i := provider + 2; i < len(parts); i += 2 {
+		id.Type += "/" + parts[i]
+	}
+	switch {
+	case len(parts)-provider > 4: // a part of another resource of the provider
+		id.Parent = "/" + strings.Join(parts[:len(parts)-2], "/")
+	case provider > 4: // a resource on another one
+		id.Parent = "/" + strings.Join(parts[:provider], "/")
+	}
+	return id, true
 }
 
-// SubscriptionOf is the subscription in an id, "" when there is none.
+// Is says that the resource is of a type.
+func (id ID) Is(resourceType string) bool { return strings.EqualFold(id.Type, resourceType) }
+
+// In says that the resource is in a group of a subscription, or that it is the group.
+func (id ID) In(subscription, group string) bool {
+	return strings.EqualFold(id.Subscription, subscription) && strings.EqualFold(id.Group, group)
+}
+
+// Same says that two texts are the id of one resource.
+func Same(a, b string) bool { return strings.EqualFold(a, b) }
+
+// Is says that an id is of a resource of a type.
+func Is(text, resourceType string) bool {
+	id, ok := Parse(text)
+	return ok && id.Is(resourceType)
+}
+
+// SubscriptionOf is the subscription in an id or in the beginning of one, "" when there is none.
 func SubscriptionOf(id string) string {
-	parts := strings.Split(id, "/")
-	if len(parts) < 3 || !strings.EqualFold(parts[1], "subscriptions") {
+	parts := strings.SplitN(id, "/", 4)
+	if len(parts) < 3 || parts[0] != "" || !strings.EqualFold(parts[1], "subscriptions") {
 		return ""
 	}
 	return parts[2]
 }
 
-// GroupOf is the id of the resource group in an id, "" when there is none.
+// GroupOf is the id of the resource group in an id or in the beginning of one, "" when there is
+// none.
 func GroupOf(id string) string {
 	parts := strings.Split(id, "/")
-	if SubscriptionOf(id) == "" || len(parts) < 5 || !strings.EqualFold(parts[3], "resourceGroups") {
+	if SubscriptionOf(id) == "" || len(parts) < 5 || !strings.EqualFold(parts[3], "resourceGroups") || parts[4] == "" {
 		return ""
 	}
 	return strings.Join(parts[:5], "/")
 }
 
-// Is says that an id is of a resource of a type. Azure tells no capitals from small letters.
-func Is(id, resourceType string) bool {
-	return strings.Contains(strings.ToLower(id), "/providers/"+strings.ToLower(resourceType)+"/")
-}
-
 // NameOf is the last part of an id, the name of what it is of.
 func NameOf(id string) string { return id[strings.LastIndex(id, "/")+1:] }
+
+// ContainerParts are the names of the storage account and the container in the id of a container;
+// "" for any other id.
+func ContainerParts(text string) (account, container string) {
+	id, _ := Parse(text)
+	if !id.Is(StorageAccounts + "/" + containers) {
+		return "", ""
+	}
+	services, _ := Parse(id.Parent)
+	return NameOf(services.Parent), id.Name
+}
 
 // SubnetParts are the parts of the id of a subnet.
 type SubnetParts struct {
@@ -95,17 +161,11 @@ func (s SubnetParts) NetworkID() string {
 	return Resource(s.Subscription, s.Group, VirtualNetworks, s.Network)
 }
 
-// ParseSubnet reads the id of a subnet. Azure tells no capitals from small letters in ids.
-func ParseSubnet(id string) (SubnetParts, error) {
-	form := strings.Split(Subnet("", "", "", ""), "/")
-	parts := strings.Split(id, "/")
-	matches := len(parts) == len(form)
-	for i := 0; matches && i < len(form); i++ {
-		given := form[i] == "" && i > 0 // the names, between the words
-		matches = given && parts[i] != "" || !given && strings.EqualFold(parts[i], form[i])
+// ParseSubnet reads the id of a subnet.
+func ParseSubnet(text string) (SubnetParts, error) {
+	id, _ := Parse(text)
+	if !id.Is(VirtualNetworks+"/"+subnets) || id.Group == "" {
+		return SubnetParts{}, fmt.Errorf("%q is no id of a subnet; write %s", text, Subnet("<subscription>", "<group>", "<network>", "<subnet>"))
 	}
-	if !matches {
-		return SubnetParts{}, fmt.Errorf("%q is no id of a subnet; write %s", id, Subnet("<subscription>", "<group>", "<network>", "<subnet>"))
-	}
-	return SubnetParts{Subscription: parts[2], Group: parts[4], Network: parts[8], Subnet: parts[10]}, nil
+	return SubnetParts{Subscription: id.Subscription, Group: id.Group, Network: NameOf(id.Parent), Subnet: id.Name}, nil
 }

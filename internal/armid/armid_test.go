@@ -15,7 +15,7 @@ func TestIDs(t *testing.T) {
 	assert.Check(t, is.Equal(SubscriptionOf(id), "s"))
 	assert.Check(t, is.Equal(SubscriptionOf("subnet-1"), ""))
 	assert.Check(t, is.Equal(NameOf(id), "n"))
-	assert.Check(t, Is(strings.ToLower(id), VirtualNetworks) && !Is(id, Identities))
+	assert.Check(t, Is(strings.ToLower(id), VirtualNetworks+"/subnets") && !Is(id, Identities))
 	assert.Check(t, is.Equal(GroupOf(id), "/subscriptions/s/resourceGroups/g"))
 	assert.Check(t, is.Equal(GroupOf("/subscriptions/s"), ""))
 	account, container := ContainerParts(Container("s", "g", "logs", "loki"))
@@ -36,4 +36,32 @@ func TestParseSubnet(t *testing.T) {
 		_, err := ParseSubnet(wrong)
 		assert.Check(t, is.ErrorContains(err, "is no id of a subnet; write /subscriptions/<subscription>/"), wrong)
 	}
+}
+
+func TestParse(t *testing.T) {
+	const group = "/subscriptions/s/resourceGroups/g"
+	for _, want := range []ID{
+		{Text: "/subscriptions/s", Subscription: "s", Name: "s"},
+		{Text: group, Subscription: "s", Group: "g", Type: Groups, Name: "g"},
+		{Text: group + "/providers/Microsoft.Network/virtualNetworks/v", Subscription: "s", Group: "g", Type: "Microsoft.Network/virtualNetworks", Name: "v"},
+		{
+			Text: group + "/providers/Microsoft.Network/virtualNetworks/v/subnets/n", Subscription: "s", Group: "g",
+			Type: "Microsoft.Network/virtualNetworks/subnets", Name: "n", Parent: group + "/providers/Microsoft.Network/virtualNetworks/v",
+		},
+		{
+			Text:         group + "/providers/Microsoft.Network/virtualNetworks/v/providers/Microsoft.Authorization/roleAssignments/r",
+			Subscription: "s", Group: "g", Type: "Microsoft.Authorization/roleAssignments", Name: "r",
+			Parent: group + "/providers/Microsoft.Network/virtualNetworks/v",
+		},
+	} {
+		got, ok := Parse(want.Text)
+		assert.Check(t, ok, want.Text)
+		assert.Check(t, is.DeepEqual(got, want))
+	}
+	for _, text := range []string{"", "arn:aws:ec2:r:1:vpc/vpc-1", "/subscriptions", "/subscriptions/s/resourceGroups", "/subscriptions/s/resourceGroups/", "/subscriptions//resourceGroups/g", "/providers/x"} {
+		_, ok := Parse(text)
+		assert.Check(t, !ok, text)
+	}
+	id, _ := Parse("/subscriptions/S/resourcegroups/G/providers/microsoft.network/virtualnetworks/v")
+	assert.Check(t, id.In("s", "g") && id.Is("Microsoft.Network/virtualNetworks"))
 }

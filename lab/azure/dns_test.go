@@ -6,6 +6,7 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/internal/armid"
 	"tombolo/lab/azure/arm"
 	"tombolo/lab/azure/dns"
 	"tombolo/lab/azure/network"
@@ -18,7 +19,7 @@ func TestZones(t *testing.T) {
 	zone := w.Add(dns.ZoneType, "zone", props{"resourceGroupName": demo, "zoneName": "example.com", "location": "Global"})
 	assert.Check(t, is.Equal(zone.ID, "/subscriptions/"+arm.Subscription+"/resourceGroups/demo/providers/Microsoft.Network/dnszones/example.com"))
 	private := w.Add(dns.PrivateZoneType, "private", props{"resourceGroupName": demo, "privateZoneName": "corp.example", "location": "global"})
-	assert.Check(t, is.Equal(arm.NameOf(private.ID), "corp.example"))
+	assert.Check(t, is.Equal(armid.NameOf(private.ID), "corp.example"))
 	w.denied(dns.ZoneType, props{"resourceGroupName": demo, "zoneName": "example.org", "location": arm.Location}, `Code="LocationNotAvailableForResourceType"`)
 	w.denied(dns.ZoneType, props{"resourceGroupName": demo, "zoneName": "com", "location": "global"}, "Resource name com is invalid.")
 
@@ -35,7 +36,7 @@ func TestTeamZone(t *testing.T) {
 	identity := w.identity("demo-external-dns")
 	const contributor = "befefa01-2a29-4197-83a8-272ff33ce314"
 	w.assign("records", identity, contributor, dns.TeamZoneID)
-	w.assign("group", identity, rbac.Reader, arm.GroupOf(dns.TeamZoneID))
+	w.assign("group", identity, rbac.Reader, armid.GroupOf(dns.TeamZoneID))
 	w.denied(rbac.AssignmentType, w.assignment(identity.Out.Str("principalId"), contributor, dns.TeamZoneID+"x", nil), `Code="ResourceNotFound"`)
 	w.configure(props{"subscriptionId": arm.NetworkSubscription})
 	found, err := w.Invoke("azure-native:network/v20180501:getZone", props{"resourceGroupName": network.TeamGroup, "zoneName": dns.TeamZoneName})

@@ -8,6 +8,7 @@ import (
 
 	"gotest.tools/v3/assert"
 
+	"tombolo/internal/armid"
 	"tombolo/lab/azure/arm"
 	"tombolo/lab/azure/containerservice"
 	"tombolo/lab/azure/network"
@@ -41,7 +42,7 @@ func TestLifecycle(t *testing.T) {
 // TestNodeGroup: the group of the nodes comes and goes with the cluster.
 func TestNodeGroup(t *testing.T) {
 	w := newWorld(t)
-	id := arm.GroupID(arm.Subscription, "demo-nodes")
+	id := armid.Group(arm.Subscription, "demo-nodes")
 	assert.Equal(t, w.read(arm.GroupType, id, nil).Id, id)
 	assert.NilError(t, w.Delete(w.nodePool))
 	assert.NilError(t, w.Delete(w.cluster))

@@ -7,6 +7,7 @@ import (
 
 	"gotest.tools/v3/assert"
 
+	"tombolo/internal/armid"
 	"tombolo/lab/azure/arm"
 	"tombolo/lab/azure/authorization"
 	"tombolo/lab/azure/containerservice"
@@ -163,7 +164,7 @@ func TestGroupInUse(t *testing.T) {
 	w.Make(arm.GroupType, "other", props{"resourceGroupName": "other", "location": arm.Location})
 	w.Make(containerservice.ClusterType, "cluster", w.clusterArgs(props{"resourceGroupName": "other"}))
 	standintest.Refuses(t, w.Delete(w.group), `Status=409 Code="ResourceGroupDeletionBlocked" Message="Deletion of resource group 'demo' failed as resources with identifiers '`+w.subnet.ID)
-	standintest.Refuses(t, w.Delete(&thing{Token: arm.GroupType, ID: arm.GroupID(arm.Subscription, "demo-nodes")}), `Code="DenyAssignmentAuthorizationFailed"`)
+	standintest.Refuses(t, w.Delete(&thing{Token: arm.GroupType, ID: armid.Group(arm.Subscription, "demo-nodes")}), `Code="DenyAssignmentAuthorizationFailed"`)
 }
 
 func TestCredentialsAreRefused(t *testing.T) {
@@ -204,7 +205,7 @@ func TestAssignmentsAreRefused(t *testing.T) {
 		{props{"roleDefinitionId": rbac.Definition(arm.Subscription, arm.Subscription)}, `Code="RoleDefinitionDoesNotExist" Message="The specified role definition with ID '00000000000040008000000000000001' does not exist."`},
 		{props{"principalId": arm.UUID()}, `Status=400 Code="PrincipalNotFound" Message="Principal `},
 		{props{"principalType": "Group"}, `Code="UnmatchedPrincipalType" Message="The PrincipalId '` + strings.ReplaceAll(principal, "-", "") + `' has type 'ServicePrincipal' , which is different from specified PrinciaplType 'Group'."`},
-		{props{"scope": arm.GroupID(arm.Subscription, "gone")}, `Code="ResourceGroupNotFound"`},
+		{props{"scope": armid.Group(arm.Subscription, "gone")}, `Code="ResourceGroupNotFound"`},
 		{props{"scope": w.subnet.ID + "2"}, `Status=404 Code="ResourceNotFound" Message="The Resource 'Microsoft.Network/virtualNetworks/demo/subnets/demo-nodes2' under resource group 'demo' was not found.`},
 		{nil, `Status=409 Code="RoleAssignmentExists" Message="The role assignment already exists. The ID of the existing role assignment is `},
 	} {

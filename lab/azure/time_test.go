@@ -9,6 +9,7 @@ import (
 
 	"gotest.tools/v3/assert"
 
+	"tombolo/internal/armid"
 	"tombolo/lab/azure/arm"
 	"tombolo/lab/azure/containerservice"
 	"tombolo/lab/azure/managedidentity"
@@ -158,10 +159,10 @@ func TestLostAnswer(t *testing.T) {
 	assert.NilError(t, err)
 	group := props{"resourceGroupName": demo, "location": arm.Location}
 	a.denied(arm.GroupType, group, `Put "https://management.azure.com/providers/Microsoft.Resources/resourceGroups/demo": net/http: timeout awaiting response headers`)
-	a.denied(arm.GroupType, group, "cannot create already existing resource '"+arm.GroupID(arm.Subscription, demo)+"'")
+	a.denied(arm.GroupType, group, "cannot create already existing resource '"+armid.Group(arm.Subscription, demo)+"'")
 	_, err = a.Cloud.AddFault(standin.Fault{Kind: standin.FaultAnswerLost, Operation: standin.OpDelete, Type: "ResourceGroup"})
 	assert.NilError(t, err)
-	made := &thing{Token: arm.GroupType, ID: arm.GroupID(arm.Subscription, demo)}
+	made := &thing{Token: arm.GroupType, ID: armid.Group(arm.Subscription, demo)}
 	standintest.Refuses(t, a.Delete(made), `Delete "https://management.azure.com`+made.ID+`": net/http: timeout awaiting response headers`)
 	assert.NilError(t, a.Delete(made))
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"tombolo/internal/armid"
 	"tombolo/lab/azure/arm"
 	"tombolo/lab/azure/containerservice"
 	"tombolo/lab/standin"
@@ -36,7 +37,7 @@ func (w *azureMaker) managed() (managed, error) {
 		}
 		properties := standin.Props(r.Properties)
 		m := managed{
-			subscription: arm.SubscriptionOf(r.ID), nodeGroup: r.Text("nodeResourceGroup"), location: r.Text("location"), tags: properties.Sub("tags"),
+			subscription: armid.SubscriptionOf(r.ID), nodeGroup: r.Text("nodeResourceGroup"), location: r.Text("location"), tags: properties.Sub("tags"),
 		}
 		for _, pool := range properties.Objects("agentPoolProfiles") {
 			m.subnet = pool.Str("vnetSubnetID")
@@ -55,7 +56,7 @@ func (m managed) in(group string, inputs map[string]any) map[string]any {
 // found is the resource of a type with a name in the group of the nodes, if there is one.
 func (w *azureMaker) found(m managed, token, name string) (standin.Resource, bool) {
 	for _, r := range w.cloud.Find(token, nil) {
-		if arm.Same(arm.GroupOf(r.ID), arm.GroupID(m.subscription, m.nodeGroup)) && strings.EqualFold(arm.NameOf(r.ID), name) {
+		if arm.Same(armid.GroupOf(r.ID), armid.Group(m.subscription, m.nodeGroup)) && strings.EqualFold(armid.NameOf(r.ID), name) {
 			return r, true
 		}
 	}

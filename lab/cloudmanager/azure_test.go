@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
 
+	"tombolo/internal/armid"
 	"tombolo/lab/azure"
 	"tombolo/lab/azure/arm"
 	"tombolo/lab/azure/authorization"
@@ -81,7 +82,7 @@ func (a *tenant) watching(objects ...runtime.Object) *watch {
 func (a *tenant) nodeGroup() string {
 	var ids []string
 	for _, item := range a.cloud.Inventory() {
-		if path, in := strings.CutPrefix(item.ID, arm.GroupID(arm.Subscription, "demo-nodes")+"/providers/"); in {
+		if path, in := strings.CutPrefix(item.ID, armid.Group(arm.Subscription, "demo-nodes")+"/providers/"); in {
 			ids = append(ids, path)
 		}
 	}
@@ -211,7 +212,7 @@ func TestAzureDiskInAnotherGroup(t *testing.T) {
 	w := a.watching(azureClass(corev1.PersistentVolumeReclaimRetain, map[string]string{"resourceGroup": "data"}), azureClaim(), azureNode)
 	err := w.reconcileClaim(t.Context(), azureClaim())
 	assert.Check(t, is.ErrorContains(err, "AuthorizationFailed"))
-	assert.NilError(t, authorization.Assign(a.cloud, a.control.Text("principalId"), rbac.Contributor, arm.GroupID(arm.Subscription, "data")))
+	assert.NilError(t, authorization.Assign(a.cloud, a.control.Text("principalId"), rbac.Contributor, armid.Group(arm.Subscription, "data")))
 	assert.NilError(t, w.reconcileClaim(t.Context(), azureClaim()))
 	in := a.watching(web(nil))
 	a.reconcile(in, "web")
@@ -219,5 +220,5 @@ func TestAzureDiskInAnotherGroup(t *testing.T) {
 	assert.Equal(t, a.nodeGroup(), "")
 	left := a.client.Find(compute.DiskType, nil)
 	assert.Assert(t, is.Len(left, 1))
-	assert.Equal(t, arm.GroupOf(left[0].ID), arm.GroupID(arm.Subscription, "data"))
+	assert.Equal(t, armid.GroupOf(left[0].ID), armid.Group(arm.Subscription, "data"))
 }

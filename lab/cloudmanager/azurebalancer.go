@@ -9,7 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"tombolo/lab/azure/arm"
+	"tombolo/internal/armid"
 	azurenetwork "tombolo/lab/azure/network"
 	"tombolo/lab/standin"
 )
@@ -109,7 +109,7 @@ type parts struct{ fronts, rules []any }
 // join gives a load balancer a frontend with the rules of a Service, and returns what has
 // become of it. The load balancer is made with its first frontend.
 func (w *azureMaker) join(ctx context.Context, m managed, name string, s *corev1.Service, front map[string]any) (standin.Props, error) {
-	id := arm.GroupID(m.subscription, m.nodeGroup) + "/providers/Microsoft.Network/loadBalancers/" + name
+	id := armid.Group(m.subscription, m.nodeGroup) + "/providers/Microsoft.Network/loadBalancers/" + name
 	balancer, there := w.found(m, azurenetwork.BalancerType, name)
 	p := partsOf(balancer).without(s)
 	p.fronts, p.rules = append(p.fronts, front), append(p.rules, rulesFor(id, s)...)

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"tombolo/internal/armid"
 	"tombolo/lab/azure/arm"
 	"tombolo/lab/azure/managedidentity"
 	"tombolo/lab/standin"
@@ -123,13 +124,13 @@ func (o *operated) inputs(ctx context.Context, subscription string) (map[string]
 		in["tags"] = tags
 	}
 	if o.owned == "" {
-		return in, arm.GroupID(subscription, name), nil
+		return in, armid.Group(subscription, name), nil
 	}
 	group, err := o.group(ctx, spec.Sub("owner"))
 	if err != nil {
 		return nil, "", err
 	}
-	in["resourceGroupName"] = arm.NameOf(group)
+	in["resourceGroupName"] = armid.NameOf(group)
 	return in, group + "/providers/" + o.owned + "/" + name, nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"tombolo/internal/armid"
 	"tombolo/lab/azure/arm"
 	"tombolo/lab/standin"
 )
@@ -181,8 +182,8 @@ func (o *operated) make(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if own := arm.SubscriptionOf(o.maker.(*azureMaker).id); !arm.Same(arm.SubscriptionOf(id), own) {
-		return &stalled{"Error", "SubscriptionNotFound", "The subscription '" + arm.SubscriptionOf(id) + "' could not be found."}
+	if own := armid.SubscriptionOf(o.maker.(*azureMaker).id); !arm.Same(armid.SubscriptionOf(id), own) {
+		return &stalled{"Error", "SubscriptionNotFound", "The subscription '" + armid.SubscriptionOf(id) + "' could not be found."}
 	}
 	if err := o.claim(ctx, id); err != nil {
 		return err

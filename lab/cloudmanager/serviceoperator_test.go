@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
+	"tombolo/internal/armid"
 	"tombolo/lab/azure/arm"
 	"tombolo/lab/azure/authorization"
 	"tombolo/lab/azure/managedidentity"
@@ -50,7 +51,7 @@ func newOperating(t *testing.T) *operating {
 	a := newTenant(t)
 	identity := a.make(managedidentity.IdentityType, map[string]any{"resourceGroupName": "demo", "location": arm.Location, "resourceName": "shop"})
 	o := &operating{tenant: a, principal: identity.Text("principalId")}
-	assert.NilError(t, authorization.Assign(a.cloud, o.principal, rbac.Contributor, arm.GroupID(arm.Subscription, "demo")))
+	assert.NilError(t, authorization.Assign(a.cloud, o.principal, rbac.Contributor, armid.Group(arm.Subscription, "demo")))
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: namespaceSecret, Namespace: "shop"}, Data: map[string][]byte{
 		"AZURE_CLIENT_ID": []byte(identity.Text("clientId")), "AZURE_TENANT_ID": []byte(arm.Tenant), "AZURE_SUBSCRIPTION_ID": []byte(arm.Subscription),
 	}}
@@ -149,7 +150,7 @@ func (o *operating) has(name string) bool {
 const resourceGroup, identityKind = "ResourceGroup", "UserAssignedIdentity"
 
 func inDemo(change props) map[string]any {
-	return standin.Merged(props{"location": arm.Location, "owner": map[string]any{"armId": arm.GroupID(arm.Subscription, "demo")}}, change)
+	return standin.Merged(props{"location": arm.Location, "owner": map[string]any{"armId": armid.Group(arm.Subscription, "demo")}}, change)
 }
 
 // TestOperatorMakesWhatTheSystemMay: an object becomes a resource of the system's identity, and
@@ -159,7 +160,7 @@ func TestOperatorMakesWhatTheSystemMay(t *testing.T) {
 	made := o.apply(identityKind, "api", nil, inDemo(props{"azureName": "shop-api", "tags": map[string]any{"team": "a"}}))
 	assert.Equal(t, ready(made), "True Succeeded")
 	assert.Check(t, is.DeepEqual(made.Sub("metadata")["finalizers"], []any{operatorFinalizer}))
-	id := arm.GroupID(arm.Subscription, "demo") + "/providers/Microsoft.ManagedIdentity/userAssignedIdentities/shop-api"
+	id := armid.Group(arm.Subscription, "demo") + "/providers/Microsoft.ManagedIdentity/userAssignedIdentities/shop-api"
 	assert.Check(t, is.Equal(made.Sub("metadata").Sub("annotations").Str(resourceAnnotation), id))
 	assert.Check(t, arm.Same(made.Sub("status").Str("id"), id) && made.Sub("status").Str("clientId") != "", "%v", made)
 	changed := o.apply(identityKind, "api", nil, inDemo(props{"azureName": "shop-api", "tags": map[string]any{"team": "b"}}))
@@ -181,11 +182,11 @@ func TestOperatorMakesWhatTheSystemMay(t *testing.T) {
 // says why.
 func TestOperatorIsRefused(t *testing.T) {
 	o := newOperating(t)
-	elsewhere := map[string]any{"armId": arm.GroupID(arm.Subscription, "data")}
+	elsewhere := map[string]any{"armId": armid.Group(arm.Subscription, "data")}
 	refused := o.apply(identityKind, "api", nil, inDemo(props{"owner": elsewhere}))
 	assert.Check(t, is.Contains(ready(refused), "False Warning AuthorizationFailed The client '"+arm.ClientID+"' with object id '"+o.principal+"' does not have authorization"))
 	assert.Check(t, is.Contains(ready(o.apply(resourceGroup, "mine", nil, props{"location": arm.Location})),
-		"over scope '"+arm.GroupID(arm.Subscription, "mine")+"'"))
+		"over scope '"+armid.Group(arm.Subscription, "mine")+"'"))
 	assert.Check(t, is.Contains(ready(o.apply(identityKind, "bad", nil, inDemo(props{"azureName": "a b"}))), "False Error InvalidResourceName"))
 	assert.Check(t, is.Equal(ready(o.apply(identityKind, "waits", nil, inDemo(props{"owner": map[string]any{"name": "mine"}}))),
 		`False Warning WaitingForOwner Owner "mine, Group/Kind: resources.azure.com/ResourceGroup" cannot be found. Progress is blocked until the owner is created.`))

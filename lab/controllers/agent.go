@@ -36,11 +36,9 @@ type Options struct {
 	Sockets string
 	// Home is HOME of the processes.
 	Home string
-	// Proxy is the URL of the HTTP proxy that knows the lab's host names.
+	// Proxy is the URL of the HTTP proxy that knows the lab's host names. A workload that names
+	// a proxy of this machine goes by that one.
 	Proxy string
-	// Company is the network of the clusters; nil for one in which every process goes by
-	// Proxy.
-	Company *Company
 	// Tenant is the id of the lab's tenant of Entra.
 	Tenant string
 	// CA is the file of the authority of the https hosts behind the proxy, PEM.
@@ -198,9 +196,6 @@ func (w *watch) start(ctx context.Context, ref reconcile.Object, p plan) error {
 	}
 	spec, err := w.initialise(ctx, p, dir, identity)
 	if err != nil {
-		return err
-	}
-	if err := w.started(ctx, p); err != nil {
 		return err
 	}
 	if err := w.o.Supervisor.Start(ctx, spec); err != nil {

@@ -105,32 +105,8 @@ func (c *cluster) kwokArgs() []string {
 		fmt.Sprintf("--server-address=127.0.0.1:%d", c.ports.kwok),
 	}
 	share := filepath.Join(filepath.Dir(c.tools), "share")
-	pods := filepath.Join(share, "kwok-pods.yaml")
-	if c.podsOfOthers {
-		pods = c.file(stagesFile)
-	}
-	return append(args, "--config="+filepath.Join(share, "kwok-nodes.yaml"), "--config="+pods)
+	return append(args, "--config="+filepath.Join(share, "kwok-nodes.yaml"), "--config="+filepath.Join(share, "kwok-pods.yaml"))
 }
-
-const stagesFile = "kwok.yaml"
-
-// deletion is the one stage of pods that is left to kwok where somebody else runs them.
-// Source of the format: https://kwok.sigs.k8s.io/docs/user/stages-configuration/
-const deletion = `apiVersion: kwok.x-k8s.io/v1alpha1
-kind: Stage
-metadata:
-  name: pod-goes
-spec:
-  resourceRef:
-    apiGroup: v1
-    kind: Pod
-  selector:
-    matchExpressions:
-      - {key: .metadata.deletionTimestamp, operator: Exists}
-  next:
-    finalizers: {empty: true}
-    delete: true
-`
 
 // emulation has the binaries behave as an older minor version.
 func (c *cluster) emulation() []string {

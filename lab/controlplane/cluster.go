@@ -2,7 +2,6 @@ package controlplane
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"net"
 	"net/netip"
@@ -27,8 +26,6 @@ type cluster struct {
 	home  string
 	ca    *pki.Authority
 	ports clusterPorts
-	// podsOfOthers says that kwok has no pods but to delete them.
-	podsOfOthers bool
 	// shared is the store of a light control plane; nil for one with its own.
 	shared *sharedEtcd
 }
@@ -136,11 +133,6 @@ func (c *cluster) runControllers(ctx context.Context, s *process.Supervisor) err
 	controllers.Healthy = process.HTTPHealthy(local("https", c.ports.controllers)+"/healthz", admin)
 	scheduler := c.process("kube-scheduler", c.schedulerArgs(), c.ports.scheduler)
 	scheduler.Healthy = process.HTTPHealthy(local("https", c.ports.scheduler)+"/healthz", admin)
-	if c.podsOfOthers {
-		if err := os.WriteFile(c.file(stagesFile), []byte(deletion), 0o600); err != nil {
-			return fmt.Errorf("write kwok's stages: %w", err)
-		}
-	}
 	kwok := c.process("kwok", c.kwokArgs(), c.ports.kwok)
 	kwok.Healthy = process.HTTPHealthy(local("http", c.ports.kwok)+"/healthz", nil)
 	g, ctx := errgroup.WithContext(ctx)

@@ -22,8 +22,8 @@ func read() []string {
 	}
 }
 
-// unused are the tools that no test uses, or one that names it as an input of its own.
-var unused = map[string]bool{"golangci-lint": true, "plugins-released": true}
+// unused are the tools that no test uses.
+var unused = map[string]bool{"golangci-lint": true}
 
 // Inputs identifies what the tests of a package depend on, in the checkout at root: the tests'
 // own program, which has all packages that they import; the package's testdata; the tools, by

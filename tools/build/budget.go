@@ -40,7 +40,6 @@ func budgets() map[string]budget {
 		wholePulumi:       {1643, 350 * time.Second},
 		"kubectl":         {0, 150 * time.Second},
 		"lint":            {0, 250 * time.Second},
-		"eks-released":    {0, 20 * time.Second},
 		programName:       {0, 290 * time.Second},
 	}
 }

@@ -8,18 +8,10 @@ import (
 	"path/filepath"
 )
 
-// eksGroup is the EKS plugin with the SDKs that the program has, too.
+// eksGroup is the EKS plugin with the SDKs that the program has.
 func eksGroup() group {
 	return group{name: "eks", needs: []string{"node", "npm"}, build: func(ctx context.Context, src, out, final string, p *progress) error {
-		return eksPlugin(ctx, src, out, final, "plugins", onUse, p)
-	}}
-}
-
-// releasedGroup is the EKS plugin with the versions that its release has in it, started as
-// that is, which a lab may run in place of the other: in a directory of its own.
-func releasedGroup() group {
-	return group{name: "eks-released", code: []string{"eks"}, needs: []string{"node", "npm"}, build: func(ctx context.Context, src, out, final string, p *progress) error {
-		return eksPlugin(ctx, src, out, final, "plugins-released", "", p)
+		return eksPlugin(ctx, src, out, final, p)
 	}}
 }
 
@@ -27,21 +19,14 @@ func releasedGroup() group {
 const onUse = "onuse.cjs"
 
 // eksPlugin installs the npm packages of src below out, which will be at final,
-// and writes a plugin that runs them into a directory of plugins there. first is a
-// script of src that Node.js runs before it; "" for none.
-func eksPlugin(ctx context.Context, src, out, final, plugins, first string, p *progress) error {
+// and writes a plugin that runs them into the directory of plugins there.
+func eksPlugin(ctx context.Context, src, out, final string, p *progress) error {
 	room := filepath.Base(src)
 	dir := filepath.Join(out, room)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	files := []string{"package.json", "package-lock.json", ".npmrc"}
-	node := "node"
-	if first != "" {
-		files = append(files, first)
-		node = fmt.Sprintf("node -r '%s'", filepath.Join(final, room, first))
-	}
-	for _, name := range files {
+	for _, name := range []string{"package.json", "package-lock.json", ".npmrc", onUse} {
 		content, err := os.ReadFile(filepath.Join(src, name))
 		if err != nil {
 			return err
@@ -58,7 +43,7 @@ func eksPlugin(ctx context.Context, src, out, final, plugins, first string, p *p
 	if err != nil {
 		return err
 	}
-	plugin := filepath.Join(out, plugins, "resource-eks-v"+version)
+	plugin := filepath.Join(out, "plugins", "resource-eks-v"+version)
 	if err := os.MkdirAll(plugin, 0o755); err != nil {
 		return err
 	}
@@ -75,7 +60,7 @@ func eksPlugin(ctx context.Context, src, out, final, plugins, first string, p *p
 	if err := os.WriteFile(filepath.Join(plugin, "asks.json"), asks, 0o644); err != nil {
 		return err
 	}
-	script := fmt.Sprintf("#!/bin/sh\nexec %s '%s' \"$@\"\n", node,
+	script := fmt.Sprintf("#!/bin/sh\nexec node -r '%s' '%s' \"$@\"\n", filepath.Join(final, room, onUse),
 		filepath.Join(final, room, "node_modules", "@pulumi", "eks", "cmd", "provider", "index.js"))
 	return os.WriteFile(filepath.Join(plugin, "pulumi-resource-eks"), []byte(script), 0o755)
 }

@@ -40,15 +40,14 @@ func everyLab() []group { return []group{pulumiGroup(), kubernetesGroup(), plugi
 // clusters alone is asked for by their files (-cluster), or by the name of its set.
 func sets() map[string][]group {
 	return map[string][]group{
-		"lab":      append(everyLab(), eksGroup()),
-		"argocd":   {argocdGroup()},
-		"secrets":  {sealedSecretsGroup(), externalSecretsGroup()},
-		"aws":      {wholePulumiGroup(), kubectlGroup()},
-		"azure":    append(everyLab(), kubeloginGroup()),
-		"lint":     {lintGroup()},
-		"released": {releasedGroup()},
-		"image":    {kubectlGroup(), kubeloginGroup()},
-		"test":     append(everyLab(), eksGroup(), argocdGroup(), kubeloginGroup(), sealedSecretsGroup(), externalSecretsGroup()),
+		"lab":     append(everyLab(), eksGroup()),
+		"argocd":  {argocdGroup()},
+		"secrets": {sealedSecretsGroup(), externalSecretsGroup()},
+		"aws":     {wholePulumiGroup(), kubectlGroup()},
+		"azure":   append(everyLab(), kubeloginGroup()),
+		"lint":    {lintGroup()},
+		"image":   {kubectlGroup(), kubeloginGroup()},
+		"test":    append(everyLab(), eksGroup(), argocdGroup(), kubeloginGroup(), sealedSecretsGroup(), externalSecretsGroup()),
 	}
 }
 

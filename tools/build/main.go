@@ -1,7 +1,7 @@
 // Command build builds the pinned tools of the lab, once for each state of
 // their modules, and links them into .tools of the checkout:
 //
-//	go run ./tools/build [-for argocd|aws|azure|lab|lint|released]
+//	go run ./tools/build [-for argocd|aws|azure|lab|lint]
 //
 // With -for program it builds bin/tombolo, and shows how far that is.
 //

@@ -64,7 +64,7 @@ func readFacts(ctx context.Context, client arm.Client, who caller, c *config.Clu
 	if f.Account != c.Cloud.Account || f.Tenant != c.Cloud.Tenant {
 		return
 	}
-	at := "/subscriptions/" + c.Cloud.Account
+	at := armid.Subscription(c.Cloud.Account)
 	var subscription struct{ State, TenantID string }
 	err := client.Get(ctx, at, subscriptionVersion, "", &subscription)
 	switch {

@@ -61,13 +61,13 @@ func kinds() []kind {
 		{typ: identityKind, version: identityVersion, name: "managed identity", token: "azure-native:managedidentity:UserAssignedIdentity", rank: 5},
 		{typ: "Microsoft.KeyVault/vaults", version: "2023-07-01", name: "key vault", token: "azure-native:keyvault:Vault", rank: 5, data: true},
 		{typ: "Microsoft.Storage/storageAccounts", version: "2023-05-01", name: "storage account", token: "azure-native:storage:StorageAccount", rank: 5, data: true, full: true},
-		{typ: arm.GroupType, version: listVersion, name: "resource group", token: "azure-native:resources:ResourceGroup", rank: 6},
+		{typ: armid.Groups, version: listVersion, name: "resource group", token: "azure-native:resources:ResourceGroup", rank: 6},
 	}
 }
 
 // kindOf is the kind of a resource; for one that is not listed, its own type is all that is
 // known of it.
-func kindOf(id arm.ID) kind {
+func kindOf(id armid.ID) kind {
 	for _, k := range kinds() {
 		if id.Is(k.typ) {
 			return k
@@ -78,7 +78,7 @@ func kindOf(id arm.ID) kind {
 
 // leftoverOf tells by its id what a resource is.
 func leftoverOf(r listed, proof string) teardown.Leftover {
-	id, _ := arm.ParseID(r.ID)
+	id, _ := armid.Parse(r.ID)
 	k := kindOf(id)
 	l := teardown.Leftover{Kind: k.name, ID: id.Name, CloudID: r.ID, Proof: proof, Type: k.token, Rank: k.rank, Data: k.data, GoesFull: k.full}
 	if claim := r.Tags[claimTag]; claim != "" {
@@ -118,7 +118,7 @@ func remove(ctx context.Context, client arm.Client, q teardown.Search, all []tea
 // versionOf is the version of the API by which a resource is read and deleted: the one of its
 // kind, or else the newest of its type that is no preview. "" when Azure names none.
 func versionOf(ctx context.Context, client arm.Client, l teardown.Leftover) (string, error) {
-	id, ok := arm.ParseID(l.CloudID)
+	id, ok := armid.Parse(l.CloudID)
 	if !ok {
 		return "", nil
 	}
@@ -132,7 +132,7 @@ func versionOf(ctx context.Context, client arm.Client, l teardown.Leftover) (str
 			APIVersions  []string
 		}
 	}
-	if err := client.Get(ctx, "/subscriptions/"+id.Subscription+"/providers/"+namespace, listVersion, "", &provider); err != nil && !arm.IsMissing(err) {
+	if err := client.Get(ctx, armid.Subscription(id.Subscription)+"/providers/"+namespace, listVersion, "", &provider); err != nil && !arm.IsMissing(err) {
 		return "", err
 	}
 	for _, t := range provider.ResourceTypes {

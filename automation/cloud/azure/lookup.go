@@ -43,7 +43,7 @@ type listed struct {
 func owned(ctx context.Context, client arm.Client, c *config.Cluster, owner string) ([]listed, error) {
 	var out []listed
 	for _, what := range []string{"resourcegroups", "resources"} {
-		found, err := arm.List[listed](ctx, client, "/subscriptions/"+c.Cloud.Account+"/"+what, listVersion, arm.Tagged(names.OwnerTag, owner))
+		found, err := arm.List[listed](ctx, client, armid.Subscription(c.Cloud.Account)+"/"+what, listVersion, arm.Tagged(names.OwnerTag, owner))
 		if err != nil {
 			return nil, err
 		}
@@ -76,7 +76,7 @@ func marked(c *config.Cluster, r listed, besides map[string]string) listed {
 		tags = map[string]string{}
 	}
 	maps.Copy(tags, r.Tags)
-	if id, ok := arm.ParseID(r.ID); ok && id.In(c.Cloud.Account, nodeGroupOf(c)) {
+	if id, ok := armid.Parse(r.ID); ok && id.In(c.Cloud.Account, nodeGroupOf(c)) {
 		tags[managedTag] = c.NameInCloud()
 	}
 	r.Tags = tags

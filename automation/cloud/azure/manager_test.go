@@ -16,6 +16,7 @@ import (
 	"gotest.tools/v3/assert"
 
 	"tombolo/automation/cloud/azure/arm"
+	"tombolo/internal/armid"
 )
 
 // manager is a Resource Manager with the answers of a file in testdata: by the path of a
@@ -84,8 +85,8 @@ func (m *manager) list(w http.ResponseWriter, path, filter string) {
 	below := strings.TrimSuffix(strings.TrimSuffix(path, "resources"), "resourcegroups")
 	found := []map[string]any{}
 	for _, r := range m.Resources {
-		id, _ := arm.ParseID(r["id"].(string))
-		if id.Is(arm.GroupType) != groups || strings.Count(id.Type, "/") > 1 || id.Is("Microsoft.Authorization/roleAssignments") ||
+		id, _ := armid.Parse(r["id"].(string))
+		if id.Is(armid.Groups) != groups || strings.Count(id.Type, "/") > 1 || id.Is("Microsoft.Authorization/roleAssignments") ||
 			!strings.HasPrefix(strings.ToLower(id.Text), below) {
 			continue
 		}

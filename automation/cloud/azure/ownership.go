@@ -100,7 +100,7 @@ func (s *searching) controlPlane() error {
 		return err
 	}
 	known := s.ControlPlane
-	same := known.ID != "" && arm.Same(known.ID, now.ID) && known.Issuer == now.Properties.OIDCIssuerProfile.IssuerURL
+	same := known.ID != "" && armid.Same(known.ID, now.ID) && known.Issuer == now.Properties.OIDCIssuerProfile.IssuerURL
 	if s.ours = same || s.Owner != "" && now.Tags[names.OwnerTag] == s.Owner; s.ours {
 		s.ControlPlane.ID = now.ID
 	}
@@ -116,11 +116,11 @@ func (s *searching) owned() error {
 	all, err := owned(s.ctx, s.client, s.cluster, s.Owner)
 	for _, r := range all {
 		l := leftoverOf(r, "tag "+names.OwnerTag+" of this state")
-		id, _ := arm.ParseID(r.ID)
+		id, _ := armid.Parse(r.ID)
 		if id.Is(identityKind) {
 			s.identities = append(s.identities, r.ID)
 		}
-		if id.Is(arm.GroupType) {
+		if id.Is(armid.Groups) {
 			s.groups = append(s.groups, id.Name)
 		}
 		if s.inNodes(id) {
@@ -134,7 +134,7 @@ func (s *searching) owned() error {
 	return err
 }
 
-func (s *searching) inNodes(id arm.ID) bool {
+func (s *searching) inNodes(id armid.ID) bool {
 	return id.In(s.cluster.Cloud.Account, nodeGroupOf(s.cluster))
 }
 
@@ -192,13 +192,13 @@ func (s *searching) inNodeGroup() error {
 	}
 	name := nodeGroupOf(s.cluster)
 	group, err := s.group(name)
-	if err != nil || group == nil || !arm.Same(group.ManagedBy, s.ControlPlane.ID) {
+	if err != nil || group == nil || !armid.Same(group.ManagedBy, s.ControlPlane.ID) {
 		return err
 	}
 	all, err := contents(s.ctx, s.client, s.cluster, name)
 	for _, r := range all {
 		l := leftoverOf(r, "made by "+Cloud{}.Maker(r.Tags)+" for the cluster "+s.ControlPlane.ID)
-		id, _ := arm.ParseID(r.ID)
+		id, _ := armid.Parse(r.ID)
 		l.Data = l.Data && (!id.Is(diskKind) || r.Tags[claimTag]+r.Tags[volumeTag] != "") // others are the nodes' own
 		l.GoesWithCore, l.Passes = !l.Data, !l.Data
 		if l.Data {
@@ -237,10 +237,10 @@ func (s *searching) roles() error {
 		if err != nil {
 			return err
 		}
-		of, _ := arm.ParseID(identity)
+		of, _ := armid.Parse(identity)
 		for _, r := range all {
 			l := leftoverOf(r, fmt.Sprintf("a role of the managed identity %s of this state", of.Name))
-			id, _ := arm.ParseID(r.ID)
+			id, _ := armid.Parse(r.ID)
 			l.GoesWithCore = s.inNodes(id) || id.In(s.cluster.Cloud.Account, groupOf(s.cluster))
 			s.add(l)
 		}

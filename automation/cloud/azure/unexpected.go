@@ -3,8 +3,8 @@ package azure
 import (
 	"strings"
 
-	"tombolo/automation/cloud/azure/arm"
 	"tombolo/automation/drift"
+	"tombolo/internal/armid"
 )
 
 // managedTag is the tag of the resource group that AKS makes for a cluster.
@@ -45,7 +45,7 @@ func (Cloud) SetByOthers(typ, property string) bool {
 // Name reads an id of the Resource Manager. Names are their makers': only the whole id tells
 // a resource.
 func (Cloud) Name(text string) drift.Named {
-	id, ok := arm.ParseID(text)
+	id, ok := armid.Parse(text)
 	if !ok {
 		return drift.Named{Name: text}
 	}

@@ -11,18 +11,13 @@ import (
 // fleet is clusters as they are drawn: by wave.
 type fleet []wave
 
-// wave is the clusters of one wave. Those of a column wait for nothing in the
-// columns right of it.
+// wave is the clusters of one wave.
 type wave struct {
-	number  int
-	columns [][]node
+	number int
+	nodes  []node
 }
 
-// columnRows is how many clusters stand below each other before another column
-// begins: more do not fit on a page.
-const columnRows = 12
-
-// arrange puts clusters into waves, hubs left of those spokes that are in the
+// arrange puts clusters into waves, hubs before those spokes that are in the
 // same wave, and spokes of one hub together.
 func arrange(clusters []*config.Cluster) fleet {
 	hubs := map[string]bool{}
@@ -42,7 +37,7 @@ func arrange(clusters []*config.Cluster) fleet {
 	slices.Sort(numbers)
 	f := make(fleet, len(numbers))
 	for i, number := range numbers {
-		f[i] = wave{number: number, columns: columnsOf(byWave[number])}
+		f[i] = wave{number: number, nodes: ordered(byWave[number])}
 	}
 	return f
 }
@@ -61,7 +56,7 @@ func toNode(c *config.Cluster, spokes bool) node {
 	return n
 }
 
-func columnsOf(nodes []node) [][]node {
+func ordered(nodes []node) []node {
 	slices.SortFunc(nodes, func(a, b node) int {
 		return cmp.Or(cmp.Compare(a.Hub, b.Hub), cmp.Compare(a.Name, b.Name))
 	})
@@ -74,8 +69,7 @@ func columnsOf(nodes []node) [][]node {
 			own = append(own, n)
 		}
 	}
-	columns := slices.Collect(slices.Chunk(own, columnRows))
-	return slices.AppendSeq(columns, slices.Chunk(spokes, columnRows))
+	return slices.Concat(own, spokes)
 }
 
 // runs says in words which engine a cluster has, and whose.

@@ -12,17 +12,7 @@ import (
 	"tombolo/config"
 	"tombolo/internal/cli/clusters"
 	"tombolo/internal/cli/factory"
-	"tombolo/internal/cli/flags"
 	"tombolo/internal/render"
-)
-
-// Format is how the graph is drawn.
-type Format string
-
-// The formats.
-const (
-	Mermaid Format = "mermaid"
-	SVG     Format = "svg"
 )
 
 // Options of the command.
@@ -31,31 +21,27 @@ type Options struct {
 	JSON func() bool
 
 	clusters.Choice
-	Format Format
 }
 
 // NewCmdGraph returns the command; runF, if not nil, runs in place of it.
 func NewCmdGraph(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
-	opts := &Options{Out: f.Streams.Out, JSON: f.JSON, Choice: f.Choice(), Format: Mermaid}
+	opts := &Options{Out: f.Streams.Out, JSON: f.JSON, Choice: f.Choice()}
 	cmd := &cobra.Command{
 		Use:   "graph [<cluster>...]",
 		Short: "Draw clusters, their hubs, waves and stacks",
 		Long: strings.TrimSpace(`
-Draw the clusters: each with its two stacks, in its wave, and with an arrow from
-its hub. Without a selection, draw all clusters of the project. The command reads
-only the cluster files and starts nothing. The same files give the same drawing.`),
+Draw the clusters as Mermaid, a text that many Markdown viewers show as a picture:
+each with its two stacks, in its wave, and with an arrow from its hub. Without a
+selection, draw all clusters of the project. The command reads only the cluster
+files and starts nothing. The same files give the same drawing.`),
 		Example: strings.TrimSpace(`
   tombolo graph
-  tombolo graph --format svg >fleet.svg
   tombolo graph --wave 0,1
   tombolo graph hub spoke-a spoke-b`),
 		Args: opts.Args,
 		RunE: func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, graphRun) },
 	}
 	opts.AddFlags(cmd)
-	format := flags.NewEnum(&opts.Format, Mermaid, SVG)
-	cmd.Flags().Var(format, "format", "mermaid is text that many Markdown viewers draw; svg is a picture")
-	factory.CompleteFlag(cmd, "format", format.Values())
 	return cmd
 }
 
@@ -68,18 +54,11 @@ func graphRun(_ context.Context, o *Options) error {
 	if o.JSON() {
 		return render.WriteJSON(o.Out, f.document())
 	}
-	text := f.mermaid()
-	if o.Format == SVG {
-		text = f.svg()
-	}
-	if _, err := io.WriteString(o.Out, text); err != nil {
+	if _, err := io.WriteString(o.Out, f.mermaid()); err != nil {
 		return fmt.Errorf("writing the graph: %w", err)
 	}
 	return nil
 }
-
-// Picture draws clusters as an SVG picture, for pages that show a fleet.
-func Picture(all []*config.Cluster) string { return arrange(all).svg() }
 
 // document is the graph in the JSON format.
 type document struct {
@@ -105,9 +84,7 @@ type node struct {
 func (f fleet) document() document {
 	d := document{Type: "graph", Clusters: []node{}}
 	for _, w := range f {
-		for _, column := range w.columns {
-			d.Clusters = append(d.Clusters, column...)
-		}
+		d.Clusters = append(d.Clusters, w.nodes...)
 	}
 	return d
 }

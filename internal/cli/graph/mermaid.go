@@ -12,11 +12,9 @@ func (f fleet) mermaid() string {
 	drawn := map[string]bool{}
 	for _, w := range f {
 		fmt.Fprintf(&b, "  subgraph wave%d [\"wave %d\"]\n", w.number, w.number)
-		for _, column := range w.columns {
-			for _, n := range column {
-				drawn[n.Name] = true
-				n.mermaid(&b)
-			}
+		for _, n := range w.nodes {
+			drawn[n.Name] = true
+			n.mermaid(&b)
 		}
 		b.WriteString("  end\n")
 	}
@@ -24,11 +22,9 @@ func (f fleet) mermaid() string {
 		fmt.Fprintf(&b, "  wave%d -. then .-> wave%d\n", f[i-1].number, f[i].number)
 	}
 	for _, w := range f {
-		for _, column := range w.columns {
-			for _, n := range column {
-				if drawn[n.Hub] {
-					fmt.Fprintf(&b, "  %s -->|runs| %s\n", id(n.Hub), id(n.Name))
-				}
+		for _, n := range w.nodes {
+			if drawn[n.Hub] {
+				fmt.Fprintf(&b, "  %s -->|runs| %s\n", id(n.Hub), id(n.Name))
 			}
 		}
 	}

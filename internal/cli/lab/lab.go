@@ -16,7 +16,6 @@ import (
 // Lab is what the commands need of lab.Lab.
 type Lab interface {
 	ChooseProfile(p lab.Profile) error
-	ChooseEKS(build lab.EKS) error
 	ChooseNetwork(n lab.Network) error
 	Up(ctx context.Context, progress func(lab.Step)) error
 	Down(ctx context.Context) error
@@ -68,8 +67,6 @@ type UpOptions struct {
 
 	// Profile that the lab is to be made with; empty for the one it has.
 	Profile lab.Profile
-	// EKS is the build of the EKS plugin, likewise.
-	EKS lab.EKS
 	// Network that this machine is outside of or not, likewise.
 	Network lab.Network
 }
@@ -85,22 +82,16 @@ Start the lab, or the parts of it that are not running. The profile says which
 processes a cluster has. full: a complete control plane and the engine's
 controllers. light-engine: an API server, on one etcd for all clusters, and the
 engine's controllers. light: only the API server, so verify would wait forever.
-The EKS plugin is built with the SDKs that the program pins; released: with those
-that its release has in it, which is what users get (make tools-released builds
-it). The network is open: this machine reaches every cluster; or closed: it is outside,
+The network is open: this machine reaches every cluster; or closed: it is outside,
 and a cluster without a public endpoint is reached only through the proxy that
-TOMBOLO_LAB_RUNNER of lab env names, from an address that the cluster lets in; or
-proxied: clusters have no way to the internet but a company's proxy, whose certificates
-are at TOMBOLO_LAB_COMPANY_CA. A lab keeps all three until lab down.`),
+TOMBOLO_LAB_RUNNER of lab env names, from an address that the cluster lets in. A lab
+keeps both until lab down.`),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, upRun) },
 	}
 	profile := flags.NewEnum(&opts.Profile, lab.Profiles()...)
 	cmd.Flags().Var(profile, "profile", "which processes a cluster has (default full, or $"+lab.ProfileVariable+")")
 	factory.CompleteFlag(cmd, "profile", profile.Values())
-	eks := flags.NewEnum(&opts.EKS, lab.EKSBuilds()...)
-	cmd.Flags().Var(eks, "eks", "which EKS plugin runs (default pinned, or $"+lab.EKSVariable+")")
-	factory.CompleteFlag(cmd, "eks", eks.Values())
 	network := flags.NewEnum(&opts.Network, lab.Networks()...)
 	cmd.Flags().Var(network, "network", "what the clusters' networks are like (default open, or $"+lab.NetworkVariable+")")
 	factory.CompleteFlag(cmd, "network", network.Values())
@@ -114,11 +105,6 @@ func upRun(ctx context.Context, o *UpOptions) error {
 	}
 	if o.Profile != "" {
 		if err := l.ChooseProfile(o.Profile); err != nil {
-			return factory.LabFailed(err)
-		}
-	}
-	if o.EKS != "" {
-		if err := l.ChooseEKS(o.EKS); err != nil {
 			return factory.LabFailed(err)
 		}
 	}

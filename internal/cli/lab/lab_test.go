@@ -30,11 +30,6 @@ type fake struct {
 	messages []lab.Message
 }
 
-func (f *fake) ChooseEKS(build lab.EKS) error {
-	f.calls = append(f.calls, "eks "+string(build))
-	return nil
-}
-
 func (f *fake) ChooseNetwork(n lab.Network) error {
 	f.calls = append(f.calls, "network "+string(n))
 	return nil
@@ -128,9 +123,9 @@ func TestUpAndDown(t *testing.T) {
 // TestUpWithAProfile chooses before it starts.
 func TestUpWithAProfile(t *testing.T) {
 	f := &fake{}
-	o := &UpOptions{Lab: f.open, Profile: lab.Light, EKS: lab.ReleasedEKS, Status: to(&bytes.Buffer{}), Steps: func() func(lab.Step) { return func(lab.Step) {} }}
+	o := &UpOptions{Lab: f.open, Profile: lab.Light, Network: lab.ClosedNetwork, Status: to(&bytes.Buffer{}), Steps: func() func(lab.Step) { return func(lab.Step) {} }}
 	assert.NilError(t, upRun(t.Context(), o))
-	assert.Check(t, is.Equal(strings.Join(f.calls, ", "), "profile light, eks released, up"))
+	assert.Check(t, is.Equal(strings.Join(f.calls, ", "), "profile light, network closed, up"))
 }
 
 func TestUpFails(t *testing.T) {

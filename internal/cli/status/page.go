@@ -5,8 +5,6 @@ import (
 	"html/template"
 	"time"
 
-	"tombolo/config"
-	"tombolo/internal/cli/graph"
 	"tombolo/internal/cli/webpage"
 )
 
@@ -17,8 +15,6 @@ var pageText string
 type page struct {
 	At       time.Time
 	Clusters []Standing
-
-	files []*config.Cluster
 }
 
 func (p page) render() ([]byte, error) {
@@ -79,15 +75,6 @@ func levelIf(is bool, level string) string {
 		return level
 	}
 	return levelPlain
-}
-
-// Picture is the graph of the fleet. It is drawn from names that cluster files
-// may have, and escaped by the package that draws it.
-func (p page) Picture() template.HTML {
-	if len(p.files) == 0 {
-		return ""
-	}
-	return template.HTML(graph.Picture(p.files))
 }
 
 // Systems of teams on all clusters.

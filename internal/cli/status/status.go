@@ -118,7 +118,7 @@ func statusRun(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	p := page{At: o.Now().UTC(), Clusters: found, files: all}
+	p := page{At: o.Now().UTC(), Clusters: found}
 	if o.HTML != "" {
 		text, err := p.render()
 		if err == nil {

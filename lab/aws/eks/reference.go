@@ -1,10 +1,6 @@
 package eks
 
 import (
-	"encoding/base64"
-	"fmt"
-
-	"tombolo/lab/aws/ec2"
 	"tombolo/lab/standin"
 )
 
@@ -49,24 +45,6 @@ func Issuer(r *standin.Record) string {
 		}
 	}
 	return ""
-}
-
-// UserData is what the machines of a node group are started with, as text; "" for a group
-// without a launch template.
-func UserData(c *standin.Cloud, cluster, group string) (string, error) {
-	for _, r := range c.Snapshot(NodeGroupType) {
-		if r.Outputs.Str("clusterName") != cluster || r.Outputs.Str("nodeGroupName") != group {
-			continue
-		}
-		for _, t := range c.Snapshot(ec2.LaunchTemplateType) {
-			if t.Region == r.Region && isTemplate(t, r.Inputs.Sub("launchTemplate")) {
-				data, err := base64.StdEncoding.DecodeString(t.Inputs.Str("userData"))
-				return string(data), err
-			}
-		}
-		return "", nil
-	}
-	return "", fmt.Errorf("there is no node group %s in cluster %s", group, cluster)
 }
 
 // ClusterNamed is the cluster of a name, in any region, or nil.

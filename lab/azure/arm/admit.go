@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"tombolo/internal/armid"
 	"tombolo/lab/azure/rbac"
 	"tombolo/lab/standin"
 )
@@ -37,7 +38,7 @@ func (k Kind) admit(c *standin.Call, property string) error {
 
 // admitWrite refuses a write by somebody who may not, and one that a lock forbids.
 func admitWrite(c *standin.Call, k Kind) error {
-	subscription := SubscriptionOf(c.Record.ID)
+	subscription := armid.SubscriptionOf(c.Record.ID)
 	if subscription != "" && !KnownSubscription(c.Cloud, subscription) {
 		// https://learn.microsoft.com/en-us/azure/azure-resource-manager/troubleshooting/common-deployment-errors
 		return c.Refuse(standin.Refusal{Code: "SubscriptionNotFound", Status: 404, Message: "The subscription '" + subscription + "' could not be found."})
@@ -70,7 +71,7 @@ func Allowed(c *standin.Call, action, id string) bool {
 
 // RolesOf are the roles that a caller has on what an id names. The account is locked.
 func RolesOf(c *standin.Cloud, caller, id string) []rbac.Role {
-	if owner, _ := rbac.ByID(rbac.Owner); caller == ClientObject && Same(SubscriptionOf(id), c.Account) {
+	if owner, _ := rbac.ByID(rbac.Owner); caller == ClientObject && Same(armid.SubscriptionOf(id), c.Account) {
 		return []rbac.Role{owner}
 	}
 	return rbac.Of(c, caller, id)
@@ -91,7 +92,7 @@ func CheckLinked(c *standin.Call, action, id string) error {
 // azure-native does not register it. Source:
 // https://learn.microsoft.com/en-us/azure/azure-resource-manager/troubleshooting/error-register-resource-provider
 func (k Kind) checkRegistered(c *standin.Call) error {
-	if k.Provider == "" || Registered(c.Cloud, SubscriptionOf(c.Record.ID), k.Provider) {
+	if k.Provider == "" || Registered(c.Cloud, armid.SubscriptionOf(c.Record.ID), k.Provider) {
 		return nil
 	}
 	return c.Refuse(standin.Refusal{Code: "MissingSubscriptionRegistration", Status: 409, Message: fmt.Sprintf(
@@ -123,16 +124,16 @@ const LockKind = "Microsoft.Authorization/locks"
 // https://learn.microsoft.com/en-us/azure/azure-resource-manager/troubleshooting/error-not-found and
 // https://learn.microsoft.com/en-us/azure/azure-resource-manager/troubleshooting/common-deployment-errors
 func checkGroup(c *standin.Call) error {
-	group := GroupOf(c.Record.ID)
+	group := armid.GroupOf(c.Record.ID)
 	if group == "" || Same(group, c.Record.ID) {
 		return nil
 	}
 	found := ByID(c.Cloud, GroupType, group)
 	if found == nil {
-		return c.Refuse(standin.Refusal{Code: "ResourceGroupNotFound", Status: 404, Message: "Resource group '" + NameOf(group) + "' could not be found."})
+		return c.Refuse(standin.Refusal{Code: "ResourceGroupNotFound", Status: 404, Message: "Resource group '" + armid.NameOf(group) + "' could not be found."})
 	}
 	if found.Status == standin.StatusDeleting {
-		return c.Refuse(standin.Refusal{Code: "ResourceGroupBeingDeleted", Status: 409, Message: "The resource group '" + NameOf(group) + "' is in deprovisioning state and cannot perform this operation."})
+		return c.Refuse(standin.Refusal{Code: "ResourceGroupBeingDeleted", Status: 409, Message: "The resource group '" + armid.NameOf(group) + "' is in deprovisioning state and cannot perform this operation."})
 	}
 	return nil
 }
@@ -238,7 +239,7 @@ func defaultLocation(c *standin.Call) string {
 	if location := c.Settings.Str("location"); location != "" {
 		return location
 	}
-	if group := ByID(c.Cloud, GroupType, GroupOf(c.Record.ID)); group != nil {
+	if group := ByID(c.Cloud, GroupType, armid.GroupOf(c.Record.ID)); group != nil {
 		return group.Outputs.Str("location")
 	}
 	return ""

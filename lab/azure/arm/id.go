@@ -15,32 +15,7 @@ func Same(a, b string) bool {
 	return strings.EqualFold(strings.TrimSuffix(a, "/"), strings.TrimSuffix(b, "/"))
 }
 
-var (
-	subscriptionOf = regexp.MustCompile(`(?i)^/subscriptions/([^/]+)`)
-	groupOf        = regexp.MustCompile(`(?i)^(/subscriptions/[^/]+/resourceGroups/[^/]+)`)
-	parameter      = regexp.MustCompile(`\{(\w+)\}`)
-)
-
-// SubscriptionOf is the subscription in an id, empty where it has none.
-func SubscriptionOf(id string) string { return first(subscriptionOf, id) }
-
-// GroupOf is the id of the resource group that an id is in, empty where it is in none.
-func GroupOf(id string) string { return first(groupOf, id) }
-
-func first(shape *regexp.Regexp, id string) string {
-	if match := shape.FindStringSubmatch(id); match != nil {
-		return match[1]
-	}
-	return ""
-}
-
-// NameOf is the last part of an id.
-func NameOf(id string) string { return id[strings.LastIndexByte(id, '/')+1:] }
-
-// GroupID is the id of a resource group.
-func GroupID(subscription, name string) string {
-	return "/subscriptions/" + subscription + "/resourceGroups/" + name
-}
+var parameter = regexp.MustCompile(`\{(\w+)\}`)
 
 // Filled puts inputs and the subscription into the parameters of a path.
 func Filled(path, subscription string, in standin.Props) string {

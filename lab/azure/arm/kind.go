@@ -8,6 +8,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
+	"tombolo/internal/armid"
 	"tombolo/lab/standin"
 )
 
@@ -130,7 +131,7 @@ func (k Kind) update(c *standin.Call, own func(c *standin.Call) error) error {
 		if given := c.In().Str("location"); given != "" && Normal(given) != location {
 			return c.Refuse(standin.Refusal{Code: "InvalidResourceLocation", Status: 409, Message: fmt.Sprintf(
 				"The resource '%s' already exists in location '%s' in resource group '%s'. A resource with the same name cannot be created in location '%s'. Please select a new resource name.",
-				NameOf(c.Record.ID), location, NameOf(GroupOf(c.Record.ID)), Normal(given))})
+				armid.NameOf(c.Record.ID), location, armid.NameOf(armid.GroupOf(c.Record.ID)), Normal(given))})
 		}
 		out["location"] = location
 	}

@@ -3,6 +3,7 @@ package arm
 import (
 	"strings"
 
+	"tombolo/internal/armid"
 	"tombolo/lab/standin"
 )
 
@@ -28,8 +29,8 @@ func Read(q *standin.Query, k Kind, id string) (*standin.Record, error) {
 	if err := mayRead(q, k, id); err != nil {
 		return nil, err
 	}
-	if group := GroupOf(id); ByID(q.Cloud, GroupType, group) == nil {
-		return nil, &Error{Status: 404, Code: "ResourceGroupNotFound", Message: "Resource group '" + NameOf(group) + "' could not be found."}
+	if group := armid.GroupOf(id); ByID(q.Cloud, GroupType, group) == nil {
+		return nil, &Error{Status: 404, Code: "ResourceGroupNotFound", Message: "Resource group '" + armid.NameOf(group) + "' could not be found."}
 	}
 	if r := ByID(q.Cloud, k.Token, id); r != nil {
 		return r, nil
@@ -41,13 +42,13 @@ func Read(q *standin.Query, k Kind, id string) (*standin.Record, error) {
 func NotFound(kind, id string) error {
 	namespace, _, _ := strings.Cut(kind, "/")
 	return &Error{Status: 404, Code: "ResourceNotFound", Message: "The Resource '" + namespace + "/" + pathWithin(id) +
-		"' under resource group '" + NameOf(GroupOf(id)) + "' was not found. For more details please go to https://aka.ms/ARMResourceNotFoundFix"}
+		"' under resource group '" + armid.NameOf(armid.GroupOf(id)) + "' was not found. For more details please go to https://aka.ms/ARMResourceNotFoundFix"}
 }
 
 // mayRead refuses a reader without rights, as authorize does.
 func mayRead(q *standin.Query, k Kind, id string) error {
-	if !KnownSubscription(q.Cloud, SubscriptionOf(id)) {
-		return &Error{Status: 404, Code: "SubscriptionNotFound", Message: "The subscription '" + SubscriptionOf(id) + "' could not be found."}
+	if !KnownSubscription(q.Cloud, armid.SubscriptionOf(id)) {
+		return &Error{Status: 404, Code: "SubscriptionNotFound", Message: "The subscription '" + armid.SubscriptionOf(id) + "' could not be found."}
 	}
 	return authorize(q.Call, k.ARM+"/read", id)
 }

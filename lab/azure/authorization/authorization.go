@@ -12,6 +12,7 @@ import (
 	"github.com/pulumi/pulumi-azure-native-sdk/authorization/v2/v20220401"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
+	"tombolo/internal/armid"
 	"tombolo/lab/azure/arm"
 	"tombolo/lab/azure/managedidentity"
 	"tombolo/lab/azure/rbac"
@@ -103,7 +104,7 @@ func createAssignment(c *standin.Call) (string, error) {
 	if err := checkPrincipal(c); err != nil {
 		return "", err
 	}
-	definition := rbac.Definition(arm.SubscriptionOf(scope), role.ID)
+	definition := rbac.Definition(armid.SubscriptionOf(scope), role.ID)
 	for r := range c.Others() {
 		same := strings.EqualFold(r.Outputs.Str("principalId"), in.Str("principalId")) && arm.Same(r.Outputs.Str("scope"), scope)
 		if same && arm.Same(r.Outputs.Str("roleDefinitionId"), definition) {
@@ -122,43 +123,30 @@ func describeAssignment(c *standin.Call, scope, definition string) {
 }
 
 // plainGUID is the last part of an id without dashes, as refusals print it.
-func plainGUID(id string) string { return strings.ReplaceAll(arm.NameOf(id), "-", "") }
+func plainGUID(id string) string { return strings.ReplaceAll(armid.NameOf(id), "-", "") }
 
 // checkScope refuses to assign on what does not exist.
 func checkScope(c *standin.Call, scope string) error {
-	group := arm.GroupOf(scope)
+	group := armid.GroupOf(scope)
 	if group == "" {
 		return nil // a subscription
 	}
 	if arm.ByID(c.Cloud, arm.GroupType, group) == nil {
-		return c.Refuse(standin.Refusal{Code: "ResourceGroupNotFound", Status: 404, Message: "Resource group '" + arm.NameOf(group) + "' could not be found."})
+		return c.Refuse(standin.Refusal{Code: "ResourceGroupNotFound", Status: 404, Message: "Resource group '" + armid.NameOf(group) + "' could not be found."})
 	}
 	_, kind, _ := strings.Cut(scope, "/providers/")
+	of, _ := armid.Parse(scope)
 	known := false
 	for _, r := range c.Cloud.All() {
 		if arm.Same(r.ID, scope) {
 			return nil
 		}
-		known = known || sameType(r.ID, scope)
+		known = known || armid.Is(r.ID, of.Type)
 	}
 	if !known {
 		return nil // of a type that the stand-in may not have: nobody can tell
 	}
 	return arm.NotFound(kind, scope)
-}
-
-// sameType says that two ids are of one type.
-func sameType(a, b string) bool { return strings.EqualFold(typeOf(a), typeOf(b)) }
-
-// typeOf is an id without names: Microsoft.Network/virtualNetworks/subnets.
-func typeOf(id string) string {
-	_, path, _ := strings.Cut(id, "/providers/")
-	parts := strings.Split(path, "/")
-	kept := parts[:1]
-	for i := 1; i < len(parts); i += 2 {
-		kept = append(kept, parts[i])
-	}
-	return strings.Join(kept, "/")
 }
 
 // checkPrincipal refuses a principal that Entra does not know, or not everywhere yet: then
@@ -232,7 +220,7 @@ func Assign(c *standin.Cloud, principal, role, scope string) error {
 	name := arm.UUID()
 	in := standin.Props{
 		"principalId": principal, "principalType": principalType(c, principal), "scope": scope, "roleAssignmentName": name,
-		"roleDefinitionId": rbac.Definition(arm.SubscriptionOf(scope), role),
+		"roleDefinitionId": rbac.Definition(armid.SubscriptionOf(scope), role),
 	}
 	out := standin.Merged(in, standin.Props{"name": name, "type": assignment.ARM})
 	delete(out, "roleAssignmentName")

@@ -9,6 +9,7 @@ import (
 
 	compute "github.com/pulumi/pulumi-azure-native-sdk/compute/v2/v20240302"
 
+	"tombolo/internal/armid"
 	"tombolo/lab/azure/arm"
 	"tombolo/lab/standin"
 )
@@ -71,10 +72,10 @@ func describe(c *standin.Call) error {
 		return c.Refusef("InvalidParameter", "The value '%d' of parameter 'disk.diskSizeGB' is out of range. Value must be between '1' and '%d' inclusive.", size, largest)
 	}
 	if zones := in.List("zones"); len(zones) > 1 || strings.HasSuffix(kind, "_ZRS") && len(zones) > 0 {
-		return c.Refusef("InvalidAvailabilityZone", "The disk '%s' of kind %s cannot be in the zones %s.", arm.NameOf(c.Record.ID), kind, strings.Join(zones, ", "))
+		return c.Refusef("InvalidAvailabilityZone", "The disk '%s' of kind %s cannot be in the zones %s.", armid.NameOf(c.Record.ID), kind, strings.Join(zones, ", "))
 	}
 	if c.Old != nil && size < c.Old.Outputs.Integer("diskSizeGB") {
-		return c.Refusef("InvalidParameter", "The disk '%s' cannot be made smaller.", arm.NameOf(c.Record.ID))
+		return c.Refusef("InvalidParameter", "The disk '%s' cannot be made smaller.", armid.NameOf(c.Record.ID))
 	}
 	for key, value := range map[string]any{
 		"diskState": "Unattached", "publicNetworkAccess": "Enabled", "networkAccessPolicy": "AllowAll",

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"tombolo/internal/armid"
 	"tombolo/lab/azure/arm"
 	"tombolo/lab/azure/rbac"
 	"tombolo/lab/standin"
@@ -58,7 +59,7 @@ func createCluster(c *standin.Call) (string, error) {
 	name := c.In().Str("resourceName")
 	for r := range c.Others() {
 		if r.Outputs.Str("name") == name {
-			return "", fmt.Errorf("the lab runs one control plane of a name, and %s is in use in %s; choose another name", name, arm.GroupOf(r.ID))
+			return "", fmt.Errorf("the lab runs one control plane of a name, and %s is in use in %s; choose another name", name, armid.GroupOf(r.ID))
 		}
 	}
 	c.Out().SetDefault("kubernetesVersion", defaultVersion)
@@ -136,7 +137,7 @@ func describeIssuer(c *standin.Call) {
 // the pools that the cluster's own inputs have.
 func implyWithCluster(c *standin.Call) error {
 	out := c.Out()
-	id := arm.GroupID(arm.SubscriptionOf(c.Record.ID), out.Str("nodeResourceGroup"))
+	id := armid.Group(armid.SubscriptionOf(c.Record.ID), out.Str("nodeResourceGroup"))
 	err := c.Cloud.Put(&standin.Record{
 		Type: arm.GroupType, ID: id, Region: standin.Global, Created: c.Record.Created, Implied: true,
 		Inputs: standin.Props{"resourceGroupName": out.Str("nodeResourceGroup"), "location": out.Str("location")},
@@ -161,7 +162,7 @@ func assignNodeGroup(c *standin.Call, group string) error {
 	name := arm.UUID()
 	out := standin.Props{
 		"name": name, "type": "Microsoft.Authorization/roleAssignments", "scope": group, "principalId": principalOfControl(c.Record),
-		"principalType": "ServicePrincipal", "roleDefinitionId": rbac.Definition(arm.SubscriptionOf(group), rbac.Contributor),
+		"principalType": "ServicePrincipal", "roleDefinitionId": rbac.Definition(armid.SubscriptionOf(group), rbac.Contributor),
 	}
 	return c.Cloud.Put(&standin.Record{
 		Type: rbac.AssignmentType, ID: group + "/providers/Microsoft.Authorization/roleAssignments/" + name, Region: standin.Global,
@@ -195,19 +196,19 @@ func AsCluster(c *standin.Cloud, id string) *standin.Client {
 // https://learn.microsoft.com/en-us/azure/aks/use-tags
 func nodeGroupTags(c *standin.Call) map[string]any {
 	return standin.Merged(c.Out().Sub("tags"), standin.Props{
-		"aks-managed-cluster-name": c.Out().Str("name"), "aks-managed-cluster-rg": arm.NameOf(arm.GroupOf(c.Record.ID)),
+		"aks-managed-cluster-name": c.Out().Str("name"), "aks-managed-cluster-rg": armid.NameOf(armid.GroupOf(c.Record.ID)),
 	})
 }
 
 // nodeGroupOf is the id of the group of a cluster's nodes.
 func nodeGroupOf(cluster *standin.Record) string {
-	return arm.GroupID(arm.SubscriptionOf(cluster.ID), cluster.Outputs.Str("nodeResourceGroup"))
+	return armid.Group(armid.SubscriptionOf(cluster.ID), cluster.Outputs.Str("nodeResourceGroup"))
 }
 
 // checkNodeGroup refuses a group for the nodes that exists already.
 func checkNodeGroup(c *standin.Call) error {
 	out := c.Out()
-	name, group := c.In().Str("resourceName"), arm.NameOf(arm.GroupOf(c.Record.ID))
+	name, group := c.In().Str("resourceName"), armid.NameOf(armid.GroupOf(c.Record.ID))
 	if c.In().Str("nodeResourceGroup") == "" {
 		// https://learn.microsoft.com/en-us/azure/aks/faq
 		made := fmt.Sprintf("MC_%s_%s_%s", group, name, out.Str("location"))
@@ -220,7 +221,7 @@ func checkNodeGroup(c *standin.Call) error {
 	if strings.EqualFold(given, group) {
 		return c.Refusef("NodeResourceGroupSameAsResourceGroup", "The node resource group %s can not be the same as the resource group of the managed cluster.", given)
 	}
-	if arm.ByID(c.Cloud, arm.GroupType, arm.GroupID(arm.SubscriptionOf(c.Record.ID), given)) != nil {
+	if arm.ByID(c.Cloud, arm.GroupType, armid.Group(armid.SubscriptionOf(c.Record.ID), given)) != nil {
 		return c.Refusef("NodeResourceGroupAlreadyExists", "The node resource group %s already exists. Please use another name.", given)
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"strings"
 
+	"tombolo/internal/armid"
 	"tombolo/lab/azure/arm"
 	"tombolo/lab/azure/managedidentity"
 	"tombolo/lab/azure/rbac"
@@ -149,7 +150,7 @@ func checkAccess(c *standin.Call, access standin.Props) error {
 // https://learn.microsoft.com/en-us/troubleshoot/azure/azure-kubernetes/error-codes/customprivatednszonemissingpermissions-error
 func checkZoneOfOthers(c *standin.Call, zone string) error {
 	name := "privatelink." + arm.Normal(c.In().Str("location")) + ".azmk8s.io"
-	if given := strings.ToLower(arm.NameOf(zone)); given != name && !strings.HasSuffix(given, "."+name) {
+	if given := strings.ToLower(armid.NameOf(zone)); given != name && !strings.HasSuffix(given, "."+name) {
 		return c.Refusef("InvalidParameter", "The value of parameter apiServerAccessProfile.privateDNSZone is invalid. Error details: the name of the zone %s is neither %s nor ends with .%s. Please see https://aka.ms/aks-naming-rules for more details.", zone, name, name)
 	}
 	principal := principalOf(c, userAssigned(c.In()))

@@ -7,6 +7,7 @@ import (
 
 	containerservice "github.com/pulumi/pulumi-azure-native-sdk/containerservice/v2/v20240901"
 
+	"tombolo/internal/armid"
 	"tombolo/lab/azure/arm"
 	"tombolo/lab/standin"
 )
@@ -61,7 +62,7 @@ const (
 
 func kubeconfig(r *standin.Record) string {
 	name := r.Outputs.Str("name")
-	user := fmt.Sprintf("clusterUser_%s_%s", arm.NameOf(arm.GroupOf(r.ID)), name)
+	user := fmt.Sprintf("clusterUser_%s_%s", armid.NameOf(armid.GroupOf(r.ID)), name)
 	var b strings.Builder
 	fmt.Fprintf(&b, "apiVersion: v1\nclusters:\n- cluster:\n    certificate-authority-data: %s\n    server: %s\n  name: %s\n",
 		base64.StdEncoding.EncodeToString(r.Control.CA), r.Control.Endpoint, name)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"strings"
 
+	"tombolo/internal/armid"
 	"tombolo/lab/azure/arm"
 	"tombolo/lab/standin"
 )
@@ -142,8 +143,8 @@ func nodeLabels(r, control *standin.Record, n *standin.Node) map[string]string {
 
 // setNodes brings the nodes of a pool to its cluster's control plane.
 func setNodes(ctx context.Context, c *standin.Cloud, r *standin.Record) error {
-	name := arm.NameOf(clusterIDOf(r.ID))
-	if err := c.Clusters.SetNodes(ctx, name, arm.NameOf(r.ID), r.Nodes); err != nil {
+	name := armid.NameOf(clusterIDOf(r.ID))
+	if err := c.Clusters.SetNodes(ctx, name, armid.NameOf(r.ID), r.Nodes); err != nil {
 		return &arm.Error{Status: 200, Code: "CreateVMSSAgentPoolFailed", Message: fmt.Sprintf("The nodes of agent pool %s do not join: %v", r.ID, err)}
 	}
 	return nil
@@ -162,10 +163,10 @@ func Interface(c *standin.Cloud, subnet *standin.Record) string {
 
 // interfaceOf is the id of the network interface of a pool's first node.
 func interfaceOf(pool *standin.Record) string {
-	machine := arm.GroupOf(pool.ID) + "/providers/Microsoft.Compute/virtualMachineScaleSets/aks-" + pool.Outputs.Str("name") + "-" + arm.Hashed(pool.ID) + "-vmss"
+	machine := armid.GroupOf(pool.ID) + "/providers/Microsoft.Compute/virtualMachineScaleSets/aks-" + pool.Outputs.Str("name") + "-" + arm.Hashed(pool.ID) + "-vmss"
 	if len(pool.Nodes) > 0 {
 		machine = strings.TrimPrefix(pool.Nodes[0].ProviderID, "azure://")
 	}
-	name := arm.NameOf(strings.Split(machine, "/virtualMachines/")[0])
+	name := armid.NameOf(strings.Split(machine, "/virtualMachines/")[0])
 	return machine + "/networkInterfaces/" + name + "/ipConfigurations/ipconfig1"
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"tombolo/internal/armid"
 	"tombolo/lab/azure/arm"
 	"tombolo/lab/azure/network"
 	"tombolo/lab/standin"
@@ -105,7 +106,7 @@ var (
 // checkPool refuses what AKS refuses of a pool, wherever its inputs come from.
 func checkPool(c *standin.Call, control *standin.Record, in standin.Props, id string) error {
 	location := control.Outputs.Str("location")
-	name := arm.NameOf(id)
+	name := armid.NameOf(id)
 	if !poolName.MatchString(name) {
 		// https://learn.microsoft.com/en-us/azure/aks/create-node-pools#limitations
 		return c.Refusef("InvalidParameter", "The value of parameter agentPoolProfile.name is invalid. Error details: agent pool name '%s' is invalid. Agent pool names must begin with a lowercase letter, "+
@@ -238,7 +239,7 @@ func checkRoom(c *standin.Call, subnet *standin.Record, nodes int, own string) e
 	}
 	if needed := nodes + 1; needed > free {
 		return c.Refusef("InsufficientSubnetSize", "Pre-allocated IPs %d exceeds IPs available %d in Subnet Cidr %s, Subnet Name %s. http://aka.ms/aks/insufficientsubnetsize",
-			needed, max(free, 0), network.Prefixes(subnet)[0], arm.NameOf(subnet.ID))
+			needed, max(free, 0), network.Prefixes(subnet)[0], armid.NameOf(subnet.ID))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"tombolo/internal/armid"
 	"tombolo/lab/azure/arm"
 	"tombolo/lab/azure/rbac"
 	"tombolo/lab/standin"
@@ -166,7 +167,7 @@ func (s *secrets) may(q *question, action, within string) error {
 	}
 	id := q.vault.ID + within
 	roles := rbac.Of(s.cloud, q.caller.Object, id)
-	if q.caller.Object == arm.ClientObject && arm.Same(arm.SubscriptionOf(id), s.cloud.Account) {
+	if q.caller.Object == arm.ClientObject && arm.Same(armid.SubscriptionOf(id), s.cloud.Account) {
 		officer, _ := rbac.ByID(rbac.SecretsOfficer)
 		roles = append(roles, officer)
 	}

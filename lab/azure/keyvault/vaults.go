@@ -9,6 +9,7 @@ import (
 
 	keyvault "github.com/pulumi/pulumi-azure-native-sdk/keyvault/v2/v20230701"
 
+	"tombolo/internal/armid"
 	"tombolo/lab/azure/arm"
 	"tombolo/lab/azure/network"
 	"tombolo/lab/standin"
@@ -55,14 +56,14 @@ func Functions() map[string]*standin.Function {
 }
 
 // nameOf is a vault's name, which is unique in the world, as the lab compares it.
-func nameOf(id string) string { return strings.ToLower(arm.NameOf(id)) }
+func nameOf(id string) string { return strings.ToLower(armid.NameOf(id)) }
 
 // create refuses a name that another vault has, or that one had which was deleted. Sources:
 // https://learn.microsoft.com/en-us/azure/key-vault/general/key-vault-recovery,
 // https://github.com/hashicorp/terraform-provider-azurerm/issues/12972 and
 // https://azure.github.io/azure-service-operator/guide/keyvaults/
 func create(c *standin.Call) error {
-	name := arm.NameOf(c.Record.ID)
+	name := armid.NameOf(c.Record.ID)
 	for r := range c.Others() {
 		if r != c.Record && nameOf(r.ID) == nameOf(c.Record.ID) {
 			return c.Refuse(standin.Refusal{Code: "VaultAlreadyExists", Status: 409, Message: fmt.Sprintf(

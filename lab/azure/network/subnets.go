@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"tombolo/internal/armid"
 	"tombolo/lab/azure/arm"
 	"tombolo/lab/azure/rbac"
 	"tombolo/lab/standin"
@@ -52,7 +53,7 @@ func describeNetwork(c *standin.Call) error {
 	}
 	texts := c.In().Sub("addressSpace").List("addressPrefixes")
 	if len(texts) == 0 {
-		return c.Refusef("InvalidRequestFormat", "Cannot parse the request. The virtual network %s has no address space.", arm.NameOf(c.Record.ID))
+		return c.Refusef("InvalidRequestFormat", "Cannot parse the request. The virtual network %s has no address space.", armid.NameOf(c.Record.ID))
 	}
 	var blocks []netip.Prefix
 	for _, text := range texts {
@@ -61,7 +62,7 @@ func describeNetwork(c *standin.Call) error {
 		case err != nil || block != block.Masked():
 			return c.Refusef("InvalidCIDRNotation", "The address prefix %s in resource %s has an invalid CIDR notation. For the given prefix length, the address prefix should be %s.", text, c.Record.ID, masked(block, err))
 		case block.Bits() > 29 || block.Bits() < 8:
-			return c.Refusef("VnetAddressSpaceHasInvalidPrefixLength", "The address prefix %s of virtual network %s has a prefix length that is not between 8 and 29.", text, arm.NameOf(c.Record.ID))
+			return c.Refusef("VnetAddressSpaceHasInvalidPrefixLength", "The address prefix %s of virtual network %s has a prefix length that is not between 8 and 29.", text, armid.NameOf(c.Record.ID))
 		case slices.ContainsFunc(blocks, block.Overlaps):
 			return c.Refusef("VnetAddressSpacesOverlap", "Address space %s of virtual network %s overlaps with another one of its address spaces.", text, c.Record.ID)
 		}
@@ -105,7 +106,7 @@ func contained(block netip.Prefix, in []netip.Prefix) bool {
 // outsideNetwork is by https://github.com/MicrosoftDocs/azure-docs/pull/123869
 func outsideNetwork(c *standin.Call, subnet, network *standin.Record) error {
 	return c.Refusef("NetcfgSubnetRangeOutsideVnet", "Subnet '%s' is not valid because its IP address range is outside the IP address range of virtual network '%s'.",
-		arm.NameOf(subnet.ID), arm.NameOf(network.ID))
+		armid.NameOf(subnet.ID), armid.NameOf(network.ID))
 }
 
 // describeSubnet refuses ranges that Azure does not take, and references to what does not
@@ -115,11 +116,11 @@ func describeSubnet(c *standin.Call) error {
 	network := NetworkOf(c.Cloud, c.Record)
 	blocks := Prefixes(c.Record)
 	if len(blocks) == 0 {
-		return c.Refusef("NetcfgInvalidSubnet", "Subnet '%s' is not valid in virtual network '%s'.", arm.NameOf(c.Record.ID), arm.NameOf(network.ID))
+		return c.Refusef("NetcfgInvalidSubnet", "Subnet '%s' is not valid in virtual network '%s'.", armid.NameOf(c.Record.ID), armid.NameOf(network.ID))
 	}
 	for _, block := range blocks {
 		if block != block.Masked() || block.Addr().Is4() && block.Bits() > 29 {
-			return c.Refusef("NetcfgInvalidSubnet", "Subnet '%s' is not valid in virtual network '%s'.", arm.NameOf(c.Record.ID), arm.NameOf(network.ID))
+			return c.Refusef("NetcfgInvalidSubnet", "Subnet '%s' is not valid in virtual network '%s'.", armid.NameOf(c.Record.ID), armid.NameOf(network.ID))
 		}
 		if !contained(block, Prefixes(network)) {
 			return outsideNetwork(c, c.Record, network)
@@ -127,7 +128,7 @@ func describeSubnet(c *standin.Call) error {
 		for other := range SubnetsOf(c.Cloud, network) {
 			if !arm.Same(other.ID, c.Record.ID) && slices.ContainsFunc(Prefixes(other), block.Overlaps) {
 				return c.Refusef("NetcfgSubnetRangesOverlap", "Subnet '%s' is not valid because its IP address range overlaps with that of an existing subnet in virtual network '%s'.",
-					arm.NameOf(c.Record.ID), arm.NameOf(network.ID))
+					armid.NameOf(c.Record.ID), armid.NameOf(network.ID))
 			}
 		}
 	}
@@ -163,7 +164,7 @@ func describeDelegations(c *standin.Call) {
 // https://learn.microsoft.com/en-us/azure/virtual-network/virtual-network-manage-subnet
 func updateSubnet(c *standin.Call, users Users) error {
 	if before, after := Prefixes(c.Old), Prefixes(c.Record); !slices.Equal(before, after) && users(c.Cloud, c.Old) != "" {
-		return c.Refusef("InUsePrefixCannotBeDeleted", "IpPrefix %s on Subnet %s has active allocations and cannot be deleted.", before[0], arm.NameOf(c.Record.ID))
+		return c.Refusef("InUsePrefixCannotBeDeleted", "IpPrefix %s on Subnet %s has active allocations and cannot be deleted.", before[0], armid.NameOf(c.Record.ID))
 	}
 	return describeSubnet(c)
 }
@@ -174,7 +175,7 @@ func updateSubnet(c *standin.Call, users Users) error {
 func checkUnused(c *standin.Call, subnet *standin.Record, users Users) error {
 	if user := users(c.Cloud, subnet); user != "" {
 		return c.Refusef("InUseSubnetCannotBeDeleted", "Subnet %s is in use by %s and cannot be deleted. In order to delete the subnet, delete all the resources within the subnet. See aka.ms/deletesubnet.",
-			arm.NameOf(subnet.ID), user)
+			armid.NameOf(subnet.ID), user)
 	}
 	return nil
 }
@@ -202,5 +203,5 @@ func WithoutEndpoint(c *standin.Cloud, id, service string) string {
 	}
 	of, _, _ := strings.Cut(id, "/subnets/")
 	return fmt.Sprintf("Subnets %s of virtual network %s do not have ServiceEndpoints for %s resources configured. "+
-		"Add %s to subnet's ServiceEndpoints collection before trying to ACL %s resources to these subnets..", arm.NameOf(id), of, service, service, service)
+		"Add %s to subnet's ServiceEndpoints collection before trying to ACL %s resources to these subnets..", armid.NameOf(id), of, service, service, service)
 }

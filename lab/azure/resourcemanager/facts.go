@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tombolo/internal/armid"
 	"tombolo/lab/azure/arm"
 	"tombolo/lab/azure/containerservice"
 	"tombolo/lab/azure/network"
@@ -17,14 +18,14 @@ var namespaces = []string{
 	"Microsoft.Network", "Microsoft.Resources", "Microsoft.Storage",
 }
 
-func scope(q *question) string { return "/subscriptions/" + q.PathValue("subscription") }
+func scope(q *question) string { return armid.Subscription(q.PathValue("subscription")) }
 
 // subscriptions are those that the caller can read:
 // https://learn.microsoft.com/en-us/rest/api/resources/subscriptions/list
 func (a *api) subscriptions(q *question) (any, error) {
 	found := []any{}
 	for _, id := range []string{a.cloud.Account, arm.NetworkSubscription} {
-		if a.allowed(q, "Microsoft.Resources/subscriptions/read", "/subscriptions/"+id) {
+		if a.allowed(q, "Microsoft.Resources/subscriptions/read", armid.Subscription(id)) {
 			found = append(found, describeSubscription(id))
 		}
 	}
@@ -37,7 +38,7 @@ func (a *api) subscription(q *question) (any, error) {
 }
 
 func describeSubscription(id string) map[string]any {
-	return map[string]any{"id": "/subscriptions/" + id, "subscriptionId": id, "tenantId": arm.Tenant, "displayName": "lab " + id[len(id)-1:], "state": "Enabled"}
+	return map[string]any{"id": armid.Subscription(id), "subscriptionId": id, "tenantId": arm.Tenant, "displayName": "lab " + id[len(id)-1:], "state": "Enabled"}
 }
 
 // locations: https://learn.microsoft.com/en-us/rest/api/resources/subscriptions/list-locations
@@ -171,7 +172,7 @@ func (a *api) networkUsages(q *question) (any, error) {
 	} {
 		count := 0
 		for r := range a.cloud.Each(counted.token, standin.Global) {
-			if arm.Same(arm.SubscriptionOf(r.ID), q.PathValue("subscription")) && r.Outputs.Str("location") == q.PathValue("location") {
+			if arm.Same(armid.SubscriptionOf(r.ID), q.PathValue("subscription")) && r.Outputs.Str("location") == q.PathValue("location") {
 				count++
 			}
 		}

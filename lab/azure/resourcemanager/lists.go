@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"tombolo/internal/armid"
 	"tombolo/lab/azure/arm"
 	"tombolo/lab/azure/rbac"
 	"tombolo/lab/standin"
@@ -26,7 +27,7 @@ func equals(q *question, property string) string {
 // groups of a subscription: https://learn.microsoft.com/en-us/rest/api/resources/resource-groups/list
 func (a *api) groups(q *question) (any, error) {
 	return list(a.having(q, func(r *standin.Record) bool {
-		return r.Type == arm.GroupType && arm.Same(arm.SubscriptionOf(r.ID), q.PathValue("subscription"))
+		return r.Type == arm.GroupType && arm.Same(armid.SubscriptionOf(r.ID), q.PathValue("subscription"))
 	})), nil
 }
 
@@ -34,15 +35,15 @@ func (a *api) groups(q *question) (any, error) {
 // by a tag come without tags: https://learn.microsoft.com/en-us/rest/api/resources/resources/list
 func (a *api) resources(q *question) (any, error) {
 	group := q.PathValue("group")
-	if group != "" && a.find(arm.GroupID(q.PathValue("subscription"), group)) == nil {
+	if group != "" && a.find(armid.Group(q.PathValue("subscription"), group)) == nil {
 		return nil, &arm.Error{Status: 404, Code: "ResourceGroupNotFound", Message: "Resource group '" + group + "' could not be found."}
 	}
 	kind := equals(q, "resourceType")
 	found := a.having(q, func(r *standin.Record) bool {
 		typ := a.cloud.TypeOf(r.Type)
 		return r.Type != arm.GroupType && typ.HasOutput("location") && strings.Count(typ.Noun, "/") == 1 &&
-			arm.Same(arm.SubscriptionOf(r.ID), q.PathValue("subscription")) &&
-			(group == "" || arm.Same(arm.NameOf(arm.GroupOf(r.ID)), group)) &&
+			arm.Same(armid.SubscriptionOf(r.ID), q.PathValue("subscription")) &&
+			(group == "" || arm.Same(armid.NameOf(armid.GroupOf(r.ID)), group)) &&
 			(kind == "" || arm.Same(kind, typ.Noun))
 	})
 	for _, r := range found {
@@ -155,9 +156,9 @@ func (a *api) of(id string) (*standin.Record, error) {
 	if r := a.find(id); r != nil {
 		return r, nil
 	}
-	group := arm.GroupOf(id)
+	group := armid.GroupOf(id)
 	if group == "" || a.find(group) == nil {
-		return nil, &arm.Error{Status: 404, Code: "ResourceGroupNotFound", Message: "Resource group '" + arm.NameOf(group) + "' could not be found."}
+		return nil, &arm.Error{Status: 404, Code: "ResourceGroupNotFound", Message: "Resource group '" + armid.NameOf(group) + "' could not be found."}
 	}
 	namespace, _, _ := strings.Cut(after(id, "/providers/"), "/")
 	return nil, arm.NotFound(namespace, id)

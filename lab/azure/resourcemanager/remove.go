@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"tombolo/internal/armid"
 	"tombolo/lab/azure/arm"
 )
 
@@ -58,7 +59,7 @@ func (a *api) remove(w http.ResponseWriter, r *http.Request) {
 		a.mu.Lock()
 		a.operations[id] = o
 		a.mu.Unlock()
-		at := a.o.Endpoint + "/subscriptions/" + arm.SubscriptionOf(found.ID) + "/operationresults/" + id + "?api-version=" + r.URL.Query().Get("api-version")
+		at := a.o.Endpoint + "/subscriptions/" + armid.SubscriptionOf(found.ID) + "/operationresults/" + id + "?api-version=" + r.URL.Query().Get("api-version")
 		w.Header().Set("Azure-AsyncOperation", at)
 		w.Header().Set("Retry-After", "1")
 		w.WriteHeader(http.StatusAccepted)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pulumi/pulumi-azure-native-sdk/resources/v2"
 
+	"tombolo/internal/armid"
 	"tombolo/lab/azure/arm"
 	"tombolo/lab/azure/rbac"
 	"tombolo/lab/standin"
@@ -65,14 +66,14 @@ func Functions() map[string]*standin.Function {
 // https://learn.microsoft.com/en-us/azure/azure-resource-manager/management/delete-resource-group
 func checkUnused(c *standin.Call, using []Using) error {
 	if by := c.Record.Outputs.Str("managedBy"); by != "" && arm.ByID(c.Cloud, clusterOf(c.Cloud, by), by) != nil {
-		return c.Refuse(standin.Refusal{Code: "DenyAssignmentAuthorizationFailed", Status: 403, Message: "The resource group '" + arm.NameOf(c.Record.ID) + "' is managed by '" + by + "'."})
+		return c.Refuse(standin.Refusal{Code: "DenyAssignmentAuthorizationFailed", Status: 403, Message: "The resource group '" + armid.NameOf(c.Record.ID) + "' is managed by '" + by + "'."})
 	}
 	for r := range within(c.Cloud, c.Record.ID) {
 		for _, use := range using {
 			if user := use(c.Cloud, r, c.Record.ID); user != "" {
 				return c.Refuse(standin.Refusal{Code: "ResourceGroupDeletionBlocked", Status: 409, Message: fmt.Sprintf(
 					"Deletion of resource group '%s' failed as resources with identifiers '%s' could not be deleted. The provisioning state of the resource group will be rolled back. "+
-						"The tracking Id is '%s'. Please check audit logs for more details.", arm.NameOf(c.Record.ID), r.ID, arm.UUID())})
+						"The tracking Id is '%s'. Please check audit logs for more details.", armid.NameOf(c.Record.ID), r.ID, arm.UUID())})
 			}
 		}
 		if r.Type == arm.LockType {
@@ -114,7 +115,7 @@ func empty(ctx context.Context, c *standin.Cloud, r *standin.Record) error {
 			return left
 		}
 		if err := client.Delete(ctx, next.Type, next.ID); err != nil {
-			return fmt.Errorf("deleting the resource group %s: %w", arm.NameOf(r.ID), err)
+			return fmt.Errorf("deleting the resource group %s: %w", armid.NameOf(r.ID), err)
 		}
 	}
 }

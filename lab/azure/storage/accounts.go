@@ -10,6 +10,7 @@ import (
 
 	storage "github.com/pulumi/pulumi-azure-native-sdk/storage/v2/v20230501"
 
+	"tombolo/internal/armid"
 	"tombolo/lab/azure/arm"
 	"tombolo/lab/azure/network"
 	"tombolo/lab/standin"
@@ -88,15 +89,15 @@ var accountName = regexp.MustCompile(`^[a-z0-9]{3,24}$`)
 // createAccount refuses a name that no account can have, and one that another has in the world.
 // Source: https://learn.microsoft.com/en-us/azure/azure-resource-manager/troubleshooting/error-storage-account-name
 func createAccount(c *standin.Call) error {
-	name := arm.NameOf(c.Record.ID)
+	name := armid.NameOf(c.Record.ID)
 	if !accountName.MatchString(name) {
 		return c.Refusef("AccountNameInvalid", "%s is not a valid storage account name. Storage account name must be between 3 and 24 characters in length and use numbers and lower-case letters only.", name)
 	}
 	for r := range c.Others() {
-		if r == c.Record || arm.NameOf(r.ID) != name {
+		if r == c.Record || armid.NameOf(r.ID) != name {
 			continue
 		}
-		if arm.Same(arm.SubscriptionOf(r.ID), arm.SubscriptionOf(c.Record.ID)) {
+		if arm.Same(armid.SubscriptionOf(r.ID), armid.SubscriptionOf(c.Record.ID)) {
 			return c.Refuse(standin.Refusal{Code: "StorageAccountInAnotherResourceGroup", Status: 409, Message: fmt.Sprintf(
 				"The account %s is already in another resource group in this subscription.", name)})
 		}
@@ -146,7 +147,7 @@ func checkAccount(c *standin.Call) error {
 // describeAccount fills in what Azure answers. Source:
 // https://learn.microsoft.com/en-us/rest/api/storagerp/storage-accounts/get-properties
 func describeAccount(c *standin.Call) {
-	out, name, made := c.Out(), arm.NameOf(c.Record.ID), c.Record.Created.UTC().Format(time.RFC3339)
+	out, name, made := c.Out(), armid.NameOf(c.Record.ID), c.Record.Created.UTC().Format(time.RFC3339)
 	out["provisioningState"], out["statusOfPrimary"], out["primaryLocation"] = "Succeeded", "available", out.Str("location")
 	out["creationTime"], out["keyCreationTime"] = made, map[string]any{"key1": made, "key2": made}
 	out["privateEndpointConnections"] = []any{}

@@ -3,6 +3,7 @@ package storage
 import (
 	"time"
 
+	"tombolo/internal/armid"
 	"tombolo/lab/azure/arm"
 	"tombolo/lab/standin"
 )
@@ -36,7 +37,7 @@ const (
 // policy can have. Sources: https://github.com/pulumi/pulumi-azure-native/issues/2164 and
 // https://learn.microsoft.com/en-us/azure/storage/blobs/lifecycle-management-policy-structure
 func writePolicy(c *standin.Call) error {
-	if name := arm.NameOf(c.Record.ID); name != "default" {
+	if name := armid.NameOf(c.Record.ID); name != "default" {
 		return c.Refuse(standin.Refusal{Code: "HttpResourceNotFound", Status: 404, Message: "The request url " + c.Record.ID + " is not found."})
 	}
 	rules, names := c.In().Sub("policy").Objects("rules"), map[string]bool{}

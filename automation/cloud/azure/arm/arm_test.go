@@ -148,34 +148,6 @@ func TestDelete(t *testing.T) {
 	}
 }
 
-func TestParseID(t *testing.T) {
-	const group = "/subscriptions/s/resourceGroups/g"
-	for _, want := range []ID{
-		{Text: "/subscriptions/s", Subscription: "s", Name: "s"},
-		{Text: group, Subscription: "s", Group: "g", Type: GroupType, Name: "g"},
-		{Text: group + "/providers/Microsoft.Network/virtualNetworks/v", Subscription: "s", Group: "g", Type: "Microsoft.Network/virtualNetworks", Name: "v"},
-		{
-			Text: group + "/providers/Microsoft.Network/virtualNetworks/v/subnets/n", Subscription: "s", Group: "g",
-			Type: "Microsoft.Network/virtualNetworks/subnets", Name: "n", Parent: group + "/providers/Microsoft.Network/virtualNetworks/v",
-		},
-		{
-			Text:         group + "/providers/Microsoft.Network/virtualNetworks/v/providers/Microsoft.Authorization/roleAssignments/r",
-			Subscription: "s", Group: "g", Type: "Microsoft.Authorization/roleAssignments", Name: "r",
-			Parent: group + "/providers/Microsoft.Network/virtualNetworks/v",
-		},
-	} {
-		got, ok := ParseID(want.Text)
-		assert.Check(t, ok, want.Text)
-		assert.Check(t, is.DeepEqual(got, want))
-	}
-	for _, text := range []string{"", "arn:aws:ec2:r:1:vpc/vpc-1", "/subscriptions", "/subscriptions/s/resourceGroups", "/providers/x"} {
-		_, ok := ParseID(text)
-		assert.Check(t, !ok, text)
-	}
-	id, _ := ParseID("/subscriptions/S/resourcegroups/G/providers/microsoft.network/virtualnetworks/v")
-	assert.Check(t, id.In("s", "g") && id.Is("Microsoft.Network/virtualNetworks"))
-}
-
 // TestNoTokenAfterARedirect: the token goes nowhere that the Resource Manager redirects to.
 func TestNoTokenAfterARedirect(t *testing.T) {
 	elsewhere, asked := serve(t, func(w http.ResponseWriter, _ string) { fmt.Fprint(w, `{}`) })

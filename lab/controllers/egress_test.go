@@ -6,22 +6,20 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
-	is "gotest.tools/v3/assert/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/fake"
 )
 
-// TestWay: in a company's network a process goes by the proxy that its workload names, when
-// there is such a one, and nowhere otherwise.
+// TestWay: a process goes by the lab's proxy, and by the one that its workload names where that
+// is one of this machine.
 func TestWay(t *testing.T) {
-	closed := Options{Company: &Company{Proxies: map[string]string{"proxy.corp.example:3128": "http://127.0.0.1:1"}, NoWay: "http://127.0.0.1:2"}}
-	assert.DeepEqual(t, closed.way([]string{"HTTPS_PROXY=http://proxy.corp.example:3128", "HTTP_PROXY=http://other:3128", "NO_PROXY=.svc"}),
-		[]string{"NO_PROXY=127.0.0.1,localhost,.svc", "HTTP_PROXY=http://127.0.0.1:2", "HTTPS_PROXY=http://127.0.0.1:1"})
-	assert.DeepEqual(t, closed.way(nil), []string{"NO_PROXY=127.0.0.1,localhost", "HTTP_PROXY=http://127.0.0.1:2", "HTTPS_PROXY=http://127.0.0.1:2"})
-	open := Options{Proxy: "http://127.0.0.1:3"}
-	assert.DeepEqual(t, open.way([]string{"HTTPS_PROXY=http://proxy.corp.example:3128"}),
-		[]string{"HTTP_PROXY=http://127.0.0.1:3", "HTTPS_PROXY=http://127.0.0.1:3", "NO_PROXY=127.0.0.1,localhost"})
+	o := Options{Proxy: "http://127.0.0.1:3"}
+	byTheLab := []string{"HTTP_PROXY=http://127.0.0.1:3", "HTTPS_PROXY=http://127.0.0.1:3", "NO_PROXY=127.0.0.1,localhost"}
+	assert.DeepEqual(t, o.way(nil), byTheLab)
+	assert.DeepEqual(t, o.way([]string{"HTTP_PROXY=http://proxy.corp.example:3128", "HTTPS_PROXY=http://proxy.corp.example:3128", "NO_PROXY=.svc"}), byTheLab)
+	assert.DeepEqual(t, o.way([]string{"HTTP_PROXY=http://127.0.0.1:1", "HTTPS_PROXY=http://127.0.0.1:1", "NO_PROXY=.svc"}),
+		[]string{"HTTP_PROXY=http://127.0.0.1:1", "HTTPS_PROXY=http://127.0.0.1:1", "NO_PROXY=127.0.0.1,localhost,.svc"})
 }
 
 // withMounts is a plan of a container that has certificates in a ConfigMap, which its
@@ -69,21 +67,4 @@ func TestMountsOfAPlan(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(dir, "volumes", "company-ca", "ca.crt"))
 	assert.NilError(t, err)
 	assert.Equal(t, string(text), "PEM")
-}
-
-// TestStarted: where images may be missing, a process waits for a pod of its workload that runs.
-func TestStarted(t *testing.T) {
-	p := withMounts()
-	pod := func(phase corev1.PodPhase, app string) *corev1.Pod {
-		return &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Name: app, Namespace: "flux-system", Labels: map[string]string{"app": app}},
-			Status:     corev1.PodStatus{Phase: phase},
-		}
-	}
-	w := &watch{o: Options{Company: &Company{}}, client: fake.NewClientset(pod(corev1.PodPending, "source-controller"), pod(corev1.PodRunning, "other"))}
-	assert.Check(t, is.Error(w.started(t.Context(), p), "no pod of demo-source-controller runs"))
-	w.client = fake.NewClientset(pod(corev1.PodRunning, "source-controller"))
-	assert.NilError(t, w.started(t.Context(), p))
-	w = &watch{client: fake.NewClientset()}
-	assert.NilError(t, w.started(t.Context(), p), "where every image is found, nothing is waited for")
 }

@@ -13,37 +13,31 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"tombolo/internal/file"
 )
 
-// Company is a network without a way to the internet: a process goes by the proxy that its
-// workload says, and nowhere without one. Its images have to be found first.
-type Company struct {
-	// Proxies are the URLs of the proxies that workloads may name, by their host and port.
-	Proxies map[string]string
-	// NoWay is the URL of a proxy that refuses everything.
-	NoWay string
-}
-
 // inside are what a process reaches without any proxy.
 const inside = "127.0.0.1,localhost"
 
-// way is the environment by which a process goes out; env is the workload's own.
+// way is the environment by which a process goes out; env is the workload's own. A proxy that the
+// workload names is taken when it is one of this machine: any other name means something in a
+// cluster's network alone.
 func (o Options) way(env []string) []string {
-	if o.Company == nil {
-		return []string{"HTTP_PROXY=" + o.Proxy, "HTTPS_PROXY=" + o.Proxy, "NO_PROXY=" + inside}
-	}
-	out := []string{"NO_PROXY=" + strings.Trim(inside+","+lookup(env, "NO_PROXY"), ",")}
+	direct, out := inside, []string{}
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY"} {
-		by := o.Company.NoWay
-		if u, err := url.Parse(lookup(env, name)); err == nil && o.Company.Proxies[u.Host] != "" {
-			by = o.Company.Proxies[u.Host]
+		by := o.Proxy
+		if own := lookup(env, name); ofThisMachine(own) {
+			by, direct = own, strings.Trim(inside+","+lookup(env, "NO_PROXY"), ",")
 		}
 		out = append(out, name+"="+by)
 	}
-	return out
+	return append(out, "NO_PROXY="+direct)
+}
+
+func ofThisMachine(proxy string) bool {
+	u, err := url.Parse(proxy)
+	return err == nil && u.Hostname() == "127.0.0.1"
 }
 
 // lookup is the last value of a variable.
@@ -117,22 +111,4 @@ func (w *watch) mount(ctx context.Context, p plan, dir string) error {
 		}
 	}
 	return nil
-}
-
-// started fails until a pod of the workload runs: in a company's network its images may not
-// be found.
-func (w *watch) started(ctx context.Context, p plan) error {
-	if w.o.Company == nil {
-		return nil
-	}
-	list, err := w.client.CoreV1().Pods(p.namespace).List(ctx, metav1.ListOptions{LabelSelector: labels.SelectorFromSet(p.labels).String()})
-	if err != nil {
-		return fmt.Errorf("list the pods of %s: %w", p.process, err)
-	}
-	for _, pod := range list.Items {
-		if pod.DeletionTimestamp == nil && pod.Status.Phase == corev1.PodRunning {
-			return nil
-		}
-	}
-	return fmt.Errorf("no pod of %s runs", p.process)
 }
