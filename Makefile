@@ -156,7 +156,7 @@ test-rest: tools-test ## Run, of what make test leaves out, what a change touche
 
 .PHONY: test-browser
 test-browser: ## Open the pages of status and preview in Chromium (docs/guide/watching.md)
-	$(GO) test $(TEST),browser -count=1 -run Browser ./internal/cli/status ./internal/cli/review
+	$(GO) test $(TEST),browser -count=1 -run Browser ./cmd/tombolo/cli/status ./cmd/tombolo/cli/review
 
 FUZZ_TIME ?= 30s
 

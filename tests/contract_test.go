@@ -8,9 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gotest.tools/v3/assert"
 
+	"tombolo/check/published"
 	"tombolo/config"
 	"tombolo/internal/names"
-	"tombolo/platform/contract/published"
 )
 
 // TestContractKnowsWhatIsPublished holds the check of platform trees, which

@@ -13,10 +13,10 @@ import (
 	"gotest.tools/v3/assert"
 	"sigs.k8s.io/yaml"
 
+	"tombolo/check/helm"
+	"tombolo/check/tree/treetest"
 	"tombolo/lab/inbox"
 	"tombolo/platform"
-	"tombolo/platform/contract/helm"
-	"tombolo/platform/contract/tree/treetest"
 )
 
 // channelsOf is Argo CD's ConfigMap of notifications for a system with a channel of each type.

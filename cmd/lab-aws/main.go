@@ -11,8 +11,8 @@ import (
 	"os/signal"
 	"syscall"
 
-	"tombolo/internal/cli/fault"
-	"tombolo/internal/cli/lab/awscli"
+	"tombolo/cmd/tombolo/cli/fault"
+	"tombolo/cmd/tombolo/cli/lab/awscli"
 	"tombolo/lab/control"
 )
 

@@ -9,7 +9,7 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
-	"tombolo/internal/cli/fault"
+	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/lab/control"
 )
 

@@ -5,7 +5,7 @@ import (
 	"os"
 
 	"tombolo/automation/clouds"
-	"tombolo/internal/cli"
+	"tombolo/cmd/tombolo/cli"
 	"tombolo/stacks/programs"
 )
 

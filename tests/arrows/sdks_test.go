@@ -14,8 +14,8 @@ import (
 // With it, the test of every command would link 200 MB. Only the commands of the lab have it.
 func TestNoSDKs(t *testing.T) {
 	wanted := []string{"tombolo/automation"}
-	for _, p := range goList(t, "{{.ImportPath}}", "tombolo/internal/cli/...") {
-		if p != "tombolo/internal/cli" && p != "tombolo/internal/cli/lab" {
+	for _, p := range goList(t, "{{.ImportPath}}", "tombolo/cmd/tombolo/cli/...") {
+		if p != "tombolo/cmd/tombolo/cli" && p != "tombolo/cmd/tombolo/cli/lab" {
 			wanted = append(wanted, p)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"gotest.tools/v3/golden"
 
 	"tombolo/automation/clouds"
+	"tombolo/cmd/tombolo/cli"
 	"tombolo/config"
-	"tombolo/internal/cli"
 	"tombolo/stacks/programs"
 )
 

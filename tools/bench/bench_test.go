@@ -16,12 +16,12 @@ import (
 
 	"gotest.tools/v3/assert"
 
+	"tombolo/check"
+	"tombolo/check/finding"
+	"tombolo/check/published"
+	"tombolo/check/tree/treetest"
 	"tombolo/config"
 	"tombolo/platform"
-	"tombolo/platform/contract"
-	"tombolo/platform/contract/finding"
-	"tombolo/platform/contract/published"
-	"tombolo/platform/contract/tree/treetest"
 )
 
 // checkoutVariable names the checkout whose programs are measured; by default it is this
@@ -98,7 +98,7 @@ func BenchmarkSystems(b *testing.B) {
 		assert.NilError(b, err)
 		b.Run(fmt.Sprintf("systems=%d", count), func(b *testing.B) {
 			for b.Loop() {
-				found, err := contract.Check(contract.Tree{FS: tree, Name: "tree"}, clusters)
+				found, err := check.Check(check.Tree{FS: tree, Name: "tree"}, clusters)
 				assert.NilError(b, err)
 				assert.Equal(b, found.Count(finding.Error), 0, "%v", found)
 			}

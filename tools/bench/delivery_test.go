@@ -16,10 +16,10 @@ import (
 	"gotest.tools/v3/assert"
 
 	"tombolo/automation/health"
+	"tombolo/check/tree/treetest"
 	"tombolo/internal/sleep"
 	"tombolo/lab"
 	"tombolo/platform"
-	"tombolo/platform/contract/tree/treetest"
 )
 
 // restTime is for how long the lab is watched at rest.

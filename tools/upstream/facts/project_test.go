@@ -160,7 +160,7 @@ func TestArgoTree(t *testing.T) {
 // their definitions have them.
 func TestObjects(t *testing.T) {
 	checked := map[string]bool{}
-	for _, folder := range []string{"platform/flux/addons", "internal/cli/export/testdata"} {
+	for _, folder := range []string{"platform/flux/addons", "cmd/tombolo/cli/export/testdata"} {
 		for file, objects := range documents(t, folder) {
 			for _, o := range objects {
 				group, version, _ := strings.Cut(text(o, "apiVersion"), "/")

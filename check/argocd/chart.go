@@ -1,0 +1,146 @@
+package argocd
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chartutil"
+
+	"tombolo/check/finding"
+	"tombolo/check/helm"
+	"tombolo/check/manifest"
+	"tombolo/check/near"
+	"tombolo/check/tree"
+	"tombolo/check/walk"
+)
+
+// chart are the objects that a chart of the tree becomes.
+func (w *Walk) chart(in *walk.Origin, app Application, from Source) []string {
+	c, read, err := helm.Load(w.Files, in.Dir())
+	in.Read = append(in.Read, read...)
+	if err == nil && len(c.Metadata.Dependencies) > len(c.Dependencies()) {
+		w.Elsewhere = true
+		w.Note(tree.Place{File: path.Join(in.Dir(), "Chart.yaml")}, "is not followed: the charts that it depends on are not in this tree")
+		return nil
+	}
+	var values map[string]any
+	if err == nil {
+		values, err = w.values(app, from)
+	}
+	var texts []string
+	if err == nil {
+		w.checkPublishedKeys(in, c, app, from, values)
+		texts, err = render(c, app, from, values, false)
+	}
+	if err != nil {
+		w.Incomplete = true
+		w.failedChart(in, c, err)
+	}
+	return texts
+}
+
+// values are what an Application gives a chart of the tree: files, then values,
+// then parameters, each over the ones before.
+func (w *Walk) values(app Application, from Source) (map[string]any, error) {
+	values := map[string]any{}
+	if from.Helm == nil {
+		return values, nil
+	}
+	for _, file := range from.Helm.ValueFiles {
+		name, ok := w.valueFile(app, from, file)
+		if !ok || !w.Files.IsFile(name) {
+			continue // its own finding
+		}
+		text, err := w.Files.Read(name)
+		if err != nil {
+			return nil, err
+		}
+		if values, err = helm.Overlay(values, string(text)); err != nil {
+			return nil, fmt.Errorf("values file %s: %w", name, err)
+		}
+	}
+	values, err := helm.Overlay(values, from.Helm.Values)
+	if len(from.Helm.ValuesObject) > 0 {
+		values, err = chartutil.CoalesceTables(maps.Clone(from.Helm.ValuesObject), values), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return values, helm.Set(values, from.Helm.Parameters)
+}
+
+func render(c *chart.Chart, app Application, from Source, values map[string]any, strict bool) ([]string, error) {
+	name := app.Metadata.Name
+	if from.Helm != nil {
+		name = cmp.Or(from.Helm.ReleaseName, name)
+	}
+	return helm.Render(c, name, app.Spec.Destination.Namespace, values, strict)
+}
+
+// checkPublishedKeys reports what templates of a chart take out of the values
+// below cluster and is not there: Helm would put in an empty text.
+func (w *Walk) checkPublishedKeys(in *walk.Origin, c *chart.Chart, app Application, from Source, values map[string]any) {
+	cluster, ok := values["cluster"].(map[string]any)
+	if !ok {
+		return
+	}
+	values, cluster = maps.Clone(values), maps.Clone(cluster)
+	values["cluster"] = cluster
+	for {
+		_, err := render(c, app, from, values, true)
+		key, template, line, ok := helm.MissingValue(err)
+		if !ok {
+			return
+		}
+		at, found := w.clusterKey(templateFile(in, c, template), line, key)
+		if _, known := cluster[key]; !found || known {
+			return
+		}
+		cluster[key] = manifest.Unset
+		remedy := w.Published.OfOtherCloud(key)
+		if remedy == "" {
+			remedy = near.DidYouMean(key, slices.Collect(maps.Keys(cluster)), fmt.Sprintf("add %s to the values of the cluster file", key))
+		}
+		w.At(at, finding.Finding{
+			Severity: finding.Error,
+			Message:  fmt.Sprintf("cluster.%s is not published: it becomes empty, and Helm does not say so", key),
+			Remedy:   remedy,
+		})
+	}
+}
+
+// templateFile is the file of the tree that a chart's template is.
+func templateFile(in *walk.Origin, c *chart.Chart, template string) string {
+	return path.Join(in.Dir(), strings.TrimPrefix(template, c.Name()+"/"))
+}
+
+// clusterKey is where a template has .cluster.<key>.
+func (w *Walk) clusterKey(file string, line int, key string) (tree.Place, bool) {
+	text, err := w.Files.Read(file)
+	lines := strings.Split(string(text), "\n")
+	if err != nil || line < 1 || line > len(lines) {
+		return tree.Place{}, false
+	}
+	at := strings.Index(lines[line-1], "cluster."+key)
+	return tree.Place{File: file, Line: line, Column: at + 1}, at >= 0
+}
+
+// failedChart reports a chart that cannot be rendered, at the innermost template
+// that the error names.
+func (w *Walk) failedChart(in *walk.Origin, c *chart.Chart, err error) {
+	at := tree.Place{File: path.Join(in.Dir(), "Chart.yaml")}
+	cause, template, line := helm.Cause(err, func(name string) bool { return c != nil && w.Files.IsFile(templateFile(in, c, name)) })
+	if template != "" {
+		at = tree.Place{File: templateFile(in, c, template), Line: line, Column: 1}
+	}
+	w.At(at, finding.Finding{
+		Severity: finding.Error,
+		Message:  fmt.Sprintf("%s: its chart cannot be rendered: %s", in.Object.Identity(), cause),
+		Remedy:   "correct what Helm refuses",
+	})
+}

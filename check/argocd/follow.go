@@ -1,0 +1,156 @@
+package argocd
+
+import (
+	"fmt"
+	"path"
+	"slices"
+
+	"tombolo/check/finding"
+	"tombolo/check/manifest"
+	"tombolo/check/tree"
+	"tombolo/check/walk"
+	"tombolo/internal/names"
+)
+
+// Follow follows the tree from the hub's path on, as far as it concerns the
+// cluster.
+func (w *Walk) Follow() {
+	if !w.StartsInTree() {
+		w.Incomplete = true
+		w.WrongStart()
+		return
+	}
+	var root Application
+	root.APIVersion, root.Kind = group+"/v1alpha1", "Application"
+	root.Metadata.Name, root.Metadata.Namespace = names.Platform, names.ArgoCDNamespace
+	root.Spec.Destination.Name = w.Published.Registration.Hub
+	if w.followPath(nil, root, Source{Path: w.Published.Path}) == 0 {
+		w.EmptyStart()
+	}
+}
+
+// followPath takes what a source's path makes: a chart, a kustomization, or the
+// manifests of a directory. It says how many objects that is.
+func (w *Walk) followPath(parent *walk.Origin, app Application, from Source) int {
+	in := &walk.Origin{Parent: parent, Object: app.object(), Path: from.Path}
+	dir := in.Dir()
+	_, kustomized := w.Builds.File(dir)
+	var texts []string
+	switch {
+	case w.Files.IsFile(path.Join(dir, "Chart.yaml")):
+		texts = w.chart(in, app, from)
+	case kustomized:
+		texts = w.kustomization(in, from)
+	default:
+		texts = w.directory(in, dir, from.Directory.Recurse)
+	}
+	w.takeSecrets(app, texts)
+	w.takeAll(in, texts)
+	return len(texts)
+}
+
+// kustomization are the objects that kustomize makes of a source's path.
+func (w *Walk) kustomization(in *walk.Origin, from Source) []string {
+	built, _ := w.Build(in, from.options())
+	texts := make([]string, len(built))
+	for i, o := range built {
+		texts[i] = o.Text
+	}
+	return texts
+}
+
+// directory are the objects of a directory's own manifests.
+func (w *Walk) directory(in *walk.Origin, dir string, recurse bool) []string {
+	var out []string
+	for _, entry := range w.Files.Entries(dir) {
+		name := path.Join(dir, entry)
+		switch {
+		case w.Files.IsDir(name) && recurse:
+			out = append(out, w.directory(in, name, true)...)
+		case w.Files.IsFile(name) && tree.IsManifest(name):
+			in.Read = append(in.Read, name)
+			w.CheckSyntax(name)
+			text, err := w.Files.Read(name)
+			if err == nil {
+				out = append(out, manifest.Split(text)...)
+			}
+		}
+	}
+	return out
+}
+
+// takeAll takes the Applications among objects, and those that ApplicationSets
+// make for the cluster.
+func (w *Walk) takeAll(in *walk.Origin, texts []string) {
+	var sets []applicationSet
+	for _, text := range texts {
+		o, err := manifest.Decode[manifest.Object](text)
+		switch {
+		case err == nil && o.Metadata.Name == addressesSecret:
+			w.takeAddresses(in, o, text)
+		case err != nil || o.Group() != group:
+		case o.Kind == "ApplicationSet":
+			set, err := manifest.Decode[applicationSet](text)
+			if err != nil {
+				w.unreadable(in, o, err)
+				continue
+			}
+			sets = append(sets, set)
+		case o.Kind == "Application":
+			app, err := manifest.Decode[Application](text)
+			if err != nil {
+				w.unreadable(in, o, err)
+				continue
+			}
+			w.application(in, app)
+		}
+	}
+	switches := switchesOf(sets)
+	for _, set := range sets {
+		for _, app := range w.generate(in, set, switches) {
+			w.application(in, app)
+		}
+	}
+}
+
+// application looks at where an Application's manifests come from, and follows
+// what is in this tree. One that is made for another cluster is that cluster's.
+func (w *Walk) application(in *walk.Origin, app Application) {
+	if i := slices.IndexFunc(w.Applications, func(o Application) bool { return o.object() == app.object() }); i >= 0 {
+		if w.Applications[i].Metadata.Labels[names.SystemLabel] != app.Metadata.Labels[names.SystemLabel] {
+			w.taken[app.Metadata.Name] = true
+		}
+		return
+	}
+	w.Applications = append(w.Applications, app)
+	if app.setsUpSystem() && !w.takeSystem(app) {
+		return
+	}
+	own := w.ownRefs(app)
+	for _, from := range app.Sources() {
+		w.checkValueFiles(in, app, from, own)
+		w.checkMeetings(in, app, from)
+		switch {
+		case from.Chart != "" || from.Path == "" || app.delivers():
+		case !w.isOwn(from.RepoURL):
+			w.Elsewhere = true
+			w.referSource(in, app, "repoURL", from.RepoURL, finding.Finding{
+				Severity: finding.Note,
+				Message:  fmt.Sprintf("%s is not followed: its path is in %s, not in this tree", w.named(app), from.RepoURL),
+			})
+		case path.IsAbs(from.Path) || tree.Leaves(".", from.Path) || !w.Files.IsDir(tree.Relative(from.Path)): // Argo CD refuses the first two
+			w.Incomplete = true
+			w.missingPath(in, app, from)
+		default:
+			w.followPath(in, app, from)
+		}
+	}
+}
+
+func (w *Walk) missingPath(in *walk.Origin, app Application, from Source) {
+	w.referSource(in, app, "path", from.Path, finding.Finding{
+		Severity: finding.Error,
+		Message:  fmt.Sprintf("%s: path %q is not a directory of the platform tree", w.named(app), from.Path),
+		Remedy:   w.NearDir(from.Path),
+	})
+}

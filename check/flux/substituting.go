@@ -1,0 +1,139 @@
+package flux
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"tombolo/check/finding"
+	"tombolo/check/kustomize"
+	"tombolo/check/manifest"
+	"tombolo/check/near"
+	"tombolo/check/published"
+	"tombolo/check/substitution"
+	"tombolo/check/tree"
+	"tombolo/config/addon"
+	"tombolo/internal/names"
+	"tombolo/internal/wording"
+)
+
+// substitute returns what postBuild makes of the objects of a build. What is
+// missing is said once for the whole build.
+func (w *Walk) substitute(s *sync, objects []kustomize.Object) []string {
+	out := make([]string, len(objects))
+	missing := map[string]substitution.How{}
+	literal := map[string]bool{}
+	broken := false
+	for i, o := range objects {
+		out[i] = o.Text
+		all, err := substitution.Uses(o.Text)
+		switch {
+		case o.Disabled:
+		case !s.vars.Substituting:
+			for _, u := range all {
+				literal[u.Name] = true
+			}
+		case err != nil:
+			broken = true
+		default:
+			w.count(s, all, missing)
+			out[i], _ = s.vars.Evaluate(o.Text) // it parsed just now, and nothing else fails
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(missing)) {
+		w.missingVariable(s, name, missing[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(literal)) {
+		w.literalVariable(s, name)
+	}
+	if broken {
+		w.Occurring(s.origin, func(bool) tree.Finder { return substitution.Malformed }, finding.Finding{
+			Severity: finding.Error,
+			Message:  fmt.Sprintf("Flux cannot substitute this: it starts like a variable and is none, so %s stops", s.Identity()),
+			Remedy:   "write $${ for a literal ${, or label the object " + manifest.Substitute + ": disabled",
+		})
+	}
+	return out
+}
+
+// count takes note of the variables that are used, and of those that are not
+// there with the gravest of their uses.
+func (w *Walk) count(s *sync, all []substitution.Use, missing map[string]substitution.How) {
+	for _, u := range all {
+		if _, ok := w.Published.Variables[u.Name]; ok {
+			w.Used[u.Name] = true
+		}
+		if s.vars.Has(u.Name) {
+			continue
+		}
+		missing[u.Name] = max(missing[u.Name], u.How) // of none, the least grave
+	}
+}
+
+func (w *Walk) missingVariable(s *sync, name string, h substitution.How) {
+	f := finding.Finding{Severity: finding.Error, Remedy: w.variableAdvice(s, name)}
+	switch h {
+	case substitution.Plain:
+		f.Message = fmt.Sprintf("${%s} is not published: %s stops at it", name, s.Identity())
+	case substitution.Changed:
+		f.Message = fmt.Sprintf("${%s} is not published: what is made of it becomes empty, and Flux does not say so", name)
+	case substitution.Defaulted:
+		if w.publisherOf(name) != "" || ofAnAddon(name) {
+			return
+		}
+		f.Severity = finding.Warning
+		f.Message = fmt.Sprintf("${%s} has a default, and no cluster publishes it", name)
+		f.Remedy = near.DidYouMean(name, s.vars.Names(), "write the default in its place, or publish the variable: add it to the cluster file's values")
+	}
+	w.occurring(s, name, f)
+}
+
+// occurring reports a finding at the uses of a variable.
+func (w *Walk) occurring(s *sync, name string, f finding.Finding) {
+	w.Occurring(s.origin, func(escaped bool) tree.Finder { return substitution.Variable(name, escaped) }, f)
+}
+
+func (w *Walk) variableAdvice(s *sync, name string) string {
+	if advice := w.Published.OfOtherCloud(name); advice != "" {
+		return fmt.Sprintf("%s, or give it a default, ${%s:=…}", advice, name)
+	}
+	if other := w.publisherOf(name); other != "" {
+		if other == w.Published.Cluster {
+			return fmt.Sprintf("%s has it: add that to the substituteFrom of %s", names.InfraConfig, s.Identity())
+		}
+		return fmt.Sprintf("cluster %s publishes it: add it to this cluster's file too, or give it a default, ${%s:=…}", other, name)
+	}
+	return near.DidYouMean(name, s.vars.Names(), fmt.Sprintf("add %s to the values of the cluster file, or give it a default, ${%s:=…}", name, name))
+}
+
+// publisherOf returns a cluster that publishes a variable: this one, or
+// the first of the others.
+func (w *Walk) publisherOf(name string) string {
+	for _, p := range append([]published.Set{w.Published}, w.Fleet...) {
+		if _, ok := p.Variables[name]; ok {
+			return p.Cluster
+		}
+	}
+	return ""
+}
+
+// ofAnAddon says that some addon publishes a variable: a tree may be for clusters without it.
+func ofAnAddon(name string) bool {
+	return slices.ContainsFunc(addon.All(), func(a *addon.Addon) bool {
+		return slices.ContainsFunc(a.Keys(), func(k addon.Key) bool { return k.Name == name })
+	})
+}
+
+// literalVariable warns of a variable that looks like a published one, where
+// nothing substitutes it. Shell scripts are full of others.
+func (w *Walk) literalVariable(s *sync, name string) {
+	_, known := w.Published.Variables[name]
+	if !known && wording.Nearest(name, slices.Sorted(maps.Keys(w.Published.Variables))) == "" {
+		return
+	}
+	w.occurring(s, name, finding.Finding{
+		Severity: finding.Warning,
+		Message:  fmt.Sprintf("${%s} is not substituted here: %s has no postBuild with variables", name, s.Identity()),
+		Remedy:   "add postBuild.substituteFrom, or label the object " + manifest.Substitute + ": disabled if it is meant as it is",
+	})
+}

@@ -1,0 +1,126 @@
+package check
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/check/published"
+	"tombolo/check/tree/treetest"
+	"tombolo/config"
+	"tombolo/tests/files"
+)
+
+const (
+	provider     = "kubernetes:\n  identityProvider: {issuerUrl: \"https://id.example.com/\", clientId: headlamp}\n"
+	signInSecret = "  headlamp:\n    oidcSecret: headlamp-oidc\n"
+	argocdSignIn = `
+gitops:
+  engine: argocd
+  url: http://git.lab.test/platform.git
+  path: clusters/mgmt
+  distribution: {version: v3.5.7, path: install.yaml}
+  sealedSecrets: {key: {env: TOMBOLO_KEY}, certificate: {env: TOMBOLO_CERTIFICATE}}
+  argocd:
+    oidc: {url: "https://argocd.example.com", issuerUrl: "https://id.example.com/", clientId: argocd, secret: argocd-oidc}
+values: {chart_repository: http://charts.lab.test}
+labels: {logging: "on"}
+`
+	onTheHub = `apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: headlamp-secret}
+spec:
+  source: {repoURL: http://git.lab.test/platform.git, path: secrets}
+  destination: {name: in-cluster, namespace: headlamp}
+`
+	external = `apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {name: NAME, namespace: SPACE}
+spec: {data: [{secretKey: secret, remoteRef: {key: demo}}]}
+`
+)
+
+// fullWith is the fullest cluster with sign-in to Headlamp, under a name, and with another gitops.
+func fullWith(t *testing.T, name, gitops string) *config.Cluster {
+	t.Helper()
+	text, err := os.ReadFile("../clusters/full.yaml")
+	assert.NilError(t, err)
+	file := strings.NewReplacer("kubernetes:\n", provider, "  headlamp:\n", signInSecret, "name: full\n", "name: "+name+"\n").Replace(string(text))
+	if gitops != "" {
+		file = file[:strings.Index(file, "\ngitops:\n")] + gitops
+	}
+	path := filepath.Join(t.TempDir(), "clusters", name+".yaml")
+	files.Write(t, filepath.Join(path, "..", "..", "Pulumi.yaml"), "name: tombolo\n") // its project
+	files.Write(t, path, file)
+	c, err := config.Load(path)
+	assert.NilError(t, err)
+	return c
+}
+
+// secret is a manifest of an ExternalSecret.
+func secret(namespace, name string) *fstest.MapFile {
+	return &fstest.MapFile{Data: []byte(strings.NewReplacer("NAME", name, "SPACE", namespace).Replace(external))}
+}
+
+// warningAt is the warning of a Secret that nothing makes.
+func warningAt(c *config.Cluster, place, secret, key, clusters string) string {
+	return c.File + place + ": warning: nothing in the tree makes the Secret " + secret + ", which " + key + " names (" + clusters + ")"
+}
+
+// missing are the findings about Secrets.
+func missing(t *testing.T, tree fs.FS, clusters []published.Set) string {
+	t.Helper()
+	var out strings.Builder
+	for line := range strings.Lines(check(t, tree, clusters)) {
+		if strings.Contains(line, "makes the Secret") {
+			out.WriteString(line)
+		}
+	}
+	return out.String()
+}
+
+const addIt = "; add an ExternalSecret or SealedSecret of that name (docs/guide/signin.md)\n"
+
+func TestSecretsOfSignInWithFlux(t *testing.T) {
+	c := fullWith(t, "full", "")
+	clusters, headlamp := []published.Set{published.To(c, c)}, "addons/headlamp/kustomization.yaml"
+	tree := treetest.Copy(t, os.DirFS("../platform/flux"))
+	want := warningAt(c, ":56:5", "headlamp/headlamp-oidc", "addons.headlamp.oidcSecret", "cluster full")
+	assert.Check(t, is.Equal(missing(t, tree, clusters), want+addIt))
+
+	seed(t, tree, headlamp, "  - release.yaml", "  - release.yaml\n  - secret.yaml")
+	tree["addons/headlamp/secret.yaml"] = secret("headlamp", "headlamp-oidd")
+	assert.Check(t, is.Equal(missing(t, tree, clusters), want+"; did you mean \"headlamp-oidd\"?\n"))
+	tree["addons/headlamp/secret.yaml"] = secret("headlamp", "headlamp-oidc")
+	assert.Check(t, is.Equal(missing(t, tree, clusters), ""))
+}
+
+// TestSecretsOfSignInWithArgoCD: what is made on the hub is on no spoke.
+func TestSecretsOfSignInWithArgoCD(t *testing.T) {
+	hub := fullWith(t, "mgmt", argocdSignIn)
+	spoke := *hub
+	spoke.Name, spoke.File, spoke.GitOps = "sets", "sets.yaml", config.GitOps{Engine: config.ArgoCD, Hub: "mgmt"}
+	clusters := []published.Set{published.To(hub, hub), published.To(&spoke, hub)}
+	tree := treetest.Copy(t, os.DirFS("../platform/argocd"))
+	headlamp := func(c *config.Cluster, place, clusters string) string {
+		return warningAt(c, place, "headlamp/headlamp-oidc", "addons.headlamp.oidcSecret", clusters) + addIt
+	}
+	argocd := warningAt(hub, ":81:103", "argocd/argocd-oidc", "gitops.argocd.oidc.secret", "cluster mgmt") + addIt
+	assert.Check(t, is.Equal(missing(t, tree, clusters), headlamp(hub, ":56:5", "clusters mgmt, sets")+argocd))
+
+	seed(t, tree, hubOverlay, "resources:\n", "resources:\n  - argocd.yaml\n  - headlamp.yaml\n")
+	tree["clusters/mgmt/argocd.yaml"] = secret("argocd", "argocd-oidc")
+	tree["clusters/mgmt/headlamp.yaml"] = &fstest.MapFile{Data: []byte(onTheHub)}
+	tree["secrets/secret.yaml"] = &fstest.MapFile{Data: []byte(strings.Replace(external, "NAME, namespace: SPACE", "headlamp-oidc", 1))}
+	assert.Check(t, is.Equal(missing(t, tree, clusters), headlamp(&spoke, "", "cluster sets")))
+
+	set := "addons/headlamp/applicationset.yaml"
+	tree[set] = &fstest.MapFile{Data: append(tree[set].Data, "        - {repoURL: http://git.lab.test/platform.git, path: secrets}\n"...)}
+	assert.Check(t, is.Equal(missing(t, tree, clusters), ""))
+}

@@ -1,0 +1,104 @@
+package tree
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/check/manifest"
+)
+
+const patched = `# A comment with region.
+kind: Kustomization
+patches:
+  - patch: |
+      kind: Release
+      metadata: {name: app}
+      spec: {ünit: region}
+`
+
+func index(t *testing.T) *Files {
+	t.Helper()
+	f, err := Index(fstest.MapFS{
+		".git/config": {Data: []byte("region")}, "a/kustomization.yaml": {Data: []byte(patched)},
+		"a/b/text.txt": {Data: []byte("one\n# the region\n")}, "a/off.yaml": {Data: []byte("kind: A\nmetadata: {annotations: {" + manifest.Substitute + ": disabled}}\nspec: region\n")},
+	})
+	assert.NilError(t, err)
+	return f
+}
+
+func TestIndex(t *testing.T) {
+	f := index(t)
+	assert.Check(t, is.Equal(strings.Join(f.Names(), " "), "a/b/text.txt a/kustomization.yaml a/off.yaml"))
+	assert.Check(t, is.Equal(strings.Join(f.Dirs(), " "), "a a/b"))
+	assert.Check(t, is.Equal(strings.Join(f.Entries("a"), " "), "b kustomization.yaml off.yaml"))
+	if _, err := f.Read(".git/config"); err == nil || !strings.Contains(err.Error(), ".git/config: file does not exist") {
+		t.Errorf("reading what is not in the index: %v", err)
+	}
+}
+
+// TestLoad: what is read of all files is bounded, a file that is larger than any is not read to
+// its end, and Load keeps nothing.
+func TestLoad(t *testing.T) {
+	data := make([]byte, MostOfAFile)
+	tree := fstest.MapFS{"larger": {Data: append(data, 0)}}
+	for i := range 5 {
+		tree[strconv.Itoa(i)] = &fstest.MapFile{Data: data}
+	}
+	f, err := Index(tree)
+	assert.NilError(t, err)
+	_, err = f.Load("larger")
+	assert.ErrorContains(t, err, "read larger: it has over 16777216 bytes")
+	f.total = 0
+	for i := range 4 {
+		_, err = f.Load(strconv.Itoa(i))
+		assert.NilError(t, err)
+	}
+	_, err = f.Load("4")
+	assert.Error(t, err, "read 4: with it, files have over 67108864 bytes, which is the most that check reads of a tree; take it out of what the clusters follow")
+	assert.Equal(t, len(f.content), 0)
+}
+
+func TestRelative(t *testing.T) {
+	for name, want := range map[string]string{"./a/": "a", "/a/../b": "b", "../../a": "a", "": ".", "/": "."} {
+		if got := Relative(name); got != want {
+			t.Errorf("%q is %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestField(t *testing.T) {
+	what := Wanted{Path: []string{"spec", "ünit"}, Value: "eu"}
+	what.Object.Kind, what.Object.Metadata.Name = "Release", "app"
+	at, ok := index(t).Field([]string{"a/kustomization.yaml"}, what, func(text string) string { return strings.ReplaceAll(text, "region", "eu") })
+	if want := (Place{"a/kustomization.yaml", 7, 20}); !ok || at != want {
+		t.Errorf("found %v at %v, want %v", ok, at, want)
+	}
+	what.Object.Kind = "Other"
+	if at, ok := index(t).Field([]string{"a/kustomization.yaml"}, what, strings.Clone); ok {
+		t.Errorf("another object has it at %v", at)
+	}
+}
+
+// TestOccurrences: values count, comments do not, and a text that is no manifest
+// only when no value has it.
+func TestOccurrences(t *testing.T) {
+	find := func(text string) []int {
+		if at := strings.Index(text, "region"); at >= 0 {
+			return []int{at}
+		}
+		return nil
+	}
+	all := []string{"a/b/text.txt", "a/kustomization.yaml", "a/off.yaml"}
+	if got, want := index(t).Occurrences(all, find), []Place{{"a/kustomization.yaml", 7, 20}}; !slices.Equal(got, want) {
+		t.Errorf("in values %v, want %v", got, want)
+	}
+	if got, want := index(t).Occurrences(all[:1], find), []Place{{"a/b/text.txt", 2, 7}}; !slices.Equal(got, want) {
+		t.Errorf("in text %v, want %v", got, want)
+	}
+}

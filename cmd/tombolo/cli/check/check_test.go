@@ -1,0 +1,114 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/cmd/tombolo/cli/clitest"
+	"tombolo/cmd/tombolo/cli/factory"
+	"tombolo/cmd/tombolo/cli/fault"
+	"tombolo/cmd/tombolo/cli/streams"
+	"tombolo/cmd/tombolo/render"
+	"tombolo/config"
+)
+
+// tree writes a platform tree whose one manifest uses a variable.
+func tree(t *testing.T, variable string) string {
+	t.Helper()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "clusters", "demo", "settings.yaml")
+	assert.NilError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+	text := "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\n  namespace: default\ndata:\n  region: " + variable + "\n"
+	assert.NilError(t, os.WriteFile(file, []byte(text), 0o644))
+	return dir
+}
+
+// run runs the command on clusters demo and prod; only demo is in the tree.
+func run(t *testing.T, width int, args ...string) (out, errOut string, err error) {
+	t.Helper()
+	s, _, stdout, stderr := streams.Test()
+	if width > 0 {
+		s.SetTerminal(width)
+	}
+	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text, NoColor: true}}
+	cmd := NewCmdCheck(f, func(_ context.Context, o *Options) error {
+		o.Root = func() (string, error) { return "testdata", nil }
+		o.Load = func([]string) ([]*config.Cluster, error) {
+			return []*config.Cluster{
+				{Name: "demo", File: "demo.yaml", Cloud: config.Cloud{Provider: config.AWS}, GitOps: config.GitOps{Path: "clusters/demo"}},
+				{Name: "prod", File: "prod.yaml", Cloud: config.Cloud{Provider: config.AWS}, GitOps: config.GitOps{Path: "clusters/prod"}},
+			}, nil
+		}
+		o.Fleets = func(all []*config.Cluster) ([]*config.Cluster, error) { return all, nil }
+		return checkRun(t.Context(), o)
+	})
+	err = clitest.Execute(t, cmd, args...)
+	return stdout.String(), stderr.String(), err
+}
+
+func TestCheck(t *testing.T) {
+	dir := tree(t, "${region}")
+	out, errOut, err := run(t, 0, dir)
+	if err != nil || out != "" {
+		t.Fatalf("got %q, %v", out, err)
+	}
+	for _, want := range []string{
+		"prod is not checked: its gitops.path, clusters/prod, is not in " + dir + "\n",
+		"✔ " + dir + " fits demo\n",
+	} {
+		assert.Check(t, is.Contains(errOut, want))
+	}
+}
+
+func TestCheckOnATerminal(t *testing.T) {
+	dir := tree(t, "${regoin}")
+	_, errOut, err := run(t, 120, dir)
+	var f *fault.Error
+	if !errors.As(err, &f) || f.Class != fault.Contract || err.Error() != dir+" does not fit the clusters that follow it: 1 error" {
+		t.Errorf("got %v", err)
+	}
+	for _, want := range []string{
+		":7:11\n  error: ${regoin} is not published: Kustomization flux-system/platform stops at it (cluster demo)\n",
+		"     7 |   region: ${regoin}\n",
+		"       |           ^\n",
+		"  did you mean \"region\"?\n",
+	} {
+		assert.Check(t, is.Contains(errOut, want))
+	}
+}
+
+func TestStrict(t *testing.T) {
+	dir := tree(t, "${zone:=a}")
+	if _, _, err := run(t, 0, dir); err != nil {
+		t.Errorf("a warning is an error: %v", err)
+	}
+	_, errOut, err := run(t, 0, dir, "--strict")
+	if err == nil || !strings.Contains(errOut, ":7:11: error: ${zone} has a default") {
+		t.Errorf("got %q, %v", errOut, err)
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	s, _, _, _ := streams.Test()
+	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Root: t.TempDir()}}
+	if names, directive := complete(f)(nil, nil, ""); names != nil || directive != cobra.ShellCompDirectiveFilterDirs {
+		t.Errorf("the tree: got %v, %v", names, directive)
+	}
+	for name, text := range map[string]string{"Pulumi.yaml": "name: tombolo\n", "clusters/demo.yaml": "", "clusters/prod.yaml": ""} {
+		file := filepath.Join(f.Globals.Root, name)
+		assert.NilError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		assert.NilError(t, os.WriteFile(file, []byte(text), 0o644))
+	}
+	if names, _ := complete(f)(nil, []string{"tree"}, "p"); !slices.Equal(names, []string{"prod"}) {
+		t.Errorf("clusters: got %v", names)
+	}
+}

@@ -1,0 +1,46 @@
+package clusters
+
+import (
+	"io"
+	"slices"
+
+	"tombolo/cmd/tombolo/render"
+	"tombolo/config"
+	"tombolo/config/strict"
+)
+
+// Warnings are those of a cluster's file, with the path by which people name the file.
+func Warnings(c *config.Cluster) strict.Problems {
+	warnings := slices.Clone(c.Warnings)
+	for i := range warnings {
+		warnings[i].File = Short(c.File)
+	}
+	return warnings
+}
+
+// Warn shows the warnings of clusters' files to people, one on a line.
+func Warn(s render.Status, all ...*config.Cluster) {
+	for _, c := range all {
+		for _, w := range Warnings(c) {
+			s.Plain("%s", w.Warning())
+		}
+	}
+}
+
+// warnings is the document of a file's warnings in the JSON format. The list is that of
+// `tombolo validate`.
+type warnings struct {
+	Type     string          `json:"type"`
+	File     string          `json:"file"`
+	Cluster  string          `json:"cluster"`
+	Warnings strict.Problems `json:"warnings"`
+}
+
+// WriteWarnings writes the warnings of a cluster's file as a document of the JSON format.
+// Without any it writes nothing.
+func WriteWarnings(w io.Writer, c *config.Cluster) error {
+	if len(c.Warnings) == 0 {
+		return nil
+	}
+	return render.WriteJSON(w, warnings{Type: "warnings", File: Short(c.File), Cluster: c.Name, Warnings: Warnings(c)})
+}

@@ -1,0 +1,302 @@
+package initialize
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"text/template"
+
+	"github.com/spf13/cobra"
+	"gopkg.in/yaml.v3"
+
+	"tombolo/automation"
+	"tombolo/automation/adoption"
+	"tombolo/cmd/tombolo/cli/clusters"
+	"tombolo/cmd/tombolo/cli/factory"
+	"tombolo/cmd/tombolo/cli/fault"
+	"tombolo/cmd/tombolo/render"
+	"tombolo/config"
+	"tombolo/config/awsfacts"
+	"tombolo/internal/file"
+)
+
+// Describer is what init cluster needs of automation.Driver.
+type Describer interface {
+	Describe(context.Context, *config.Cluster) (adoption.Cluster, error)
+}
+
+// ClusterOptions are the options of init cluster.
+type ClusterOptions struct {
+	Out      io.Writer
+	Status   func() render.Status
+	Progress func() *render.Progress
+	JSON     func() bool
+	Root     func() (string, error)
+	Driver   func(context.Context, automation.Observer) (Describer, error)
+
+	// Name of the file, FromAWS that of the cluster in EKS, FromAzure the one in AKS.
+	Name, FromAWS, FromAzure string
+	// Subscription and ResourceGroup of the cluster in AKS.
+	Subscription, ResourceGroup string
+	// Region, Profile and Environment of the cluster.
+	Region, Profile, Environment string
+	// Like is the cluster whose gitops the file takes over.
+	Like string
+}
+
+// NewCmdCluster returns the command init cluster; runF, if not nil, runs in place of it.
+func NewCmdCluster(f *factory.Factory, runF func(context.Context, *ClusterOptions) error) *cobra.Command {
+	opts := &ClusterOptions{
+		Out: f.Streams.Out, Status: f.Status, Progress: f.Progress, JSON: f.JSON, Root: f.Root,
+		Driver: func(ctx context.Context, o automation.Observer) (Describer, error) { return f.Driver(ctx, o) },
+	}
+	cmd := &cobra.Command{
+		Use:   "cluster [<name>]",
+		Short: "Write the cluster file of an existing cluster that others own",
+		Long: strings.TrimSpace(`
+Read a cluster of EKS or AKS that others own from its cloud, and write a cluster file for
+it into clusters/: with kubernetes.existing, its region and account, and on AWS with
+createOidcProvider where the account has no identity provider for the cluster. The
+gitops section is that of another cluster of the project (--like), with a path of its
+own; without --like it is left for you to fill in.
+
+Nothing in the cloud is changed. A file that exists is not overwritten.`),
+		Example: strings.TrimSpace(`
+  tombolo init cluster --from-aws main --region eu-central-1 --like demo
+  tombolo init cluster shop --from-aws Shop_Main --region eu-central-1 --like demo
+  tombolo init cluster --from-azure main --subscription <id> --resource-group platform`),
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts.Name = strings.Join(args, "")
+			return factory.Run(cmd.Context(), opts, runF, clusterRun)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&opts.FromAWS, "from-aws", "", "name of the cluster in EKS")
+	flags.StringVar(&opts.FromAzure, "from-azure", "", "name of the cluster in AKS")
+	flags.StringVar(&opts.Subscription, "subscription", "", "`id` of the subscription of the cluster in AKS")
+	flags.StringVar(&opts.ResourceGroup, "resource-group", "", "resource `group` of the cluster in AKS")
+	flags.StringVar(&opts.Region, "region", "", "region of the cluster in EKS, such as eu-central-1")
+	flags.StringVar(&opts.Profile, "profile", "", "AWS profile to use (default: the credentials of the environment)")
+	flags.StringVar(&opts.Environment, "environment", "dev", "environment that the cluster belongs to")
+	flags.StringVar(&opts.Like, "like", "", "cluster of the project to take the gitops section from")
+	factory.CompleteFlag(cmd, "region", awsfacts.Regions())
+	return cmd
+}
+
+func clusterRun(ctx context.Context, o *ClusterOptions) error {
+	if err := o.complete(); err != nil {
+		return err
+	}
+	root, err := o.Root()
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(root, "clusters", o.Name+".yaml")
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return fault.NewUsage(clusters.Short(path)+" exists already", "give another name, or edit that file")
+	}
+	gitops, err := o.gitops(root)
+	if err != nil {
+		return err
+	}
+	found, err := o.describe(ctx)
+	if err != nil {
+		return err
+	}
+	if found.Owner != "" {
+		return fault.NewUsage(fmt.Sprintf("%s is a cluster that Tombolo made (its owner is %s)", found.Name, found.Owner), "use its own cluster file and backend")
+	}
+	text, err := o.text(found, gitops)
+	if err != nil {
+		return err
+	}
+	if err := write(path, text); err != nil {
+		return err
+	}
+	return o.report(path, found)
+}
+
+var notInName = regexp.MustCompile(`[^a-z0-9]+`)
+
+// complete checks what is given, and names the file after the cluster.
+func (o *ClusterOptions) complete() error {
+	switch {
+	case o.FromAWS == "" && o.FromAzure == "":
+		return fault.NewUsage("the cluster is not named", "say which cluster is meant: tombolo init cluster --from-aws <name> --region <region>, "+
+			"or --from-azure <name> --subscription <id> --resource-group <group>")
+	case o.FromAWS != "" && o.FromAzure != "":
+		return fault.NewUsage("two clusters are named", "give --from-aws or --from-azure")
+	case o.FromAWS != "" && o.Region == "":
+		return fault.NewUsage("the region is missing", "give the region of the cluster, such as --region eu-central-1")
+	case o.FromAzure != "" && (o.Subscription == "" || o.ResourceGroup == ""):
+		return fault.NewUsage("the resource group of the cluster is missing", "give --subscription <id> and --resource-group <group>")
+	}
+	if o.Name == "" {
+		o.Name = strings.Trim(notInName.ReplaceAllString(strings.ToLower(o.FromAWS+o.FromAzure), "-"), "-")
+	}
+	if o.Name == "" || o.Name != strings.Trim(notInName.ReplaceAllString(o.Name, "-"), "-") {
+		return fault.NewUsage(fmt.Sprintf("%q is no name of a cluster file", o.Name), "use lower-case letters, digits and dashes")
+	}
+	return nil
+}
+
+// gitops is the section of the cluster that the file is like, with a path of its own; ""
+// without one.
+func (o *ClusterOptions) gitops(root string) (string, error) {
+	if o.Like == "" {
+		return "", nil
+	}
+	files, err := clusters.Files(func() (string, error) { return root, nil }, []string{o.Like})
+	if err != nil {
+		return "", err
+	}
+	text, err := file.ReadInside(files[0], file.MostOfSettings)
+	if err != nil {
+		return "", err
+	}
+	var like struct {
+		GitOps yaml.Node `yaml:"gitops"`
+	}
+	if err := yaml.Unmarshal(text, &like); err != nil || like.GitOps.Kind != yaml.MappingNode {
+		return "", fault.NewUsage(fmt.Sprintf("%s has no gitops section that can be read", clusters.Short(files[0])), "run `tombolo validate "+o.Like+"`")
+	}
+	for i := 0; i+1 < len(like.GitOps.Content); i += 2 {
+		if like.GitOps.Content[i].Value == "path" {
+			like.GitOps.Content[i+1].SetString("clusters/" + o.Name)
+		}
+	}
+	var out bytes.Buffer
+	encoder := yaml.NewEncoder(&out)
+	encoder.SetIndent(2)
+	err = encoder.Encode(map[string]*yaml.Node{"gitops": &like.GitOps})
+	return out.String(), err
+}
+
+func (o *ClusterOptions) describe(ctx context.Context) (found adoption.Cluster, err error) {
+	c := &config.Cluster{
+		Name: o.Name, Cloud: config.Cloud{Provider: config.AWS, Region: o.Region, Profile: o.Profile},
+		Kubernetes: config.Kubernetes{Existing: &config.ExistingCluster{Name: o.FromAWS}},
+	}
+	if o.FromAzure != "" {
+		c.Cloud = config.Cloud{Provider: config.Azure, Account: o.Subscription}
+		c.Kubernetes.Existing = &config.ExistingCluster{Name: o.FromAzure, ResourceGroup: o.ResourceGroup}
+	}
+	err = factory.With(ctx, o.Progress, o.Driver, func(driver Describer, _ *render.Progress) error {
+		found, err = driver.Describe(ctx, c)
+		return err
+	})
+	return found, err
+}
+
+// fileTemplate is the cluster file of an existing cluster.
+var fileTemplate = template.Must(template.New("cluster").Parse(`# The {{.Service}} cluster {{.Found.Name}}, which others own: Tombolo adds to it, and changes nothing
+# that is there. See docs/guide/existing.md.
+version: 1
+name: {{.Name}}
+environment: {{.Environment}}
+
+cloud:
+{{- if .FromAzure}}
+  provider: azure
+  region: {{.Found.Region}}
+  account: {{.Found.Account}}
+  tenant: {{.Found.Tenant}}
+{{- else}}
+  provider: aws
+  region: {{.Region}}
+  account: "{{.Found.Account}}"
+{{- end}}
+{{- if .Profile}}
+  profile: {{.Profile}}
+{{- end}}
+
+# Version, nodes and network are read from the cluster, which has Kubernetes {{.Found.Version}}.
+kubernetes:
+  existing:
+    name: {{.Found.Name}}
+{{- if .FromAzure}}
+    resourceGroup: {{.ResourceGroup}}
+{{- else if not .Found.OIDCProvider}}
+    createOidcProvider: true # the account has none for the cluster
+{{- end}}
+{{if .GitOps}}
+{{.GitOps}}{{else}}
+# Fill in where the platform tree is: docs/reference/cluster-file.md, gitops.
+gitops:
+  engine: flux
+  path: clusters/{{.Name}}
+{{end}}`))
+
+// Service that has the cluster.
+func (o *ClusterOptions) Service() string {
+	if o.FromAzure != "" {
+		return "AKS"
+	}
+	return "EKS"
+}
+
+func (o *ClusterOptions) text(found adoption.Cluster, gitops string) (string, error) {
+	var out bytes.Buffer
+	err := fileTemplate.Execute(&out, struct {
+		*ClusterOptions
+		Found  adoption.Cluster
+		GitOps string
+	}{o, found, gitops})
+	return out.String(), err
+}
+
+// write makes the file, and no file where there is one by now.
+func write(path, text string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("make the directory of cluster files: %w", err)
+	}
+	if err := file.Create(path, []byte(text), 0o644); err != nil {
+		return fmt.Errorf("write the cluster file: %w", err)
+	}
+	return nil
+}
+
+// clusterDocument is the result in the JSON format.
+type clusterDocument struct {
+	Type  string           `json:"type"`
+	File  string           `json:"file"`
+	Found adoption.Cluster `json:"found"`
+}
+
+func (o *ClusterOptions) report(file string, found adoption.Cluster) error {
+	if o.JSON() {
+		return render.WriteJSON(o.Out, clusterDocument{Type: "cluster", File: file, Found: found})
+	}
+	s := o.Status()
+	s.Done("%s: %s cluster %s in account %s, Kubernetes %s", clusters.Short(file), o.Service(), found.Name, found.Account, found.Version)
+	switch {
+	case o.FromAzure != "":
+		o.reportAzure(found)
+	case !found.AccessEntries:
+		s.Plain("  the cluster takes no access entries (its authentication mode is CONFIG_MAP): admins, previewers and the addon karpenter need them")
+	}
+	if o.Like == "" {
+		s.Plain("  fill in gitops, and run `tombolo validate %s`", o.Name)
+		return nil
+	}
+	s.Plain("  next: tombolo preview %s, which creates only what is added", o.Name)
+	return nil
+}
+
+// reportAzure says what the cluster lacks that others have to turn on.
+func (o *ClusterOptions) reportAzure(found adoption.Cluster) {
+	if !found.AccessEntries {
+		o.Status().Plain("  the cluster does not know the groups of Entra: previewers need that")
+	}
+	if !found.OIDCProvider {
+		o.Status().Plain("  the cluster has no issuer of tokens: identities of services and addons need it, and workload identity")
+	}
+}

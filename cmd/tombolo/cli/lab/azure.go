@@ -1,0 +1,148 @@
+package lab
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"tombolo/cmd/tombolo/cli/factory"
+	"tombolo/cmd/tombolo/cli/fault"
+	"tombolo/cmd/tombolo/render"
+	"tombolo/lab"
+)
+
+// azureRemedy is what to do about any other use of the lab's az.
+const azureRemedy = "the lab's az knows `az keyvault secret set`, `show` and `list` only"
+
+// AzureOptions are the options of lab az.
+type AzureOptions struct {
+	Out, ErrOut io.Writer
+	// KeyVault returns a key vault's answer to a request, in JSON.
+	KeyVault func(ctx context.Context, r lab.VaultRequest) (json.RawMessage, error)
+
+	Args []string
+}
+
+// NewCmdAzure returns the hidden command behind the lab's az: as much of the Azure CLI as
+// people need to keep secrets. runF, if not nil, runs in place of it.
+func NewCmdAzure(f *factory.Factory, runF func(context.Context, *AzureOptions) error) *cobra.Command {
+	opts := &AzureOptions{
+		Out: f.Streams.Out, ErrOut: f.Streams.ErrOut,
+		KeyVault: func(ctx context.Context, r lab.VaultRequest) (json.RawMessage, error) {
+			root, err := f.LabRoot()
+			if err != nil {
+				return nil, err
+			}
+			return lab.Open(root).KeyVault(ctx, r)
+		},
+	}
+	return newShim("az", "Answer as the Azure CLI does to people who keep secrets", func(ctx context.Context, args []string) error {
+		opts.Args = args
+		return factory.Run(ctx, opts, runF, azureRun)
+	})
+}
+
+// azureFlags are those of `az keyvault secret`:
+// https://learn.microsoft.com/en-us/cli/azure/keyvault/secret
+type azureFlags struct {
+	vault, name, value, file, version, query, output string
+}
+
+func azureRun(ctx context.Context, o *AzureOptions) error {
+	fs := pflag.NewFlagSet("az", pflag.ContinueOnError)
+	fs.Usage = func() {}
+	var given azureFlags
+	fs.StringVar(&given.vault, "vault-name", "", "")
+	fs.StringVarP(&given.name, "name", "n", "", "")
+	fs.StringVar(&given.value, "value", "", "")
+	fs.StringVarP(&given.file, "file", "f", "", "")
+	fs.StringVarP(&given.version, "version", "v", "", "")
+	fs.StringVar(&given.query, "query", "", "")
+	fs.StringVarP(&given.output, "output", "o", "json", "")
+	if err := fs.Parse(o.Args); err != nil {
+		return fault.NewUsage("az: "+err.Error(), azureRemedy)
+	}
+	r, err := given.request(strings.Join(fs.Args(), " "), fs.Changed("value"))
+	if err != nil {
+		return err
+	}
+	return writeVault(ctx, o, r, given.query != "")
+}
+
+// request is what a command asks of a vault.
+func (f azureFlags) request(command string, hasValue bool) (lab.VaultRequest, error) {
+	r := lab.VaultRequest{Method: http.MethodGet, Vault: f.vault, Path: "/secrets"}
+	verb, known := strings.CutPrefix(command, "keyvault secret ")
+	usage := func(text, remedy string) (lab.VaultRequest, error) {
+		return r, fault.NewUsage("az "+command+": "+text, remedy)
+	}
+	switch {
+	case !known || verb != "set" && verb != "show" && verb != "list":
+		return r, fault.NewUsage(fmt.Sprintf("az: unknown command %q", command), azureRemedy)
+	case f.vault == "":
+		return usage("no vault is named", "give --vault-name")
+	case f.query != "" && (f.query != "value" || f.output != "tsv"):
+		return usage("--query is for `--query value --output tsv` here", azureRemedy)
+	case verb == "list":
+		return r, nil
+	case f.name == "":
+		return usage("no secret is named", "give --name")
+	}
+	r.Path = path.Join(r.Path, f.name, f.version)
+	if verb == "show" {
+		return r, nil
+	}
+	if hasValue == (f.file != "") {
+		return usage("there has to be one value", "give --value, or --file")
+	}
+	if f.file != "" {
+		content, err := os.ReadFile(f.file)
+		if err != nil {
+			return usage("read --file: "+err.Error(), "name a file that can be read")
+		}
+		f.value = string(content)
+	}
+	var err error
+	r.Method = http.MethodPut
+	r.Body, err = json.Marshal(map[string]string{"value": f.value})
+	return r, err
+}
+
+// writeVault writes the vault's answer, or its refusal, as the Azure CLI does.
+func writeVault(ctx context.Context, o *AzureOptions, r lab.VaultRequest, valueOnly bool) error {
+	answer, err := o.KeyVault(ctx, r)
+	var refused *lab.VaultError
+	if errors.As(err, &refused) {
+		return fault.Refuse(o.ErrOut, 1, "ERROR: %s\n", refused)
+	}
+	if err != nil {
+		return err
+	}
+	var found struct {
+		Value json.RawMessage `json:"value"`
+	}
+	if err := json.Unmarshal(answer, &found); err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	if valueOnly {
+		var value string
+		if err := json.Unmarshal(found.Value, &value); err != nil {
+			return fmt.Errorf("read the value: %w", err)
+		}
+		_, err = fmt.Fprintln(o.Out, value)
+		return err
+	}
+	if r.Path == "/secrets" { // a list, without the API's page around it
+		answer = found.Value
+	}
+	return render.WriteJSON(o.Out, answer)
+}

@@ -1,0 +1,58 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tombolo/cmd/tombolo/cli/factory"
+	"tombolo/cmd/tombolo/render"
+)
+
+// EnvOptions are the options of lab env.
+type EnvOptions struct {
+	Lab  func() (Lab, error)
+	Out  io.Writer
+	JSON func() bool
+}
+
+// NewCmdEnv returns the command lab env; runF, if not nil, runs in place of it.
+func NewCmdEnv(f *factory.Factory, runF func(context.Context, *EnvOptions) error) *cobra.Command {
+	opts := &EnvOptions{Lab: open(f), Out: f.Streams.Out, JSON: f.JSON}
+	return &cobra.Command{
+		Use:   "env",
+		Short: "Print the lab's environment for a shell",
+		Long: strings.TrimSpace(`
+Print the variables that a shell needs to use the lab with pulumi, kubectl, aws and az.
+They include the lab's passphrase and Git token, which are valid only in the lab.
+With --output json, print one object of names and values.`),
+		Example: `  eval "$(tombolo lab env)"`,
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, envRun) },
+	}
+}
+
+func envRun(_ context.Context, o *EnvOptions) error {
+	l, err := o.Lab()
+	if err != nil {
+		return err
+	}
+	env, err := l.Env()
+	if err != nil {
+		return err
+	}
+	if o.JSON() {
+		return render.WriteJSON(o.Out, env)
+	}
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		if _, err := fmt.Fprintf(o.Out, "export %s=%s\n", name, factory.ShellWord(env[name])); err != nil {
+			return err
+		}
+	}
+	return nil
+}

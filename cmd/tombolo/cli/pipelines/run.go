@@ -1,0 +1,239 @@
+package pipelines
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"tombolo/automation"
+	"tombolo/cmd/tombolo/cli/clusters"
+	"tombolo/cmd/tombolo/cli/factory"
+	"tombolo/cmd/tombolo/cli/fault"
+	"tombolo/cmd/tombolo/cli/result"
+	"tombolo/cmd/tombolo/render"
+	"tombolo/config"
+	"tombolo/internal/names"
+)
+
+func upRun(ctx context.Context, o *Options) error {
+	a, err := o.Account(o.Name)
+	if err != nil {
+		return err
+	}
+	if !o.Yes {
+		if err := fault.CannotAsk("pipelines up", o.JSON(), o.Streams.CanPrompt()); err != nil {
+			return err
+		}
+	}
+	return factory.With(ctx, o.Progress, o.Driver, func(driver Driver, progress *render.Progress) error {
+		if !o.Yes {
+			wanted, err := o.ask(ctx, driver, progress, a)
+			if err != nil || !wanted {
+				return err
+			}
+		}
+		r, err := driver.UpPipelines(ctx, a, automation.UpOptions{Refresh: o.Refresh, Previewed: !o.Yes})
+		if err != nil {
+			return err
+		}
+		if o.JSON() {
+			return result.Write(o.Streams.Out, "pipelines up", r)
+		}
+		for _, s := range r.Stacks {
+			for _, key := range slices.Sorted(maps.Keys(s.Outputs)) {
+				o.Status().Plain("  %s %v", key, s.Outputs[key])
+			}
+		}
+		return nil
+	})
+}
+
+// ask shows the plan and prompts for confirmation. There is nothing to ask where
+// nothing would change.
+func (o *Options) ask(ctx context.Context, driver Driver, progress *render.Progress, a *config.Account) (wanted bool, _ error) {
+	r, err := driver.PreviewPipelines(ctx, a, automation.PreviewOptions{Refresh: o.Refresh})
+	if err != nil {
+		return false, err
+	}
+	if changes(r) == 0 {
+		o.Status().Done("%s: nothing to change", a.Name)
+		return false, nil
+	}
+	progress.Interlude(func() {
+		o.plans(o.Streams.ErrOut, o.Streams.ErrIsTerminal(), o.Streams.ErrWidth(), result.Plans(progress, r))
+	})
+	yes, err := o.Streams.Confirm(ctx, fmt.Sprintf("Change %s as planned?", a.Name))
+	if err != nil {
+		return false, err
+	}
+	if !yes {
+		return false, &fault.Error{Class: fault.Declined, Problem: a.Name + " was not changed"}
+	}
+	return true, nil
+}
+
+func changes(r automation.Result) int {
+	n := 0
+	for _, s := range r.Stacks {
+		n += s.Changes.Total()
+	}
+	return n
+}
+
+func (o *Options) plans(w io.Writer, terminal bool, width int, plans []render.Plan) {
+	for _, p := range plans {
+		render.WritePlan(w, p, render.PlanOptions{Style: o.Style(terminal), Width: width, Details: o.Details})
+	}
+}
+
+func previewRun(ctx context.Context, o *Options) error {
+	a, err := o.Account(o.Name)
+	if err != nil {
+		return err
+	}
+	return factory.With(ctx, o.Progress, o.Driver, func(driver Driver, progress *render.Progress) error {
+		r, err := driver.PreviewPipelines(ctx, a, automation.PreviewOptions{Refresh: o.Refresh})
+		if err != nil {
+			return err
+		}
+		if o.JSON() {
+			return result.Write(o.Streams.Out, "pipelines preview", r)
+		}
+		o.plans(o.Streams.Out, o.Streams.OutIsTerminal(), o.Streams.OutWidth(), result.Plans(progress, r))
+		return nil
+	})
+}
+
+func destroyRun(ctx context.Context, o *Options) error {
+	a, err := o.Account(o.Name)
+	if err != nil {
+		return err
+	}
+	asks, err := o.mustAsk(a)
+	if err != nil {
+		return err
+	}
+	return factory.With(ctx, o.Progress, o.Driver, func(driver Driver, _ *render.Progress) error {
+		if asks {
+			answer, err := o.Streams.Ask(ctx, fmt.Sprintf("Type %s to delete the roles of its pipelines permanently:", a.Name))
+			if err != nil {
+				return err
+			}
+			if answer != a.Name {
+				return &fault.Error{Class: fault.Declined, Problem: a.Name + " was not destroyed"}
+			}
+		}
+		r, err := driver.DestroyPipelines(ctx, a, automation.DestroyOptions{
+			Refresh: o.Refresh, Remove: o.Remove, Confirmed: asks || o.Named == a.Name,
+		})
+		if err != nil {
+			return err
+		}
+		if changes(r) == 0 {
+			o.Status().Done("%s: nothing to destroy", a.Name)
+		}
+		if o.JSON() {
+			return result.Write(o.Streams.Out, "pipelines destroy", r)
+		}
+		return nil
+	})
+}
+
+// mustAsk says whether the name has to be typed, and refuses what is not confirmed
+// where nobody can be asked.
+func (o *Options) mustAsk(a *config.Account) (bool, error) {
+	if o.Named != "" && o.Named != a.Name {
+		return false, fault.NewUsage(fmt.Sprintf("--yes-destroy names %s, and the account is %s", o.Named, a.Name), "give one name")
+	}
+	if o.Named == a.Name || o.Yes && !a.Protect {
+		return false, nil
+	}
+	if err := fault.CannotAsk("pipelines destroy", o.JSON(), o.Streams.CanPrompt()); err != nil || o.Yes {
+		if a.Protect {
+			return false, fault.NewUsage(a.Name+" is protected, and --yes does not destroy what is protected",
+				"pass --yes-destroy "+a.Name+", or type the name on a terminal")
+		}
+		return false, err
+	}
+	return true, nil
+}
+
+// outputsDocument is the result of outputs in the JSON format.
+type outputsDocument struct {
+	Type    string         `json:"type"`
+	Account string         `json:"account"`
+	Outputs map[string]any `json:"outputs"`
+}
+
+func outputsRun(ctx context.Context, o *Options) error {
+	a, err := o.Account(o.Name)
+	if err != nil {
+		return err
+	}
+	return factory.With(ctx, o.Progress, o.Driver, func(driver Driver, _ *render.Progress) error {
+		found, err := driver.PipelinesOutputs(ctx, a)
+		if err != nil {
+			return err
+		}
+		values := map[string]any{}
+		for key, output := range found {
+			values[key] = output.Value
+			if output.Secret {
+				values[key] = names.Secret
+			}
+		}
+		return o.writeOutputs(a, values)
+	})
+}
+
+func (o *Options) writeOutputs(a *config.Account, values map[string]any) error {
+	keys := slices.Sorted(maps.Keys(values))
+	if o.Key != "" {
+		value, ok := values[o.Key]
+		if !ok {
+			return fault.NewUsage(fmt.Sprintf("the pipelines of %s have no output %q", a.Name, o.Key), "they have: "+strings.Join(keys, ", "))
+		}
+		keys, values = []string{o.Key}, map[string]any{o.Key: value}
+	}
+	if o.JSON() {
+		return render.WriteJSON(o.Streams.Out, outputsDocument{Type: "outputs", Account: a.Name, Outputs: values})
+	}
+	if o.Key != "" {
+		_, err := fmt.Fprintln(o.Streams.Out, values[o.Key])
+		return err
+	}
+	rows := make([][]string, len(keys))
+	for i, key := range keys {
+		rows[i] = []string{key, fmt.Sprint(values[key])}
+	}
+	return render.Table(o.Streams.Out, o.Table(), []string{"KEY", "VALUE"}, rows)
+}
+
+// valid is the document of a good file in the JSON format.
+type valid struct {
+	Type    string `json:"type"`
+	File    string `json:"file"`
+	Account string `json:"account"`
+}
+
+func validateRun(_ context.Context, o *Options) error {
+	if o.PrintSchema {
+		schema, err := o.Schema()
+		if err == nil {
+			_, err = fmt.Fprintf(o.Streams.Out, "%s\n", strings.TrimSpace(string(schema)))
+		}
+		return err
+	}
+	a, err := o.Account(o.Name)
+	if err != nil {
+		return err
+	}
+	if o.JSON() {
+		return render.WriteJSON(o.Streams.Out, valid{Type: "valid", File: clusters.Short(a.File), Account: a.Name})
+	}
+	o.Status().Done("%s: account %s", clusters.Short(a.File), a.Name)
+	return nil
+}

@@ -1,0 +1,116 @@
+package push
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"gotest.tools/v3/assert"
+
+	"tombolo/automation"
+	"tombolo/automation/rollout"
+	"tombolo/cmd/tombolo/cli/clitest"
+	"tombolo/cmd/tombolo/cli/factory"
+	"tombolo/cmd/tombolo/cli/streams"
+	"tombolo/cmd/tombolo/render"
+	"tombolo/config"
+)
+
+const commit = "0123456789abcdef0123456789abcdef01234567"
+
+type driver struct {
+	mu     sync.Mutex
+	result automation.PushResult
+	err    error
+	got    automation.PushOptions
+	names  []string
+}
+
+func (d *driver) Push(_ context.Context, c *config.Cluster, o automation.PushOptions) (automation.PushResult, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.got, d.names = o, append(d.names, c.Name)
+	r := d.result
+	r.Cluster, r.Repository, r.Into, r.Commit = c.Name, c.GitOps.URL, "main", commit
+	return r, d.err
+}
+
+func run(t *testing.T, d *driver, json bool, args ...string) (out, errOut string, err error) {
+	t.Helper()
+	s, _, stdout, stderr := streams.Test()
+	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}
+	root := t.TempDir()
+	cmd := NewCmdPush(f, func(ctx context.Context, o *Options) error {
+		o.Root = func() (string, error) { return root, nil }
+		o.Journals = func() (rollout.Journals, error) { return rollout.Journals{Dir: root}, nil }
+		o.Clusters = func(names []string) ([]*config.Cluster, error) {
+			var all []*config.Cluster
+			for _, name := range names {
+				all = append(all, &config.Cluster{Name: name, File: name + ".yaml", GitOps: config.GitOps{URL: "https://git.example.com/platform.git"}})
+			}
+			return all, nil
+		}
+		o.Driver = func(context.Context, automation.Observer) (Driver, error) { return d, nil }
+		o.JSON = func() bool { return json }
+		return pushRun(ctx, o)
+	})
+	err = clitest.Execute(t, cmd, args...)
+	return stdout.String(), stderr.String(), err
+}
+
+func TestPush(t *testing.T) {
+	for name, test := range map[string]struct {
+		result automation.PushResult
+		want   string
+	}{
+		"pushed":     {automation.PushResult{Branch: "main", Changed: true}, "✔ demo: pushed 0123456789ab to branch main; Flux takes itself over when it has fetched it\n"},
+		"up to date": {automation.PushResult{Branch: "main"}, "✔ demo: already up to date at 0123456789ab, branch main\n"},
+		"protected": {
+			automation.PushResult{Branch: "tombolo/demo-flux", Changed: true, Proposed: true, Refusal: "GH006: protected"},
+			"  branch main does not accept the push: GH006: protected\n" +
+				"✔ demo: pushed 0123456789ab on branch tombolo/demo-flux\n" +
+				"  Open a pull request from tombolo/demo-flux into main: https://git.example.com/platform.git\n",
+		},
+		"proposed before": {
+			automation.PushResult{Branch: "flux", Proposed: true},
+			"✔ demo: already up to date: 0123456789ab on branch flux\n" +
+				"  Open a pull request from flux into main: https://git.example.com/platform.git\n",
+		},
+	} {
+		out, errOut, err := run(t, &driver{result: test.result}, false, "demo")
+		if want := "► demo: pushing Flux's manifests to https://git.example.com/platform.git\n" + test.want; err != nil || out != "" || errOut != want {
+			t.Errorf("%s: %v, %q and\n%s\nwant\n%s", name, err, out, errOut, want)
+		}
+	}
+}
+
+func TestPushFlags(t *testing.T) {
+	d := &driver{}
+	if _, _, err := run(t, d, false, "demo", "prod", "--parallel", "1", "--branch", "flux", "--own-credentials"); err != nil {
+		t.Fatal(err)
+	}
+	if want := (automation.PushOptions{Branch: "flux", OwnCredentials: true}); d.got != want || strings.Join(d.names, " ") != "demo prod" {
+		t.Errorf("pushed %v with %+v", d.names, d.got)
+	}
+}
+
+func TestPushJSON(t *testing.T) {
+	out, _, err := run(t, &driver{result: automation.PushResult{Branch: "flux", Proposed: true}}, true, "demo")
+	assert.NilError(t, err)
+	var d map[string]any
+	assert.NilError(t, json.Unmarshal([]byte(out), &d))
+	if d["type"] != "push" || d["cluster"] != "demo" || d["commit"] != commit || d["proposed"] != true || d["into"] != "main" {
+		t.Errorf("document %s", out)
+	}
+}
+
+func TestPushStopsAtTheFirstFailure(t *testing.T) {
+	d := &driver{err: errors.New("push demo: no")}
+	_, _, err := run(t, d, false, "demo", "prod", "--parallel", "1", "--fail-fast")
+	if want := "push: 0 of 2 clusters succeeded, 1 failed, 1 not started; first cause: push demo: no"; err == nil || err.Error() != want || len(d.names) != 1 {
+		t.Errorf("error %v after %v", err, d.names)
+	}
+}

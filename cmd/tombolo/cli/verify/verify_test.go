@@ -1,0 +1,97 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/automation"
+	"tombolo/automation/health"
+	"tombolo/cmd/tombolo/cli/clitest"
+	"tombolo/cmd/tombolo/cli/factory"
+	"tombolo/cmd/tombolo/cli/streams"
+	"tombolo/cmd/tombolo/render"
+	"tombolo/config"
+)
+
+type driver struct {
+	v   health.Verification
+	err error
+	got health.Options
+}
+
+func (d *driver) Verify(_ context.Context, _ *config.Cluster, o health.Options) (health.Verification, error) {
+	d.got = o
+	return d.v, d.err
+}
+
+func run(t *testing.T, d *driver, json bool, args ...string) (out, errOut string, err error) {
+	t.Helper()
+	s, _, stdout, stderr := streams.Test()
+	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}
+	cmd := NewCmdVerify(f, func(ctx context.Context, o *Options) error {
+		o.Clusters = func([]string) ([]*config.Cluster, error) { return []*config.Cluster{{Name: "demo"}}, nil }
+		o.Driver = func(context.Context, automation.Observer) (Driver, error) { return d, nil }
+		o.JSON = func() bool { return json }
+		return verifyRun(ctx, o)
+	})
+	err = clitest.Execute(t, cmd, args...)
+	return stdout.String(), stderr.String(), err
+}
+
+func failing() *driver {
+	cause := health.Check{Kind: "Kustomization", Namespace: "flux-system", Name: "apps", Revision: "main@sha1:abc", Message: "no such variable"}
+	return &driver{
+		v: health.Verification{
+			Checks: []health.Check{
+				{Kind: "GitRepository", Namespace: "flux-system", Name: "platform", Ready: true, Revision: "main@sha1:abc", Message: "stored artifact"},
+				cause,
+			},
+			Cause: &cause, Waited: 3 * time.Second,
+		},
+		err: errors.New("first cause: no such variable"),
+	}
+}
+
+func TestVerifyReady(t *testing.T) {
+	d := &driver{v: health.Verification{Checks: []health.Check{{Kind: "ConfigMap", Name: "infra-config", Ready: true}}, Waited: time.Second}}
+	out, errOut, err := run(t, d, false, "demo", "--timeout", "30s", "--revision", "abc")
+	assert.NilError(t, err)
+	if d.got.Timeout != 30*time.Second || d.got.Revision != "abc" {
+		t.Errorf("the driver was asked for %+v", d.got)
+	}
+	assert.Check(t, is.Equal(errOut, "✔ demo: 1 object is ready, after 1s\n"))
+	assert.Check(t, is.Contains(out, "ConfigMap   infra-config   yes"))
+}
+
+func TestVerifyShowsWhatFailed(t *testing.T) {
+	d := failing()
+	out, _, err := run(t, d, false, "demo")
+	assert.Check(t, errors.Is(err, d.err), "got %v, want %v", err, d.err)
+	want := `KIND            NAME                   READY   REVISION        MESSAGE
+GitRepository   flux-system/platform   yes     main@sha1:abc
+Kustomization   flux-system/apps       no      main@sha1:abc   no such variable
+`
+	assert.Check(t, is.Equal(out, want))
+}
+
+func TestVerifyDocument(t *testing.T) {
+	out, errOut, err := run(t, failing(), true, "demo")
+	if err == nil || strings.Count(out, "\n") != 1 {
+		t.Errorf("got %v and %q", err, out)
+	}
+	for _, want := range []string{`"type":"verification"`, `"ready":false`, `"cause":{"kind":"Kustomization"`, `"seconds":3`} {
+		assert.Check(t, is.Contains(out, want))
+	}
+	assert.Check(t, is.Equal(errOut, ""))
+}
+
+func TestVerifyTimeout(t *testing.T) {
+	_, _, err := run(t, &driver{}, false, "demo", "--timeout", "0s")
+	assert.Check(t, is.Error(err, "--timeout is 0s; give a duration such as 30s or 5m"))
+}
