@@ -109,9 +109,12 @@ func (d *Driver) givenSecrets(c *config.Cluster) map[string]string {
 		if ref.Config != "" {
 			continue // the commit has its settings
 		}
-		if value, err := d.opts.Programs.ReadSecret(c, d.opts.Env, at, ref); err == nil {
-			values[at] = value
+		value, err := d.opts.Programs.ReadSecret(c, d.opts.Env, at, ref)
+		if err != nil {
+			d.opts.Observer.Note(stacks.Name(c.Name, stacks.Bootstrap), "the plan does not compare the secret of "+at+", which is not here")
+			continue
 		}
+		values[at] = value
 	}
 	return values
 }
@@ -230,7 +233,34 @@ func (d *Driver) requireApproved(ctx context.Context, c *config.Cluster, k stack
 	if now.Steps, err = stepsLike(key, r.preview(has), want); err != nil {
 		return nil, fmt.Errorf("compare stack %s with the plan: %w", want.Name, err)
 	}
-	return now, refuseOther(of, k, want.Differences(c.Name, now.Steps))
+	if err := refuseOther(of, k, want.Differences(c.Name, now.Steps)); err != nil || len(want.Unseen) == 0 {
+		return now, err
+	}
+	differs, err := d.refuseHidden(ctx, c, k, o, st)
+	if !differs {
+		now.Unseen = nil // there is nothing to do for an up
+	}
+	return now, err
+}
+
+// refuseHidden previews a stack with its secrets, and refuses what a plan without them does not show
+// but a secret that changes: before anything begins, as the engine has begun with a step when it
+// announces it. It says whether anything would change.
+func (d *Driver) refuseHidden(ctx context.Context, c *config.Cluster, k stacks.Kind, o UpOptions, st *backend.State) (differs bool, err error) {
+	of, want := o.Approved, o.Approved.Stack(k)
+	r, has, err := d.previewAny(ctx, c, k, PreviewOptions{Refresh: o.Refresh, Plan: true}, catalog.Options{})
+	if err != nil {
+		return true, err
+	}
+	inputs := map[string]map[string]any{}
+	for _, resource := range st.All() {
+		inputs[string(resource.URN)], _ = backend.Masked(resource.Inputs).(map[string]any)
+	}
+	hidden, err := want.Hidden(c.Name, r.preview(has), inputs)
+	if err != nil {
+		return true, err
+	}
+	return r.differs, refuseOther(of, k, hidden)
 }
 
 // stepsLike are the steps of a preview, without what only core's up could tell when the

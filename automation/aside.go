@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optrefresh"
 
@@ -103,7 +104,7 @@ func (d *Driver) previewAside(ctx context.Context, c *config.Cluster, k stacks.K
 	}
 	r, err := s.preview(ctx, o, so)
 	if s.copied != nil {
-		r.unseen = s.copied.Held
+		r.unseen = slices.Compact(slices.Sorted(slices.Values(slices.Concat(s.copied.Held, s.copied.Unreadable))))
 	}
 	return r, err
 }

@@ -33,12 +33,15 @@ func init() { //nolint:gochecknoinits // before any main, also that of a test
 	}
 }
 
-// A check may take longest, and longestOfOne for each cluster. The largest public
-// trees that were looked at take three seconds.
+// A check may take longest, and longestOfOne for each cluster, but no more than longestOfAll: who
+// proposes a change decides how many clusters there are. The largest public trees that were looked
+// at take three seconds.
 var (
 	longest      = time.Minute
 	longestOfOne = 5 * time.Second
 )
+
+const longestOfAll = 10 * time.Minute
 
 // endOfComplaint is how much is kept of what the process says before it ends, in bytes.
 const endOfComplaint = 4096
@@ -91,7 +94,7 @@ func (a *apart) check(files *tree.Files, o order) (finding.List, error) {
 		return nil, fmt.Errorf("start the process that checks: %w", err)
 	}
 	a.answers.left = mostOfAnswers
-	atMost := longest + time.Duration(len(o.Clusters))*longestOfOne
+	atMost := min(longest+time.Duration(len(o.Clusters))*longestOfOne, longestOfAll)
 	late := time.AfterFunc(atMost, func() { _ = a.process.Process.Kill() })
 	found, last, err := a.converse(files, o)
 	inTime := late.Stop()
@@ -143,7 +146,7 @@ func (a *apart) start() error {
 		return err
 	}
 	cmd := exec.Command(self)
-	cmd.Env = []string{apartVariable + "=1"}
+	cmd.Env = []string{apartVariable + "=1", "GOTRACEBACK=none"} // a crash says why, and no more
 	if root, ok := os.LookupEnv("SYSTEMROOT"); ok {
 		cmd.Env = append(cmd.Env, "SYSTEMROOT="+root) // no program starts on Windows without it
 	}
@@ -172,7 +175,11 @@ func (a *apart) end() string {
 	_ = a.process.Process.Kill()
 	_ = a.process.Wait()
 	a.process = nil
-	said, _, _ := strings.Cut(strings.TrimSpace(a.says.String()), "\n")
+	said := a.says.String()
+	if strings.Contains(said, "out of memory") || strings.Contains(said, "cannot allocate memory") {
+		return fmt.Sprintf("it takes over %d MB of memory", mostMemory>>20)
+	}
+	said, _, _ = strings.Cut(strings.TrimSpace(said), "\n")
 	return said
 }
 

@@ -7,6 +7,10 @@ import (
 	"time"
 )
 
+// mostMemory is what a build may take, in bytes. The largest trees that were
+// looked at take a tenth of it.
+const mostMemory = 2 << 30
+
 // shut takes from this process what it does not need to build: kustomize looks
 // for git on the PATH, and asks by HTTP's common transport. Where the system
 // allows it, no file and no connection can be opened from then on.

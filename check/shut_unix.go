@@ -7,10 +7,6 @@ import (
 	"syscall"
 )
 
-// mostMemory is what a build may take, in bytes. The largest trees that were
-// looked at take a tenth of it.
-const mostMemory = 2 << 30
-
 // openNoMore has the system refuse this process any new file, pipe and socket,
 // so that it can start no program either, and more memory than a build needs.
 func openNoMore() error {

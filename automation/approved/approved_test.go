@@ -127,11 +127,41 @@ func TestSecretsOfAPlan(t *testing.T) {
 // TestUnseen: the up may update what has a secret, and do nothing else with it.
 func TestUnseen(t *testing.T) {
 	s := Stack{Unseen: []string{"u"}}
-	for op, want := range map[apitype.OpType]bool{apitype.OpUpdate: true, apitype.OpReplace: false, apitype.OpDelete: false, apitype.OpCreate: false} {
+	for op, want := range map[apitype.OpType]bool{apitype.OpUpdate: true, apitype.OpCreate: true, apitype.OpReplace: false, apitype.OpDelete: false} {
 		assert.Check(t, is.Equal(s.Has(apitype.StepEventMetadata{URN: "u", Op: op}), want), "%s", op)
 	}
 	assert.Check(t, !s.Has(apitype.StepEventMetadata{URN: "v", Op: apitype.OpUpdate}))
 	assert.Check(t, s.Changes(), "nothing applies the secret")
+}
+
+// TestHidden: with its secrets, a preview may show that one changes, and nothing else besides the plan.
+func TestHidden(t *testing.T) {
+	const urn = "urn:pulumi:s::p::a:b:C::x"
+	was := map[string]map[string]any{urn: {"secret": "[secret]", "url": "https://good"}}
+	plan := Stack{Name: "a-core", Unseen: []string{urn}}
+	for name, test := range map[string]struct {
+		op, inputs string
+		plan       Stack
+		want       int
+	}{
+		"its secret alone":  {"update", `{"secret":"[secret]","url":"https://good"}`, plan, 0},
+		"made again":        {"create", `{"secret":"[secret]","url":"https://good"}`, plan, 0},
+		"more than that":    {"update", `{"secret":"[secret]","url":"https://evil"}`, plan, 1},
+		"a secret less":     {"update", `{"url":"https://good"}`, plan, 1},
+		"replaced":          {"replace", `{"secret":"[secret]","url":"https://good"}`, plan, 1},
+		"of another":        {"update", `{"secret":"[secret]","url":"https://good"}`, Stack{Name: "a-core"}, 1},
+		"what was approved": {"delete", `{}`, Stack{Name: "a-core", Steps: []Step{{URN: urn, Op: "delete"}}}, 0},
+		"nothing":           {"same", `{}`, plan, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := test.plan.Hidden("a", Preview{
+				Steps:    []apitype.StepEventMetadata{{URN: urn, Op: apitype.OpType(test.op)}},
+				Document: `{"steps":[{"op":"` + test.op + `","urn":"` + urn + `","newState":{"inputs":` + test.inputs + `}}]}`,
+			}, was)
+			assert.NilError(t, err)
+			assert.Check(t, is.Len(got, test.want))
+		})
+	}
 }
 
 // TestFile: what is read is what was approved, or nothing.

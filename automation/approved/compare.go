@@ -3,6 +3,7 @@ package approved
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -128,6 +129,9 @@ func waves(p Plan) map[string]int {
 
 // Differences of a cluster as it is now from what was approved of it.
 func (c Cluster) Differences(now Cluster) []Difference {
+	if c.WithoutSecrets != now.WithoutSecrets {
+		return []Difference{{Cluster: c.Name, What: "one of both was made without secrets, and the other with them"}}
+	}
 	if c.Keyed && !now.Keyed {
 		return []Difference{{Cluster: c.Name, What: "the plan's digests have a key that is not here: set TOMBOLO_PLAN_KEY or the passphrase as where the plan was made"}}
 	}
@@ -144,6 +148,9 @@ func (c Cluster) Differences(now Cluster) []Difference {
 		if moved := s.Moved(c.Name, n.State); len(moved) > 0 { // and with it, all else
 			out = append(out, moved...)
 			continue
+		}
+		if !slices.Equal(s.Unseen, n.Unseen) {
+			out = append(out, Difference{Cluster: c.Name, Stack: s.Name, What: "other resources have secrets than in the plan"})
 		}
 		if s.AfterCore != n.AfterCore && len(out) == 0 { // else it follows from what core does
 			out = append(out, Difference{Cluster: c.Name, Stack: s.Name, What: "it no longer follows core in the same way"})
@@ -237,8 +244,35 @@ func inWorld(steps []Step) []Step {
 
 // Has says whether the engine may take a step that it announces in an up.
 func (s Stack) Has(m apitype.StepEventMetadata) bool {
-	return !isStep(m) || m.Op == apitype.OpUpdate && slices.Contains(s.Unseen, m.URN) ||
-		slices.ContainsFunc(s.Steps, func(step Step) bool { return step.URN == m.URN && step.Op == string(m.Op) })
+	return !isStep(m) || s.mayHave(m) || slices.ContainsFunc(s.Steps, func(step Step) bool { return step.URN == m.URN && step.Op == string(m.Op) })
+}
+
+// mayHave says whether a step may be on what a plan without secrets does not see: a secret of it
+// changes, or it was deleted by others and is made again.
+func (s Stack) mayHave(m apitype.StepEventMetadata) bool {
+	return (m.Op == apitype.OpUpdate || m.Op == apitype.OpCreate) && slices.Contains(s.Unseen, m.URN)
+}
+
+// Hidden are the steps of a preview with secrets that a plan without them does not have, but for those
+// that change a secret and nothing else. inputs are those that the state has, by URN, with secrets
+// masked.
+func (s Stack) Hidden(cluster string, p Preview, inputs map[string]map[string]any) ([]Difference, error) {
+	would, err := p.inputs()
+	if err != nil {
+		return nil, err
+	}
+	var out []Difference
+	for _, m := range p.Steps {
+		planned := slices.ContainsFunc(s.Steps, func(step Step) bool { return step.URN == m.URN && step.Op == string(m.Op) })
+		if !isStep(m) || planned || s.mayHave(m) && reflect.DeepEqual(would[stepKey{m.URN, string(m.Op)}], any(inputs[m.URN])) {
+			continue
+		}
+		out = append(out, Difference{
+			Cluster: cluster, Stack: s.Name, URN: m.URN,
+			What: fmt.Sprintf("it would %s, which the plan without secrets does not show", Step{URN: m.URN, Op: string(m.Op)}),
+		})
+	}
+	return out, nil
 }
 
 // Summary of a plan in words.

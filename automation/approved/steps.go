@@ -49,17 +49,11 @@ type documentStep struct {
 // StepsOf are the steps of a preview. like, if not nil, is the stack of an approved plan
 // whose steps follow core's up: what is unknown there is unknown here too.
 func (k Key) StepsOf(p Preview, like *Stack) ([]Step, error) {
-	var document struct {
-		Steps []documentStep `json:"steps"`
+	steps, err := p.steps()
+	if err != nil {
+		return nil, err
 	}
-	// More than the document may follow: the SDK's own remarks.
-	if err := json.NewDecoder(strings.NewReader(p.Document)).Decode(&document); err != nil {
-		return nil, fmt.Errorf("read the document of a preview: %w", err)
-	}
-	inputs := map[stepKey]any{}
-	for _, s := range document.Steps {
-		inputs[stepKey{s.URN, s.Op}] = s.inputs() // with a refresh, the last is the step
-	}
+	inputs := inputsOf(steps)
 	t := tracer{key: k, names: strings.NewReplacer(p.MadeUp...), later: p.Later, like: like}
 	for _, m := range p.Steps {
 		if !isStep(m) {
@@ -71,7 +65,7 @@ func (k Key) StepsOf(p Preview, like *Stack) ([]Step, error) {
 		}
 		t.add(m.URN, string(m.Op), has)
 	}
-	for _, s := range document.Steps {
+	for _, s := range steps {
 		if state, differs := s.newState(); differs {
 			t.add(s.URN, OpState, state)
 		}
@@ -80,6 +74,32 @@ func (k Key) StepsOf(p Preview, like *Stack) ([]Step, error) {
 		t.add("", OpOutputs, p.Outputs)
 	}
 	return t.sorted(), t.err
+}
+
+// steps are those of the document.
+func (p Preview) steps() ([]documentStep, error) {
+	var document struct {
+		Steps []documentStep `json:"steps"`
+	}
+	// More than the document may follow: the SDK's own remarks.
+	if err := json.NewDecoder(strings.NewReader(p.Document)).Decode(&document); err != nil {
+		return nil, fmt.Errorf("read the document of a preview: %w", err)
+	}
+	return document.Steps, nil
+}
+
+func inputsOf(steps []documentStep) map[stepKey]any {
+	inputs := map[stepKey]any{}
+	for _, s := range steps {
+		inputs[stepKey{s.URN, s.Op}] = s.inputs() // with a refresh, the last is the step
+	}
+	return inputs
+}
+
+// inputs of the resources as they would be, by step.
+func (p Preview) inputs() (map[stepKey]any, error) {
+	steps, err := p.steps()
+	return inputsOf(steps), err
 }
 
 // isStep says whether the engine would do something: it neither leaves a resource as it

@@ -46,15 +46,15 @@ func (r *Reader) Stack(cloud Cloud, name, kind string) Stack {
 	return s
 }
 
-// step takes a step on something that exists outside the state: no component,
-// no provider, and nothing that is only read.
+// step takes a step on something that exists outside the state: no provider, and nothing that is only
+// read. Of a component it takes an update alone: its inputs say what no other resource shows.
 func (r *Reader) step(m apitype.StepEventMetadata) {
 	op, ok := opOf(m.Op)
 	state := m.New
 	if state == nil {
 		state = m.Old
 	}
-	if !ok || state == nil || !state.Custom || state.External || strings.HasPrefix(m.Type, "pulumi:") {
+	if !ok || state == nil || !state.Custom && op != Update || state.External || strings.HasPrefix(m.Type, "pulumi:") {
 		return
 	}
 	resource := Resource{Type: m.Type, Name: value.NameOf(m.URN), URN: m.URN, Op: op}

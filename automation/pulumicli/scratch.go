@@ -107,7 +107,11 @@ func Backend(dir string) string { return filepath.Join(dir, "state") }
 // there says nothing.
 func copySettings(from, to string, secrets bool) (settings, error) {
 	var has settings
-	text, err := file.Read(from, file.MostOfSettings)
+	most := int64(file.MostOfSettings)
+	if !secrets { // it is decoded here, and not by the CLI alone
+		most = file.MostText
+	}
+	text, err := file.Read(from, most)
 	if errors.Is(err, fs.ErrNotExist) {
 		return has, nil
 	}
@@ -121,45 +125,32 @@ func copySettings(from, to string, secrets bool) (settings, error) {
 	return has, err
 }
 
-// decrypts are the keys of a settings file that are about what decrypts it, or has secrets elsewhere:
-// an environment is Pulumi Cloud's.
-var decrypts = []string{"secretsprovider", "encryptedkey", "encryptionsalt", "environment"}
-
-// withoutSecrets is a settings file without what it has encrypted, and without what decrypts it. A
-// value with a secret somewhere in it is left out as a whole.
+// withoutSecrets are the plain values of a settings file, and nothing else of it: neither what is
+// encrypted nor what encrypts, and no environment of Pulumi Cloud, which may have secrets. A value with
+// a secret somewhere in it is left out as a whole. The file is decoded before anything is chosen, as
+// merges, tags and aliases hide what a key is.
 func withoutSecrets(text []byte) ([]byte, error) {
-	var document yaml.Node
-	if err := yaml.Unmarshal(text, &document); err != nil || len(document.Content) == 0 {
+	var all struct {
+		Config map[string]any `yaml:"config"`
+	}
+	if err := yaml.Unmarshal(text, &all); err != nil {
 		return nil, err
 	}
-	root := document.Content[0]
-	root.Content = kept(root, func(key string, v *yaml.Node) bool {
-		if key == "config" {
-			v.Content = kept(v, func(_ string, v *yaml.Node) bool { return !encrypted(v) })
-		}
-		return !slices.Contains(decrypts, key) && !encrypted(v)
-	})
-	return yaml.Marshal(root)
-}
-
-// kept are the keys and values of a mapping that are to stay; all of what is none.
-func kept(of *yaml.Node, stays func(key string, v *yaml.Node) bool) []*yaml.Node {
-	if of.Kind != yaml.MappingNode {
-		return of.Content
-	}
-	var out []*yaml.Node
-	for i := 0; i+1 < len(of.Content); i += 2 {
-		if stays(of.Content[i].Value, of.Content[i+1]) {
-			out = append(out, of.Content[i], of.Content[i+1])
-		}
-	}
-	return out
+	maps.DeleteFunc(all.Config, func(_ string, v any) bool { return encrypted(v) })
+	return yaml.Marshal(map[string]any{"config": all.Config})
 }
 
 // encrypted says whether a value of a settings file has a secret in it: an object whose only key is
 // "secure". Source: isSecureValue in sdk/go/common/resource/config/object.go of github.com/pulumi/pulumi.
-// An alias may stand for one.
-func encrypted(v *yaml.Node) bool {
-	secure := func(n *yaml.Node) bool { return n.Value == "secure" }
-	return v.Kind == yaml.AliasNode || v.Kind == yaml.MappingNode && slices.ContainsFunc(v.Content, secure) || slices.ContainsFunc(v.Content, encrypted)
+func encrypted(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		_, is := v["secure"]
+		return is || slices.ContainsFunc(slices.Collect(maps.Values(v)), encrypted)
+	case map[any]any: // with a key that is no text
+		return true
+	case []any:
+		return slices.ContainsFunc(v, encrypted)
+	}
+	return false
 }

@@ -59,6 +59,10 @@ config:
   tombolo:token: {secure: AAAB}
   tombolo:deep: {list: [{inner: {secure: AAAC}}]}
   tombolo:object: {insecure: b}
+  tombolo:tagged: {!!binary c2VjdXJl: AAAD}
+  &key tombolo:merged: {<<: {secure: AAAE}}
+<<: {secretsprovider: "awskms://alias/b"}
+!!binary ZW5jcnlwdGVka2V5: abd
 `), 0o600))
 	dir := t.TempDir()
 	at, err := p.Aside(dir, "demo-core", false)
@@ -66,5 +70,5 @@ config:
 	assert.DeepEqual(t, []string{at.secrets, at.env["PULUMI_CONFIG_PASSPHRASE"]}, []string{"passphrase", "nothing is stored"})
 	copied, err := os.ReadFile(filepath.Join(dir, file))
 	assert.NilError(t, err)
-	assert.Equal(t, string(copied), "config:\n    tombolo:plain: a\n    tombolo:object: {insecure: b}\n")
+	assert.Equal(t, string(copied), "config:\n    tombolo:object:\n        insecure: b\n    tombolo:plain: a\n")
 }

@@ -6,6 +6,7 @@ package redacted
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -57,6 +58,10 @@ func Of(deployment json.RawMessage) (Copy, error) {
 		}
 	}
 	c.kept = map[named][]string{}
+	names := map[named]int{}
+	for _, r := range objects(state["resources"]) {
+		names[nameOf(r)]++
+	}
 	reaching := map[string]bool{} // providers that have secrets, by URN and id
 	for _, r := range objects(state["resources"]) {
 		c.take(r, reaching)
@@ -66,16 +71,29 @@ func Of(deployment json.RawMessage) (Copy, error) {
 			c.Unreadable = append(c.Unreadable, urn)
 		}
 	}
+	for of := range c.kept {
+		if names[of] > 1 { // the program cannot tell which one has the secret
+			return Copy{}, fmt.Errorf("two resources of the type %s have the name %s, one of them with a secret", of.of, of.name)
+		}
+	}
 	slices.Sort(c.Held)
 	slices.Sort(c.Unreadable)
 	var err error
-	c.Deployment, err = json.Marshal(state)
-	return c, err
+	if c.Deployment, err = json.Marshal(state); err != nil {
+		return Copy{}, err
+	}
+	if bytes.Contains(c.Deployment, []byte(`"ciphertext":`)) { // in a place where nobody expects one
+		return Copy{}, errors.New("something encrypted is left in the copy of the state")
+	}
+	return c, nil
 }
+
+func nameOf(r map[string]any) named { return named{text(r, "type"), value.NameOf(text(r, "urn"))} }
 
 // take replaces the secrets of one resource, and notes where its inputs have some.
 func (c *Copy) take(r map[string]any, reaching map[string]bool) {
 	inputs, _ := r["inputs"].(map[string]any)
+	markSecret(r)
 	paths := secretsIn(inputs, nil)
 	redact(r)
 	if len(paths) == 0 {
@@ -92,7 +110,7 @@ func (c *Copy) take(r map[string]any, reaching map[string]bool) {
 		ignored = append(ignored, path)
 	}
 	r["ignoreChanges"] = ignored
-	c.kept[named{of, value.NameOf(urn)}] = paths
+	c.kept[nameOf(r)] = paths
 }
 
 // Around is a program that leaves as they are the properties that have secrets in the copied state.
@@ -112,6 +130,25 @@ func (c Copy) Around(program pulumi.RunFunc) pulumi.RunFunc {
 			return fmt.Errorf("keep the properties that have secrets: %w", err)
 		}
 		return program(ctx)
+	}
+}
+
+// markSecret marks what is secret though the state does not say so: the data of a Secret that was
+// taken in by others, and outputs that an option names.
+func markSecret(r map[string]any) {
+	var outputs []any
+	if text(r, "type") == Secret {
+		outputs = append(outputs, "data", "stringData")
+	}
+	additional, _ := r["additionalSecretOutputs"].([]any)
+	for part, names := range map[string][]any{"inputs": outputs, "outputs": append(additional, outputs...)} {
+		properties, _ := r[part].(map[string]any)
+		for _, name := range names {
+			name, _ := name.(string)
+			if v, has := properties[name]; has && v != nil {
+				properties[name] = map[string]any{resource.SigKey: resource.SecretSig}
+			}
+		}
 	}
 }
 
@@ -179,7 +216,9 @@ func secretsIn(v any, at resource.PropertyPath) []string {
 	return out
 }
 
-func isSecret(v map[string]any) bool { return v[resource.SigKey] == resource.SecretSig }
+func isSecret(v map[string]any) bool {
+	return v[resource.SigKey] == resource.SecretSig || v[resource.SigKey] == resource.OutputValueSig && v["secret"] == true
+}
 
 func objects(v any) []map[string]any {
 	list, _ := v.([]any)

@@ -71,3 +71,31 @@ func TestNoState(t *testing.T) {
 	_, err = Of([]byte("[]"))
 	assert.Check(t, is.ErrorContains(err, "read a state to copy it without its secrets"))
 }
+
+// TestSecretsThatNothingMarks: the data of a Secret, what an option of the resource names, and a value
+// of the newer form.
+func TestSecretsThatNothingMarks(t *testing.T) {
+	c, err := Of([]byte(`{"resources": [
+    {"urn": "urn:pulumi:s::p::kubernetes:core/v1:Secret::s", "type": "kubernetes:core/v1:Secret",
+     "inputs": {"data": {"a": "AAAA"}}, "outputs": {"data": {"a": "AAAA"}, "stringData": {"b": "AAAA"}}},
+    {"urn": "urn:pulumi:s::p::a:b:C::o", "type": "a:b:C", "additionalSecretOutputs": ["key"],
+     "outputs": {"key": "AAAA", "other": {"d0e6a833031e9bbcd3f4e8bde6ca49a4": "x"}},
+     "inputs": {"v": {"4dabf18193072939515e22adb298388d": "d0e6a833031e9bbcd3f4e8bde6ca49a4", "secret": true, "value": "AAAA"}}}]}`))
+	assert.NilError(t, err)
+	assert.Check(t, !strings.Contains(string(c.Deployment), "AAAA"), "%s", c.Deployment)
+	assert.DeepEqual(t, c.Held, []string{"urn:pulumi:s::p::a:b:C::o", "urn:pulumi:s::p::kubernetes:core/v1:Secret::s"})
+}
+
+// TestStatesThatAreRefused: what is left encrypted, and a secret of which nobody can say whose it is.
+func TestStatesThatAreRefused(t *testing.T) {
+	resource := func(parent, inputs string) string {
+		return `{"urn": "urn:pulumi:s::p::` + parent + `a:b:C::x", "type": "a:b:C", "inputs": ` + inputs + `}`
+	}
+	for text, want := range map[string]string{
+		`{"resources": [` + resource("", `{"s": `+secret+`}`) + `,` + resource("p:q:R$", `{}`) + `]}`: "two resources of the type a:b:C have the name x",
+		`{"resources": {"odd": ` + secret + `}}`:                                                      "something encrypted is left",
+	} {
+		_, err := Of([]byte(text))
+		assert.Check(t, is.ErrorContains(err, want))
+	}
+}

@@ -132,7 +132,7 @@ func NewEngine(ctx *pulumi.Context, name string, r Recipe, opts ...pulumi.Resour
 		}
 	}
 	c := &Engine{}
-	if err := ctx.RegisterComponentResourceV2(r.Type, name, pulumi.Map{"url": pulumi.String(r.Args.URL)}, c, opts...); err != nil {
+	if err := ctx.RegisterComponentResourceV2(r.Type, name, r.inputs(), c, opts...); err != nil {
 		return nil, fmt.Errorf("register the component: %w", err)
 	}
 	installation := Installation{
@@ -158,6 +158,19 @@ func NewEngine(ctx *pulumi.Context, name string, r Recipe, opts ...pulumi.Resour
 	}
 	c.Made = installed.Made()
 	return c, ctx.RegisterResourceOutputs(c, pulumi.Map{"made": c.Made})
+}
+
+// inputs of the component are what is not secret of the credentials, too: the Secret has it as one
+// secret with the rest, and a preview would not show that it changes.
+func (r Recipe) inputs() pulumi.Map {
+	inputs := pulumi.Map{"url": pulumi.String(r.Args.URL)}
+	if auth := r.Args.Auth; auth != nil && auth.Username != nil {
+		inputs["username"] = auth.Username
+	}
+	if auth := r.Args.Auth; auth != nil && auth.KnownHosts != "" {
+		inputs["knownHosts"] = pulumi.String(auth.KnownHosts)
+	}
+	return inputs
 }
 
 // forPods makes what pods need to start: the certificates that they trust, and the

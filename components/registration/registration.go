@@ -39,6 +39,10 @@ type RegistrationArgs struct {
 	Server pulumi.StringInput
 	// Credentials for it; nil for the cluster that Argo CD runs in.
 	Credentials Credentials
+	// HubEndpoint and HubCA are of a hub that others run; "" for others. They are inputs of the
+	// component, so that a preview shows another hub: the provider has them beside its token, as one
+	// secret.
+	HubEndpoint, HubCA string
 }
 
 // Registration is a cluster's Secret in Argo CD's namespace. It is updated in
@@ -57,7 +61,11 @@ func NewRegistration(ctx *pulumi.Context, name string, args *RegistrationArgs, o
 		return nil, fmt.Errorf("registration %s: %w", name, err)
 	}
 	c := &Registration{}
-	if err := ctx.RegisterComponentResourceV2(registrationType, name, pulumi.Map{"cluster": pulumi.String(args.Cluster)}, c, opts...); err != nil {
+	inputs := pulumi.Map{"cluster": pulumi.String(args.Cluster)}
+	if args.HubEndpoint != "" {
+		inputs["hubEndpoint"], inputs["hubCa"] = pulumi.String(args.HubEndpoint), pulumi.String(args.HubCA)
+	}
+	if err := ctx.RegisterComponentResourceV2(registrationType, name, inputs, c, opts...); err != nil {
 		return nil, fmt.Errorf("register registration %s: %w", name, err)
 	}
 	meta := object.Meta{

@@ -83,9 +83,13 @@ func (p *program) connectHub() (connection, error) {
 // registrationArgs carry what infrastructure knows to Git: labels for
 // generators, annotations for templates.
 func (p *program) registrationArgs(server pulumi.StringInput, credentials registration.Credentials) *registration.RegistrationArgs {
-	return &registration.RegistrationArgs{
+	args := &registration.RegistrationArgs{
 		Cluster: p.c.Name, Labels: p.c.RegistrationLabels(), Annotations: registered(p.c, p.o.Hub, p.h, p.published.Keys), Server: server, Credentials: credentials,
 	}
+	if p.c.HasExternalHub() {
+		args.HubEndpoint, args.HubCA = p.c.GitOps.ExternalHub.Endpoint, p.c.GitOps.ExternalHub.CertificateAuthority
+	}
+	return args
 }
 
 // registered are the annotations of a cluster's registration: the keys of its infra

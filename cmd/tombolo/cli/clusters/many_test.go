@@ -19,7 +19,7 @@ import (
 func TestManySpokes(t *testing.T) {
 	dir := t.TempDir()
 	text := func(name string) string {
-		content, err := os.ReadFile(filepath.Join("..", "..", "..", "config", "testdata", "good", name))
+		content, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "config", "testdata", "good", name))
 		assert.NilError(t, err)
 		return string(content)
 	}
