@@ -43,8 +43,9 @@ var (
 
 const longestOfAll = 10 * time.Minute
 
-// endOfComplaint is how much is kept of what the process says before it ends, in bytes.
-const endOfComplaint = 4096
+// endOfComplaint is how much is kept of what the process says before it ends, in bytes: a crash has
+// its reason before the stacks of all its goroutines.
+const endOfComplaint = 256 << 10
 
 // order is what to check.
 type order struct {
