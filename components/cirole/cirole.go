@@ -7,6 +7,7 @@ package cirole
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -123,6 +124,7 @@ func (a *RoleArgs) trustJobs() pulumi.StringOutput {
 			conditions["StringLike"] = map[string][]string{a.Issuer + ":sub": a.Subjects}
 		} else {
 			conditions["StringEquals"][a.Issuer+":sub"] = a.Subjects
+			maps.Copy(conditions["StringEquals"], ofTheBranch(a.Issuer))
 		}
 		return policy.Render(policy.Statement{
 			Effect:    policy.Allow,

@@ -70,6 +70,25 @@ func TestTrustOfMergeRequests(t *testing.T) {
 	})
 }
 
+// TestTrustOfGitLabsBranch: a request from the branch into another one has the branch's
+// subject, and runs what the other one has. gitlab.com's tokens say what started them; of
+// other instances AWS reads the subject alone.
+func TestTrustOfGitLabsBranch(t *testing.T) {
+	for issuer, pushed := range map[string]string{
+		GitLabIssuer:      `"gitlab.com:pipeline_source":["push","schedule"],"gitlab.com:ref_protected":["true"],`,
+		"git.example.com": "",
+	} {
+		args := roleArgs()
+		args.Issuer, args.Audience = issuer, "https://"+issuer
+		args.Subjects = []string{GitLabBranch("acme/clusters", "main")}
+		built(t, args).OfType("aws:iam/role:Role")[0].Expect(t, map[string]string{
+			"assumeRolePolicy": `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Federated":"` + provider + `"},` +
+				`"Action":["sts:AssumeRoleWithWebIdentity"],"Condition":{"StringEquals":{"` + issuer + `:aud":["https://` + issuer + `"],` + pushed +
+				`"` + issuer + `:sub":["project_path:acme/clusters:ref_type:branch:ref:main"]}}}]}`,
+		})
+	}
+}
+
 func TestApply(t *testing.T) {
 	args := roleArgs()
 	args.Statements, args.PolicyARNs = WritingState(state()), []string{managed}

@@ -21,7 +21,8 @@ func GitHubEnvironment(repository, environment string) string {
 }
 
 // GitLabBranch is the subject of the jobs on a branch of a project, such as
-// acme/clusters, on GitLab.
+// acme/clusters, on GitLab. A merge request from that branch has it too, with the jobs that
+// the file of the other branch names if GitLab runs the merged result: see ofTheBranch.
 func GitLabBranch(project, branch string) string {
 	return fmt.Sprintf("project_path:%s:ref_type:branch:ref:%s", project, branch)
 }
@@ -29,11 +30,25 @@ func GitLabBranch(project, branch string) string {
 // GitLabBranches is the subject of the jobs on all branches of a project on GitLab,
 // those of its merge requests too: a token of GitLab's names the branch that is to
 // be merged, and not its environment. It is for roles that read: whoever may push a
-// branch may have the role. A merge request from a fork has the fork's subject.
+// branch may have the role. A merge request from a fork has the fork's subject, even if
+// a member runs its pipeline in the parent project. Before GitLab 18.2.2 that pipeline had
+// the parent's, with the branch of the fork (gitlab-org/gitlab, issues 548165 and 561735).
 func GitLabBranches(project string) string { return GitLabBranch(project, anyBranch) }
 
 // anyBranch stands for every branch, at the end of a subject.
 const anyBranch = "*"
+
+// ofTheBranch are conditions besides the subject of one branch on gitlab.com: a push or a
+// schedule has started the jobs, so no merge request, and the branch is protected. AWS reads
+// these claims for gitlab.com alone; of another instance's tokens it reads the subject
+// (docs.gitlab.com/ci/secrets/id_token_authentication; AWS's keys are those for OIDC
+// federation in IAM/latest/UserGuide/reference_policies_iam-condition-keys).
+func ofTheBranch(issuer string) map[string][]string {
+	if issuer != GitLabIssuer {
+		return nil
+	}
+	return map[string][]string{issuer + ":pipeline_source": {"push", "schedule"}, issuer + ":ref_protected": {"true"}}
+}
 
 // checkSubject refuses a subject that may belong to others: a wildcard stands for
 // branches of one project alone.

@@ -56,6 +56,7 @@ type workflow struct {
 type job struct {
 	Needs       string            `yaml:"needs"`
 	If          string            `yaml:"if"`
+	RunsOn      string            `yaml:"runs-on"`
 	Environment string            `yaml:"environment"`
 	Permissions map[string]string `yaml:"permissions"`
 	Timeout     int               `yaml:"timeout-minutes"`
