@@ -41,6 +41,10 @@ func changedPaths(m apitype.StepEventMetadata, op Op) []string {
 	if len(paths) == 0 {
 		paths = slices.Sorted(slices.Values(m.Diffs))
 	}
+	if m.New != nil && m.Old != nil && !m.New.Custom { // no provider compares a component
+		paths = keysOf(m.Old.Inputs, m.New.Inputs)
+		paths = slices.DeleteFunc(paths, func(key string) bool { return reflect.DeepEqual(m.Old.Inputs[key], m.New.Inputs[key]) })
+	}
 	if op != Update && op != Replace {
 		paths = nil
 		for _, state := range []*apitype.StepEventStateMetadata{m.Old, m.New} {

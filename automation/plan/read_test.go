@@ -8,6 +8,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation/value"
 )
@@ -88,4 +89,22 @@ func TestValuesInATextThatIsNotKnown(t *testing.T) {
 		`data["values.yaml"] → port`: {5432.0, 5433.0, "[] [" + portSource + "]"},
 		`data["values.yaml"] → role`: {"arn:old", value.Unknown{}, "[role] []"},
 	})
+}
+
+// TestComponentsThatTell: what stands beside a secret is told by the component, where it changes; all
+// else of components is not.
+func TestComponentsThatTell(t *testing.T) {
+	update := func(of string, was, has object) []Resource {
+		var r Reader
+		r.Read(events.EngineEvent{EngineEvent: apitype.EngineEvent{ResourcePreEvent: &apitype.ResourcePreEvent{Metadata: apitype.StepEventMetadata{
+			Op: apitype.OpUpdate, Type: of, URN: "urn:pulumi:s::p::" + of + "::demo",
+			Old: &apitype.StepEventStateMetadata{Inputs: was}, New: &apitype.StepEventStateMetadata{Inputs: has},
+		}}}})
+		return r.Stack(clusters{}, "demo-bootstrap", "bootstrap").Resources
+	}
+	told := update("tombolo:flux:Engine", object{"url": "a", "username": "lab"}, object{"url": "a", "username": "robot"})
+	assert.Assert(t, is.Len(told, 1))
+	assert.DeepEqual(t, told[0].Diffs, []Diff{{Path: "username", Before: "lab", After: "robot"}})
+	assert.Check(t, is.Len(update("tombolo:flux:Engine", object{"url": "a"}, object{"url": "a"}), 0))
+	assert.Check(t, is.Len(update("tombolo:eks:Cluster", object{"version": "1"}, object{"version": "2"}), 0))
 }

@@ -46,22 +46,28 @@ func (r *Reader) Stack(cloud Cloud, name, kind string) Stack {
 	return s
 }
 
+// telling are components whose inputs say what no other resource shows: what stands in a Secret beside
+// a secret.
+var telling = []string{"tombolo:argocd:Engine", "tombolo:flux:Engine", "tombolo:registration:Registration"}
+
 // step takes a step on something that exists outside the state: no provider, and nothing that is only
-// read. Of a component it takes an update alone: its inputs say what no other resource shows.
+// read; no component, but for an update of those that tell something.
 func (r *Reader) step(m apitype.StepEventMetadata) {
 	op, ok := opOf(m.Op)
 	state := m.New
 	if state == nil {
 		state = m.Old
 	}
-	if !ok || state == nil || !state.Custom && op != Update || state.External || strings.HasPrefix(m.Type, "pulumi:") {
+	if !ok || state == nil || !state.Custom && !(op == Update && slices.Contains(telling, m.Type)) || state.External || strings.HasPrefix(m.Type, "pulumi:") {
 		return
 	}
 	resource := Resource{Type: m.Type, Name: value.NameOf(m.URN), URN: m.URN, Op: op}
 	if m.Old != nil {
 		resource.ID = m.Old.ID
 	}
-	resource.Diffs = diffs(m, op)
+	if resource.Diffs = diffs(m, op); !state.Custom && len(resource.Diffs) == 0 {
+		return
+	}
 	if r.resources == nil {
 		r.resources, r.madeUp = map[string]Resource{}, map[string][]string{}
 	}

@@ -114,7 +114,7 @@ func (p project) previewByRole(t *testing.T) {
 	// The role cannot do what it previews.
 	o := pipeline.run(t, "up", "demo", "--yes")
 	assert.Check(t, o.code != 0, "a job that previews has changed the cluster")
-	assert.Check(t, is.Contains(o.stdout+o.stderr, "members of the group tombolo:preview may write by dry run only"))
+	assert.Check(t, is.Contains(o.stdout+o.stderr, "no identity-based policy allows the kms:Decrypt action"))
 	p.write(t, file, text)
 	p.up(t, "demo")
 }
