@@ -58,7 +58,7 @@ func (r *Reader) step(m apitype.StepEventMetadata) {
 	if state == nil {
 		state = m.Old
 	}
-	if !ok || state == nil || !state.Custom && !(op == Update && slices.Contains(telling, m.Type)) || state.External || strings.HasPrefix(m.Type, "pulumi:") {
+	if !ok || state == nil || !state.Custom && (op != Update || !slices.Contains(telling, m.Type)) || state.External || strings.HasPrefix(m.Type, "pulumi:") {
 		return
 	}
 	resource := Resource{Type: m.Type, Name: value.NameOf(m.URN), URN: m.URN, Op: op}
