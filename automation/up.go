@@ -118,7 +118,7 @@ func (d *Driver) upStack(ctx context.Context, c *config.Cluster, k stacks.Kind, 
 			return StackResult{}, err
 		}
 	}
-	if o.may != nil && !o.may.Changes() {
+	if o.may != nil && !o.may.MayChange() {
 		return o.may.stays, nil
 	}
 	return d.retry(ctx, stacks.Name(c.Name, k), young, func(failed string) (StackResult, error) {

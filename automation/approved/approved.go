@@ -145,11 +145,19 @@ func (p Plan) Cluster(name string) *Cluster {
 // Empty says that the up has nothing to do.
 func (p Plan) Empty() bool { return !slices.ContainsFunc(p.Clusters(), Cluster.Changes) }
 
-// Changes says that the up has something to do to the cluster, or may have.
-func (c Cluster) Changes() bool { return slices.ContainsFunc(c.Stacks, Stack.Changes) }
+// Changes says that the up has something to do to the cluster.
+func (c Cluster) Changes() bool {
+	return slices.ContainsFunc(c.Stacks, func(s Stack) bool { return len(s.Steps) > 0 })
+}
 
-// Changes says that the up has something to do to the stack, or may have.
-func (s Stack) Changes() bool { return len(s.Steps) > 0 || len(s.Unseen) > 0 }
+// MayChange says that the plan, which has no secrets, cannot tell whether the up has something to do
+// to the cluster.
+func (c Cluster) MayChange() bool {
+	return !c.Changes() && slices.ContainsFunc(c.Stacks, Stack.MayChange)
+}
+
+// MayChange says that the up has something to do to the stack, or that it may have.
+func (s Stack) MayChange() bool { return len(s.Steps) > 0 || len(s.Unseen) > 0 }
 
 // Stack of that kind; nil when the plan has none.
 func (c Cluster) Stack(k stacks.Kind) *Stack {

@@ -131,7 +131,9 @@ func TestUnseen(t *testing.T) {
 		assert.Check(t, is.Equal(s.Has(apitype.StepEventMetadata{URN: "u", Op: op}), want), "%s", op)
 	}
 	assert.Check(t, !s.Has(apitype.StepEventMetadata{URN: "v", Op: apitype.OpUpdate}))
-	assert.Check(t, s.Changes(), "nothing applies the secret")
+	assert.Check(t, s.MayChange(), "nothing applies the secret")
+	c := Cluster{Stacks: []Stack{s}}
+	assert.Check(t, c.MayChange() && !c.Changes(), "a cluster of which nobody knows whether it changes counts as one that does, or does not")
 }
 
 // TestHidden: with its secrets, a preview may show that one changes, and nothing else besides the plan.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -33,6 +34,8 @@ type Approved struct {
 
 	plan approved.Plan
 	seen *change.Collector
+	// hidden are the clusters that an up changes though the plan, which has no secrets, has no step.
+	hidden map[string]bool
 	// commit is what is applied to the clusters that committed has: see record.
 	commit    string
 	committed map[string]bool
@@ -104,7 +107,35 @@ func (o *Options) compare(ctx context.Context, s *fleet.Session[Driver], all []*
 	if err := rules.Judge(&set); err != nil {
 		return err
 	}
-	return change.Refuse(set)
+	if err := change.Refuse(set); err != nil {
+		return err
+	}
+	return o.findHidden(ctx, s, all)
+}
+
+// findHidden previews with their secrets the clusters of which the plan does not know whether anything
+// changes: a cluster in which nothing does waits for no wave, no gate and no change window.
+func (o *Options) findHidden(ctx context.Context, s *fleet.Session[Driver], all []*config.Cluster) error {
+	unknown := slices.DeleteFunc(slices.Clone(all), func(c *config.Cluster) bool {
+		p := o.plan.Cluster(c.Name)
+		return p == nil || !p.MayChange()
+	})
+	if len(unknown) == 0 {
+		return nil
+	}
+	var mu sync.Mutex
+	o.hidden = map[string]bool{}
+	failed := s.Look(ctx, "preview", unknown, fleet.Tasks{Work: func(ctx context.Context, _ fleet.Terminal, c *config.Cluster) (rollout.Work, error) {
+		r, err := s.Driver.Preview(ctx, c, automation.PreviewOptions{Refresh: o.plan.Refresh, Plan: true})
+		mu.Lock()
+		o.hidden[c.Name] = err == nil && r.Plan.Changes()
+		mu.Unlock()
+		return result.Work(r), err
+	}})
+	if failed != nil || len(o.planned(unknown)) == 0 {
+		return failed
+	}
+	return o.Enter(o.touched(all, o.planned(all)))
 }
 
 // approvedRun does what is in the plan, and nothing else.
@@ -142,7 +173,7 @@ func (o *Options) approvedRun(ctx context.Context, all []*config.Cluster) error 
 				o.record(ctx, s.Driver, c)
 			}
 		}
-		if o.plan.Empty() {
+		if len(o.planned(all)) == 0 {
 			o.Status().Done("the plan is empty: nothing to do")
 		}
 		return s.Run(ctx, all, o.tasks(s.Driver, o.planned(all)))
@@ -184,11 +215,11 @@ func (o *Options) record(ctx context.Context, driver Driver, c *config.Cluster) 
 	}
 }
 
-// planned are the clusters that the plan changes.
+// planned are the clusters that the plan changes, or that a secret changes which it does not have.
 func (o *Options) planned(all []*config.Cluster) []*config.Cluster {
 	return slices.DeleteFunc(slices.Clone(all), func(c *config.Cluster) bool {
 		p := o.plan.Cluster(c.Name)
-		return p == nil || !p.Changes()
+		return p == nil || !p.Changes() && !o.hidden[c.Name]
 	})
 }
 

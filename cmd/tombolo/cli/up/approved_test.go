@@ -26,6 +26,8 @@ type planner struct {
 	*driver
 	observer automation.Observer
 	op       apitype.OpType
+	// unseen has a plan without secrets know nothing of the step.
+	unseen bool
 	// up is the error of an up.
 	up error
 	// applied is the commit that is recorded.
@@ -37,7 +39,11 @@ func (p *planner) Preview(_ context.Context, c *config.Cluster, o automation.Pre
 	p.observer.StackStarted(stack, "preview")
 	of, err := automation.PlanFiles(c)
 	core := approved.Stack{Name: stack, Kind: stacks.Core, Steps: []approved.Step{}}
-	if p.op != "" {
+	if p.unseen {
+		core.Unseen = []string{vpc}
+		of.WithoutSecrets = o.WithoutSecrets
+	}
+	if p.op != "" && !o.WithoutSecrets {
 		p.observer.EngineEvent(stack, events.EngineEvent{EngineEvent: apitype.EngineEvent{ResourcePreEvent: &apitype.ResourcePreEvent{
 			Metadata: apitype.StepEventMetadata{
 				Op: p.op, URN: vpc, Type: "aws:ec2/vpc:Vpc", Diffs: []string{"cidrBlock"},
@@ -72,7 +78,13 @@ func newPlannedOf(t *testing.T, dir string, args ...string) (*fixture, *planner)
 	t.Helper()
 	demo := &config.Cluster{Name: "demo", File: filepath.Join(dir, "demo.yaml"), Cloud: config.Cloud{Provider: config.AWS}}
 	p := &planner{op: apitype.OpUpdate, observer: nothing{}}
-	r, err := p.Preview(t.Context(), demo, automation.PreviewOptions{})
+	return newPlannedBy(t, p, demo, automation.PreviewOptions{}, args...)
+}
+
+// newPlannedBy is an up of the plan that a preview with the options makes.
+func newPlannedBy(t *testing.T, p *planner, demo *config.Cluster, o automation.PreviewOptions, args ...string) (*fixture, *planner) {
+	t.Helper()
+	r, err := p.Preview(t.Context(), demo, o)
 	assert.NilError(t, err)
 	plan, err := change.Plan([]change.Planned{{Cluster: demo, Plan: *r.Plan}}, false)
 	assert.NilError(t, err)
@@ -97,6 +109,20 @@ func TestUpOfAPlan(t *testing.T) {
 	fx, _ := newPlanned(t)
 	assert.NilError(t, upRun(t.Context(), fx.opts))
 	assert.DeepEqual(t, fx.driver.calls, []string{"up demo"})
+}
+
+// TestUpOfAPlanWithoutSecrets: a cluster of which the plan has no step is changed if a secret is another
+// one, and else left alone.
+func TestUpOfAPlanWithoutSecrets(t *testing.T) {
+	for op, want := range map[apitype.OpType][]string{apitype.OpUpdate: {"up demo"}, "": nil} {
+		file := filepath.Join(t.TempDir(), "demo.yaml")
+		assert.NilError(t, os.WriteFile(file, []byte("name: demo\n"), 0o600))
+		demo := &config.Cluster{Name: "demo", File: file, Cloud: config.Cloud{Provider: config.AWS}}
+		p := &planner{op: op, unseen: true, observer: nothing{}}
+		fx, _ := newPlannedBy(t, p, demo, automation.PreviewOptions{WithoutSecrets: true})
+		assert.NilError(t, upRun(t.Context(), fx.opts))
+		assert.DeepEqual(t, fx.driver.calls, want)
+	}
 }
 
 // TestUpOfAnotherPlan: the difference is shown as the comment on a change shows it.
