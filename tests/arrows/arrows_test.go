@@ -5,7 +5,9 @@
 package arrows
 
 import (
+	"bytes"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -239,6 +241,13 @@ func newModule(t *testing.T) *module {
 		files.Write(t, filepath.Join(m.dir, sdk, "go.mod"), "module "+sdk+"\n")
 	}
 	files.Write(t, filepath.Join(m.dir, "go.mod"), mod)
+	// A pattern begins at the checkout: directories above it have any name. Here each import has
+	// a directory of its own, so the same patterns begin anywhere.
+	rules, err := os.ReadFile(filepath.Join("..", "..", ".golangci.yml"))
+	assert.NilError(t, err)
+	assert.Assert(t, !bytes.Contains(rules, []byte(`"**/`)) && !bytes.Contains(rules, []byte(`"!**/`)),
+		"a pattern of .golangci.yml begins with **/: it also looks at directories above the checkout; begin it with ${config-path}/")
+	files.Write(t, filepath.Join(m.dir, ".golangci.yml"), strings.ReplaceAll(string(rules), "${config-path}/", "**/"))
 	return m
 }
 
@@ -262,7 +271,7 @@ func (m *module) lint() map[string]bool {
 	root, err := filepath.Abs("../..")
 	assert.NilError(m.t, err)
 	cmd := exec.CommandContext(m.t.Context(), filepath.Join(root, ".tools", "bin", "golangci-lint"),
-		"run", "--config", filepath.Join(root, ".golangci.yml"), "--enable-only", "depguard", "--allow-parallel-runners",
+		"run", "--config", filepath.Join(m.dir, ".golangci.yml"), "--enable-only", "depguard", "--allow-parallel-runners",
 		"--max-issues-per-linter", "0", "--max-same-issues", "0", "--path-mode", "abs", "./...")
 	cmd.Dir = m.dir
 	out, err := cmd.CombinedOutput()
