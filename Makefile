@@ -50,7 +50,7 @@ test: tools-test test-packages ## Run every unit and command-line test, and the 
 	$(LAB_TEST) -short -timeout 60m $(LAB_PACKAGES)
 
 .PHONY: test-all
-test-all: tools-test test-packages test-rules ## Run every test: the lab's long ones too
+test-all: tools-test test-packages test-rules ## Run those, the lab's long tests and the alert rules; no browser and no linter
 	$(LAB_TEST) -timeout 90m $(LAB_PACKAGES)
 
 ##@ The lab
