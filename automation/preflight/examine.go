@@ -170,7 +170,7 @@ func (d Doctor) checkNeeds(ctx context.Context, c *config.Cluster) Finding {
 	if c.IsSpoke() {
 		return Good(check, "hub %s has the engine", c.Hub())
 	}
-	return Good(check, "the distribution of %s is there, with its checksum", c.GitOps.Engine)
+	return Good(check, "that of %s is there, with its checksum", c.GitOps.Engine)
 }
 
 // Access is the name of the check that asks the Kubernetes API of a cluster that exists.
