@@ -50,7 +50,7 @@ test: tools-test test-packages ## Run every unit and command-line test, and the 
 	$(LAB_TEST) -short -timeout 60m $(LAB_PACKAGES)
 
 .PHONY: test-all
-test-all: tools-test test-packages test-rules ## Run every test: the lab's long ones too
+test-all: tools-test test-packages test-rules ## Run those, the lab's long tests and the alert rules; no browser and no linter
 	$(LAB_TEST) -timeout 90m $(LAB_PACKAGES)
 
 ##@ The lab
@@ -155,7 +155,7 @@ test-rest: tools-test ## Run, of what make test leaves out, what a change touche
 	$(GO) run ./tools/choose -minutes "$(MINUTES)" -base "$(BASE)" -- env $(LAB_TEST)
 
 .PHONY: test-browser
-test-browser: ## Open the pages of status and preview in Chromium (docs/guide/watching.md)
+test-browser: ## Open the pages of status and preview in Chromium (docs/guide/watching.md#watching-a-fleet)
 	$(GO) test $(TEST),browser -count=1 -run Browser ./cmd/tombolo/cli/status ./cmd/tombolo/cli/review
 
 FUZZ_TIME ?= 30s
@@ -169,7 +169,7 @@ fuzz: ## Give what reads text of others any text, FUZZ_TIME for each reader; mak
 	done
 
 .PHONY: plugins-lock
-plugins-lock: build ## Write down the digests of plugins that are not known yet (docs/guide/plugins.md)
+plugins-lock: build ## Write down the digests of plugins that are not known yet (docs/guide/releases.md#plugins)
 	@$(GO) run ./tools/pluginlock
 
 .PHONY: aws-models

@@ -85,7 +85,7 @@ func missing(t *testing.T, tree fs.FS, clusters []published.Set) string {
 	return out.String()
 }
 
-const addIt = "; add an ExternalSecret or SealedSecret of that name (docs/guide/signin.md)\n"
+const addIt = "; add an ExternalSecret or SealedSecret of that name (docs/guide/access.md#sign-in)\n"
 
 func TestSecretsOfSignInWithFlux(t *testing.T) {
 	c := fullWith(t, "full", "")

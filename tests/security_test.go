@@ -33,7 +33,7 @@ func TestThreatsHaveTests(t *testing.T) {
 // TestFindingsHaveTests holds the tables of findings to the tests that they name: each is
 // there, and a finding without one says that it stays.
 func TestFindingsHaveTests(t *testing.T) {
-	const page = "../docs/guide/findings.md"
+	const page = "../docs/guide/real.md"
 	rows := slices.Concat(rowsOf(t, page, "A", 5), rowsOf(t, page, "C", 5))
 	found := map[string]bool{}
 	for _, r := range rows {
@@ -53,7 +53,7 @@ func TestFindingsHaveTests(t *testing.T) {
 // TestDetailsHaveTests holds the table of details to the tests that it names: each is there,
 // and a detail without one says why.
 func TestDetailsHaveTests(t *testing.T) {
-	rows := rowsOf(t, "../docs/guide/details.md", "P", 4)
+	rows := rowsOf(t, "../docs/guide/scope.md", "P", 4)
 	assert.Check(t, len(rows) >= 16, "the table has %d details", len(rows))
 	for _, r := range rows {
 		if why, _, _ := strings.Cut(r.cells[2], ":"); len(r.tests) == 0 && why != "not yet" && why != "yours" {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"gopkg.in/yaml.v3"
 
+	"tombolo/internal/debuglog"
 	"tombolo/stacks"
 )
 
@@ -49,7 +51,9 @@ func (b *Backend) checkpoint(ctx context.Context, stack string) (text []byte, kn
 func (b *Backend) reader(ctx context.Context) func(key string) ([]byte, error) {
 	if dir, ok := b.Directory(); ok {
 		return func(key string) ([]byte, error) {
+			end := debuglog.Begin(ctx, "read of the backend", slog.String("file", key))
 			text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(key)))
+			end(err, slog.Int("bytes", len(text)))
 			if errors.Is(err, fs.ErrNotExist) {
 				return nil, nil
 			}
@@ -57,7 +61,12 @@ func (b *Backend) reader(ctx context.Context) func(key string) ([]byte, error) {
 		}
 	}
 	if in := b.bucket(ctx); in != nil {
-		return func(key string) ([]byte, error) { return in.read(ctx, key) }
+		return func(key string) ([]byte, error) {
+			end := debuglog.Begin(ctx, "read of the backend", slog.String("bucket", in.name), slog.String("object", in.prefix+key))
+			text, err := in.read(ctx, key)
+			end(err, slog.Int("bytes", len(text)))
+			return text, err
+		}
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ package gitcmd
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"regexp"
@@ -12,6 +13,7 @@ import (
 	"strings"
 
 	"tombolo/automation/process"
+	"tombolo/internal/debuglog"
 )
 
 // Git starts git in a directory. The zero value with Dir set is of use.
@@ -56,6 +58,7 @@ func (g Git) Command(ctx context.Context, args ...string) *exec.Cmd {
 	for _, setting := range append([]string{"core.fsmonitor=false", "core.hooksPath=" + os.DevNull}, g.off...) {
 		all = append(all, "-c", setting)
 	}
+	slog.DebugContext(ctx, "process is made", "command", debuglog.Command("git", args...))
 	// os/exec refuses a git that only a relative entry of PATH has.
 	cmd := exec.CommandContext(ctx, "git", append(all, args...)...)
 	cmd.Dir, cmd.Env = g.Dir, g.Env

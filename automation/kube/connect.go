@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 
+	"tombolo/internal/debuglog"
 	"tombolo/stacks/handoff"
 )
 
@@ -56,6 +57,7 @@ func restConfig(kubeconfig []byte, env map[string]string) (*rest.Config, error) 
 		return nil, err
 	}
 	cfg.Timeout = requestTimeout
+	cfg.Wrap(debuglog.Transport)
 	// The callers pace their polls; throttling in the client would only hide them.
 	cfg.QPS, cfg.Burst = 50, 100
 	return cfg, nil

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
 	"os"
 	"os/exec"
@@ -18,6 +19,7 @@ import (
 
 	"tombolo/automation/fault"
 	"tombolo/automation/process"
+	"tombolo/internal/debuglog"
 )
 
 // binary is the program of the Pulumi CLI. The SDK's own implementation searches this
@@ -104,6 +106,7 @@ func (c *binary) Run(ctx context.Context, dir string, stdin io.Reader,
 	most := c.longest(args)
 	bounded, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
+	end := debuglog.Process(ctx, c.path, args...)
 	err := c.children.run(bounded, cmd)
 	code := -1
 	if cmd.ProcessState != nil {
@@ -112,6 +115,7 @@ func (c *binary) Run(ctx context.Context, dir string, stdin io.Reader,
 	if bounded.Err() != nil && ctx.Err() == nil && err != nil {
 		stderr.WriteString(hung(args, most))
 	}
+	end(err, slog.Int("code", code))
 	return stdout.String(), stderr.String(), code, err
 }
 

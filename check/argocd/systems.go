@@ -190,7 +190,7 @@ func (w *Walk) inClear(in *walk.Origin, o manifest.Object, at []string, value, a
 		f.Message = fmt.Sprintf("%s has for %s the address of a connector at webhook.office.com, which Microsoft has retired", o.Identity(), at[1])
 		f.Remedy = "make a Workflow in the channel, and take its address"
 	case !names.Invented(address):
-		f.Message = fmt.Sprintf("%s has the address of the channel of %s in clear: whoever reads the tree can write to the channel", o.Identity(), at[1])
+		f.Message = fmt.Sprintf("%s has the address of the channel of %s in clear: anybody who reads the tree can write to the channel", o.Identity(), at[1])
 		f.Remedy = "make it a SealedSecret or an ExternalSecret, and take another address"
 	default:
 		return

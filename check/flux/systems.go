@@ -316,7 +316,7 @@ func (w *Walk) checkChannels() {
 		case c.secret && c.Metadata.Namespace != "" && w.isSystem(c.Metadata.Namespace) && !names.Invented(c.address):
 			w.Refer(c.in, at, finding.Finding{
 				Severity: finding.Error,
-				Message:  c.Identity() + " has the address of a channel in clear: whoever reads the tree can write to the channel",
+				Message:  c.Identity() + " has the address of a channel in clear: anybody who reads the tree can write to the channel",
 				Remedy:   "make it a SealedSecret or an ExternalSecret, and take another address",
 			})
 		}

@@ -177,7 +177,7 @@ func (s Set) OfOtherCloud(key string) string {
 // secretsOf are the Secrets by which people sign in to the cluster's pages. A hub's Argo CD is
 // on the hub alone.
 func secretsOf(c *config.Cluster) []Secret {
-	const guide = "docs/guide/signin.md"
+	const guide = "docs/guide/access.md#sign-in"
 	var out []Secret
 	if o, on := c.Addons["headlamp"].(*addon.HeadlampOptions); on && o.OIDCSecret != "" {
 		out = append(out, Secret{addon.Find("headlamp").Namespace, o.OIDCSecret, []string{"addons", "headlamp", "oidcSecret"}, guide})

@@ -92,7 +92,7 @@ func Check(key, certificate string) error {
 	}
 	// The controller seals and opens with the first one.
 	if !private.PublicKey.Equal(certificates[0].PublicKey) {
-		return errors.New("gitops.sealedSecrets: the certificate is that of another key")
+		return errors.New("gitops.sealedSecrets: the certificate belongs to another key")
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func TestCheck(t *testing.T) {
 	for _, c := range []struct{ name, key, certificate, want string }{
 		{"both fit", keyText(t, good), certificateText(t, good), ""},
 		{"the older form", old, certificateText(t, good), ""},
-		{"another key", keyText(t, other), certificateText(t, good), "gitops.sealedSecrets: the certificate is that of another key"},
+		{"another key", keyText(t, other), certificateText(t, good), "gitops.sealedSecrets: the certificate belongs to another key"},
 		{"a key that is none", "s3cret", certificateText(t, good), "gitops.sealedSecrets.key is no private key in PEM without a passphrase"},
 		{"a curve", keyText(t, curve), certificateText(t, curve), "gitops.sealedSecrets.key is no RSA key, which Sealed Secrets needs"},
 		{"too short", keyText(t, short), certificateText(t, short), "gitops.sealedSecrets.key has 1024 bits; make one of at least 2048"},

@@ -85,7 +85,7 @@ func (k *Key) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "Decrypt":
 		text, err := k.aead.Open(nil, nil, in.CiphertextBlob, nil)
 		if err != nil {
-			refuse(w, "InvalidCiphertextException", "it was encrypted by another key, such as that of a lab from before")
+			refuse(w, "InvalidCiphertextException", "it was encrypted by another key, such as the key of an earlier lab")
 			return
 		}
 		out.Plaintext = text

@@ -82,10 +82,10 @@ func TestTogether(t *testing.T) {
 		"shop hosts: the host *.shop.example.com is that of the platform's authentik (id.shop.example.com)",
 		"blog hosts: the host grafana.example.com is that of the platform's kube-prometheus-stack",
 		"blog repository.url: system shop-2 of another team delivers the same directory of the same branch",
-		"news signInGroup: the group sales is that of system shop, too, which is another team's (sellers)",
+		"news signInGroup: the group sales is that of system shop, too, of another team (sellers)",
 		"news hosts: the host new.shop.example.com may be taken by system shop of another team, too (*.shop.example.com)",
-		"news signInGroup: the group sales is that of system shop-2, too, which is another team's (sellers)",
-		"news group: the group editors is that of system blog, too, which is another team's (editors)",
+		"news signInGroup: the group sales is that of system shop-2, too, of another team (sellers)",
+		"news group: the group editors is that of system blog, too, of another team (editors)",
 		"news hosts: the host blog.example.com may be taken by system blog of another team, too",
 	})
 }

@@ -48,7 +48,7 @@ func (s Named) meets(other Named) []Problem {
 		found = append(found, Problem{
 			[]string{"group"},
 			s.Values.Group,
-			fmt.Sprintf("the group %s is that of system %s, too, which is another team's (%s)", s.Values.Group, other.Name, other.Values.Team),
+			fmt.Sprintf("the group %s is that of system %s, too, of another team (%s)", s.Values.Group, other.Name, other.Values.Team),
 			"give each team a group of its own: its members may look at the system",
 		})
 	}
@@ -56,7 +56,7 @@ func (s Named) meets(other Named) []Problem {
 		found = append(found, Problem{
 			[]string{"signInGroup"},
 			s.Values.SignInGroup,
-			fmt.Sprintf("the group %s is that of system %s, too, which is another team's (%s)", s.Values.SignInGroup, other.Name, other.Values.Team),
+			fmt.Sprintf("the group %s is that of system %s, too, of another team (%s)", s.Values.SignInGroup, other.Name, other.Values.Team),
 			"give each team a group of its own: its members see the system in Argo CD's page",
 		})
 	}

@@ -261,7 +261,7 @@ func (j judge) unreadable(s config.Source, err error) (message, remedy string) {
 	return fmt.Sprintf("read output %s of stack %s: %v", s.Output, s.Stack, err), "correct fromStack, or see to it that the backend can be read"
 }
 
-const secretRemedy = "keep the secret in AWS Secrets Manager or Parameter Store, and let External Secrets bring it into the cluster: docs/guide/values.md"
+const secretRemedy = "keep the secret in AWS Secrets Manager or Parameter Store, and let External Secrets bring it into the cluster: docs/guide/secrets.md#values-of-other-stacks"
 
 // isUnknownStack recognises the engine's words for a stack that does not exist
 // (getStackOutputs in pkg/backend/backend.go of pulumi/pulumi).

@@ -155,7 +155,7 @@ services:
 `)
 	r, o := withData(t, data())
 	err := run(t, r, c, stacks.Bootstrap, o)
-	const secret = "keep the secret in AWS Secrets Manager or Parameter Store, and let External Secrets bring it into the cluster: docs/guide/values.md"
+	const secret = "keep the secret in AWS Secrets Manager or Parameter Store, and let External Secrets bring it into the cluster: docs/guide/secrets.md#values-of-other-stacks"
 	const part = "; a part that is not secret can be an output of its own"
 	const deploy = "deploy it with that output (`pulumi stack output -s organization/data/prod` shows what it has), or correct output"
 	for place, want := range map[string]string{

@@ -103,9 +103,9 @@ func movesByTheRunbook(t *testing.T, p plain, b *bucket.Bucket) {
 // runbook is the first block of commands below a heading of the runbooks.
 func runbook(t *testing.T, heading string) string {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/guide/runbooks.md")
+	text, err := os.ReadFile("../../docs/guide/recovery.md")
 	assert.NilError(t, err)
-	_, rest, found := strings.Cut(string(text), "\n## "+heading+"\n")
+	_, rest, found := strings.Cut(string(text), "\n### "+heading+"\n")
 	_, rest, fenced := strings.Cut(rest, "\n```\n")
 	block, _, closed := strings.Cut(rest, "```")
 	if !found || !fenced || !closed {

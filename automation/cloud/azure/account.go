@@ -208,7 +208,7 @@ func judgeProviders(f preflight.Facts, w preflight.Wanted) []preflight.Finding {
 		return []preflight.Finding{preflight.Bad(providersCheck, preflight.Fail, "run "+wording.And(commands)+", and wait some minutes",
 			"subscription %s has not registered %s", w.Account, wording.And(f.Unregistered))}
 	}
-	return []preflight.Finding{preflight.Good(providersCheck, "those of what core makes are registered")}
+	return []preflight.Finding{preflight.Good(providersCheck, "all that core needs are registered")}
 }
 
 // judgeVersion judges a version of Kubernetes, of which each region has others.

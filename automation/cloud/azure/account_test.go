@@ -187,19 +187,19 @@ func TestJudge(t *testing.T) {
 			w.Version, w.All, w.Demand = "1.36", nil, nil
 			f.Unregistered, f.MissingRights = nil, nil
 		}, []string{
-			who, region, "ok resource providers: those of what core makes are registered",
+			who, region, "ok resource providers: all that core needs are registered",
 			"fail Kubernetes version: AKS does not offer 1.36 in germanywestcentral", "ok rights: what core makes is allowed to the identity",
 		}},
 		{"extended support alone", func(f *preflight.Facts, w *preflight.Wanted) {
 			w.Version, w.All, w.Demand, f.Unregistered, f.MissingRights = "1.32", nil, nil, nil, nil
 		}, []string{
-			who, region, "ok resource providers: those of what core makes are registered",
+			who, region, "ok resource providers: all that core needs are registered",
 			"fail Kubernetes version: AKS offers 1.32 in germanywestcentral with extended support alone", "ok rights: what core makes is allowed to the identity",
 		}},
 		{"extended support", func(f *preflight.Facts, w *preflight.Wanted) {
 			w.Version, w.All, w.Demand, w.Extended, f.Unregistered, f.MissingRights = "1.32", nil, nil, true, nil, nil
 		}, []string{
-			who, region, "ok resource providers: those of what core makes are registered",
+			who, region, "ok resource providers: all that core needs are registered",
 			"ok Kubernetes version: AKS offers 1.32 in germanywestcentral", "ok rights: what core makes is allowed to the identity",
 		}},
 		{"no extended support", func(_ *preflight.Facts, w *preflight.Wanted) { w.All, w.Demand, w.Extended = nil, nil, true }, []string{

@@ -91,6 +91,7 @@ func run(ctx context.Context, f *factory.Factory, args []string) int {
 	cmd, err := root.ExecuteContextC(ctx)
 	end := trace.End{Err: err}
 	defer func() { f.EndTrace(end) }()
+	defer func() { f.EndLog(err) }()
 	if err == nil {
 		return 0
 	}

@@ -32,6 +32,8 @@ func pages(t *testing.T) map[string]string {
 	}
 	add("README.md")
 	add("CONTRIBUTING.md")
+	add("CHANGELOG.md")
+	add("SECURITY.md")
 	err := fs.WalkDir(os.DirFS(checkout), "docs", func(path string, _ fs.DirEntry, err error) error {
 		if err == nil && filepath.Ext(path) == ".md" {
 			add(path)

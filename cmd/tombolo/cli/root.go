@@ -63,6 +63,9 @@ name, or the path of its file.`),
 			if err := f.ApplyEnv(cmd.Flags().Changed("lab")); err != nil {
 				return err
 			}
+			if err := f.StartLog(cmd.Context(), cmd.Name(), cmd.Flags().Changed("verbose")); err != nil {
+				return err
+			}
 			*started = true
 			if hasTrace(cmd) {
 				f.StartTrace(cmd.Context(), cmd.Name(), version.Own())
@@ -93,6 +96,7 @@ func addGlobals(root *cobra.Command, f *factory.Factory) {
 	pf.BoolVar(&g.Lab, "lab", false, "run everything in the lab, and start it if necessary (TOMBOLO_LAB=1)")
 	pf.VarP(output, "output", "o", "text is a live view on a terminal, and plain elsewhere; json is one document per line")
 	pf.BoolVar(&g.NoColor, "no-color", false, "no colours (NO_COLOR)")
+	pf.BoolVar(&g.Verbose, "verbose", false, "log to standard error what is done, and how long it takes (TOMBOLO_DEBUG=1)")
 	pf.StringVar(&g.Root, "root", "", "the project's `directory` (default: the first one upwards from here)")
 	pf.StringVar(&g.Backend, "backend", "", "`URL` of the Pulumi state (default: PULUMI_BACKEND_URL, or where pulumi is logged in)")
 	pf.StringVar(&g.SecretsProvider, "secrets-provider", "", "what encrypts the secrets of new stacks (default: the backend's own)")

@@ -47,7 +47,7 @@ func adopt(ctx *pulumi.Context, c *config.Cluster, partition string, have made, 
 		args = existingArgs(named)
 	}
 	if len(args.PrivateSubnetIDs) < 2 {
-		return nil, nil, fmt.Errorf("of the subnets of the existing cluster %s, %d look private (neither the tag %s nor public addresses for instances): "+
+		return nil, nil, fmt.Errorf("the existing cluster %s has %d private subnets (without the tag %s, and without public addresses for instances): "+
 			"name at least two in network.existing.privateSubnets", c.NameInCloud(), len(args.PrivateSubnetIDs), publicRoleTag)
 	}
 	for _, warning := range warnings(c, found, subnets) {

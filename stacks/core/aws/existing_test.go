@@ -102,7 +102,7 @@ func TestAdoptTakesTheFilesSubnets(t *testing.T) {
 
 func TestAdoptRefuses(t *testing.T) {
 	_, _, err := adopted(adoptedFile(t), theirAccount("subnet-a", "subnet-b", "subnet-c"))
-	assert.Check(t, is.ErrorContains(err, "of the subnets of the existing cluster main, 1 look private"))
+	assert.Check(t, is.ErrorContains(err, "the existing cluster main has 1 private"))
 	c := adoptedFile(t)
 	c.Network.Existing = &config.ExistingNetwork{VPC: "vpc-2"}
 	_, _, err = adopted(c, theirAccount())

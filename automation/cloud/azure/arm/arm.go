@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"tombolo/internal/debuglog"
 	"tombolo/internal/proxies"
 	"tombolo/internal/sleep"
 )
@@ -59,7 +60,7 @@ func HTTP(env func(string) string) (*http.Client, error) {
 		roots.AppendCertsFromPEM(pem)
 		transport.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 	}
-	return &http.Client{Transport: transport, Timeout: requestTimeout}, nil
+	return &http.Client{Transport: debuglog.Transport(transport), Timeout: requestTimeout}, nil
 }
 
 // Error is a refusal. Source of its form:

@@ -52,9 +52,10 @@ func NewCmdCheck(f *factory.Factory, runF func(context.Context, *Options) error)
 		Use:   "check [<tree> [<cluster or file>...]]",
 		Short: "Check that a platform tree fits the clusters",
 		Long: strings.TrimSpace(`
-Check that a platform tree fits the clusters that follow it: everything that it
-uses is published by bootstrap, or is in the tree itself. <tree> is the root of
-the Git repository that the clusters follow.
+Check that a platform tree fits the clusters that follow it: bootstrap publishes
+everything that it uses, or the tree has it. Notes name what the command does
+not follow, such as other repositories. <tree> is the root of the Git repository
+that the clusters follow.
 
 Without <tree>, TOMBOLO_TREE names the directory, relative to the project's root.
 If it is not set, check looks for the cluster's gitops.path in platform/flux or
@@ -75,10 +76,10 @@ an empty value. A warning is a published value that nothing uses, or something
 that works but is probably a mistake.
 
 With --promotion, the command compares the branches that the clusters follow
-(gitops.branch), in the order of the clusters' waves: whether each branch is an
-ancestor of the one before it, so that a fast-forward promotes it, and which
-commits, addons, apps and systems a promotion brings. It reads the clone that
-<tree> is in, as it was last fetched.`),
+(gitops.branch), in the order of the clusters' waves. It says whether a
+fast-forward promotes each branch to the next one, and which commits, addons,
+apps and systems that brings. It reads the clone that <tree> is in, as it was
+last fetched.`),
 		Example: strings.TrimSpace(`
   tombolo check
   tombolo check platform/flux

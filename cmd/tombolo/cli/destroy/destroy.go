@@ -63,18 +63,19 @@ their hub, some of them in parallel. A cluster that fails stops the next wave an
 its hub, but not the other clusters of its wave; --resume continues. With
 --max-failures, the run goes on to the next wave as long as no more have failed.
 
-A cluster with change windows is destroyed in them alone: see up. --outside-window goes
-ahead, and records the reason.
+A cluster with change windows is destroyed only in these windows: see up.
+--outside-window goes ahead, and records the reason.
 
 The cluster is emptied first. A cluster with Argo CD leaves its hub: generators
 stop selecting it, its applications are deleted with their objects (or kept, if
 the cluster file says so), and its registration is deleted. A hub is refused
-while spokes are registered with it. With Flux, Flux is suspended. Controllers
-then delete load balancers, volumes and Karpenter's nodes. Before core is
-destroyed, and again afterwards, the cloud is searched for what is left over: what
-has the cluster's identity as a tag, and what controllers made for its control plane.
---leftovers says what to do with it; each resource is named with its proof.
---keep-data keeps buckets, file systems and snapshots, and names them.
+while spokes are registered with it. A cluster with Flux has it suspended. Controllers then delete
+load balancers, volumes and Karpenter's nodes. Before core is destroyed, and
+again afterwards, the command searches the cloud for leftovers: resources with
+the cluster's identity as a tag, and resources that controllers made for its
+control plane. It names each with its proof, and --leftovers says what to do
+with them. --keep-data keeps buckets, file systems and snapshots, and names
+them.
 
 On a terminal, the command asks for the cluster's name, or for the number of
 several clusters; --yes skips the question. Without a terminal, --yes is required.

@@ -60,17 +60,18 @@ The exit code is 9 if anything differs. Resources that the cloud and controllers
 for a cluster are only counted. The last result of each cluster is kept, for
 status.
 
-With --without-secrets, nothing is decrypted: no key or passphrase of the states is
-needed. Secrets of Kubernetes are not compared, and neither is what is on a hub that
-others run. A job that only looks should use it.
+With --without-secrets, the command decrypts nothing, and needs no key or
+passphrase of the states. It then does not compare Secrets of Kubernetes, and
+objects on a hub that others run. Use it in jobs that only read.
 
-With --remediate, what is missing or changed is put right where drift.remediate of the
-cluster file allows that: as up --refresh does it, without a question. It is planned first.
-A cluster is left to people if its file has changes that were not applied, if something
-would be deleted or replaced that holds data or that others depend on, or if the policy
-requires an approval. What is unexpected is always left. The clusters are compared again
-afterwards. They are changed wave after wave, as up does it: --max-failures, --bake and
-the flags of the gate say how carefully.`),
+With --remediate, the command corrects missing and changed resources if
+drift.remediate of the cluster file allows that, as up --refresh does, without a
+question. It plans first. It leaves a cluster to people if its file has changes
+that were not applied, if it would delete or replace something that holds data
+or that others depend on, or if the policy requires an approval. It never
+deletes unexpected resources. It compares the clusters again afterwards. It
+works wave by wave, as up does: --max-failures, --bake and the flags of the gate
+say how carefully.`),
 		Example: strings.TrimSpace(`
   tombolo drift demo --lab
   tombolo drift --all

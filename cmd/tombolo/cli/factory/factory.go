@@ -48,6 +48,8 @@ type Globals struct {
 	Output render.Format
 	// NoColor forbids colours.
 	NoColor bool
+	// Verbose logs to standard error what is done, and how long it takes.
+	Verbose bool
 	// Root is the project's directory. Default: the first one upwards from
 	// the working directory whose Pulumi.yaml names the project.
 	Root string
@@ -112,6 +114,8 @@ type Factory struct {
 	busy bool
 	// trace of the command; nil without one.
 	trace *trace.Run
+	// endLog ends the log of the command; nil without one.
+	endLog func(error)
 }
 
 // System returns the factory of the real process, which lacks what takes SDKs along.
@@ -172,7 +176,7 @@ func (f *Factory) Table() render.TableOptions {
 func (f *Factory) Progress() *render.Progress {
 	progress := render.New(render.Options{
 		Out: f.Streams.Out, Err: f.Streams.ErrOut, Format: f.Globals.Output,
-		Terminal: f.Streams.ErrIsTerminal(), Width: f.Streams.ErrWidth, Height: f.Streams.ErrHeight,
+		Terminal: f.Streams.ErrIsTerminal() && !f.Globals.Verbose, Width: f.Streams.ErrWidth, Height: f.Streams.ErrHeight,
 		Style: f.Style(f.Streams.ErrIsTerminal()), Refresh: refreshEvery,
 	})
 	f.mu.Lock()
@@ -336,7 +340,7 @@ func (f *Factory) DriverWith(ctx context.Context, observer automation.Observer, 
 		return nil, err
 	}
 	o := automation.Options{
-		Root: root, Programs: f.Programs, Clouds: f.Clouds, Settings: settings, Observer: observer, Trace: f.trace,
+		Root: root, Programs: f.Programs, Clouds: f.Clouds, Settings: settings, Observer: f.observer(ctx, observer), Trace: f.trace,
 		BackendURL: f.Globals.Backend, SecretsProvider: f.Globals.SecretsProvider,
 	}
 	if f.Globals.Lab {

@@ -145,7 +145,7 @@ func (r Request) gitHubCommitters(ctx context.Context, path string, of gitHubCom
 	}
 	for _, c := range commits {
 		if c.Author == nil || c.Committer == nil {
-			return nil, r.untold("commit %s is of nobody with an account: add its address to the account of who has committed it", c.SHA)
+			return nil, r.untold("commit %s has an author or committer without an account: add the address in the commit to their account", c.SHA)
 		}
 		who[idOf(c.Author.ID)], who[idOf(c.Committer.ID)] = true, true
 	}

@@ -103,7 +103,7 @@ func TestCommittersDoNotApprove(t *testing.T) {
 			{"an author of a commit", "/commits?", `"author":{"id":5,"login":"eve"}`, `"author":{"id":1}`, "bobo", ""},
 			{"who has committed", "/commits?", `"committer":{"id":5}`, `"committer":{"id":2}`, "ada", ""},
 			{"who has pushed by another name", "/activity", `"push","actor":{"id":5}`, `"push","actor":{"id":2}`, "ada", ""},
-			{"commits without an account", "/commits?", `"author":{"id":5,"login":"eve"}`, `"author":null`, nobody, "commit c1 is of nobody with an account"},
+			{"commits without an account", "/commits?", `"author":{"id":5,"login":"eve"}`, `"author":null`, nobody, "commit c1 has an author or committer without an account"},
 			{"more commits than are told", "/pulls/7", `"commits":2`, `"commits":251`, nobody, "the host tells 2 of its 251 commits"},
 			{"a push that is not told", "/activity", `"before":"c1"`, `"before":"c0"`, nobody, "who has pushed it is not told by the host"},
 			{"a push of nobody", "/activity", `"push","actor":{"id":5}`, `"push","actor":null`, nobody, "who has pushed it is not told by the host"},

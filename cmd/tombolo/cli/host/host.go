@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"tombolo/internal/debuglog"
 )
 
 // Client asks an API that takes and gives JSON.
@@ -98,6 +100,7 @@ func (c Client) Call(ctx context.Context, method, address string, send, receive 
 	if c.HTTP != nil {
 		client = *c.HTTP
 	}
+	client.Transport = debuglog.Transport(client.Transport)
 	client.CheckRedirect = c.follow
 	response, err := client.Do(request)
 	if away := new(awayError); errors.As(err, &away) {

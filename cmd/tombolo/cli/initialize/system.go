@@ -52,10 +52,10 @@ func NewCmdSystem(f *factory.Factory, runF func(context.Context, *SystemOptions)
 		Use:   "system <name> [<cluster or file>...]",
 		Short: "Add a team's system to the platform tree",
 		Long: strings.TrimSpace(`
-Write the file of a team's system into the platform tree, systems/<name>.yaml, and add
-it to the lists of the named clusters, which must have the same engine. With the first
-system, what all systems have in common is added to the tree, too. Without clusters the
-tree that --tree names is one for Flux.
+Write the file of a team's system into the platform tree, systems/<name>.yaml,
+and add it to the lists of the named clusters, which must have the same engine.
+With the first system, the command also adds the files that all systems have in
+common. Without clusters, the tree that --tree names is one for Flux.
 
 With Flux, --secret and --channel-secret name Secrets of the system's namespace. With Argo
 CD both are in the namespace argocd: see docs/guide/systems.md. There --channel alone

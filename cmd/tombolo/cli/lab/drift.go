@@ -20,7 +20,7 @@ func NewCmdDrift(f *factory.Factory) *cobra.Command {
 	cmd := factory.Group("drift <command>", "Change or delete something in the lab's cloud, past Pulumi", `
 Do to the stand-in of the cloud what people do in a console: change or delete a
 resource without Pulumi knowing. "tombolo drift" shows it, and "tombolo up
---refresh" puts it right again. What the cloud would refuse is refused.`)
+--refresh" reverts it. The stand-in refuses what the cloud would refuse.`)
 	cmd.AddCommand(NewCmdDriftChange(f, nil), NewCmdDriftDelete(f, nil))
 	return cmd
 }

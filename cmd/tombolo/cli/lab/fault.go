@@ -21,8 +21,8 @@ import (
 // NewCmdFault returns the group of commands lab fault.
 func NewCmdFault(f *factory.Factory) *cobra.Command {
 	cmd := factory.Group("fault <command>", "Make requests to the lab's cloud go wrong", `
-Make the next requests to the stand-in of the cloud go wrong, to see what comes
-of it. Faults end with their count, when they are cleared, and with the lab.`)
+Make the next requests to the stand-in of the cloud fail, to see the effect.
+Faults end with their count, when they are cleared, and with the lab.`)
 	cmd.AddCommand(NewCmdFaultAdd(f, nil), NewCmdFaultList(f, nil), NewCmdFaultClear(f, nil))
 	return cmd
 }

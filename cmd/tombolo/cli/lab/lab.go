@@ -37,9 +37,10 @@ type Lab interface {
 // NewCmdLab returns the group of commands.
 func NewCmdLab(f *factory.Factory) *cobra.Command {
 	cmd := factory.Group("lab <command>", "Start, stop and look into the lab", `
-The lab runs everything on this machine, without a cloud account: the Pulumi
-engine, Kubernetes control planes and the GitOps controllers are real, and the
-cloud's API is a stand-in. Its state is in .lab/ of the project.`)
+The lab runs everything on this machine, without a cloud account. The Pulumi
+engine, Kubernetes control planes and the GitOps controllers are real. The
+cloud's APIs, nodes, pods and the software of charts are played: see
+docs/guide/real.md. Its state is in .lab/ of the project.`)
 	cmd.AddCommand(
 		NewCmdUp(f, nil), NewCmdDown(f, nil), NewCmdStatus(f, nil), NewCmdEnv(f, nil), NewCmdLogs(f, nil), NewCmdInbox(f, nil),
 		NewCmdDrift(f), NewCmdFault(f), NewCmdCluster(f),

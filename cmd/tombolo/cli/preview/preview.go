@@ -65,12 +65,13 @@ Before core exists, bootstrap is previewed with typed unknowns in place of core'
 outputs. They are shown as such, and up never applies them. If core would change,
 bootstrap is previewed with the outputs that core's preview predicts.
 
-With --without-secrets, nothing is decrypted: no key or passphrase of the states is
-needed. Secrets are taken as unknown, and as unchanged if the state has them. That a
-secret changes is not shown. A job that only previews should use it.
+With --without-secrets, the command decrypts nothing, and needs no key or
+passphrase of the states. Secrets are unknown, and count as unchanged if the
+state has them. So the preview does not show that a secret changes. Use it in
+jobs that only preview.
 
-The warnings of the cluster files are shown too, as validate shows them. Of a cluster
-that does not exist yet, the command says from where its Kubernetes API will be
+The command also shows the warnings of the cluster files, as validate does. For
+a cluster that does not exist yet, it says from where the Kubernetes API will be
 reachable, and whether this machine is there.
 
 With --output markdown, the result is one comment for a pull request, for all

@@ -45,10 +45,10 @@ cluster follows, below flux-system in its path. From then on, the engine manages
 itself: a commit upgrades it, and up leaves it alone.
 
 The command never forces a push, and makes no commit if nothing differs. If the
-branch takes no pushes, the commit goes to another branch, for a pull request. The
-Secret with the credentials is never committed. The command needs no cluster: run
-it before or after up. A cluster with change windows is pushed in them alone, but to
-another --branch at any time.`),
+branch takes no pushes, the commit goes to another branch, for a pull request.
+The Secret with the credentials is never committed. The command needs no
+cluster: run it before or after up. A cluster with change windows is pushed only
+in these windows, except to another --branch.`),
 		Example: strings.TrimSpace(`
   tombolo push demo --lab
   tombolo push prod --branch upgrade-flux

@@ -81,22 +81,23 @@ func NewCmdRebuild(f *factory.Factory, runF func(context.Context, *Options) erro
 		Use:   "rebuild <cluster>",
 		Short: "Destroy a cluster and make it again, also with another version",
 		Long: strings.TrimSpace(`
-Destroy a cluster as destroy does, make it again from its file as up does, and wait
-until everything that Git declares is ready. With --version, the new cluster has
-another version of Kubernetes, which may be older too; it is written into the file.
+Destroy a cluster as destroy does, make it again from its file as up does, and
+wait until everything that Git declares is ready. With --version, the new
+cluster has another version of Kubernetes, which may also be older; the command
+writes it into the file.
 
 Before anything is destroyed, the command checks what would keep the new cluster from
 being made: the cluster file with the version, addons and engine with that version,
 everything that doctor checks, and the platform tree, as check does. It refuses
 what destroy refuses, such as a hub that has spokes.
 
-The cluster's core keeps how far the rebuild has come. If something stops the command,
-run it again, on any machine that has the state: it goes on from there.
+The core stack records the progress. If something stops the command, run it
+again, on any machine with the state: it continues there.
 
 --keep-data keeps buckets, file systems and snapshots. The new cluster uses the
 buckets and file systems of the old one.
 
-The questions are those of destroy: type the cluster's name, or pass --yes. For a
+The command asks as destroy does: type the cluster's name, or pass --yes. For a
 cluster with protect: true, type its name, or pass it with --yes-destroy.`),
 		Example: strings.TrimSpace(`
   tombolo rebuild demo --lab

@@ -37,9 +37,10 @@ func NewCmdRoles(f *factory.Factory, runF func(context.Context, *Options) error)
 		Use:   "roles <cluster>",
 		Short: "Print the IAM roles that others can make for a cluster",
 		Long: strings.TrimSpace(`
-Print the trust policy and the rights of each role that cloud.roles.given of the cluster
-file can name, for those who make the roles of an account. They are the ones that core
-would make. It asks nobody: the cluster need not be there.
+Print the trust policy and the rights of each role that cloud.roles.given of the
+cluster file can name, for those who make the roles of an account. They are the
+roles that core would make. The command asks no cloud: the cluster need not
+exist.
 
 The roles of addons trust the cluster's OIDC issuer, which EKS makes with the cluster:
 ` + catalog.IssuerPlace + ` stands for it, unless --issuer names it.`),

@@ -111,7 +111,7 @@ type GitOps struct {
 
 // left is the state of a cluster of which only this is left.
 func left(cluster string, r automation.Remains) GitOps {
-	what := "no resource is left in core, but the cluster's identity is: by it is told what was kept or left over"
+	what := "core has no resource left, but the cluster's identity, which marks resources that were kept or left over"
 	if n := len(r.Resources); n > 0 {
 		what = "the control plane is gone, and " + wording.Plural(n, "resource remains", "resources remain")
 	}

@@ -72,8 +72,9 @@ tombolo drift last found, and whether everything that Git declares is ready now.
 Without a selection, show all clusters of the project. The command changes nothing
 and does not wait: a cluster that does not answer in time is shown as such.
 
---systems shows the systems of teams on the clusters instead: whose they are, what
-was delivered last, and why one is not ready. With the engine Argo CD there are none.
+--systems shows the systems of teams on the clusters instead: their teams, the
+last delivery, and why a system is not ready. With the engine Argo CD, it shows
+none.
 
 --html also writes all this, with more details, as one self-contained page.`),
 		Example: strings.TrimSpace(`

@@ -86,32 +86,36 @@ them; doctor runs these checks, and more. A cluster that fails stops the next
 wave, but not the other clusters of its wave. A wave that does not become ready
 in time also stops the next wave. --resume continues.
 
-With --max-failures, the run goes on to the next wave as long as no more clusters have
-failed, and begins with no further one when more have; never do more than one more fail.
-With --bake, each wave has to stay healthy for so long before the next one starts.
+With --max-failures, the run goes on to the next wave as long as no more
+clusters have failed, and begins with no further cluster when more have. At most
+one cluster more fails. With --bake, each wave has to stay healthy for that time
+before the next one starts.
 
-A cluster with change windows is changed in them alone. If one of the first wave is
-outside of them, nothing starts; a later one is left when its turn comes, as pending.
---outside-window goes ahead, and records the reason.
+A cluster with change windows is changed only in these windows. If a cluster of
+the first wave is outside of its windows, nothing starts. A cluster of a later
+wave stays pending. --outside-window goes ahead, and records the reason.
 
-Nothing is made of a cluster whose Kubernetes API this machine will not reach, by what
-kubernetes.endpoint of its file and the addresses of this machine say. An API that exists
-is connected to. If there is a way that cannot be seen from here, such as address
-translation between a VPN and the network, add --assume-reachable, or set
-TOMBOLO_ADDRESSES to the addresses that the network sees.
+The command makes no cluster whose Kubernetes API this machine will not reach,
+by kubernetes.endpoint of its file and the addresses of this machine. It
+connects to an API that exists. If there is a way that this machine cannot see,
+such as address translation between a VPN and the network, add
+--assume-reachable, or set TOMBOLO_ADDRESSES to the addresses that the network
+sees.
 
-A cluster of which nothing has changed since its last up is left as it is, without a start of
-the Pulumi engine. What counts is the program, the cluster file and what it names, and the
-states: what somebody has changed in the cloud or on the cluster is found by --refresh, or
-by drift. After a change of what core does not depend on, such as labels or the repository,
-the engine starts for bootstrap alone. --force starts it in any case.
+The Pulumi engine does not start for a cluster that is unchanged since its last
+up. The command compares the program, the cluster file, the files and values
+that it names, and the states. --refresh and drift find changes in the cloud and
+on the cluster. After a change that core does not depend on, such as of labels
+or the repository, the engine starts for bootstrap alone. --force starts it in
+any case.
 
 On a terminal, the command shows the plan and asks; --yes skips the question.
 Without a terminal, --yes is required.
 
-With --plan, the command asks nothing and does what the plan of preview --plan says,
-and nothing else. If the program, a cluster file, the clusters, a state or a step is
-another one, it shows what differs and changes nothing. The policy is checked too.`),
+With --plan, the command asks nothing and does what the plan of preview --plan
+says, and nothing else. If the program, a cluster file, the clusters, a state or
+a step differs from the plan, it shows the difference and changes nothing. It
+also checks the policy.`),
 		Example: strings.TrimSpace(`
   tombolo up demo --lab
   tombolo up demo staging --yes --push --verify

@@ -63,8 +63,8 @@ func NewCmdUpgrade(f *factory.Factory, runF func(context.Context, *Options) erro
 		Use:   "upgrade <cluster> --to <version>",
 		Short: "Upgrade the Kubernetes of a cluster, minor by minor version",
 		Long: strings.TrimSpace(`
-Upgrade Kubernetes to a version, as many minor versions as it takes. For each of
-them the control plane goes first, then the managed addons and the node groups, then
+Upgrade Kubernetes to a version, one minor version after another. For each, the
+control plane goes first, then the managed addons and the node groups, then
 Karpenter's nodes. After each step the command waits until the nodes have the
 version, and everything that Git declares is ready.
 
@@ -72,12 +72,14 @@ Before anything starts, it shows the steps and what the cloud's upgrade insights
 refuses pinned addons, an engine that is not tested with the version, and errors
 among the insights; --accept sets these aside.
 
-Each step is written into the cluster file before it begins. If something stops the
-command, run it again: it goes on from there. Commit the file when it is done.
+The command writes each step into the cluster file before the step begins. If
+something stops the command, run it again: it continues there. Commit the file
+at the end.
 
-With --hold-nodes, nodes and addons stay behind the last control plane. As long as no node
-is newer, and for seven days, EKS takes the control plane back: --rollback does
-that, the node groups first. AKS takes none back. Without --hold-nodes, run again, the nodes follow.`),
+With --hold-nodes, nodes and addons stay behind the last control plane. EKS can
+take the control plane back for seven days, as long as no node is newer:
+--rollback does that, the node groups first. AKS cannot. To upgrade the nodes,
+run the command again without --hold-nodes.`),
 		Example: strings.TrimSpace(`
   tombolo upgrade demo --to 1.35
   tombolo upgrade demo --to 1.35 --dry-run

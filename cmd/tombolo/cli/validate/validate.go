@@ -53,19 +53,19 @@ func NewCmdValidate(f *factory.Factory, runF func(context.Context, *Options) err
 		Long: strings.TrimSpace(`
 Check cluster files. Without named clusters, check all files of the project. All
 problems are reported together, each with its place in the file and its remedy.
-Warnings leave a file right, such as of an addon that gets no releases any more, or
-of a version of Kubernetes that AWS takes more for.
-Nothing is started.
+A file with warnings is valid: they tell, for example, of an addon that gets no
+more releases, or of a version of Kubernetes that costs more at AWS. Nothing is
+started.
 
 --explain prints each file with its defaults, and where each value comes from: a
-line of the file, a default of the format or of an addon, other values, the hub, or
-what bootstrap reads. What AWS decides is in comments. The result is a cluster file
-of the same meaning.
+line of the file, a default of the format or of an addon, other values, the hub,
+or what bootstrap reads. Comments name what AWS decides. The result is a cluster
+file of the same meaning.
 
 With --live, also compare each file with what its cluster was made from, if the
 backend has its state: say what each changed key does to the live cluster, and
-report what it can never become. That needs the backend, and no credentials of the
-cloud.`),
+report changes that it can never have. That needs the backend, and no
+credentials of the cloud.`),
 		Example: strings.TrimSpace(`
   tombolo validate
   tombolo validate demo ./other/cluster.yaml
