@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"tombolo/config/awsfacts"
+	"tombolo/config/field"
+	"tombolo/config/form"
 	"tombolo/config/strict"
 	"tombolo/internal/wording"
 )
@@ -48,6 +50,20 @@ type Account struct {
 	Served []*Account `yaml:"-"`
 }
 
+var accountFields = field.Of[Account](map[string]field.Descriptor{
+	"Version": {Rule: strict.Rule{What: "a supported version of the account format", Example: "1", Numbers: []int{AccountVersion}}},
+	"Name": {
+		Rule: strict.Rule{
+			What: "a DNS label", Example: "acme-prod", Pattern: form.DNSLabel, MaxLength: maxAccountName, Advice: form.AsLabel,
+		},
+	},
+	"Protect":   {Rule: strict.Rule{Default: false}},
+	"Cloud":     {},
+	"Tags":      {},
+	"State":     {},
+	"Pipelines": {},
+})
+
 // StateStore is the S3 bucket of a Pulumi backend.
 type StateStore struct {
 	// BucketARN of the bucket.
@@ -56,6 +72,15 @@ type StateStore struct {
 	// a passphrase or another service.
 	KeyARN string `yaml:"keyArn,omitempty"`
 }
+
+var stateStoreFields = field.Of[StateStore](map[string]field.Descriptor{
+	"BucketARN": {
+		Rule: strict.Rule{
+			What: "the ARN of an S3 bucket", Pattern: bucketARN, Example: "arn:aws:s3:::acme-state",
+		},
+	},
+	"KeyARN": {Rule: form.KMSKeyARN()},
+})
 
 // GitHost is where the pipelines run.
 type GitHost string
@@ -92,6 +117,30 @@ type Pipelines struct {
 	Apply ApplyRole `yaml:"apply"`
 }
 
+var pipelinesFields = field.Of[Pipelines](map[string]field.Descriptor{
+	"From": {
+		Rule: strict.Rule{
+			What: "the name of an account file", Example: "acme", Pattern: form.DNSLabel, MaxLength: maxAccountName, Advice: form.AsLabel,
+		},
+	},
+	"Host":       {Rule: strict.Rule{What: "a Git host that Tombolo knows", Allowed: form.Texts(GitHub, GitLab)}},
+	"Repository": {Rule: strict.Rule{What: "the path of a repository", Example: "acme/clusters", Pattern: repository}},
+	"Issuer":     {Rule: strict.Rule{What: "an issuer without https://", Example: "gitlab.example.com", Pattern: issuer}},
+	"Audience": {
+		Rule: strict.Rule{
+			What: "an audience", Example: "sts.amazonaws.com", Pattern: regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9:._/-]*$`), MaxLength: 255,
+		},
+	},
+	"ProviderARN": {
+		Rule: strict.Rule{
+			What: "the ARN of an OIDC provider", Pattern: oidcProvider,
+			Example: "arn:aws:iam::111122223333:oidc-provider/token.actions.githubusercontent.com",
+		},
+	},
+	"Preview": {},
+	"Apply":   {},
+})
+
 // PreviewRole is the role of the jobs that read: previews and drift.
 type PreviewRole struct {
 	// Environments of GitHub whose jobs may assume the role. Default: preview,
@@ -106,6 +155,17 @@ type PreviewRole struct {
 	// not go. Default: none.
 	PermissionsBoundary string `yaml:"permissionsBoundary,omitempty"`
 }
+
+var previewRoleFields = field.Of[PreviewRole](map[string]field.Descriptor{
+	"Environments": {Rule: environments(defaultPreviewEnvironments())},
+	"Parameters": {
+		Rule: strict.Rule{
+			What: "the name of a parameter, or a path that ends in /*", Noun: "parameter", Example: "/shop/*",
+			Pattern: regexp.MustCompile(`^((/[A-Za-z0-9_.-]+){1,15}|(/[A-Za-z0-9_.-]+){1,14}/\*|[A-Za-z0-9_.-]+)$`),
+		},
+	},
+	"PermissionsBoundary": {Rule: boundary()},
+})
 
 // ApplyRole is the role of the jobs that change clusters.
 type ApplyRole struct {
@@ -123,6 +183,19 @@ type ApplyRole struct {
 	// allows an hour, after which the session is renewed.
 	SessionHours int `yaml:"sessionHours,omitempty"`
 }
+
+var applyRoleFields = field.Of[ApplyRole](map[string]field.Descriptor{
+	"Environments": {Rule: environments(defaultApplyEnvironments())},
+	"Branch":       {Rule: strict.Rule{What: "the name of a branch", Example: "main", Pattern: gitName, Default: defaultBranch}},
+	"PolicyARNs": {
+		Rule: strict.Rule{
+			What: "the ARN of an IAM policy", Noun: "policy", Pattern: form.PolicyARN, MinItems: 1,
+			Example: "arn:aws:iam::111122223333:policy/clusters",
+		},
+	},
+	"PermissionsBoundary": {Rule: boundary()},
+	"SessionHours":        {Rule: strict.Rule{Least: new(1), Most: new(12), Default: defaultSessionHours}},
+})
 
 // The defaults of an account file. Sources: GitHub's and GitLab's pages about OpenID
 // Connect in AWS.
@@ -177,7 +250,7 @@ func accountRule(name string) strict.Rule {
 	if name != "Cloud.Provider" {
 		return ruleOf(name)
 	}
-	return strict.Rule{What: "the cloud of account files", Allowed: texts(AWS), Advice: func(string) string {
+	return strict.Rule{What: "the cloud of account files", Allowed: form.Texts(AWS), Advice: func(string) string {
 		return "use aws: an account file describes the IAM roles of pipelines; on Azure, give the identities of the jobs their roles in Entra and in the subscription"
 	}}
 }
@@ -406,52 +479,9 @@ var (
 )
 
 func boundary() strict.Rule {
-	return strict.Rule{What: "the ARN of an IAM policy", Pattern: policy, Example: "arn:aws:iam::111122223333:policy/boundary"}
+	return strict.Rule{What: "the ARN of an IAM policy", Pattern: form.PolicyARN, Example: "arn:aws:iam::111122223333:policy/boundary"}
 }
 
 func environments(byDefault []string) strict.Rule {
 	return strict.Rule{What: "the name of an environment", Noun: "environment", Example: "preview", Pattern: gitName, MinItems: 1, Default: byDefault}
-}
-
-// accountRules are rules of the fields of an account file, by type and field name.
-var accountRules = map[string]strict.Rule{
-	"Account.Version": {What: "a supported version of the account format", Example: "1", Numbers: []int{AccountVersion}},
-	"Account.Name": {
-		What: "a DNS label", Example: "acme-prod", Pattern: dnsLabel, MaxLength: maxAccountName, Advice: asLabel,
-	},
-	"Account.Protect": {Default: false},
-	"StateStore.BucketARN": {
-		What: "the ARN of an S3 bucket", Pattern: bucketARN, Example: "arn:aws:s3:::acme-state",
-	},
-	"StateStore.KeyARN": {
-		What: "the ARN of a KMS key", Pattern: kmsKey, Advice: keyAdvice,
-		Example: "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab",
-	},
-	"Pipelines.From": {
-		What: "the name of an account file", Example: "acme", Pattern: dnsLabel, MaxLength: maxAccountName, Advice: asLabel,
-	},
-	"Pipelines.Host":       {What: "a Git host that Tombolo knows", Allowed: texts(GitHub, GitLab)},
-	"Pipelines.Repository": {What: "the path of a repository", Example: "acme/clusters", Pattern: repository},
-	"Pipelines.Issuer":     {What: "an issuer without https://", Example: "gitlab.example.com", Pattern: issuer},
-	"Pipelines.Audience": {
-		What: "an audience", Example: "sts.amazonaws.com", Pattern: regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9:._/-]*$`), MaxLength: 255,
-	},
-	"Pipelines.ProviderARN": {
-		What: "the ARN of an OIDC provider", Pattern: oidcProvider,
-		Example: "arn:aws:iam::111122223333:oidc-provider/token.actions.githubusercontent.com",
-	},
-	"PreviewRole.Environments": environments(defaultPreviewEnvironments()),
-	"PreviewRole.Parameters": {
-		What: "the name of a parameter, or a path that ends in /*", Noun: "parameter", Example: "/shop/*",
-		Pattern: regexp.MustCompile(`^((/[A-Za-z0-9_.-]+){1,15}|(/[A-Za-z0-9_.-]+){1,14}/\*|[A-Za-z0-9_.-]+)$`),
-	},
-	"PreviewRole.PermissionsBoundary": boundary(),
-	"ApplyRole.Environments":          environments(defaultApplyEnvironments()),
-	"ApplyRole.Branch":                {What: "the name of a branch", Example: "main", Pattern: gitName, Default: defaultBranch},
-	"ApplyRole.PolicyARNs": {
-		What: "the ARN of an IAM policy", Noun: "policy", Pattern: policy, MinItems: 1,
-		Example: "arn:aws:iam::111122223333:policy/clusters",
-	},
-	"ApplyRole.PermissionsBoundary": boundary(),
-	"ApplyRole.SessionHours":        {Least: new(1), Most: new(12), Default: defaultSessionHours},
 }

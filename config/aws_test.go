@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"tombolo/config/awsfacts"
+	"tombolo/config/form"
 )
 
 func TestPartition(t *testing.T) {
@@ -39,7 +40,7 @@ func TestArchitectureOf(t *testing.T) {
 // TestRegions expects every region to have the shape of its zones' names.
 func TestRegions(t *testing.T) {
 	for _, region := range awsfacts.Regions() {
-		if !regionZone.MatchString(region + "a") {
+		if !form.RegionZone.MatchString(region + "a") {
 			t.Errorf("%sa is not taken for a zone", region)
 		}
 	}

@@ -13,6 +13,8 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/config/azurefacts"
+	"tombolo/config/field"
+	"tombolo/config/form"
 	"tombolo/config/strict"
 )
 
@@ -61,27 +63,22 @@ func TestProviderIsReadFirst(t *testing.T) {
 
 // TestElsewhere: what is in place of a key is a key, of a mapping of its cloud.
 func TestElsewhere(t *testing.T) {
-	found := map[string]bool{}
 	for typ := range clusterTypes(reflect.TypeFor[Cluster]()) {
 		for _, f := range clusterFormat.Fields(typ) {
-			field := typ.Field(f.Index)
-			cloud := Provider(field.Tag.Get(cloudTag))
-			name := typ.Name() + "." + field.Name
-			in, tagged := elsewhere[name]
-			found[name] = true
-			if !tagged {
+			goField := typ.Field(f.Index)
+			cloud := Provider(goField.Tag.Get(field.CloudTag))
+			name := typ.Name() + "." + goField.Name
+			in := described[name]
+			if in.Instead == "" && in.Remedy == "" {
 				continue
 			}
 			assert.Check(t, cloud != "", "%s is a key of all clouds", name)
 			other := map[Provider]Provider{AWS: Azure, Azure: AWS}[cloud]
-			if in.key != "" {
-				has := func(f strict.Field) bool { return f.Name == in.key }
+			if in.Instead != "" {
+				has := func(f strict.Field) bool { return f.Name == in.Instead }
 				assert.Check(t, slices.ContainsFunc(formatOf(other).Fields(typ), has), name)
 			}
 		}
-	}
-	for name := range elsewhere {
-		assert.Check(t, found[name], "%s is no field", name)
 	}
 }
 
@@ -285,7 +282,7 @@ func TestHubAndSpokeInAzure(t *testing.T) {
 
 func TestSpokeInTheHubsNetwork(t *testing.T) {
 	network := func(subnet string) *Cluster {
-		return &Cluster{Network: Network{Existing: &ExistingNetwork{NodeSubnet: exampleGroup + "/providers/Microsoft.Network/virtualNetworks/" + subnet}}}
+		return &Cluster{Network: Network{Existing: &ExistingNetwork{NodeSubnet: form.ExampleGroup + "/providers/Microsoft.Network/virtualNetworks/" + subnet}}}
 	}
 	assert.Check(t, sharesNetwork(network("shared/subnets/a"), network("Shared/subnets/b")))
 	assert.Check(t, !sharesNetwork(network("shared/subnets/a"), network("other/subnets/a")))
@@ -329,7 +326,7 @@ func TestExamplesForAzure(t *testing.T) {
 	}
 	for typ := range typesByCloud()[Azure] {
 		for _, f := range formatOf(Azure).Fields(typ) {
-			if cloudOf(typ) == Azure || typ.Field(f.Index).Tag.Get(cloudTag) == string(Azure) {
+			if cloudOf(typ) == Azure || typ.Field(f.Index).Tag.Get(field.CloudTag) == string(Azure) {
 				assert.Check(t, there[f.Name], "no example has %s of %s", f.Name, typ.Name())
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"tombolo/config/field"
 	"tombolo/config/strict"
 	"tombolo/internal/wording"
 )
@@ -105,7 +106,7 @@ func (cs Changes) Refused() Changes {
 func (cs Changes) Worst() Effect {
 	var worst Effect
 	for _, c := range cs {
-		if worst == "" || c.Effect.worse(worst) {
+		if worst == "" || c.Effect.Worse(worst) {
 			worst = c.Effect
 		}
 	}
@@ -247,21 +248,16 @@ func (w *comparison) add(name string, at strict.Path, before, after any) {
 	if !w.knows(name) {
 		return
 	}
-	c := change{live: w.live.Cluster, made: w.live, file: w.file, before: before, after: after}
+	c := field.Change{
+		Before: before, After: after, Live: w.live.Cluster.factsOfChanges(), File: w.file.factsOfChanges(),
+		ControlPlaneZones: w.live.ControlPlaneZones, HasRoom: w.live.hasRoom,
+	}
 	for _, of := range EffectsOn(w.file.Cloud.Provider, name) {
-		if of.applies == nil || of.applies(c) {
+		if of.Applies == nil || of.Applies(c) {
 			w.found = append(w.found, Change{Path: string(at), Before: before, After: after, Effect: of.Effect, Words: of.Words, Remedy: of.Remedy})
 			return
 		}
 	}
-}
-
-// unordered are the lists whose order says nothing.
-var unordered = []string{
-	"Network.Zones", "Network.Endpoints", "ExistingNetwork.PrivateSubnets", "ExistingNetwork.PublicSubnets",
-	"ExistingNetwork.ControlPlaneSubnets", "Kubernetes.Logs", "Endpoint.AllowedCIDRs", "Endpoint.PrivateCIDRs", "Endpoint.SecurityGroups",
-	"NodeGroup.Taints", "Access.Namespaces", "Access.Groups", "NodeGroup.SecurityGroups", "NodeGroup.Zones", "NodeGroup.Subnets",
-	"Proxy.NoProxy", "Identity.Roles",
 }
 
 // same compares two values of a field. Nothing and an empty list or map are the same.
@@ -276,7 +272,7 @@ func same(name string, a, b reflect.Value) bool {
 	if a.Type() == reflect.TypeFor[map[string]any]() { // of YAML and of JSON, which have other numbers
 		return canonicalJSON(x) == canonicalJSON(y)
 	}
-	if slices.Contains(unordered, name) {
+	if described[name].Unordered {
 		x, y = sorted(a), sorted(b)
 	}
 	return reflect.DeepEqual(x, y)
@@ -321,7 +317,7 @@ func (cs Changes) Summary() string {
 	for _, c := range cs {
 		n[c.Effect]++
 	}
-	all := Effects()
+	all := field.Effects()
 	slices.Reverse(all)
 	var parts []string
 	for _, e := range all {
@@ -330,4 +326,18 @@ func (cs Changes) Summary() string {
 		}
 	}
 	return cmp.Or(strings.Join(parts, ", "), wording.Count(0, "change"))
+}
+
+// factsOfChanges are what the changes of several keys depend on.
+func (c *Cluster) factsOfChanges() field.Facts {
+	return field.Facts{
+		Existing: c.IsExisting(), Auto: c.Kubernetes.Auto(), Proxied: c.Egress.Proxy.URL != "", Encrypts: c.encrypts(),
+		RollBack: c.RollBack, Version: minorOf(c.Kubernetes.Version), Nodes: minorOf(c.Kubernetes.Nodes()), FirstPool: c.Kubernetes.FirstSystemPool(),
+	}
+}
+
+// hasRoom says whether the network has room for subnets in zones beside those it has.
+func (l *Live) hasRoom(zones []string) bool {
+	_, err := SubnetsBeside(l.Cluster.Network.CIDR, zones, l.Subnets)
+	return err == nil
 }

@@ -6,6 +6,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
+	"tombolo/config/field"
+	"tombolo/config/form"
 	"tombolo/config/strict"
 	files "tombolo/internal/file"
 	"tombolo/internal/wording"
@@ -35,6 +37,11 @@ type Policy struct {
 	File string `yaml:"-"`
 }
 
+var policyFields = field.Of[Policy](map[string]field.Descriptor{
+	"Version": {Rule: strict.Rule{What: "a supported version of the policy format", Example: "1", Numbers: []int{1}}},
+	"Rules":   {Rule: strict.Rule{Noun: "rule", MinItems: 1}},
+})
+
 // PolicyRule is a rule of a policy.
 type PolicyRule struct {
 	// Name of the rule, for those who read the verdict.
@@ -46,6 +53,13 @@ type PolicyRule struct {
 	// Reason for people.
 	Reason string `yaml:"reason,omitempty"`
 }
+
+var policyRuleFields = field.Of[PolicyRule](map[string]field.Descriptor{
+	"Name":     {Rule: form.Label("network")},
+	"Match":    {},
+	"Decision": {Rule: strict.Rule{What: "a decision", Allowed: form.Texts(SecondApproval, Deny)}},
+	"Reason":   {},
+})
 
 // PolicyMatch says which changes a rule is about. A condition that is left out
 // matches all; at least one must be there.
@@ -59,6 +73,15 @@ type PolicyMatch struct {
 	// Clusters is a selector of labels, as --selector takes it.
 	Clusters string `yaml:"clusters,omitempty"`
 }
+
+var policyMatchFields = field.Of[PolicyMatch](map[string]field.Descriptor{
+	"Dangers": {
+		Rule: strict.Rule{What: "a danger", Noun: "danger", Allowed: []string{AnyDanger, "cluster", "network", "node-group", "data", "registration", "infra-config"}},
+	},
+	"Types":      {},
+	"Operations": {Rule: strict.Rule{What: "an operation", Noun: "operation", Allowed: []string{"create", "update", "replace", "delete", "import"}}},
+	"Clusters":   {},
+})
 
 // AnyDanger means all dangers.
 const AnyDanger = "any"

@@ -1,6 +1,13 @@
 package config
 
-import "cmp"
+import (
+	"cmp"
+	"regexp"
+
+	"tombolo/config/field"
+	"tombolo/config/form"
+	"tombolo/config/strict"
+)
 
 // AssumeRole is an IAM role that is assumed for all that is done in an account.
 type AssumeRole struct {
@@ -12,6 +19,28 @@ type AssumeRole struct {
 	// Default: tombolo- and the file's name, cut to 64 characters.
 	SessionName string `yaml:"sessionName,omitempty"`
 }
+
+var assumeRoleFields = field.Of[AssumeRole](map[string]field.Descriptor{
+	"RoleARN": {
+		Rule: strict.Rule{
+			What: "the ARN of an IAM role", Pattern: form.RoleARN, Advice: form.PrincipalAdvice, Example: "arn:aws:iam::111122223333:role/tombolo",
+		},
+		// Who makes a request is no property of what it makes.
+		Change: field.Changes(assumedWords),
+	},
+	"ExternalID": {
+		Rule: strict.Rule{
+			What: "an external id", Example: "acme-platform", Pattern: regexp.MustCompile(`^[\w+=,.@:/-]{2,}$`), MaxLength: 1224,
+		},
+		Change: field.Changes(assumedWords),
+	},
+	"SessionName": {
+		Rule: strict.Rule{
+			What: "the name of a session", Example: "tombolo-demo", Pattern: regexp.MustCompile(`^[\w+=,.@-]{2,}$`), MaxLength: maxSessionName,
+		},
+		Change: field.Changes(assumedWords),
+	},
+})
 
 // maxSessionName is the length of a session's name:
 // https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html
@@ -37,6 +66,23 @@ type Roles struct {
 	Given GivenRoles `yaml:"given,omitempty"`
 }
 
+var rolesFields = field.Of[Roles](map[string]field.Descriptor{
+	"PermissionsBoundary": {
+		Rule: boundary(),
+		// ForceNew of internal/service/iam/role.go: path, not permissions_boundary.
+		Change: field.Changes("IAM puts the boundary on the roles that are there, or takes it off; from then on their rights end there"),
+	},
+	"Path": {
+		Rule: strict.Rule{
+			What: "an IAM path", Example: "/tombolo/", Pattern: rolePath, MaxLength: maxRolePath, Advice: pathAdvice, Default: defaultRolePath,
+		},
+		Change: []field.Case{{
+			Effect: field.NeedsRebuild, Words: "a role keeps its path, and EKS the role that the control plane was made with", Remedy: field.RebuildRemedy,
+		}},
+	},
+	"Given": {},
+})
+
 // GivenRoles are the ARNs of roles of the cluster's account that others own: Tombolo makes
 // and changes nothing of them. What each has to trust and may do is printed by tombolo roles.
 type GivenRoles struct {
@@ -49,6 +95,21 @@ type GivenRoles struct {
 	// as karpenter and karpenter-node. Default: core makes them.
 	Addons map[string]string `yaml:"addons,omitempty"`
 }
+
+var givenRolesFields = field.Of[GivenRoles](map[string]field.Descriptor{
+	"Cluster": {Rule: form.GivenRole("eks/control-plane"), Change: field.Keeps("EKS keeps the role that the control plane was made with")},
+	"Nodes": {
+		Rule: form.GivenRole("eks/nodes"),
+		Change: []field.Case{
+			{
+				When: "with EKS Auto Mode", Effect: field.NeedsRebuild, Applies: func(c field.Change) bool { return c.Live.Auto },
+				Words: "EKS keeps the role that Auto Mode was turned on with", Remedy: field.RebuildRemedy,
+			},
+			{Effect: field.ReplacesNodeGroup, Words: "every node group is replaced: EKS keeps the role of a group"},
+		},
+	},
+	"Addons": {Change: field.Changes("the engine follows the values: the addon's pods start anew with the other role; core's own, where there was one, is deleted")},
+})
 
 // any says whether a role is given.
 func (g GivenRoles) any() bool { return g.Cluster != "" || g.Nodes != "" || len(g.Addons) > 0 }
@@ -98,3 +159,35 @@ type Access struct {
 	// the platform tree. Default: none.
 	Groups []string `yaml:"groups,omitempty"`
 }
+
+var accessFields = field.Of[Access](map[string]field.Descriptor{
+	"Name": {
+		Rule:   form.Label("developers"),
+		Change: field.Changes("the access entry is made under its new name and deleted under the old one: give another principal, too, or EKS refuses the second entry"),
+	},
+	"PrincipalARN": {
+		Rule: strict.Rule{
+			What: "the ARN of an IAM role or user", Pattern: form.PrincipalARN, Advice: form.PrincipalAdvice,
+			Example: "arn:aws:iam::111122223333:role/developer",
+		},
+		Change: field.Changes("the access entry is replaced: the new principal gets the rights, the old one loses them"),
+	},
+	"Policy": {
+		Rule:   strict.Rule{What: "an access policy", Allowed: form.Texts(accessPolicies()...)},
+		Change: field.Changes("the policy is taken off the entry, and the other one put on"),
+	},
+	"Namespaces": {
+		Rule: strict.Rule{
+			What: "the name of a namespace", Noun: "namespace", Example: "team-a", Pattern: namespacePattern, MaxLength: form.MaxLabel,
+		},
+		Change:    field.Changes("the policy is taken off the entry, and put on with the other namespaces"),
+		Unordered: true,
+	},
+	"Groups": {
+		Rule: strict.Rule{
+			What: "the name of a Kubernetes group", Noun: "group", Example: "team-a", Pattern: regexp.MustCompile(`^\S+$`), Advice: groupAdvice,
+		},
+		Change:    field.Changes("EKS changes the groups of the entry"),
+		Unordered: true,
+	},
+})

@@ -1,5 +1,13 @@
 package config
 
+import (
+	"regexp"
+
+	"tombolo/config/field"
+	"tombolo/config/form"
+	"tombolo/config/strict"
+)
+
 // Day of the week.
 type Day string
 
@@ -32,6 +40,16 @@ type ChangeWindow struct {
 	TimeZone string `yaml:"timeZone"`
 }
 
+var changeWindowFields = field.Of[ChangeWindow](map[string]field.Descriptor{
+	"Days": {
+		Rule:   strict.Rule{What: "a day", Noun: "day", MinItems: 1, Allowed: form.Texts(Monday, Tuesday, Wednesday, Thursday, Friday, Saturday, Sunday)},
+		Change: field.Changes(field.Outside),
+	},
+	"From":     {Rule: strict.Rule{What: "a time of the day", Example: `"22:00"`, Pattern: timeOfDay}, Change: field.Changes(field.Outside)},
+	"To":       {Rule: strict.Rule{What: "a time of the day", Example: `"04:00"`, Pattern: endOfDay}, Change: field.Changes(field.Outside)},
+	"TimeZone": {Rule: strict.Rule{What: "a time zone", Example: "Europe/Berlin", Pattern: timeZone}, Change: field.Changes(field.Outside)},
+})
+
 // Remediation is when drift is put right without people.
 type Remediation string
 
@@ -52,3 +70,18 @@ type DriftPolicy struct {
 	// replaces nothing that holds data or that others depend on. Default never.
 	Remediate Remediation `yaml:"remediate,omitempty"`
 }
+
+var driftPolicyFields = field.Of[DriftPolicy](map[string]field.Descriptor{
+	"Remediate": {
+		Rule: strict.Rule{
+			What: "a policy", Allowed: form.Texts(RemediateNever, RemediateInWindow, RemediateAlways), Default: RemediateNever,
+		},
+		Change: field.Changes(field.Outside),
+	},
+})
+
+var timeOfDay = regexp.MustCompile(`^([01][0-9]|2[0-3]):[0-5][0-9]$`)
+
+var endOfDay = regexp.MustCompile(`^([01][0-9]|2[0-3]):[0-5][0-9]$|^24:00$`)
+
+var timeZone = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$`)

@@ -1,5 +1,13 @@
 package config
 
+import (
+	"regexp"
+
+	"tombolo/config/field"
+	"tombolo/config/form"
+	"tombolo/config/strict"
+)
+
 // Egress is how the cluster reaches what is outside of its network: nodes, the engine and
 // what it fetches. With kubernetes.existing the nodes are their owner's, and only the engine
 // goes by it.
@@ -14,6 +22,14 @@ type Egress struct {
 	Images ImageSources `yaml:"images,omitempty" cloud:"aws"`
 }
 
+var egressFields = field.Of[Egress](map[string]field.Descriptor{
+	"Proxy":                {},
+	"CertificateAuthority": {Rule: strict.Rule{Secret: true}, Change: field.Always(field.RollsNodes, egressWords), AzureChange: field.Always(field.RollsNodes, aksProxyWords)},
+	"Images": {
+		Remedy: "remove it: AKS takes no mirrors for nodes; name the mirror in the images of the platform tree, and in a manifest of the engine that gitops.distribution names",
+	},
+})
+
 // Proxy is an HTTP proxy.
 type Proxy struct {
 	// URL of the proxy, http:// or https://, with its port; on Azure http:// alone. User name
@@ -27,6 +43,26 @@ type Proxy struct {
 	NoProxy []string `yaml:"noProxy,omitempty"`
 }
 
+var proxyFields = field.Of[Proxy](map[string]field.Descriptor{
+	"URL": {
+		Rule: strict.Rule{
+			What: "the URL of an HTTP proxy", Example: "http://proxy.corp.example:3128",
+			Pattern: regexp.MustCompile(`^https?://\S+$`), Secret: true,
+		},
+		Change:      field.Always(field.RollsNodes, egressWords),
+		AzureChange: field.Always(field.RollsNodes, aksProxyWords),
+	},
+	"NoProxy": {
+		Rule: strict.Rule{
+			What: "a host, a domain, an address or a block", Noun: "host", Example: ".corp.example",
+			Pattern: regexp.MustCompile(`^\.?[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]+)?$|^[0-9a-fA-F.:]+(/[0-9]+)?$`), Advice: form.NoProxyAdvice,
+		},
+		Change:      field.Always(field.RollsNodes, egressWords),
+		AzureChange: field.Always(field.RollsNodes, aksProxyWords),
+		Unordered:   true,
+	},
+})
+
 // ImageSources says where images come from.
 type ImageSources struct {
 	// Mirrors by registry, such as docker.io, each as host, host:port or host/path. The
@@ -39,6 +75,13 @@ type ImageSources struct {
 	PullSecret *PullSecret `yaml:"pullSecret,omitempty"`
 }
 
+var imageSourcesFields = field.Of[ImageSources](map[string]field.Descriptor{
+	"Mirrors": {Change: field.Always(field.RollsNodes, egressWords)},
+	"PullSecret": {
+		Change: field.Changes("the Secret for the engine's images is made, or goes, and the engine is installed anew; once Git has its own files, Git decides"),
+	},
+})
+
 // PullSecret refers to the credentials for the mirrors; it never holds them.
 type PullSecret struct {
 	// Username at the mirrors.
@@ -46,3 +89,11 @@ type PullSecret struct {
 	// Password says where the password or token is.
 	Password *SecretRef `yaml:"password"`
 }
+
+var pullSecretFields = field.Of[PullSecret](map[string]field.Descriptor{
+	"Username": {
+		Rule:   strict.Rule{What: "a user name", Example: "robot", Pattern: regexp.MustCompile(`^[^\s:]+$`), Secret: true},
+		Change: field.Changes("the Secret for the engine's images changes"),
+	},
+	"Password": {Change: field.Changes("the Secret for the engine's images changes")},
+})

@@ -1,5 +1,13 @@
 package config
 
+import (
+	"regexp"
+
+	"tombolo/config/field"
+	"tombolo/config/form"
+	"tombolo/config/strict"
+)
+
 // ExternalHub is an Argo CD that others run, on any Kubernetes, in the namespace argocd
 // of its cluster. Bootstrap registers the cluster there, and reads and writes nothing
 // else.
@@ -25,3 +33,30 @@ type ExternalHub struct {
 	// cluster's role. Required with the credentials aws, and only there.
 	RoleARN string `yaml:"roleArn,omitempty" cloud:"aws"`
 }
+
+var externalHubFields = field.Of[ExternalHub](map[string]field.Descriptor{
+	"Name": {
+		Rule: form.Label("company-hub"),
+		Change: []field.Case{{
+			Effect: field.NeedsRebuild, Words: "the name is the hub's identity: the old hub has to forget the cluster first, with its own credentials",
+			Remedy: externalHubRemedy,
+		}},
+	},
+	"Endpoint": {
+		Rule: strict.Rule{
+			What: "the address of a Kubernetes API", Example: "https://hub.example.com:6443",
+			Pattern: regexp.MustCompile(`^https://\S+$`), Secret: true,
+		},
+		Change: field.Changes("the same hub is reached at the new address; another hub needs another name"),
+	},
+	"CertificateAuthority": {Rule: strict.Rule{Secret: true}, Change: field.Changes("the hub's certificate is checked with it; the registration stays")},
+	"Token":                {Change: field.Changes("the hub is reached with it; the registration stays")},
+	"RoleARN": {
+		Rule: strict.Rule{
+			What: "the ARN of an IAM role", Example: "arn:aws:iam::111122223333:role/company-hub-argocd",
+			Pattern: regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):iam::[0-9]{12}:role/[A-Za-z0-9+=,.@_/-]+$`),
+		},
+		Change: field.Changes("the cluster's role trusts the new role of the hub's Argo CD instead of the old one"),
+		Remedy: "remove it: the hub reaches the cluster by the token of a service account",
+	},
+})

@@ -1,6 +1,13 @@
 package config
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+
+	"tombolo/config/field"
+	"tombolo/config/form"
+	"tombolo/config/strict"
+)
 
 // Engine is a GitOps engine.
 type Engine string
@@ -53,6 +60,44 @@ type GitOps struct {
 	ArgoCD ArgoCDOptions `yaml:"argocd,omitempty"`
 }
 
+var gitOpsFields = field.Of[GitOps](map[string]field.Descriptor{
+	"Engine": {
+		Rule: strict.Rule{What: "a supported GitOps engine", Allowed: form.Texts(Flux, ArgoCD)},
+		Change: []field.Case{{
+			Effect: field.NeedsRebuild, Words: "one engine does not take over the objects of another",
+			Remedy: "take the engine back, or make bootstrap anew: `tombolo destroy <cluster> --only bootstrap` with the old file, then `tombolo up` with the new one; core stays",
+		}},
+	},
+	"Hub": {Rule: form.Label("mgmt"), Change: field.Changes("the registration moves to the other hub; refused while the old hub has applications of the cluster")},
+	"ExternalHub": {
+		Change: []field.Case{{
+			Effect: field.NeedsRebuild, When: "removed", Words: "the hub that others run has to forget the cluster first, with the credentials of the file",
+			Remedy: externalHubRemedy, Applies: field.Change.TakesAway,
+		}, {
+			Effect: field.InPlace, Words: "the registration moves to that hub; refused while the old hub has applications of the cluster",
+		}},
+	},
+	"URL": {
+		Rule: strict.Rule{
+			What: "a Git URL", Example: "https://git.example.com/platform.git",
+			Pattern: regexp.MustCompile(`^(https?|ssh)://\S+$`), Advice: form.URLAdvice, Secret: true,
+		},
+		Change: field.Changes(gitWords),
+	},
+	"Branch":       {Rule: strict.Rule{Default: defaultBranch}, Change: field.Changes(gitWords)},
+	"Path":         {Rule: strict.Rule{Example: "clusters/dev"}, Change: field.Changes("the engine follows another directory, and deletes what is not in it")},
+	"Interval":     {Rule: strict.Rule{Default: defaultInterval}, Change: field.Changes(gitWords)},
+	"Auth":         {Change: field.Changes("the engine's Secret for the repository changes")},
+	"Distribution": {},
+	"TakeOver": {
+		Rule:   strict.Rule{Default: false},
+		Change: field.Changes("it counts when bootstrap meets the engine for the first time; without it, verify looks at the owner's objects of Flux, too"),
+	},
+	"SealedSecrets": {Change: field.Changes("the Secret with the key is made, or goes: what was sealed for a key opens as long as the key is there")},
+	"Channel":       {Change: field.Changes("the Secrets with the address are made, or go; Flux and Alertmanager write to it")},
+	"ArgoCD":        {},
+})
+
 // Credentials are how a hub reaches a spoke's Kubernetes API.
 type Credentials string
 
@@ -101,6 +146,39 @@ type ArgoCDOptions struct {
 	Applications Leaving `yaml:"applications,omitempty"`
 }
 
+var argoCDOptionsFields = field.Of[ArgoCDOptions](map[string]field.Descriptor{
+	"HighAvailability": {Rule: strict.Rule{Default: false}, Change: field.Changes("the engine is installed by another manifest; once Git has its own files, Git decides")},
+	"Accounts": {
+		Rule: strict.Rule{
+			What: "an AWS account", Noun: "account", Example: `"111122223333"`,
+			Pattern: regexp.MustCompile(`^[0-9]{12}$`), Advice: form.AccountAdvice,
+		},
+		Change: field.Changes("the policy of the hub's role changes"),
+		Remedy: "remove it: a hub in Azure has no IAM role; spokes in AWS use credentials: service-account",
+	},
+	"OIDC": {
+		Change: []field.Case{
+			{When: "removed", Effect: field.InPlace, Words: "Argo CD takes no more tokens of the provider; its account admin stays", Applies: field.Change.TakesAway},
+			{Effect: field.InPlace, Words: "Argo CD's settings change, and its server reads them"},
+		},
+	},
+	"Credentials": {
+		Rule: strict.Rule{What: "a kind of credentials", Allowed: form.Texts(CredentialsAWS, CredentialsServiceAccount)},
+		AzureRule: &strict.Rule{
+			What: "a kind of credentials on Azure", Allowed: form.Texts(CredentialsServiceAccount),
+			Advice: func(string) string {
+				return "use service-account, or remove it: aws is an IAM role, and this cluster has none"
+			},
+		},
+		Change: field.Changes("the registration gets other credentials"),
+	},
+	"Rotation": {Rule: strict.Rule{Least: new(1), Most: new(999999)}, Change: field.Changes("the token is made anew, and the old one deleted")},
+	"Applications": {
+		Rule:   strict.Rule{What: "an option for applications", Allowed: form.Texts(LeavingRemove, LeavingKeep)},
+		Change: field.Changes("it counts when the cluster is destroyed"),
+	},
+})
+
 // ArgoCDOIDC is how people sign in to Argo CD, and what their groups may do. Who is in none of
 // the groups may sign in, and sees nothing but what a project gives his groups.
 type ArgoCDOIDC struct {
@@ -125,6 +203,30 @@ type ArgoCDOIDC struct {
 	ReaderGroups []string `yaml:"readerGroups,omitempty"`
 }
 
+var argoCDOIDCFields = field.Of[ArgoCDOIDC](map[string]field.Descriptor{
+	"URL": {
+		Rule: strict.Rule{
+			What: "the https URL of a page", Example: "https://argocd.example.com", Pattern: regexp.MustCompile(`^https://\S+$`), Secret: true,
+		},
+		Change: field.Changes(argocdWords),
+	},
+	"IssuerURL": {
+		Rule: strict.Rule{
+			What: "the https URL of an issuer", Example: "https://auth.example.com/application/o/argocd/",
+			Pattern: regexp.MustCompile(`^https://\S+$`), Secret: true,
+		},
+		Change: field.Changes(argocdWords),
+	},
+	"ClientID": {Rule: strict.Rule{What: "the id of a client", Example: "argocd", Pattern: notAReference}, Change: field.Changes(argocdWords)},
+	"Secret":   {Rule: strict.Rule{What: "the name of a Secret", Example: "argocd-oidc", Pattern: form.Subdomain, MaxLength: 253}, Change: field.Changes(argocdWords)},
+	"Scopes": {
+		Rule:   strict.Rule{What: "a scope", Noun: "scope", Example: "groups", Pattern: regexp.MustCompile(`^[!#%-\[\]-~][!#-\[\]-~]*$`)},
+		Change: field.Changes(argocdWords),
+	},
+	"AdminGroups":  {Rule: argocdGroups("platform"), Change: field.Changes("Argo CD's policy changes: who is in a group that is gone has lost the rights")},
+	"ReaderGroups": {Rule: argocdGroups("auditors"), Change: field.Changes("Argo CD's policy changes: who is in a group that is gone has lost the rights")},
+})
+
 // Distribution is an install manifest, or for Argo CD a packaged Helm chart: a
 // URL with a checksum, or a local file.
 type Distribution struct {
@@ -143,6 +245,32 @@ type Distribution struct {
 	// Values of the chart, as for helm template. A manifest has none.
 	Values map[string]any `yaml:"values,omitempty"`
 }
+
+var distributionFields = field.Of[Distribution](map[string]field.Descriptor{
+	"Version": {
+		Rule: strict.Rule{
+			What: "a version", Example: "v2.9.3", Pattern: form.Semver,
+			Advice: form.VersionAdvice,
+		},
+		Change: field.Changes("the engine is installed in the new release; once Git has its own files, Git decides"),
+	},
+	"URL": {
+		Rule: strict.Rule{
+			What: "the URL of a manifest", Example: "https://example.com/flux/v2.9.3/install.yaml",
+			Pattern: regexp.MustCompile(`^https?://\S+$`), Secret: true,
+		},
+		Change: field.Changes("the engine is installed from there; once Git has its own files, Git decides"),
+	},
+	"SHA256": {
+		Rule: strict.Rule{
+			What:    "a SHA-256 sum in 64 lower-case hexadecimal digits",
+			Pattern: regexp.MustCompile(`^[0-9a-f]{64}$`), Advice: form.SumAdvice,
+		},
+		Change: field.Changes("it is checked before the install; nothing in the cluster changes by itself"),
+	},
+	"Path":   {Change: field.Changes("the engine is installed from there; once Git has its own files, Git decides")},
+	"Values": {Change: field.Changes("the engine is installed with the values; once Git has its own files, Git decides")},
+})
 
 // IsChart says that the distribution is a packaged Helm chart, by its name.
 func (d Distribution) IsChart() bool {
@@ -177,6 +305,17 @@ type Auth struct {
 	KnownHosts string `yaml:"knownHosts,omitempty"`
 }
 
+var authFields = field.Of[Auth](map[string]field.Descriptor{
+	"Type": {
+		Rule:   strict.Rule{What: "a kind of Git credentials", Allowed: form.Texts(AuthBasic, AuthSSH)},
+		Change: field.Changes("the engine's Secret for the repository changes"),
+	},
+	"Username":   {Rule: strict.Rule{Default: defaultUsername}, Change: field.Changes("the engine's Secret for the repository changes")},
+	"Password":   {Change: field.Changes("the engine's Secret for the repository changes")},
+	"PrivateKey": {Change: field.Changes("the engine's Secret for the repository changes")},
+	"KnownHosts": {Change: field.Changes("the engine's Secret for the repository changes")},
+})
+
 // SealedSecrets refers to the key that opens SealedSecrets; it never holds it. Bootstrap puts
 // it on the cluster before the controller starts, so that a cluster which is made again opens
 // what was sealed for the one before.
@@ -187,6 +326,13 @@ type SealedSecrets struct {
 	// with it.
 	Certificate *SecretRef `yaml:"certificate"`
 }
+
+var sealedSecretsFields = field.Of[SealedSecrets](map[string]field.Descriptor{
+	"Key": {
+		Change: field.Changes("the Secret with the key changes, and the controller takes the new one up: what was sealed for the old key has to be sealed anew"),
+	},
+	"Certificate": {Change: field.Changes("the Secret with the key changes")},
+})
 
 // ChannelType is the form of the messages that a channel takes.
 type ChannelType string
@@ -226,6 +372,20 @@ type Channel struct {
 	Notices Notices `yaml:"notices,omitempty"`
 }
 
+var channelFields = field.Of[Channel](map[string]field.Descriptor{
+	"Type": {
+		Rule:   strict.Rule{What: "a type of channels", Allowed: form.Texts(SlackChannel, TeamsChannel, GenericChannel)},
+		Change: field.Changes("Flux and Alertmanager write in the new form"),
+	},
+	"Address": {Change: field.Changes("the Secrets with the address change, and the next message goes to the new one")},
+	"Notices": {
+		Rule: strict.Rule{
+			What: "a choice of runs that a channel is told of", Allowed: form.Texts(NoNotices, FailureNotices, RunNotices), Default: NoNotices,
+		},
+		Change: field.Changes(field.Outside),
+	},
+})
+
 // SecretRef says where a secret is; exactly one field is set.
 type SecretRef struct {
 	// Config is a key of the bootstrap stack's encrypted Pulumi config.
@@ -235,4 +395,40 @@ type SecretRef struct {
 	// File is a file's path, relative to the cluster file: in the project, or in a
 	// directory that the environment variable TOMBOLO_SECRET_DIRS names.
 	File string `yaml:"file,omitempty"`
+}
+
+var secretRefFields = field.Of[SecretRef](map[string]field.Descriptor{
+	"": {Rule: strict.Rule{Secret: true}},
+	"Config": {
+		Rule: strict.Rule{
+			What: "a key of the stack's config", Example: "gitToken",
+			Pattern: regexp.MustCompile(`^([A-Za-z0-9_.-]+:)?[A-Za-z0-9_.-]+$`), Secret: true,
+		},
+		Change: field.Changes("the secret is read from there"),
+	},
+	"Env": {
+		// Any other variable may be a credential of who runs the program, and a cluster file
+		// says to which host the value is sent.
+		Rule: strict.Rule{
+			What: "the name of an environment variable that begins with TOMBOLO_", Example: "TOMBOLO_GIT_TOKEN",
+			Pattern: regexp.MustCompile(`^TOMBOLO_[A-Za-z0-9_]+$`), Secret: true,
+		},
+		Change: field.Changes("the secret is read from there"),
+	},
+	"File": {Change: field.Changes("the secret is read from there")},
+})
+
+// notAReference is a text of Argo CD's settings. One that begins with $ would be read from a
+// Secret: https://argo-cd.readthedocs.io/en/stable/operator-manual/user-management/
+var notAReference = regexp.MustCompile(`^[^\s$]\S*$`)
+
+// argocdGroups are groups of a provider in a policy of Argo CD, which is CSV:
+// https://argo-cd.readthedocs.io/en/stable/operator-manual/rbac/
+func argocdGroups(example string) strict.Rule {
+	return strict.Rule{
+		What: "the name of a group of the provider", Noun: "group", Example: example,
+		Pattern: regexp.MustCompile(`^[^\s,"#]([^,"\n]*[^\s,"])?$`), Advice: func(string) string {
+			return "write it as the provider does, such as " + example + ", without commas and quotes"
+		},
+	}
 }

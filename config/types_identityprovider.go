@@ -2,9 +2,12 @@ package config
 
 import (
 	"net/url"
+	"regexp"
 	"strings"
 
 	"tombolo/config/addon"
+	"tombolo/config/field"
+	"tombolo/config/strict"
 )
 
 // IdentityProvider is an OpenID Connect provider whose tokens the Kubernetes API takes, for
@@ -32,6 +35,47 @@ type IdentityProvider struct {
 	// RequiredClaims that a token has to have, with their values. Default: none.
 	RequiredClaims map[string]string `yaml:"requiredClaims,omitempty"`
 }
+
+var identityProviderFields = field.Of[IdentityProvider](map[string]field.Descriptor{
+	"IssuerURL": {
+		Rule: strict.Rule{
+			What: "the https URL of an issuer", Example: "https://auth.example.com/application/o/kubernetes/",
+			Pattern: regexp.MustCompile(`^https://\S+$`), Secret: true,
+		},
+		Change: field.Changes(providerWords),
+	},
+	"ClientID": {
+		Rule: strict.Rule{
+			What: "the id of a client", Example: "kubernetes", Pattern: regexp.MustCompile(`^\S+$`),
+		},
+		Change: field.Changes(providerWords),
+	},
+	"UsernameClaim": {
+		Rule: strict.Rule{
+			What: "the name of a claim", Example: "preferred_username", Pattern: regexp.MustCompile(`^\S+$`), Default: defaultUsernameClaim,
+		},
+		Change: field.Changes(providerWords),
+	},
+	"UsernamePrefix": {
+		Rule: strict.Rule{
+			What: "a prefix that ends with a colon", Example: "oidc:", Pattern: claimPrefix, Advice: claimPrefixAdvice, Default: defaultClaimPrefix,
+		},
+		Change: field.Changes(providerWords + "; bindings of users name them with the new prefix"),
+	},
+	"GroupsClaim": {
+		Rule: strict.Rule{
+			What: "the name of a claim", Example: "groups", Pattern: regexp.MustCompile(`^\S+$`), Default: defaultGroupsClaim,
+		},
+		Change: field.Changes(providerWords),
+	},
+	"GroupsPrefix": {
+		Rule: strict.Rule{
+			What: "a prefix that ends with a colon", Example: "oidc:", Pattern: claimPrefix, Advice: claimPrefixAdvice, Default: defaultClaimPrefix,
+		},
+		Change: field.Changes(providerWords + "; bindings of groups name them with the new prefix"),
+	},
+	"RequiredClaims": {Change: field.Changes(providerWords)},
+})
 
 // The defaults of an identity provider. The claim of the name is EKS's default; EKS would
 // read no groups, and put no prefix before them.

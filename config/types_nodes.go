@@ -1,6 +1,16 @@
 package config
 
-import "strings"
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"tombolo/config/azurefacts"
+	"tombolo/config/field"
+	"tombolo/config/form"
+	"tombolo/config/strict"
+	"tombolo/internal/wording"
+)
 
 // AMI is a kind of image that EKS makes for nodes.
 type AMI string
@@ -47,6 +57,13 @@ type NodeVolume struct {
 	KMSKeyARN string `yaml:"kmsKeyArn,omitempty"`
 }
 
+var nodeVolumeFields = field.Of[NodeVolume](map[string]field.Descriptor{
+	"Type":       {Rule: strict.Rule{What: "a kind of volume", Allowed: form.Texts(GP3, IO1, IO2), Default: GP3}, Change: field.Always(field.RollsNodes, templateWords)},
+	"IOPS":       {Rule: strict.Rule{Least: new(100), Most: new(256000)}, Change: field.Always(field.RollsNodes, templateWords)},
+	"Throughput": {Rule: strict.Rule{Least: new(125), Most: new(1000)}, Change: field.Always(field.RollsNodes, templateWords)},
+	"KMSKeyARN":  {Rule: form.KMSKeyARN(), Change: field.Always(field.RollsNodes, templateWords)},
+})
+
 // NodeUpdate says how the nodes of a group are rolled.
 type NodeUpdate struct {
 	// MaxSurge is how many nodes AKS adds while it rolls a pool: a number, or percent of the
@@ -62,3 +79,58 @@ type NodeUpdate struct {
 	// Default false: the update fails then.
 	Force bool `yaml:"force,omitempty" cloud:"aws"`
 }
+
+var nodeUpdateFields = field.Of[NodeUpdate](map[string]field.Descriptor{
+	"MaxSurge": {
+		Rule:    strict.Rule{What: "a number, or percent, of nodes", Example: "33%", Pattern: maxSurge},
+		Change:  field.Changes("it counts when AKS next rolls the nodes"),
+		Instead: "maxUnavailable",
+		Remedy:  "use maxUnavailable or maxUnavailablePercent",
+	},
+	"MaxUnavailable": {Rule: strict.Rule{Least: new(1), Most: new(100)}, Change: field.Changes("it counts when EKS next rolls the nodes"), Instead: "maxSurge"},
+	"MaxUnavailablePercent": {
+		Rule:    strict.Rule{Least: new(1), Most: new(100)},
+		Change:  field.Changes("it counts when EKS next rolls the nodes"),
+		Instead: "maxSurge",
+		Remedy:  "use maxSurge, such as 33%",
+	},
+	"Force": {
+		Rule:   strict.Rule{Default: false},
+		Change: field.Changes("it counts when EKS next rolls the nodes"),
+		Remedy: "remove it: AKS waits for pods that cannot be evicted, and gives up",
+	},
+})
+
+var notInPool = regexp.MustCompile(`[^a-z0-9]+`)
+
+// poolAdvice suggests the pool's name nearest to one.
+func poolAdvice(s string) string {
+	name := strings.TrimLeft(notInPool.ReplaceAllString(strings.ToLower(s), ""), "0123456789")
+	if name == "" {
+		return ""
+	}
+	return fmt.Sprintf("use lower-case letters and digits, and begin with a letter, such as %s", wording.Quote(name[:min(len(name), azurefacts.MaxPoolName)]))
+}
+
+// sizeAdvice writes a size as Azure does.
+func sizeAdvice(s string) string {
+	rest := s
+	if len(s) > len("Standard_") && strings.EqualFold(s[:len("Standard_")], "Standard_") {
+		rest = s[len("Standard_"):]
+	}
+	if rest == "" {
+		return ""
+	}
+	if size := "Standard_" + strings.ToUpper(rest[:1]) + rest[1:]; size != s && vmSize.MatchString(size) {
+		return "write " + size
+	}
+	return "write it like Standard_D4s_v5; `az vm list-sizes` prints those of a region"
+}
+
+var vmSize = regexp.MustCompile(`^Standard_[A-Z][A-Za-z0-9-]*(_[A-Za-z0-9]+)*$`)
+
+var poolName = regexp.MustCompile(`^[a-z][a-z0-9]*$`)
+
+var maxSurge = regexp.MustCompile(`^([1-9][0-9]{0,2}|[1-9][0-9]?%|100%)$`)
+
+var instance = regexp.MustCompile(`^([a-z]+[0-9]+[a-z0-9-]*|u-[a-z0-9]+)\.(nano|micro|small|medium|large|[0-9]*xlarge|metal(-[0-9]+xl)?)$`)

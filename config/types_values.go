@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"tombolo/config/field"
 	"tombolo/config/strict"
 )
 
@@ -29,6 +31,35 @@ type Value struct {
 	// /shop/zone. A String is a text and a StringList a list.
 	FromSSM string `yaml:"fromSsm,omitempty" cloud:"aws"`
 }
+
+var valueFields = field.Of[Value](map[string]field.Descriptor{
+	"FromStack": {
+		Rule: strict.Rule{
+			What: "the name of a stack", Example: "data/prod",
+			Pattern: regexp.MustCompile(`^([A-Za-z0-9_.-]+/){0,2}[A-Za-z0-9_.-]+$`),
+		},
+		Change: field.Changes(readWords),
+	},
+	"Output": {
+		Rule: strict.Rule{
+			What: "an output of a stack, or the path of a value in one", Example: "db.host",
+			Pattern: regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+|\[[0-9]+\]|\["[^"\\]+"\])*$`),
+		},
+		Change: field.Changes(readWords),
+	},
+	"FromSSM": {
+		Rule: strict.Rule{
+			// Letters, digits and ._- in at most 15 levels, the whole of at most 1011
+			// characters with the ARN before it:
+			// https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_PutParameter.html
+			What: "the name of a parameter", Example: "/shop/zone",
+			Pattern: regexp.MustCompile(`^(/[A-Za-z0-9_.-]+){1,15}$|^[A-Za-z0-9_.-]+$`), MaxLength: 1011,
+		},
+		Change:  field.Changes(readWords),
+		Instead: "fromStack",
+		Remedy:  "use fromStack with output, or a secret of Key Vault by the platform tree",
+	},
+})
 
 // SetText makes the value a text: a cluster file may write one in its place.
 func (v *Value) SetText(text string) { *v = Value{Text: text} }
@@ -206,3 +237,5 @@ func scalarText(v any) string {
 	}
 	return fmt.Sprint(v)
 }
+
+var valueKey = regexp.MustCompile(`^[_a-zA-Z][_a-zA-Z0-9]*$`)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"tombolo/config/form"
 	"tombolo/config/strict"
 	"tombolo/internal/wording"
 )
@@ -25,9 +26,6 @@ func pathAdvice(s string) string {
 	}
 	return "use letters, digits and + = , . @ _ - between slashes, such as /tombolo/"
 }
-
-// roleOnly is the ARN of a role, with its path.
-var roleOnly = regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):iam::([0-9]{12}):role/[A-Za-z0-9+=,.@_/-]+$`)
 
 // assumedRole refuses a role of another account: cloud.account is that of the role.
 func (v *validator) assumedRole() {
@@ -60,8 +58,8 @@ func (v *validator) givenRoles() {
 			}
 		}
 	}
-	v.inAccount(at.Field("cluster"), roleOnly, given.Cluster)
-	v.inAccount(at.Field("nodes"), roleOnly, given.Nodes)
+	v.inAccount(at.Field("cluster"), form.RoleARN, given.Cluster)
+	v.inAccount(at.Field("nodes"), form.RoleARN, given.Nodes)
 	if !v.doc.Sound("addons", at.Field("addons")) {
 		return
 	}
@@ -76,7 +74,7 @@ func (v *validator) givenRoles() {
 			v.keyProblem(where, remedy, "core makes no role of that name for the addons of this file")
 			continue
 		}
-		if arn := given.Addons[name]; !v.inAccount(where, roleOnly, arn) {
+		if arn := given.Addons[name]; !v.inAccount(where, form.RoleARN, arn) {
 			v.problem(where, "write it like arn:aws:iam::111122223333:role/eks/"+name, "%s is not the ARN of an IAM role", wording.Quote(arn))
 		}
 	}
@@ -122,7 +120,7 @@ func (v *validator) accessEntries(k Kubernetes) {
 // accessPrincipal refuses a principal of another account, and one that has an entry
 // already.
 func (v *validator) accessPrincipal(at strict.Path, arn string, k Kubernetes) {
-	v.inAccount(at, principal, arn)
+	v.inAccount(at, form.PrincipalARN, arn)
 	for _, other := range []struct {
 		list       string
 		principals []Principal

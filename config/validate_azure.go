@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"tombolo/config/azurefacts"
+	"tombolo/config/form"
 	"tombolo/config/strict"
 	"tombolo/internal/wording"
 )
@@ -54,7 +55,7 @@ func (c *Cluster) networkGroup() (subscription, group string) {
 	if c.Network.Existing == nil {
 		return "", ""
 	}
-	m := nodeSubnet.FindStringSubmatch(c.Network.Existing.NodeSubnet)
+	m := form.NodeSubnet.FindStringSubmatch(c.Network.Existing.NodeSubnet)
 	if m == nil {
 		return "", ""
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tombolo/config/azurefacts"
+	"tombolo/config/form"
 	"tombolo/config/releases"
 	"tombolo/config/strict"
 )
@@ -89,7 +90,7 @@ func (v *validator) privateZone(at strict.Path, e Endpoint) {
 		v.problem(at, "remove it, or set private: true", "has no effect: the endpoint is not private")
 		return
 	}
-	m := dnsZone.FindStringSubmatch(e.PrivateDNSZone)
+	m := form.DNSZone.FindStringSubmatch(e.PrivateDNSZone)
 	if m == nil || m[1] == systemZone || m[1] == noZone || !v.doc.Sound("cloud.region") {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tombolo/config/azurefacts"
+	"tombolo/config/form"
 	"tombolo/config/strict"
 	"tombolo/internal/wording"
 )
@@ -62,7 +63,7 @@ func (v *validator) azureExistingNetwork(n Network) {
 		v.problem(outbound, "add outbound: load-balancer, nat-gateway or user-defined-routing, as its owner has prepared the subnet",
 			"is required with existing")
 	}
-	m := nodeSubnet.FindStringSubmatch(n.Existing.NodeSubnet)
+	m := form.NodeSubnet.FindStringSubmatch(n.Existing.NodeSubnet)
 	if m == nil {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tombolo/config/azurefacts"
+	"tombolo/config/form"
 	"tombolo/config/strict"
 	"tombolo/internal/wording"
 )
@@ -124,7 +125,7 @@ func ServiceIdentityName(cluster, service string) string { return cluster + "-" 
 // roleGrant refuses roles that are not known, that give roles, and whole subscriptions.
 func (v *validator) roleGrant(at strict.Path, g RoleGrant) {
 	role := at.Field("role")
-	id := roleID.FindStringSubmatch(g.Role)
+	id := form.RoleID.FindStringSubmatch(g.Role)
 	definition := g.Role
 	if id != nil {
 		definition = id[2]
@@ -139,7 +140,7 @@ func (v *validator) roleGrant(at strict.Path, g RoleGrant) {
 		v.problem(role, v.nearestRole(g.Role), "%s is not a role that Tombolo knows", wording.Quote(g.Role))
 	}
 	scope := at.Field("scope")
-	m := roleScope.FindStringSubmatch(g.Scope)
+	m := form.RoleScope.FindStringSubmatch(g.Scope)
 	if m != nil && m[2] == "" && strings.TrimSpace(g.Reason) == "" {
 		v.problem(scope, "name a resource or a resource group, or say in reason why the whole subscription is needed",
 			"%s is a whole subscription", wording.Quote(g.Scope))

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"tombolo/config/awsfacts"
+	"tombolo/config/form"
 	"tombolo/config/strict"
 	"tombolo/internal/wording"
 )
@@ -173,7 +174,7 @@ func (v *validator) encryption(s SecretsEncryption) {
 
 // ownKey refuses a KMS key of another region.
 func (v *validator) ownKey(at strict.Path, arn, remedy string) {
-	m := kmsKey.FindStringSubmatch(arn)
+	m := form.KMSKey.FindStringSubmatch(arn)
 	if m == nil || !v.doc.Sound("cloud.region") {
 		return
 	}
@@ -196,7 +197,7 @@ func (v *validator) principals(list strict.Path, what string, principals []Princ
 	unique(v, list, "principalArn", principals, func(a Principal) string { return a.PrincipalARN },
 		"a principal has one access entry: give it once")
 	for i, a := range principals {
-		v.inAccount(list.Index(i).Field("principalArn"), principal, a.PrincipalARN)
+		v.inAccount(list.Index(i).Field("principalArn"), form.PrincipalARN, a.PrincipalARN)
 	}
 }
 

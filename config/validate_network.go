@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tombolo/config/awsfacts"
+	"tombolo/config/form"
 	"tombolo/config/strict"
 	"tombolo/internal/wording"
 )
@@ -180,7 +181,7 @@ func (v *validator) zones(n Network) {
 		return
 	}
 	for i, zone := range n.Zones {
-		m := regionZone.FindStringSubmatch(zone)
+		m := form.RegionZone.FindStringSubmatch(zone)
 		if m != nil && m[1] != v.c.Cloud.Region {
 			v.problem(at.Index(i), fmt.Sprintf("use a zone of it, such as %s%s", v.c.Cloud.Region, m[3]),
 				"%s is not in the region %s", wording.Quote(zone), v.c.Cloud.Region)

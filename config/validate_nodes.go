@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tombolo/config/awsfacts"
+	"tombolo/config/form"
 	"tombolo/config/strict"
 	"tombolo/internal/userdata"
 	"tombolo/internal/wording"
@@ -107,7 +108,7 @@ func (v *validator) volume(at strict.Path, volume NodeVolume) {
 }
 
 func (v *validator) volumeKey(at strict.Path, arn string) {
-	m := kmsKey.FindStringSubmatch(arn)
+	m := form.KMSKey.FindStringSubmatch(arn)
 	if m == nil || !v.doc.Sound(at, "cloud.region") {
 		return
 	}

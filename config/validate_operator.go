@@ -5,6 +5,7 @@ import (
 
 	"tombolo/config/addon"
 	"tombolo/config/azurefacts"
+	"tombolo/config/form"
 	"tombolo/config/strict"
 	"tombolo/internal/wording"
 )
@@ -21,7 +22,7 @@ func (v *validator) operator(at strict.Path, a addon.Enabled) {
 		v.fits(at.Field("name"), growth{"the system's identity", AddonIdentityName(v.c.Name, a.Name, s.Name), azurefacts.MaxIdentityName})
 		v.roleGrant(at, RoleGrant{Role: s.RoleName(), Scope: s.Scope, Reason: s.Reason})
 		v.operatorGroup(at.Field("resourceGroup"), v.c.Cloud.Account, s.ResourceGroup)
-		if m := operatorScope.FindStringSubmatch(s.Scope); m != nil {
+		if m := form.OperatorScope.FindStringSubmatch(s.Scope); m != nil {
 			v.operatorGroup(at.Field("scope"), m[2], m[3])
 		}
 	}

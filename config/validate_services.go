@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tombolo/config/awsfacts"
+	"tombolo/config/form"
 	"tombolo/config/strict"
 	"tombolo/internal/wording"
 )
@@ -94,7 +95,7 @@ func (v *validator) givenRole(at strict.Path, arn string, others ...string) bool
 	if !v.doc.Has(role) {
 		return false
 	}
-	v.inAccount(role, roleOnly, arn)
+	v.inAccount(role, form.RoleARN, arn)
 	for _, key := range others {
 		if v.doc.Has(at.Field(key)) {
 			v.keyProblem(at.Field(key), "remove it, or remove roleArn and have core make the role",
@@ -111,7 +112,7 @@ func (v *validator) policies(list strict.Path, arns []string) {
 	}
 	for i, arn := range arns {
 		at := list.Index(i)
-		if v.inAccount(at, policy, arn) && strings.HasSuffix(arn, ":policy/AdministratorAccess") {
+		if v.inAccount(at, form.PolicyARN, arn) && strings.HasSuffix(arn, ":policy/AdministratorAccess") {
 			v.problem(at, "attach only the policies that the service needs, or write statements", "AdministratorAccess lets a pod do everything")
 		}
 	}

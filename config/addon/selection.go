@@ -49,7 +49,8 @@ func (s Selection) Names() []string { return slices.Sorted(maps.Keys(s)) }
 func (s Selection) SetDefaults() {
 	for _, a := range s.Enabled() {
 		options := reflect.ValueOf(a.Options).Elem()
-		for name, rule := range a.rules {
+		for name, d := range a.fields {
+			rule := d.Rule
 			field := options.FieldByName(strings.TrimPrefix(name, a.options.Name()+"."))
 			if rule.Default == nil || !field.IsZero() {
 				continue

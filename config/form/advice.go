@@ -1,4 +1,4 @@
-package config
+package form
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 // The functions of this file take a value of the wrong form, and return a remedy
 // that fits it, or "".
 
-func accountAdvice(s string) string {
+func AccountAdvice(s string) string {
 	digits := strings.NewReplacer("-", "", " ", "").Replace(s)
 	if len(digits) == 12 && digits != s {
 		return fmt.Sprintf("write the 12 digits together: %s", wording.Quote(digits))
@@ -21,24 +21,11 @@ func accountAdvice(s string) string {
 
 var bareIP = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+$`)
 
-func blockAdvice(s string) string {
+func BlockAdvice(s string) string {
 	if bareIP.MatchString(s) {
 		return fmt.Sprintf("add the length of the prefix: %s/32 is that one address, %s/16 a network", s, s)
 	}
 	return ""
-}
-
-// versionsAdvice does not suggest the nearest of a service's versions: 1.27 is not a typing
-// error for 1.32.
-func versionsAdvice(service string, versions []string) func(string) string {
-	return func(s string) string {
-		for _, version := range versions {
-			if strings.TrimPrefix(s, "v") == version || strings.HasPrefix(strings.TrimPrefix(s, "v"), version+".") {
-				return fmt.Sprintf("use %s: %s chooses the patch", wording.Quote(version), service)
-			}
-		}
-		return "use " + wording.Or(versions)
-	}
 }
 
 func keyAdvice(s string) string {
@@ -53,7 +40,7 @@ func keyAdvice(s string) string {
 
 var assumedRole = regexp.MustCompile(`^arn:([a-z-]+):sts::([0-9]{12}):assumed-role/([^/]+)/`)
 
-func principalAdvice(s string) string {
+func PrincipalAdvice(s string) string {
 	if m := assumedRole.FindStringSubmatch(s); m != nil {
 		return fmt.Sprintf("this is a session: use the role itself, arn:%s:iam::%s:role/%s, with the role's path if it has one",
 			m[1], m[2], m[3])
@@ -66,15 +53,15 @@ func principalAdvice(s string) string {
 
 var scpLike = regexp.MustCompile(`^([^@/\s]+@)?([^:/\s]+):([^/].*)$`)
 
-func urlAdvice(s string) string {
+func URLAdvice(s string) string {
 	if m := scpLike.FindStringSubmatch(s); m != nil && !strings.Contains(s, "://") && strings.Count(s, ":") == 1 {
 		return fmt.Sprintf("write it as a URL: ssh://%s%s/%s", m[1], m[2], m[3])
 	}
 	return "use https://, ssh:// or, inside a closed network, http://"
 }
 
-// noProxyAdvice repairs the forms of NO_PROXY that only some programs read.
-func noProxyAdvice(s string) string {
+// NoProxyAdvice repairs the forms of NO_PROXY that only some programs read.
+func NoProxyAdvice(s string) string {
 	switch {
 	case strings.HasPrefix(s, "*."):
 		return "write " + wording.Quote(s[1:]) + ": the dot in front says that all below it is meant"
@@ -86,14 +73,14 @@ func noProxyAdvice(s string) string {
 	return ""
 }
 
-func versionAdvice(s string) string {
-	if semver.MatchString("v" + s) {
+func VersionAdvice(s string) string {
+	if Semver.MatchString("v" + s) {
 		return fmt.Sprintf("start it with a v: %s", wording.Quote("v"+s))
 	}
 	return ""
 }
 
-func sumAdvice(s string) string {
+func SumAdvice(s string) string {
 	switch {
 	case len(s) == 64 && strings.ToLower(s) != s:
 		return "write it in lower case"
@@ -105,8 +92,8 @@ func sumAdvice(s string) string {
 
 var notInLabel = regexp.MustCompile(`[^a-z0-9]+`)
 
-// asLabel suggests the DNS label nearest to a name.
-func asLabel(s string) string {
+// AsLabel suggests the DNS label nearest to a name.
+func AsLabel(s string) string {
 	label := strings.Trim(notInLabel.ReplaceAllString(strings.ToLower(s), "-"), "-")
 	if label == "" {
 		return ""
