@@ -368,101 +368,100 @@ func (a *Account) setDefaults() {
 }
 
 func (a *Account) validate(doc *strict.Document) {
-	v := &validator{doc: doc, c: a.Cluster()}
+	v := newFile(doc, a.Cluster())
 	if file := strings.TrimSuffix(filepath.Base(a.File), filepath.Ext(a.File)); a.Name != "" && a.Name != file {
-		v.problem("name", fmt.Sprintf("call the file %s.yaml, or the account %s", a.Name, wording.Quote(file)),
+		v.Problem("name", fmt.Sprintf("call the file %s.yaml, or the account %s", a.Name, wording.Quote(file)),
 			"is %s, and the file is called %s", wording.Quote(a.Name), filepath.Base(a.File))
 	}
-	v.assumedRole()
-	v.roles()
-	v.tags()
+	CheckCloud(v, a.Cloud, a.Cluster().AddonRoles)
+	checkTags(v, a.Tags)
 	if a.Pipelines.From != "" {
-		v.through(a)
+		checkThrough(v, a)
 	} else {
-		v.signsIn()
+		checkSignsIn(v)
 	}
-	v.hostsOwn(a.Pipelines)
-	v.apart(a.Pipelines)
+	checkHostsOwn(v, a.Pipelines)
+	checkEnvironmentsApart(v, a.Pipelines)
 	p := a.Pipelines
-	v.ownARNs(map[strict.Path]string{
+	v.OwnARNs(map[strict.Path]string{
 		"pipelines.providerArn": p.ProviderARN, "pipelines.preview.permissionsBoundary": p.Preview.PermissionsBoundary,
 		"pipelines.apply.permissionsBoundary": p.Apply.PermissionsBoundary,
 	})
 	for i, arn := range p.Apply.PolicyARNs {
-		v.ownARNs(map[strict.Path]string{strict.Path("pipelines.apply.policyArns").Index(i): arn})
+		v.OwnARNs(map[strict.Path]string{strict.Path("pipelines.apply.policyArns").Index(i): arn})
 	}
 	if p.ProviderARN != "" && !strings.HasSuffix(p.ProviderARN, ":oidc-provider/"+p.Issuer) {
-		v.problem("pipelines.providerArn", "use the provider for that issuer, or correct pipelines.issuer",
+		v.Problem("pipelines.providerArn", "use the provider for that issuer, or correct pipelines.issuer",
 			"is not the provider for the issuer %s", p.Issuer)
 	}
 }
 
-// through refuses what is about jobs that sign in, where the roles are assumed by others.
-func (v *validator) through(a *Account) {
+// checkThrough refuses what is about jobs that sign in, where the roles are assumed by others.
+func checkThrough(v *File, a *Account) {
 	if a.Pipelines.From == a.Name {
-		v.problem("pipelines.from", "name the account that the jobs sign in to, or remove it", "is this account")
+		v.Problem("pipelines.from", "name the account that the jobs sign in to, or remove it", "is this account")
 	}
 	for _, at := range []strict.Path{
 		"pipelines.host", "pipelines.repository", "pipelines.issuer", "pipelines.audience", "pipelines.providerArn",
 		"pipelines.preview.environments", "pipelines.apply.environments", "pipelines.apply.branch", "pipelines.apply.sessionHours", "state",
 	} {
-		if v.doc.Has(at) {
-			v.problem(at, fmt.Sprintf("remove it; %s.yaml has it", a.Pipelines.From), "is for the account that the jobs sign in to, and pipelines.from is %s", wording.Quote(a.Pipelines.From))
+		if v.Doc.Has(at) {
+			v.Problem(at, fmt.Sprintf("remove it; %s.yaml has it", a.Pipelines.From), "is for the account that the jobs sign in to, and pipelines.from is %s", wording.Quote(a.Pipelines.From))
 		}
 	}
 }
 
-// signsIn asks for what jobs need to sign in.
-func (v *validator) signsIn() {
+// checkSignsIn asks for what jobs need to sign in.
+func checkSignsIn(v *File) {
 	for at, remedy := range map[strict.Path]string{
 		"pipelines.host": "add host: github or gitlab", "pipelines.repository": "add repository: acme/clusters",
 		"state": "add state: {bucketArn: ...}, the bucket of the clusters' state",
 	} {
-		if !v.doc.Has(at) {
-			v.problem(at, remedy+"; or name by pipelines.from the account that the jobs sign in to", "is required and missing")
+		if !v.Doc.Has(at) {
+			v.Problem(at, remedy+"; or name by pipelines.from the account that the jobs sign in to", "is required and missing")
 		}
 	}
 }
 
-// hostsOwn refuses what the host does not have: a token of GitLab's has no
+// checkHostsOwn refuses what the host does not have: a token of GitLab's has no
 // environment in its subject, and one of a GitHub environment no branch.
-func (v *validator) hostsOwn(p Pipelines) {
+func checkHostsOwn(v *File, p Pipelines) {
 	switch p.Host {
 	case GitHub:
-		if v.doc.Has("pipelines.apply.branch") {
-			v.problem("pipelines.apply.branch", "allow only the branch in the settings of the environment", "is for GitLab")
+		if v.Doc.Has("pipelines.apply.branch") {
+			v.Problem("pipelines.apply.branch", "allow only the branch in the settings of the environment", "is for GitLab")
 		}
 		if strings.Count(p.Repository, "/") != 1 {
-			v.problem("pipelines.repository", "write owner/name", "%s is no repository of GitHub", wording.Quote(p.Repository))
+			v.Problem("pipelines.repository", "write owner/name", "%s is no repository of GitHub", wording.Quote(p.Repository))
 		}
 	case GitLab:
 		for _, at := range []strict.Path{"pipelines.preview.environments", "pipelines.apply.environments"} {
-			if v.doc.Has(at) {
-				v.problem(at, "remove it; pipelines.apply.branch says whose jobs may apply", "is for GitHub")
+			if v.Doc.Has(at) {
+				v.Problem(at, "remove it; pipelines.apply.branch says whose jobs may apply", "is for GitHub")
 			}
 		}
 	}
 }
 
-// apart refuses an environment whose jobs could assume both roles: those that read
+// checkEnvironmentsApart refuses an environment whose jobs could assume both roles: those that read
 // need no approval.
-func (v *validator) apart(p Pipelines) {
+func checkEnvironmentsApart(v *File, p Pipelines) {
 	for i, name := range p.Apply.Environments {
 		if slices.Contains(p.Preview.Environments, name) {
-			v.problem(strict.Path("pipelines.apply.environments").Index(i), "give each role environments of its own",
+			v.Problem(strict.Path("pipelines.apply.environments").Index(i), "give each role environments of its own",
 				"%s is an environment of pipelines.preview too", wording.Quote(name))
 		}
 	}
 }
 
-// ownARNs refuses ARNs of another account or partition. AWS's own policies are of
+// OwnARNs refuses ARNs of another account or partition. AWS's own policies are of
 // every account.
-func (v *validator) ownARNs(arns map[strict.Path]string) {
+func (v *File) OwnARNs(arns map[strict.Path]string) {
 	for _, at := range slices.Sorted(maps.Keys(arns)) {
 		if m := anyIAM.FindStringSubmatch(arns[at]); m != nil {
-			v.partition(at, m[1])
-			if m[2] != "aws" && v.doc.Sound("cloud.account") && m[2] != v.c.Cloud.Account {
-				v.problem(at, "use one of the same account", "is in the account %s, and cloud.account is %s", m[2], v.c.Cloud.Account)
+			v.Partition(at, m[1])
+			if m[2] != "aws" && v.Doc.Sound("cloud.account") && m[2] != v.Account {
+				v.Problem(at, "use one of the same account", "is in the account %s, and cloud.account is %s", m[2], v.Account)
 			}
 		}
 	}

@@ -102,8 +102,8 @@ func (s ImageSources) MirrorHosts() []string {
 	return slices.Compact(out)
 }
 
-// ofNodes says that nodes have something to do by it.
-func (e Egress) ofNodes() bool {
+// OfNodes says that nodes have something to do by it.
+func (e Egress) OfNodes() bool {
 	return e.Proxy.URL != "" || e.CertificateAuthority != "" || len(e.Images.Mirrors) > 0
 }
 
@@ -126,4 +126,14 @@ func (e Egress) Certificates() string {
 		}
 	}
 	return out.String()
+}
+
+// egressTooLong says that user data of some image has no room for egress alone.
+func (c *Cluster) egressTooLong() error {
+	for _, family := range []userdata.Family{userdata.AL2023, userdata.Bottlerocket} {
+		if _, err := userdata.Compose(family, userdata.Own{Egress: c.NodeEgress()}, ""); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -38,8 +38,17 @@ func (c *Cluster) IsSpoke() bool {
 
 // HasExternalHub says whether an Argo CD that others run manages the cluster. There is
 // no file of such a hub, and no stack.
-func (c *Cluster) HasExternalHub() bool {
-	return c.GitOps.Engine == ArgoCD && c.GitOps.ExternalHub != nil
+func (c *Cluster) HasExternalHub() bool { return c.GitOps.HasExternalHub() }
+
+// ArgoCDHost is the host of Argo CD's page on this hub; "" when nobody signs in there.
+func (c *Cluster) ArgoCDHost() string { return c.GitOps.Host() }
+
+// ChannelType is the type of the platform's channel, "" without one.
+func (c *Cluster) ChannelType() string {
+	if c.GitOps.Channel == nil {
+		return ""
+	}
+	return string(c.GitOps.Channel.Type)
 }
 
 // HasHubFile says whether a cluster with a file beside this one is the hub.

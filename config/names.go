@@ -21,3 +21,7 @@ const (
 	NeedsRebuild      = field.NeedsRebuild
 	Impossible        = field.Impossible
 )
+
+// SupportNotice is the warning of a version of Kubernetes, major.minor, whose standard
+// support is over or ends soon; "" for any other. Support is that of the live cluster.
+func SupportNotice(minor string, support Support) string { return NoticeOn(minor, support, today()) }

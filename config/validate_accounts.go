@@ -27,43 +27,37 @@ func pathAdvice(s string) string {
 	return "use letters, digits and + = , . @ _ - between slashes, such as /tombolo/"
 }
 
-// assumedRole refuses a role of another account: cloud.account is that of the role.
-func (v *validator) assumedRole() {
-	const at = strict.Path("cloud.assumeRole.roleArn")
-	if a := v.c.Cloud.AssumeRole; a != nil {
-		v.ownARNs(map[strict.Path]string{at: a.RoleARN})
+// CheckCloud checks how the account is entered, and how IAM roles are to be made in it: IAM takes
+// a boundary of the role's own account, or of AWS. addonRoles are the names of the roles that core
+// makes for addons.
+func CheckCloud(v *File, c Cloud, addonRoles func() []string) {
+	if a := c.AssumeRole; a != nil { // cloud.account is that of the role
+		v.OwnARNs(map[strict.Path]string{"cloud.assumeRole.roleArn": a.RoleARN})
 	}
+	v.OwnARNs(map[strict.Path]string{"cloud.roles.permissionsBoundary": c.Roles.PermissionsBoundary})
+	checkGivenRoles(v, c.Roles.Given, addonRoles)
 }
 
-// roles checks how IAM roles are to be made: IAM takes a boundary of the role's own
-// account, or of AWS.
-func (v *validator) roles() {
-	const at = "cloud.roles.permissionsBoundary"
-	v.ownARNs(map[strict.Path]string{at: v.c.Cloud.Roles.PermissionsBoundary})
-	v.givenRoles()
-}
-
-// givenRoles checks the roles that others make: each has to be one that core would make.
-func (v *validator) givenRoles() {
+// checkGivenRoles checks the roles that others make: each has to be one that core would make.
+func checkGivenRoles(v *File, given GivenRoles, addonRoles func() []string) {
 	const at = strict.Path("cloud.roles.given")
-	given := v.c.Cloud.Roles.Given
 	switch {
-	case v.c.Account != nil && given.any():
-		v.problem(at, "remove it", "is for cluster files: an account file is about the roles of pipelines")
+	case v.OfAccount && given.any():
+		v.Problem(at, "remove it", "is for cluster files: an account file is about the roles of pipelines")
 		return
-	case v.c.IsExisting():
+	case v.Existing:
 		for _, key := range []string{"cluster", "nodes"} {
-			if v.doc.Has(at.Field(key)) {
-				v.problem(at.Field(key), "remove it", "does not go with kubernetes.existing: its roles are the owner's already")
+			if v.Doc.Has(at.Field(key)) {
+				v.Problem(at.Field(key), "remove it", "does not go with kubernetes.existing: its roles are the owner's already")
 			}
 		}
 	}
-	v.inAccount(at.Field("cluster"), form.RoleARN, given.Cluster)
-	v.inAccount(at.Field("nodes"), form.RoleARN, given.Nodes)
-	if !v.doc.Sound("addons", at.Field("addons")) {
+	v.InAccount(at.Field("cluster"), form.RoleARN, given.Cluster)
+	v.InAccount(at.Field("nodes"), form.RoleARN, given.Nodes)
+	if !v.Doc.Sound("addons", at.Field("addons")) {
 		return
 	}
-	names := v.c.AddonRoles()
+	names := addonRoles()
 	for _, name := range slices.Sorted(maps.Keys(given.Addons)) {
 		where := at.Field("addons").Field(name)
 		if !slices.Contains(names, name) {
@@ -71,11 +65,11 @@ func (v *validator) givenRoles() {
 			if len(names) > 0 {
 				remedy = "use " + wording.Or(names)
 			}
-			v.keyProblem(where, remedy, "core makes no role of that name for the addons of this file")
+			v.KeyProblem(where, remedy, "core makes no role of that name for the addons of this file")
 			continue
 		}
-		if arn := given.Addons[name]; !v.inAccount(where, form.RoleARN, arn) {
-			v.problem(where, "write it like arn:aws:iam::111122223333:role/eks/"+name, "%s is not the ARN of an IAM role", wording.Quote(arn))
+		if arn := given.Addons[name]; !v.InAccount(where, form.RoleARN, arn) {
+			v.Problem(where, "write it like arn:aws:iam::111122223333:role/eks/"+name, "%s is not the ARN of an IAM role", wording.Quote(arn))
 		}
 	}
 }
@@ -92,65 +86,65 @@ var reservedGroups = []string{"system:", "eks:", "aws:", "amazon:", "iam:", "tom
 
 func groupAdvice(string) string { return "write it without spaces, such as team-a" }
 
-// entries checks all who have access entries.
-func (v *validator) entries(k Kubernetes) {
-	v.principals("kubernetes.admins", "admin", k.Admins)
-	v.principals("kubernetes.previewers", "previewer", k.Previewers)
-	v.bothKinds(k)
-	v.accessEntries(k)
+// checkEntries checks all who have access entries.
+func checkEntries(v *File, k Kubernetes) {
+	checkPrincipals(v, "kubernetes.admins", "admin", k.Admins)
+	checkPrincipals(v, "kubernetes.previewers", "previewer", k.Previewers)
+	checkBothKinds(v, k)
+	checkAccessEntries(v, k)
 }
 
-// accessEntries checks who else may do what on the cluster.
-func (v *validator) accessEntries(k Kubernetes) {
+// checkAccessEntries checks who else may do what on the cluster.
+func checkAccessEntries(v *File, k Kubernetes) {
 	const list = strict.Path("kubernetes.access")
-	unique(v, list, "name", k.Access, func(a Access) string { return a.Name }, "give each entry a name of its own")
-	unique(v, list, "principalArn", k.Access, func(a Access) string { return a.PrincipalARN }, "a principal has one access entry: give it once")
+	Unique(v, list, "name", k.Access, func(a Access) string { return a.Name }, "give each entry a name of its own")
+	Unique(v, list, "principalArn", k.Access, func(a Access) string { return a.PrincipalARN }, "a principal has one access entry: give it once")
 	for i, a := range k.Access {
 		at := list.Index(i)
-		v.accessPrincipal(at.Field("principalArn"), a.PrincipalARN, k)
-		v.accessRights(at, a)
-		unique(v, at.Field("namespaces"), "", a.Namespaces, itself, "give each namespace once")
-		unique(v, at.Field("groups"), "", a.Groups, itself, "give each group once")
+		checkAccessPrincipal(v, at.Field("principalArn"), a.PrincipalARN, k)
+		checkAccessRights(v, at, a)
+		Unique(v, at.Field("namespaces"), "", a.Namespaces, Itself, "give each namespace once")
+		Unique(v, at.Field("groups"), "", a.Groups, Itself, "give each group once")
 		for j, group := range a.Groups {
-			v.accessGroup(at.Field("groups").Index(j), group)
+			checkAccessGroup(v, at.Field("groups").Index(j), group)
 		}
 	}
 }
 
-// accessPrincipal refuses a principal of another account, and one that has an entry
+// checkAccessPrincipal refuses a principal of another account, and one that has an entry
 // already.
-func (v *validator) accessPrincipal(at strict.Path, arn string, k Kubernetes) {
-	v.inAccount(at, form.PrincipalARN, arn)
+func checkAccessPrincipal(v *File, at strict.Path, arn string, k Kubernetes) {
+	v.InAccount(at, form.PrincipalARN, arn)
 	for _, other := range []struct {
 		list       string
 		principals []Principal
 	}{{"kubernetes.admins", k.Admins}, {"kubernetes.previewers", k.Previewers}} {
 		if slices.ContainsFunc(other.principals, func(p Principal) bool { return arn != "" && p.PrincipalARN == arn }) {
-			v.problem(at, "take it out of one of the two: a principal has one access entry", "is among %s too", other.list)
+			v.Problem(at, "take it out of one of the two: a principal has one access entry", "is among %s too", other.list)
 		}
 	}
 }
 
-func (v *validator) accessRights(at strict.Path, a Access) {
+func checkAccessRights(v *File, at strict.Path, a Access) {
 	switch {
 	case a.Policy == "" && len(a.Namespaces) > 0:
-		v.problem(at.Field("namespaces"), "add policy, or remove it: what groups may do is said by roles in the cluster",
+		v.Problem(at.Field("namespaces"), "add policy, or remove it: what groups may do is said by roles in the cluster",
 			"has no effect: there is no policy for the namespaces")
 	case a.Policy == AccessClusterAdmin && len(a.Namespaces) > 0:
-		v.problem(at.Field("namespaces"), "use policy: admin for namespaces, or remove it", "cluster-admin is for the whole cluster")
-	case a.Policy == "" && len(a.Groups) == 0 && v.doc.Sound(at.Field("policy"), at.Field("groups")):
-		v.problem(at, "add policy, or groups", "gives no rights: it has neither a policy nor groups")
+		v.Problem(at.Field("namespaces"), "use policy: admin for namespaces, or remove it", "cluster-admin is for the whole cluster")
+	case a.Policy == "" && len(a.Groups) == 0 && v.Doc.Sound(at.Field("policy"), at.Field("groups")):
+		v.Problem(at, "add policy, or groups", "gives no rights: it has neither a policy nor groups")
 	}
 }
 
-func (v *validator) accessGroup(at strict.Path, group string) {
+func checkAccessGroup(v *File, at strict.Path, group string) {
 	for _, reserved := range reservedGroups {
 		if strings.HasPrefix(group, reserved) {
 			owner := "EKS allows no group that begins with " + reserved
 			if reserved == "tombolo:" {
 				owner = "the prefix tombolo: is reserved; previewers are in kubernetes.previewers"
 			}
-			v.problem(at, "use a group of your own", "%s cannot be given: %s", wording.Quote(group), owner)
+			v.Problem(at, "use a group of your own", "%s cannot be given: %s", wording.Quote(group), owner)
 		}
 	}
 }

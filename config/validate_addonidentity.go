@@ -26,27 +26,27 @@ func (a ManagedAddon) Account(partition string) (namespace, serviceAccount strin
 	return cmp.Or(i.Namespace, known.Namespace, "kube-system"), cmp.Or(i.ServiceAccount, known.ServiceAccount), policies
 }
 
-// addonIdentity checks the role of a managed addon.
-func (v *validator) addonIdentity(addon strict.Path, a ManagedAddon) {
+// checkAddonIdentity checks the role of a managed addon.
+func checkAddonIdentity(v *File, addon strict.Path, a ManagedAddon) {
 	at, i := addon.Field("identity"), *a.Identity
-	if v.givenRole(at, i.RoleARN, "namespace", "serviceAccount", "policyArns", "statements") {
+	if checkGivenRole(v, at, i.RoleARN, "namespace", "serviceAccount", "policyArns", "statements") {
 		return
 	}
 	if a.Name == cni {
-		v.problem(at, "remove it, or name a role in roleArn", "the addon %s has a role of its own in any case, which core makes", cni)
+		v.Problem(at, "remove it, or name a role in roleArn", "the addon %s has a role of its own in any case, which core makes", cni)
 		return
 	}
-	v.fits(addon.Field("name"), growth{"the addon's IAM role", ManagedAddonRoleName(v.c.Name, a.Name), maxRoleName})
-	v.policies(at.Field("policyArns"), i.PolicyARNs)
+	v.Fits(addon.Field("name"), "the addon's IAM role", ManagedAddonRoleName(v.Name, a.Name), maxRoleName)
+	checkPolicies(v, at.Field("policyArns"), i.PolicyARNs)
 	for n, s := range i.Statements {
-		v.statement(at.Field("statements").Index(n), s)
+		checkStatement(v, at.Field("statements").Index(n), s)
 	}
-	_, account, policies := a.Account(awsfacts.Partition(v.c.Cloud.Region))
+	_, account, policies := a.Account(awsfacts.Partition(v.Region))
 	if account == "" {
-		v.problem(at, "add serviceAccount, as the addon's documentation has it, and namespace where that is not kube-system",
+		v.Problem(at, "add serviceAccount, as the addon's documentation has it, and namespace where that is not kube-system",
 			"says no serviceAccount, and Tombolo does not know that of %s", a.Name)
 	}
 	if len(policies) == 0 && len(i.Statements) == 0 {
-		v.problem(at, "add policyArns or statements", "allows nothing: AWS recommends no policy for %s that fits all clusters", a.Name)
+		v.Problem(at, "add policyArns or statements", "allows nothing: AWS recommends no policy for %s that fits all clusters", a.Name)
 	}
 }

@@ -24,129 +24,129 @@ func AddonRoleName(cluster, name, identity string) string {
 	return cluster + "-" + AddonRole(name, identity)
 }
 
-// addons checks the addons that are turned on, and how they fit together.
-func (v *validator) addons() {
-	for _, a := range v.c.Addons.Enabled() {
+// checkAddons checks the addons that are turned on, and how they fit together.
+func checkAddons(v *File, c *Cluster) {
+	for _, a := range c.Addons.Enabled() {
 		at := strict.Path("addons").Field(a.Name)
-		for _, other := range a.Required(string(v.c.Cloud.Provider)) {
-			if _, ok := v.c.Addons[other]; !ok {
-				v.problem(at, fmt.Sprintf("add %s to addons, or turn %s off", other, a.Name), "needs the addon %s", other)
+		for _, other := range a.Required(string(c.Cloud.Provider)) {
+			if _, ok := c.Addons[other]; !ok {
+				v.Problem(at, fmt.Sprintf("add %s to addons, or turn %s off", other, a.Name), "needs the addon %s", other)
 			}
 		}
-		if !v.doc.Sound(at) {
+		if !v.Doc.Sound(at) {
 			continue
 		}
-		for _, p := range a.Check(a.Options, v.c.Addons) {
-			v.addonProblem(at, p)
+		for _, p := range a.Check(a.Options, c.Addons) {
+			checkAddonProblem(v, c, at, p)
 		}
-		v.ownKey(at.Field("kmsKeyArn"), addon.KeyOf(a.Options), "use a key of the cluster's region, or leave it out for AWS's own")
-		v.addonNames(at, a)
-		v.operator(at, a)
-		v.reach(at, a)
-		v.addonService(at, a)
-		v.addonTwice(at, a)
-		v.addonEnded(at, a)
+		v.OwnKey(at.Field("kmsKeyArn"), addon.KeyOf(a.Options), "use a key of the cluster's region, or leave it out for AWS's own")
+		checkAddonNames(v, c, at, a)
+		checkOperator(v, c, at, a)
+		checkUnreached(v, c, at, a)
+		checkAddonService(v, c, at, a)
+		checkAddonTwice(v, c, at, a)
+		checkAddonEnded(v, c, at, a)
 	}
 }
 
-func (v *validator) addonProblem(at strict.Path, p addon.Problem) {
+func checkAddonProblem(v *File, c *Cluster, at strict.Path, p addon.Problem) {
 	if p.Path != "" {
 		at += "." + strict.Path(p.Path)
 	}
 	if p.Warning {
-		v.warn(at, p.Remedy, "%s", p.Message)
+		v.Warn(at, p.Remedy, "%s", p.Message)
 		return
 	}
-	v.problem(at, p.Remedy, "%s", p.Message)
+	v.Problem(at, p.Remedy, "%s", p.Message)
 }
 
-// addonNames checks the names of the addon's needs.
-func (v *validator) addonNames(at strict.Path, a addon.Enabled) {
-	if !v.doc.Sound("name", "cloud") {
+// checkAddonNames checks the names of the addon's needs.
+func checkAddonNames(v *File, c *Cluster, at strict.Path, a addon.Enabled) {
+	if !v.Doc.Sound("name", "cloud") {
 		return
 	}
-	needs := a.Needs(v.c.AddonFacts(), a.Options)
-	if v.c.onAzure() {
+	needs := a.Needs(c.AddonFacts(), a.Options)
+	if v.OnAzure() {
 		if _, ofSystems := a.Options.(*addon.OperatorOptions); ofSystems {
 			return // operator reports each where the system is named
 		}
 		for _, i := range needs.Identities {
-			v.fits(at, growth{"the addon's identity", AddonIdentityName(v.c.Name, a.Name, i.Name), azurefacts.MaxIdentityName})
+			v.Fits(at, "the addon's identity", AddonIdentityName(v.Name, a.Name, i.Name), azurefacts.MaxIdentityName)
 		}
 		return
 	}
 	for _, i := range needs.Identities {
-		if v.c.GivenAddonRole(a.Name, i.Name) == "" {
-			v.fits(at, growth{"the addon's IAM role", AddonRoleName(v.c.Name, a.Name, i.Name), maxRoleName})
+		if c.GivenAddonRole(a.Name, i.Name) == "" {
+			v.Fits(at, "the addon's IAM role", AddonRoleName(v.Name, a.Name, i.Name), maxRoleName)
 		}
 	}
-	if needs.NodeRole != nil && v.c.GivenNodeRole(a.Name) == "" {
-		v.fits(at, growth{"the nodes' IAM role", needs.NodeRole.RoleName, maxRoleName})
+	if needs.NodeRole != nil && c.GivenNodeRole(a.Name) == "" {
+		v.Fits(at, "the nodes' IAM role", needs.NodeRole.RoleName, maxRoleName)
 	}
 	if needs.Queue != nil {
-		v.fits(at, growth{"the addon's queue", needs.Queue.Name, maxQueueName})
+		v.Fits(at, "the addon's queue", needs.Queue.Name, maxQueueName)
 	}
 	if needs.Bucket != nil {
-		v.fits(at, growth{"the addon's bucket", needs.Bucket.Name, maxBucketName})
+		v.Fits(at, "the addon's bucket", needs.Bucket.Name, maxBucketName)
 	}
 }
 
-// reach finds a vault or a storage account that nothing reaches. Core makes a way to it in a
+// checkUnreached finds a vault or a storage account that nothing reaches. Core makes a way to it in a
 // network of its own alone: a subnet of others may have no service endpoint for it. A storage
 // account lets no public address of its own region in:
 // https://learn.microsoft.com/azure/storage/common/storage-network-security
-func (v *validator) reach(at strict.Path, a addon.Enabled) {
-	if !v.c.onAzure() || v.c.OwnsNetwork() {
+func checkUnreached(v *File, c *Cluster, at strict.Path, a addon.Enabled) {
+	if !v.OnAzure() || c.OwnsNetwork() {
 		return
 	}
-	needs := a.Needs(v.c.AddonFacts(), a.Options)
+	needs := a.Needs(c.AddonFacts(), a.Options)
 	if needs.Container.IsMade() {
-		v.problem(at, "name a container of yours in container, in a storage account that the cluster reaches",
+		v.Problem(at, "name a container of yours in container, in a storage account that the cluster reaches",
 			"makes a storage account that nothing reaches, as the network is of others")
 	}
 	if needs.Vault.IsMade() && len(needs.Vault.AllowedCIDRs) == 0 {
-		v.problem(at, "name the public addresses by which the cluster leaves the network in allowedCidrs, or a vault of yours in vault",
+		v.Problem(at, "name the public addresses by which the cluster leaves the network in allowedCidrs, or a vault of yours in vault",
 			"makes a vault that nothing reaches, as the network is of others")
 	}
 }
 
-// addonService finds a service with the addon's name: they would share a ConfigMap.
-func (v *validator) addonService(at strict.Path, a addon.Enabled) {
-	i := slices.IndexFunc(v.c.Services, func(s Service) bool { return s.Name == a.Name })
+// checkAddonService finds a service with the addon's name: they would share a ConfigMap.
+func checkAddonService(v *File, c *Cluster, at strict.Path, a addon.Enabled) {
+	i := slices.IndexFunc(c.Services, func(s Service) bool { return s.Name == a.Name })
 	if i < 0 {
 		return
 	}
 	service := strict.Path("services").Index(i).Field("name")
-	v.problem(service, "remove the service, or turn the addon off",
-		"%s is also an addon, which line %d turns on", wording.Quote(a.Name), v.line(at))
+	v.Problem(service, "remove the service, or turn the addon off",
+		"%s is also an addon, which line %d turns on", wording.Quote(a.Name), v.Line(at))
 }
 
-// addonTwice finds an addon that EKS would also install.
-func (v *validator) addonTwice(at strict.Path, a addon.Enabled) {
-	i := slices.IndexFunc(v.c.Kubernetes.Addons, func(m ManagedAddon) bool { return m.Name == a.Name })
+// checkAddonTwice finds an addon that EKS would also install.
+func checkAddonTwice(v *File, c *Cluster, at strict.Path, a addon.Enabled) {
+	i := slices.IndexFunc(c.Kubernetes.Addons, func(m ManagedAddon) bool { return m.Name == a.Name })
 	if i >= 0 {
-		v.problem(at, "keep one of the two", "is also installed by EKS, by kubernetes.addons at line %d",
-			v.line(strict.Path("kubernetes.addons").Index(i).Field("name")))
+		v.Problem(at, "keep one of the two", "is also installed by EKS, by kubernetes.addons at line %d",
+			v.Line(strict.Path("kubernetes.addons").Index(i).Field("name")))
 	}
 }
 
-// addonEnded warns of an addon that gets no releases any more.
-func (v *validator) addonEnded(at strict.Path, a addon.Enabled) {
+// checkAddonEnded warns of an addon that gets no releases any more.
+func checkAddonEnded(v *File, c *Cluster, at strict.Path, a addon.Enabled) {
 	if a.Ended == nil {
 		return
 	}
 	remedy := fmt.Sprintf("turn %s on in its place", a.Ended.Successor)
-	if _, on := v.c.Addons[a.Ended.Successor]; on {
+	if _, on := c.Addons[a.Ended.Successor]; on {
 		remedy = fmt.Sprintf("turn it off: %s is on and does the same", a.Ended.Successor)
 	}
-	v.warn(at, remedy, "gets no releases since %s", a.Ended.Date)
+	v.Warn(at, remedy, "gets no releases since %s", a.Ended.Date)
 }
 
-// addonKeys are the keys of the infra ConfigMap that the cluster's addons publish, each with
+// checkAddonKeys are the keys of the infra ConfigMap that the cluster's addons publish, each with
 // the first addon that does.
-func (v *validator) addonKeys() map[string]string {
+func checkAddonKeys(v *File, c *Cluster) map[string]string {
 	out := map[string]string{}
-	for _, a := range v.c.Addons.Enabled() {
+	for _, a := range c.Addons.Enabled() {
 		for _, k := range a.Keys() {
 			if _, known := out[k.Name]; !known {
 				out[k.Name] = a.Name

@@ -11,8 +11,8 @@ import (
 // Amazon EKS Auto Mode" in https://docs.aws.amazon.com/eks/latest/userguide/eks-add-ons.html
 var inAutoMode = []string{"vpc-cni", "kube-proxy", "coredns", awsfacts.PodIdentityAgent, "aws-ebs-csi-driver"}
 
-// autoMode refuses what says how nodes are that EKS Auto Mode makes, and what it does itself.
-func (v *validator) autoMode(k Kubernetes) {
+// checkAutoMode refuses what says how nodes are that EKS Auto Mode makes, and what it does itself.
+func checkAutoMode(v *File, k Kubernetes) {
 	for key, reason := range map[strict.Path]string{
 		"kubernetes.nodeGroups":  "EKS Auto Mode makes the nodes",
 		"kubernetes.nodeVersion": "the nodes of EKS Auto Mode follow the control plane",
@@ -21,14 +21,14 @@ func (v *validator) autoMode(k Kubernetes) {
 		"addons.karpenter":          "EKS Auto Mode makes the nodes, with definitions of Karpenter's of its own",
 		"addons.aws-ebs-csi-driver": "EKS Auto Mode has a driver of its own, whose StorageClasses have the provisioner ebs.csi.eks.amazonaws.com",
 	} {
-		if v.doc.Has(key) {
-			v.keyProblem(key, "remove it, or remove compute: auto", "does not go with compute: auto, at line %d: %s", v.line("kubernetes.compute"), reason)
+		if v.Doc.Has(key) {
+			v.KeyProblem(key, "remove it, or remove compute: auto", "does not go with compute: auto, at line %d: %s", v.Line("kubernetes.compute"), reason)
 		}
 	}
 	for i, a := range k.Addons {
 		if slices.Contains(inAutoMode, a.Name) {
-			v.problem(strict.Path("kubernetes.addons").Index(i).Field("name"), "remove the addon, or remove compute: auto",
-				"does not go with compute: auto, at line %d: EKS Auto Mode does the work of %s itself", v.line("kubernetes.compute"), a.Name)
+			v.Problem(strict.Path("kubernetes.addons").Index(i).Field("name"), "remove the addon, or remove compute: auto",
+				"does not go with compute: auto, at line %d: EKS Auto Mode does the work of %s itself", v.Line("kubernetes.compute"), a.Name)
 		}
 	}
 }

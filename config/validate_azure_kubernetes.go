@@ -13,49 +13,44 @@ import (
 	"tombolo/config/strict"
 )
 
-func (v *validator) azureKubernetes() {
-	k := v.c.Kubernetes
+// CheckAzureKubernetes checks the control plane and the nodes of a cluster in Azure, in a network
+// of a block.
+func CheckAzureKubernetes(v *File, k Kubernetes, network string) {
 	if k.Existing != nil {
-		v.existingCluster(k)
+		checkExistingCluster(v, k)
 		return
 	}
-	v.requiredKeys("kubernetes", reflect.TypeFor[Kubernetes](), "version", "nodeGroups")
-	v.aksVersion(k)
-	v.nodeVersion(k)
-	v.azureEndpoint(k.Endpoint)
-	v.tier(k)
-	v.upgrades(k)
-	v.groups(k, true)
-	v.azureSignIn()
-	v.nodePools(k.NodeGroups)
+	checkPodsAndServices(v, k, network)
+	v.Require("kubernetes", reflect.TypeFor[Kubernetes](), "version", "nodeGroups")
+	checkAksVersion(v, k)
+	checkNodeVersion(v, k)
+	checkAzureEndpoint(v, k.Endpoint)
+	checkTier(v, k)
+	checkUpgrades(v, k)
+	checkGroups(v, k, true)
+	CheckNodePools(v, k.NodeGroups)
 }
 
-// azureSignIn refuses a sign-in whose tokens the Kubernetes API would not take.
-func (v *validator) azureSignIn() {
-	v.refuseSignIn("kubernetes.admins", "remove it: people give Headlamp tokens that kubelogin prints",
-		"is not for Azure: Headlamp passes people's tokens on, and AKS takes those alone that Entra gives for AKS")
-}
-
-// aksVersion judges the version by the calendar of AKS.
-func (v *validator) aksVersion(k Kubernetes) {
+// checkAksVersion judges the version by the calendar of AKS.
+func checkAksVersion(v *File, k Kubernetes) {
 	const at = strict.Path("kubernetes.version")
 	r, ok := azurefacts.Calendar.Of(k.Version)
-	if !ok || !v.doc.Sound(at, "kubernetes.support") {
+	if !ok || !v.Doc.Sound(at, "kubernetes.support") {
 		return
 	}
 	end, kind := aksEnd(k.Support), "AKS's support"
 	if k.Support == ExtendedSupport {
 		kind = "AKS's long-term support"
 	}
-	day, ends := today(), end(r)
+	day, ends := v.Day, end(r)
 	switch {
 	case !day.Before(r.Ends):
-		v.problem(at, successor(azurefacts.Calendar, r.Minor), "%s ended on AKS on %s: AKS makes no cluster of it", r.Minor, date(r.Ends))
+		v.Problem(at, successor(azurefacts.Calendar, r.Minor), "%s ended on AKS on %s: AKS makes no cluster of it", r.Minor, date(r.Ends))
 	case !day.Before(ends):
-		v.warn(at, v.upgrade(azurefacts.Calendar, r.Minor, day, end)+"; or set tier: premium and support: extended, which lasts until "+date(r.Ends),
+		v.Warn(at, checkUpgrade(v, azurefacts.Calendar, r.Minor, day, end)+"; or set tier: premium and support: extended, which lasts until "+date(r.Ends),
 			"%s is out of AKS's support since %s: AKS makes no cluster of it without support: extended, and gives a live one no fixes", r.Minor, date(ends))
 	case !day.Before(ends.AddDate(0, 0, -noticeDays)):
-		v.warn(at, v.upgrade(azurefacts.Calendar, r.Minor, day, end), "%s leaves %s on %s", r.Minor, kind, date(ends))
+		v.Warn(at, checkUpgrade(v, azurefacts.Calendar, r.Minor, day, end), "%s leaves %s on %s", r.Minor, kind, date(ends))
 	}
 }
 
@@ -67,69 +62,69 @@ func aksEnd(s Support) func(releases.Release) time.Time {
 	return standardEnd
 }
 
-// azureEndpoint checks who reaches the Kubernetes API: AKS has one endpoint, a private or a
+// checkAzureEndpoint checks who reaches the Kubernetes API: AKS has one endpoint, a private or a
 // public one.
-func (v *validator) azureEndpoint(e Endpoint) {
+func checkAzureEndpoint(v *File, e Endpoint) {
 	const at = strict.Path("kubernetes.endpoint")
-	if e.Public && *e.Private && v.doc.Sound(at.Field("private"), at.Field("public")) {
-		v.problem(at.Field("public"), "keep one of the two: AKS has a private endpoint or a public one", "does not go with private: true")
+	if e.Public && *e.Private && v.Doc.Sound(at.Field("private"), at.Field("public")) {
+		v.Problem(at.Field("public"), "keep one of the two: AKS has a private endpoint or a public one", "does not go with private: true")
 	}
-	v.publicEndpoint(e, azurefacts.MaxAuthorizedBlocks)
-	v.privateZone(at.Field("privateDnsZone"), e)
+	checkPublicEndpoint(v, e, azurefacts.MaxAuthorizedBlocks)
+	checkPrivateZone(v, at.Field("privateDnsZone"), e)
 }
 
 // zoneName is the name of a zone for private endpoints of AKS. Source:
 // https://learn.microsoft.com/azure/aks/private-clusters
 var zoneName = regexp.MustCompile(`^([a-zA-Z0-9-]{1,32}\.)?privatelink\.([a-z0-9]+)\.azmk8s\.io$`)
 
-func (v *validator) privateZone(at strict.Path, e Endpoint) {
-	if !v.doc.Has(at) || !v.doc.Sound(at) {
+func checkPrivateZone(v *File, at strict.Path, e Endpoint) {
+	if !v.Doc.Has(at) || !v.Doc.Sound(at) {
 		return
 	}
 	if !*e.Private {
-		v.problem(at, "remove it, or set private: true", "has no effect: the endpoint is not private")
+		v.Problem(at, "remove it, or set private: true", "has no effect: the endpoint is not private")
 		return
 	}
 	m := form.DNSZone.FindStringSubmatch(e.PrivateDNSZone)
-	if m == nil || m[1] == systemZone || m[1] == noZone || !v.doc.Sound("cloud.region") {
+	if m == nil || m[1] == systemZone || m[1] == noZone || !v.Doc.Sound("cloud.region") {
 		return
 	}
 	zone := m[len(m)-1]
-	if form := zoneName.FindStringSubmatch(zone); form == nil || form[2] != v.c.Cloud.Region {
-		v.problem(at, "use the zone privatelink."+v.c.Cloud.Region+".azmk8s.io, or one below it",
-			"%s is no zone that AKS takes in the region %s", zone, v.c.Cloud.Region)
+	if form := zoneName.FindStringSubmatch(zone); form == nil || form[2] != v.Region {
+		v.Problem(at, "use the zone privatelink."+v.Region+".azmk8s.io, or one below it",
+			"%s is no zone that AKS takes in the region %s", zone, v.Region)
 	}
 }
 
-// tier checks what long-term support needs. Source:
+// checkTier checks what long-term support needs. Source:
 // https://learn.microsoft.com/azure/aks/long-term-support
-func (v *validator) tier(k Kubernetes) {
+func checkTier(v *File, k Kubernetes) {
 	const tier, support = strict.Path("kubernetes.tier"), strict.Path("kubernetes.support")
-	if !v.doc.Sound(tier, support) {
+	if !v.Doc.Sound(tier, support) {
 		return
 	}
 	switch {
 	case k.Support == ExtendedSupport && k.Tier != PremiumTier:
-		v.problem(support, "add tier: premium, or use support: standard", "extended needs tier: premium, and it is %s", k.Tier)
+		v.Problem(support, "add tier: premium, or use support: standard", "extended needs tier: premium, and it is %s", k.Tier)
 	case k.Tier == PremiumTier && k.Support != ExtendedSupport:
-		v.problem(tier, "add support: extended, or use tier: standard", "premium is paid for long-term support, and support is %s", k.Support)
+		v.Problem(tier, "add support: extended, or use tier: standard", "premium is paid for long-term support, and support is %s", k.Support)
 	}
 }
 
-// upgrades warns of channels by which the file no longer says what runs.
-func (v *validator) upgrades(k Kubernetes) {
+// checkUpgrades warns of channels by which the file no longer says what runs.
+func checkUpgrades(v *File, k Kubernetes) {
 	const at = strict.Path("kubernetes.upgrades.kubernetes")
 	if slices.Contains([]UpgradeChannel{StableUpgrades, RapidUpgrades}, k.Upgrades.Kubernetes) {
-		v.warn(at, "use patch, and raise kubernetes.version yourself",
+		v.Warn(at, "use patch, and raise kubernetes.version yourself",
 			"has AKS change the minor version by itself: an up is refused until kubernetes.version is raised to what runs")
 	}
 }
 
-// groups checks the groups of Entra that have rights on the cluster.
-func (v *validator) groups(k Kubernetes, needed bool) {
+// checkGroups checks the groups of Entra that have rights on the cluster.
+func checkGroups(v *File, k Kubernetes, needed bool) {
 	const admins, previewers = strict.Path("kubernetes.admins"), strict.Path("kubernetes.previewers")
-	if needed && len(k.Admins) == 0 && v.doc.Sound(admins) {
-		v.problem(admins, "add admins: [{name: platform, group: <object id>}], a group that those who run tombolo are in",
+	if needed && len(k.Admins) == 0 && v.Doc.Sound(admins) {
+		v.Problem(admins, "add admins: [{name: platform, group: <object id>}], a group that those who run tombolo are in",
 			"is required on Azure: local accounts are off, and nobody else has rights on a new cluster")
 	}
 	for _, list := range []struct {
@@ -137,12 +132,12 @@ func (v *validator) groups(k Kubernetes, needed bool) {
 		what   string
 		groups []Principal
 	}{{admins, "admin", k.Admins}, {previewers, "previewer", k.Previewers}} {
-		unique(v, list.at, "name", list.groups, func(p Principal) string { return p.Name }, "give each "+list.what+" a name of its own")
-		unique(v, list.at, "group", list.groups, func(p Principal) string { return p.Group }, "give each group once")
+		Unique(v, list.at, "name", list.groups, func(p Principal) string { return p.Name }, "give each "+list.what+" a name of its own")
+		Unique(v, list.at, "group", list.groups, func(p Principal) string { return p.Group }, "give each group once")
 	}
 	for i, p := range k.Previewers {
 		if slices.ContainsFunc(k.Admins, func(a Principal) bool { return a.Group != "" && a.Group == p.Group }) {
-			v.problem(previewers.Index(i).Field("group"), "take it out of one of the two", "is among kubernetes.admins too")
+			v.Problem(previewers.Index(i).Field("group"), "take it out of one of the two", "is among kubernetes.admins too")
 		}
 	}
 }

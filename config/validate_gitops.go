@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"tombolo/config/addon"
 	"tombolo/config/enginefacts"
 	"tombolo/config/strict"
 	"tombolo/internal/wording"
@@ -20,65 +21,75 @@ const minInterval = time.Second
 // engineInterval is the form of durations in Flux's API, which refuses Go's other units.
 var engineInterval = regexp.MustCompile(`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`)
 
-func (v *validator) gitops() {
-	g := v.c.GitOps
-	v.argocd(g)
+// GitOpsAround is what the engine depends on beside itself.
+type GitOpsAround struct {
+	Addons addon.Selection
+	// Namespaces of the file, and the one that the engine has.
+	Namespaces      []Namespace
+	EngineNamespace string
+	// Version of Kubernetes.
+	Version string
+	// Neighbours are the clusters that have files beside a file.
+	Neighbours func(file string) []string
+}
+
+// CheckGitOps checks the engine and its repository.
+func CheckGitOps(v *File, g GitOps, around GitOpsAround) {
+	checkArgocd(v, g, around)
 	if g.TakeOver {
-		v.takeOver(g)
+		checkTakeOver(v, g, around)
 	}
-	v.sealedSecrets(g.SealedSecrets)
-	v.channel(g.Channel)
-	if v.c.IsSpoke() {
+	checkSealedSecrets(v, g.SealedSecrets, around.Addons)
+	checkChannel(v, g.Channel, g.Engine, around.Addons)
+	if v.Spoke {
 		return
 	}
-	if v.doc.Sound("gitops.engine", "gitops.hub") {
-		v.required("url", "path", "distribution")
+	if v.Doc.Sound("gitops.engine", "gitops.hub") {
+		checkRequired(v, "url", "path", "distribution")
 	}
-	if u := v.repository(g.URL); u != nil {
-		v.access(u, g.Auth)
+	if u := checkRepository(v, g.URL); u != nil {
+		checkAccess(v, u, g.Auth)
 	}
 	if g.Auth != nil {
-		v.auth(*g.Auth)
+		checkAuth(v, *g.Auth)
 	}
-	v.branch(g.Branch)
-	v.interval(g.Interval)
-	if v.doc.Has("gitops.path") {
-		v.repositoryPath(g.Path)
+	checkBranch(v, g.Branch)
+	checkInterval(v, g.Interval)
+	if v.Doc.Has("gitops.path") {
+		checkRepositoryPath(v, g.Path)
 	}
-	if v.doc.Has("gitops.distribution") {
-		v.distribution(g.Distribution)
-		v.tested(g)
+	if v.Doc.Has("gitops.distribution") {
+		checkDistribution(v, g.Engine, g.Distribution)
+		checkTested(v, g, around.Version)
 	}
 }
 
-// takeOver checks that there can be an engine of others: on a cluster of theirs.
-func (v *validator) takeOver(g GitOps) {
+// checkTakeOver checks that there can be an engine of others: on a cluster of theirs.
+func checkTakeOver(v *File, g GitOps, around GitOpsAround) {
 	const at = strict.Path("gitops.takeOver")
 	if g.Engine == ArgoCD {
-		v.problem(at, "remove it; an Argo CD that is there already goes into gitops.externalHub",
+		v.Problem(at, "remove it; an Argo CD that is there already goes into gitops.externalHub",
 			"is for Flux alone: the settings of Argo CD count for all of its Applications, and would change for those of others, too")
 		return
 	}
-	if !v.c.IsExisting() {
-		v.problem(at, "remove it: bootstrap installs the engine", "goes with kubernetes.existing alone: a cluster that core makes has no engine before")
+	if !v.Existing {
+		v.Problem(at, "remove it: bootstrap installs the engine", "goes with kubernetes.existing alone: a cluster that core makes has no engine before")
 		return
 	}
-	engine := v.c.EngineNamespace()
-	for i, n := range v.c.Namespaces {
-		if n.Name == engine {
-			v.problem(strict.Path("namespaces").Index(i).Field("name"), "take it out of the file, or remove gitops.takeOver",
+	for i, n := range around.Namespaces {
+		if n.Name == around.EngineNamespace {
+			v.Problem(strict.Path("namespaces").Index(i).Field("name"), "take it out of the file, or remove gitops.takeOver",
 				"is the namespace of the engine that is taken over, and belongs to who made it")
 		}
 	}
 }
 
-// tested warns of an engine that upstream does not test with the cluster's
+// checkTested warns of an engine that upstream does not test with the cluster's
 // version of Kubernetes.
-func (v *validator) tested(g GitOps) {
-	if !v.doc.Sound("gitops.engine", "kubernetes.version") || v.c.IsExisting() { // whose version core reads
+func checkTested(v *File, g GitOps, minor string) {
+	if !v.Doc.Sound("gitops.engine", "kubernetes.version") || v.Existing { // whose version core reads
 		return
 	}
-	minor := v.c.Kubernetes.Version
 	gap, untested := enginefacts.Untested(string(g.Engine), g.Distribution.Version, minor)
 	if !untested {
 		return
@@ -87,36 +98,36 @@ func (v *validator) tested(g GitOps) {
 	if len(gap.Releases) > 0 {
 		remedy = "use a release of " + wording.Or(gap.Releases)
 	}
-	v.warn("gitops.distribution.version", remedy, "is tested by upstream with Kubernetes %s, and the cluster has %s", wording.And(gap.Tested), minor)
+	v.Warn("gitops.distribution.version", remedy, "is tested by upstream with Kubernetes %s, and the cluster has %s", wording.And(gap.Tested), minor)
 }
 
-// required reports keys of gitops that only a spoke may leave out.
-func (v *validator) required(keys ...string) {
-	v.requiredKeys("gitops", reflect.TypeFor[GitOps](), keys...)
+// checkRequired reports keys of gitops that only a spoke may leave out.
+func checkRequired(v *File, keys ...string) {
+	v.Require("gitops", reflect.TypeFor[GitOps](), keys...)
 }
 
-// repository parses the URL; nil if it is unusable.
-func (v *validator) repository(raw string) *url.URL {
+// checkRepository parses the URL; nil if it is unusable.
+func checkRepository(v *File, raw string) *url.URL {
 	at := strict.Path("gitops.url")
-	if !v.doc.Sound(at) || !v.doc.Has(at) {
+	if !v.Doc.Sound(at) || !v.Doc.Has(at) {
 		return nil
 	}
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil || u.Hostname() == "":
-		v.problem(at, "write it like https://git.example.com/platform.git", "names no host")
-		v.doc.Conceal()
+		v.Problem(at, "write it like https://git.example.com/platform.git", "names no host")
+		v.Doc.Conceal()
 	case strings.Trim(u.Path, "/") == "":
-		v.problem(at, "add the repository's path", "names no repository")
-		v.doc.Conceal()
+		v.Problem(at, "add the repository's path", "names no repository")
+		v.Doc.Conceal()
 	case hasPassword(u) || u.User != nil && u.Scheme != "ssh":
 		u.User = nil
-		v.problem(at, "remove them, and refer to the secret in gitops.auth; the URL alone is "+u.String(),
+		v.Problem(at, "remove them, and refer to the secret in gitops.auth; the URL alone is "+u.String(),
 			"contains credentials, which do not belong in this file")
-		v.doc.Conceal()
+		v.Doc.Conceal()
 	case u.RawQuery != "" || u.Fragment != "":
-		v.problem(at, "remove what follows the path; the branch is gitops.branch", "has a query or fragment")
-		v.doc.Conceal()
+		v.Problem(at, "remove what follows the path; the branch is gitops.branch", "has a query or fragment")
+		v.Doc.Conceal()
 	default:
 		return u
 	}
@@ -128,22 +139,22 @@ func hasPassword(u *url.URL) bool {
 	return ok
 }
 
-// access checks that the credentials fit the URL's scheme.
-func (v *validator) access(u *url.URL, auth *Auth) {
+// checkAccess checks that the credentials fit the URL's scheme.
+func checkAccess(v *File, u *url.URL, auth *Auth) {
 	at := strict.Path("gitops.auth")
-	if !v.doc.Sound(at, at.Field("type")) {
+	if !v.Doc.Sound(at, at.Field("type")) {
 		return
 	}
 	switch {
 	case u.Scheme == "ssh" && auth == nil:
-		v.problem(at, "add auth with type: ssh, privateKey and knownHosts", "is required with an ssh:// URL")
+		v.Problem(at, "add auth with type: ssh, privateKey and knownHosts", "is required with an ssh:// URL")
 	case auth == nil:
 	case u.Scheme == "ssh" && auth.Type != AuthSSH:
-		v.problem(at.Field("type"), "use ssh, or an https:// URL", "%s does not go with an ssh:// URL", auth.Type)
+		v.Problem(at.Field("type"), "use ssh, or an https:// URL", "%s does not go with an ssh:// URL", auth.Type)
 	case u.Scheme != "ssh" && auth.Type == AuthSSH:
-		v.problem(at.Field("type"), "use basic, or an ssh:// URL", "ssh does not go with an %s:// URL", u.Scheme)
+		v.Problem(at.Field("type"), "use basic, or an ssh:// URL", "ssh does not go with an %s:// URL", u.Scheme)
 	case u.Scheme == "http" && !local(u.Hostname()):
-		v.problem("gitops.url", "use https://", "http:// would send the credentials in the clear")
+		v.Problem("gitops.url", "use https://", "http:// would send the credentials in the clear")
 	}
 }
 
@@ -152,15 +163,15 @@ func local(host string) bool {
 	return host == "localhost" || host == "127.0.0.1" || strings.HasSuffix(host, ".test") || strings.HasSuffix(host, ".localhost")
 }
 
-// branch checks a name by the rules of git-check-ref-format.
-func (v *validator) branch(name string) {
+// checkBranch checks a name by the rules of git-check-ref-format.
+func checkBranch(v *File, name string) {
 	at := strict.Path("gitops.branch")
 	plain, isRef := strings.CutPrefix(name, "refs/heads/")
 	switch {
 	case isRef:
-		v.problem(at, "use "+plain, "%s is a ref, and a branch name is expected", wording.Quote(name))
+		v.Problem(at, "use "+plain, "%s is a ref, and a branch name is expected", wording.Quote(name))
 	case !validBranch(name):
-		v.problem(at, "use the name that git branch shows", "%s is not a name that Git allows for a branch", wording.Quote(name))
+		v.Problem(at, "use the name that git branch shows", "%s is not a name that Git allows for a branch", wording.Quote(name))
 	}
 }
 
@@ -178,17 +189,17 @@ func validBranch(name string) bool {
 	return true
 }
 
-func (v *validator) repositoryPath(p string) {
+func checkRepositoryPath(v *File, p string) {
 	at := strict.Path("gitops.path")
 	switch {
 	case p == "":
-		v.problem(at, "write ./ for the root of the repository", "is empty")
+		v.Problem(at, "write ./ for the root of the repository", "is empty")
 	case strings.HasPrefix(p, "/"):
-		v.problem(at, "use "+wording.Quote(strings.TrimLeft(p, "/")), "%s is absolute; it is relative to the repository's root", wording.Quote(p))
+		v.Problem(at, "use "+wording.Quote(strings.TrimLeft(p, "/")), "%s is absolute; it is relative to the repository's root", wording.Quote(p))
 	case strings.Contains(p, `\`):
-		v.problem(at, "use "+wording.Quote(strings.ReplaceAll(p, `\`, "/")), "%s has backslashes", wording.Quote(p))
+		v.Problem(at, "use "+wording.Quote(strings.ReplaceAll(p, `\`, "/")), "%s has backslashes", wording.Quote(p))
 	case leaves(p):
-		v.problem(at, "use a path inside the repository, such as clusters/dev", "%s has .., which could leave the repository", wording.Quote(p))
+		v.Problem(at, "use a path inside the repository, such as clusters/dev", "%s has .., which could leave the repository", wording.Quote(p))
 	}
 }
 
@@ -201,64 +212,64 @@ func leaves(p string) bool {
 	return false
 }
 
-func (v *validator) interval(s string) {
+func checkInterval(v *File, s string) {
 	at := strict.Path("gitops.interval")
 	d, err := time.ParseDuration(s)
 	switch {
 	case regexp.MustCompile(`^[0-9]+$`).MatchString(s):
-		v.problem(at, fmt.Sprintf("add the unit: %ss or %sm", s, s), "%s has no unit", wording.Quote(s))
+		v.Problem(at, fmt.Sprintf("add the unit: %ss or %sm", s, s), "%s has no unit", wording.Quote(s))
 	case err != nil || !engineInterval.MatchString(s):
-		v.problem(at, "use hours, minutes and seconds, such as 1m or 1h30m", "%s is not a duration", wording.Quote(s))
+		v.Problem(at, "use hours, minutes and seconds, such as 1m or 1h30m", "%s is not a duration", wording.Quote(s))
 	case d < minInterval:
-		v.problem(at, "use 1s or more; 1m is usual", "%s is too short", wording.Quote(s))
+		v.Problem(at, "use 1s or more; 1m is usual", "%s is too short", wording.Quote(s))
 	}
 }
 
-func (v *validator) distribution(d Distribution) {
+func checkDistribution(v *File, engine Engine, d Distribution) {
 	at := strict.Path("gitops.distribution")
-	v.chart(at, d)
+	checkChart(v, at, engine, d)
 	if d.Path != "" {
-		if v.doc.Has(at.Field("url")) {
-			v.problem(at.Field("url"), "keep one of them", "does not go with path, at line %d", v.line(at.Field("path")))
+		if v.Doc.Has(at.Field("url")) {
+			v.Problem(at.Field("url"), "keep one of them", "does not go with path, at line %d", v.Line(at.Field("path")))
 		}
 		if filepath.IsAbs(d.Path) {
-			v.problem(at.Field("path"), "write it relative to the cluster file", "%s is an absolute path, which other machines do not have", wording.Quote(d.Path))
+			v.Problem(at.Field("path"), "write it relative to the cluster file", "%s is an absolute path, which other machines do not have", wording.Quote(d.Path))
 			return
 		}
-		v.inProject(at.Field("path"), d.Path, "keep it in the project")
+		checkInProject(v, at.Field("path"), d.Path, "keep it in the project")
 		return
 	}
 	if d.SHA256 == "" {
-		v.problem(at.Field("sha256"), "add the output of sha256sum for the manifest, or path for a local one",
+		v.Problem(at.Field("sha256"), "add the output of sha256sum for the manifest, or path for a local one",
 			"is required, so that the installed manifest is the reviewed one")
 	}
-	if u, err := url.Parse(d.URL); d.URL != "" && v.doc.Sound(at.Field("url")) {
+	if u, err := url.Parse(d.URL); d.URL != "" && v.Doc.Sound(at.Field("url")) {
 		switch {
 		case err != nil || u.Hostname() == "":
-			v.problem(at.Field("url"), "write it like https://example.com/install.yaml", "names no host")
-			v.doc.Conceal()
+			v.Problem(at.Field("url"), "write it like https://example.com/install.yaml", "names no host")
+			v.Doc.Conceal()
 		case u.User != nil:
-			v.problem(at.Field("url"), "remove them", "contains credentials, which do not belong in this file")
-			v.doc.Conceal()
+			v.Problem(at.Field("url"), "remove them", "contains credentials, which do not belong in this file")
+			v.Doc.Conceal()
 		}
 	}
 }
 
-// chart refuses a chart for Flux, and values without a chart.
-func (v *validator) chart(at strict.Path, d Distribution) {
+// checkChart refuses a chart for Flux, and values without a chart.
+func checkChart(v *File, at strict.Path, engine Engine, d Distribution) {
 	if !d.IsChart() {
-		if v.doc.Has(at.Field("values")) {
-			v.keyProblem(at.Field("values"), "name a packaged chart (.tgz) in url or path, or remove the values",
+		if v.Doc.Has(at.Field("values")) {
+			v.KeyProblem(at.Field("values"), "name a packaged chart (.tgz) in url or path, or remove the values",
 				"is for a Helm chart, and the distribution is a manifest")
 		}
 		return
 	}
-	if v.c.GitOps.Engine == ArgoCD {
+	if engine == ArgoCD {
 		return
 	}
 	key := at.Field("url")
 	if d.Path != "" {
 		key = at.Field("path")
 	}
-	v.problem(key, "name Flux's install.yaml", "is a Helm chart, and Flux is installed from its manifest")
+	v.Problem(key, "name Flux's install.yaml", "is a Helm chart, and Flux is installed from its manifest")
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"tombolo/config/addon"
 	"tombolo/config/strict"
 	"tombolo/internal/wording"
 )
@@ -42,55 +41,40 @@ var eksIssuer = regexp.MustCompile(`^oidc\.eks\.[a-z0-9-]+\.amazonaws\.com(\.cn)
 // .internal by ICANN's resolution of 2024, and .svc and .cluster.local are Kubernetes' own.
 var insideOnly = []string{".local", ".internal", ".svc", ".localhost", ".invalid", ".home.arpa"}
 
-func (v *validator) identityProvider(p *IdentityProvider) {
+func checkIdentityProvider(v *File, p *IdentityProvider) {
 	const at = strict.Path("kubernetes.identityProvider")
 	if p == nil {
-		v.withoutProvider(at, "add kubernetes.identityProvider, or remove it")
 		return
 	}
-	v.issuer(at.Field("issuerUrl"), p.IssuerURL)
+	checkIssuer(v, at.Field("issuerUrl"), p.IssuerURL)
 	for key, prefix := range map[string]string{"usernamePrefix": p.UsernamePrefix, "groupsPrefix": p.GroupsPrefix} {
 		const remedy = "use a prefix of your own, such as oidc:"
 		switch {
-		case !v.doc.Has(at.Field(key)):
+		case !v.Doc.Has(at.Field(key)):
 		case slices.Contains(reservedGroups, prefix):
-			v.problem(at.Field(key), remedy, "%s is reserved: the provider could name users and groups of others", wording.Quote(prefix))
+			v.Problem(at.Field(key), remedy, "%s is reserved: the provider could name users and groups of others", wording.Quote(prefix))
 		case strings.Contains(prefix, "system:"):
-			v.problem(at.Field(key), remedy, "%s has system: in it, which EKS refuses", wording.Quote(prefix))
+			v.Problem(at.Field(key), remedy, "%s has system: in it, which EKS refuses", wording.Quote(prefix))
 		}
 	}
-	v.requiredClaims(at.Field("requiredClaims"), p.RequiredClaims)
+	checkRequiredClaims(v, at.Field("requiredClaims"), p.RequiredClaims)
 }
 
-// withoutProvider refuses a sign-in whose tokens the Kubernetes API would not take.
-func (v *validator) withoutProvider(at strict.Path, remedy string) {
-	v.refuseSignIn(at, remedy, "needs kubernetes.identityProvider: Headlamp passes people's tokens on, and the Kubernetes API would refuse them")
-}
-
-// refuseSignIn refuses Headlamp's sign-in, unless what is at a path is wrong itself.
-func (v *validator) refuseSignIn(at strict.Path, remedy, message string) {
-	headlamp, on := v.c.Addons["headlamp"].(*addon.HeadlampOptions)
-	secret := strict.Path("addons.headlamp.oidcSecret")
-	if on && headlamp.OIDCSecret != "" && v.doc.Sound(at, secret) {
-		v.problem(secret, remedy, "%s", message)
-	}
-}
-
-// issuer refuses what EKS cannot ask for the provider's keys.
-func (v *validator) issuer(at strict.Path, issuer string) {
-	if !v.doc.Sound(at) || issuer == "" {
+// checkIssuer refuses what EKS cannot ask for the provider's keys.
+func checkIssuer(v *File, at strict.Path, issuer string) {
+	if !v.Doc.Sound(at) || issuer == "" {
 		return
 	}
-	v.plainURL(at, issuer, "https://auth.example.com/application/o/kubernetes/")
+	v.PlainURL(at, issuer, "https://auth.example.com/application/o/kubernetes/")
 	u, err := url.Parse(issuer)
-	if err != nil || !v.doc.Sound(at) {
+	if err != nil || !v.Doc.Sound(at) {
 		return
 	}
 	switch host := hostIn(u); {
 	case eksIssuer.MatchString(host):
-		v.problem(at, "use the issuer of the provider that signs people in", "is the issuer of an EKS cluster's service accounts, and EKS refuses the cluster's own")
+		v.Problem(at, "use the issuer of the provider that signs people in", "is the issuer of an EKS cluster's service accounts, and EKS refuses the cluster's own")
 	case insideHost(host):
-		v.problem(at, "give the provider a public name and certificate, or leave identityProvider out",
+		v.Problem(at, "give the provider a public name and certificate, or leave identityProvider out",
 			"EKS reads the provider's keys over the internet, and %s is not reached from there", wording.Quote(host))
 	}
 }
@@ -103,14 +87,14 @@ func insideHost(host string) bool {
 	return !strings.Contains(host, ".") || slices.ContainsFunc(insideOnly, func(end string) bool { return strings.HasSuffix(host, end) })
 }
 
-func (v *validator) requiredClaims(at strict.Path, claims map[string]string) {
+func checkRequiredClaims(v *File, at strict.Path, claims map[string]string) {
 	for _, claim := range slices.Sorted(maps.Keys(claims)) {
 		value := claims[claim]
 		switch {
 		case claim == "" || utf8.RuneCountInString(claim) > maxClaim:
-			v.keyProblem(at.Key(claim), fmt.Sprintf("EKS takes names of 1 to %d characters", maxClaim), "is not the name of a claim that EKS takes")
+			v.KeyProblem(at.Key(claim), fmt.Sprintf("EKS takes names of 1 to %d characters", maxClaim), "is not the name of a claim that EKS takes")
 		case value == "" || utf8.RuneCountInString(value) > maxClaimValue:
-			v.problem(at.Key(claim), fmt.Sprintf("EKS takes values of 1 to %d characters", maxClaimValue), "is not a value that EKS takes")
+			v.Problem(at.Key(claim), fmt.Sprintf("EKS takes values of 1 to %d characters", maxClaimValue), "is not a value that EKS takes")
 		}
 	}
 }

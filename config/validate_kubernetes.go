@@ -16,45 +16,45 @@ import (
 // maxAllowedCIDRs is the quota of EKS for the blocks of a public endpoint.
 const maxAllowedCIDRs = 40
 
-func (v *validator) kubernetes() {
-	k := v.c.Kubernetes
+// CheckKubernetes checks the control plane and the nodes of a cluster in AWS.
+func CheckKubernetes(v *File, k Kubernetes, around Around) {
 	if k.Existing != nil {
-		v.existingCluster(k)
+		checkExistingCluster(v, k)
 		return
 	}
-	v.requiredKeys("kubernetes", reflect.TypeFor[Kubernetes](), "version")
+	v.Require("kubernetes", reflect.TypeFor[Kubernetes](), "version")
 	if k.Auto() {
-		v.autoMode(k)
+		checkAutoMode(v, k)
 	} else {
-		v.requiredKeys("kubernetes", reflect.TypeFor[Kubernetes](), "nodeGroups")
+		v.Require("kubernetes", reflect.TypeFor[Kubernetes](), "nodeGroups")
 	}
-	v.kubernetesVersion(k)
-	v.nodeVersion(k)
-	v.serviceBlock(k.ServiceCIDR)
-	v.endpointAccess(k.Endpoint)
-	unique(v, "kubernetes.logs", "", k.Logs, itself, "give each log type once")
-	v.encryption(k.SecretsEncryption)
-	v.ownKey("kubernetes.logKeyArn", k.LogKeyARN, "use a key of the cluster's region, or leave it out for a key of CloudWatch's")
-	v.entries(k)
-	v.identityProvider(k.IdentityProvider)
-	v.nodeGroups(k.NodeGroups)
-	v.managedAddons(k.Addons)
+	checkKubernetesVersion(v, k)
+	checkNodeVersion(v, k)
+	checkServiceBlock(v, k.ServiceCIDR, around.Network.CIDR)
+	checkEndpointAccess(v, k.Endpoint)
+	Unique(v, "kubernetes.logs", "", k.Logs, Itself, "give each log type once")
+	checkEncryption(v, k.SecretsEncryption)
+	v.OwnKey("kubernetes.logKeyArn", k.LogKeyARN, "use a key of the cluster's region, or leave it out for a key of CloudWatch's")
+	checkEntries(v, k)
+	checkIdentityProvider(v, k.IdentityProvider)
+	CheckNodeGroups(v, k.NodeGroups, around)
+	checkManagedAddons(v, k.Addons)
 }
 
 // oldestNodes is how many minor versions a kubelet may be behind the API server:
 // https://kubernetes.io/releases/version-skew-policy/#kubelet
 const oldestNodes = 3
 
-func (v *validator) nodeVersion(k Kubernetes) {
+func checkNodeVersion(v *File, k Kubernetes) {
 	const at, version = strict.Path("kubernetes.nodeVersion"), strict.Path("kubernetes.version")
-	if k.NodeVersion == "" || !v.doc.Sound(at, version) {
+	if k.NodeVersion == "" || !v.Doc.Sound(at, version) {
 		return
 	}
 	switch behind := minorOf(k.Version) - minorOf(k.NodeVersion); {
 	case behind < 0:
-		v.problem(at, "remove it, or raise kubernetes.version", "is newer than the control plane's %s", k.Version)
+		v.Problem(at, "remove it, or raise kubernetes.version", "is newer than the control plane's %s", k.Version)
 	case behind > oldestNodes:
-		v.problem(at, "use "+MovedMinors(k.Version, -oldestNodes)+" or newer",
+		v.Problem(at, "use "+MovedMinors(k.Version, -oldestNodes)+" or newer",
 			"is more than %d minor versions behind the control plane's %s", oldestNodes, k.Version)
 	}
 }
@@ -69,178 +69,170 @@ const (
 // serviceBlocks are those that a block of Services is in, by the same source.
 var serviceBlocks = []string{"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"}
 
-func (v *validator) serviceBlock(cidr string) {
+func checkServiceBlock(v *File, cidr, network string) {
 	const at = strict.Path("kubernetes.serviceCidr")
-	if cidr == "" || !v.doc.Sound(at) {
+	if cidr == "" || !v.Doc.Sound(at) {
 		return
 	}
 	block, err := netip.ParsePrefix(cidr)
-	vpc, noVPC := netip.ParsePrefix(v.c.Network.CIDR)
+	vpc, noVPC := netip.ParsePrefix(network)
 	switch {
 	case err != nil:
-		v.problem(at, "write four numbers up to 255 and a prefix length, such as 172.20.0.0/16", "%s is not an IPv4 block", wording.Quote(cidr))
+		v.Problem(at, "write four numbers up to 255 and a prefix length, such as 172.20.0.0/16", "%s is not an IPv4 block", wording.Quote(cidr))
 	case block != block.Masked():
-		v.problem(at, "use "+block.Masked().String(), "%s has bits set outside of its prefix", wording.Quote(cidr))
+		v.Problem(at, "use "+block.Masked().String(), "%s has bits set outside of its prefix", wording.Quote(cidr))
 	case !slices.ContainsFunc(serviceBlocks, func(s string) bool { return netip.MustParsePrefix(s).Contains(block.Addr()) }):
-		v.problem(at, "use a block inside "+wording.Or(serviceBlocks), "%s is not one that EKS takes", wording.Quote(cidr))
+		v.Problem(at, "use a block inside "+wording.Or(serviceBlocks), "%s is not one that EKS takes", wording.Quote(cidr))
 	case block.Bits() < largestServices || block.Bits() > smallestServices:
-		v.problem(at, fmt.Sprintf("use one from /%d to /%d", largestServices, smallestServices), "EKS takes no /%d", block.Bits())
-	case noVPC == nil && block.Overlaps(vpc) && v.doc.Sound("network.cidr"):
-		v.problem(at, "use another block, such as "+ServiceCIDR(v.c.Network.CIDR), "%s overlaps the VPC's %s", cidr, vpc)
+		v.Problem(at, fmt.Sprintf("use one from /%d to /%d", largestServices, smallestServices), "EKS takes no /%d", block.Bits())
+	case noVPC == nil && block.Overlaps(vpc) && v.Doc.Sound("network.cidr"):
+		v.Problem(at, "use another block, such as "+ServiceCIDR(network), "%s overlaps the VPC's %s", cidr, vpc)
 	}
 }
 
-func (v *validator) endpointAccess(e Endpoint) {
-	v.publicEndpoint(e, maxAllowedCIDRs)
-	v.privateAccess(e)
+func checkEndpointAccess(v *File, e Endpoint) {
+	checkPublicEndpoint(v, e, maxAllowedCIDRs)
+	checkPrivateAccess(v, e)
 }
 
-// publicEndpoint checks who reaches the endpoint from the internet: at most that many blocks.
-func (v *validator) publicEndpoint(e Endpoint, most int) {
+// checkPublicEndpoint checks who reaches the endpoint from the internet: at most that many blocks.
+func checkPublicEndpoint(v *File, e Endpoint, most int) {
 	at := strict.Path("kubernetes.endpoint")
 	blocks := at.Field("allowedCidrs")
 	switch {
-	case !e.Public && !*e.Private && v.doc.Sound(at.Field("private"), at.Field("public")):
-		v.problem(at, "set private or public to true", "makes the Kubernetes API unreachable: private and public are both false")
-	case !e.Public && v.doc.Has(blocks) && v.doc.Sound(at.Field("public")):
-		v.problem(blocks, "set public: true, or remove it", "has no effect: the endpoint is not public")
-	case e.Public && len(e.AllowedCIDRs) == 0 && v.doc.Sound(blocks):
-		v.problem(blocks, "add allowedCidrs with the blocks that may reach the API, such as your office's",
+	case !e.Public && !*e.Private && v.Doc.Sound(at.Field("private"), at.Field("public")):
+		v.Problem(at, "set private or public to true", "makes the Kubernetes API unreachable: private and public are both false")
+	case !e.Public && v.Doc.Has(blocks) && v.Doc.Sound(at.Field("public")):
+		v.Problem(blocks, "set public: true, or remove it", "has no effect: the endpoint is not public")
+	case e.Public && len(e.AllowedCIDRs) == 0 && v.Doc.Sound(blocks):
+		v.Problem(blocks, "add allowedCidrs with the blocks that may reach the API, such as your office's",
 			"is required when public is true")
 	}
 	if n := len(e.AllowedCIDRs); n > most {
-		v.problem(blocks, "join neighbouring blocks", "has %d blocks; %s allows %d", n, v.c.service(), most)
+		v.Problem(blocks, "join neighbouring blocks", "has %d blocks; %s allows %d", n, v.Service(), most)
 	}
-	unique(v, blocks, "", e.AllowedCIDRs, itself, "give each block once")
+	Unique(v, blocks, "", e.AllowedCIDRs, Itself, "give each block once")
 	open := false
 	for i, cidr := range e.AllowedCIDRs {
-		open = v.allowedBlock(blocks.Index(i), cidr, e.OpenToTheWorld) || open
+		open = checkAllowedBlock(v, blocks.Index(i), cidr, e.OpenToTheWorld) || open
 	}
-	if e.OpenToTheWorld && !open && v.doc.Sound(blocks) {
-		v.problem(at.Field("openToTheWorld"), "remove it", "confirms 0.0.0.0/0, which is not in allowedCidrs")
+	if e.OpenToTheWorld && !open && v.Doc.Sound(blocks) {
+		v.Problem(at.Field("openToTheWorld"), "remove it", "confirms 0.0.0.0/0, which is not in allowedCidrs")
 	}
 }
 
-// allowedBlock checks one block, and says whether it is the whole internet.
-func (v *validator) allowedBlock(at strict.Path, cidr string, confirmed bool) bool {
+// checkAllowedBlock checks one block, and says whether it is the whole internet.
+func checkAllowedBlock(v *File, at strict.Path, cidr string, confirmed bool) bool {
 	block, err := netip.ParsePrefix(cidr)
-	if !v.doc.Sound(at) {
+	if !v.Doc.Sound(at) {
 		return false
 	}
 	open := err == nil && block.Bits() == 0
 	switch {
 	case err != nil:
-		v.problem(at, "write it like 203.0.113.0/24", "%s is not an IP block", wording.Quote(cidr))
+		v.Problem(at, "write it like 203.0.113.0/24", "%s is not an IP block", wording.Quote(cidr))
 	case open && !confirmed:
-		v.problem(at, "list the blocks that need access, or confirm with openToTheWorld: true",
+		v.Problem(at, "list the blocks that need access, or confirm with openToTheWorld: true",
 			"%s opens the Kubernetes API to the whole internet", wording.Quote(cidr))
 	case block != block.Masked():
-		v.problem(at, "use "+block.Masked().String(), "%s has bits set outside of its prefix", wording.Quote(cidr))
+		v.Problem(at, "use "+block.Masked().String(), "%s has bits set outside of its prefix", wording.Quote(cidr))
 	case block.Addr().Is6():
-		v.problem(at, "use IPv4 blocks", "%s is IPv6, and the endpoint of an IPv4 cluster has none", wording.Quote(cidr))
+		v.Problem(at, "use IPv4 blocks", "%s is IPv6, and the endpoint of an IPv4 cluster has none", wording.Quote(cidr))
 	case private(block):
-		v.problem(at, "use the public address of the network; "+v.inside()+", use the private endpoint",
-			"%s is private, and %s refuses private blocks here", wording.Quote(cidr), v.c.service())
+		v.Problem(at, "use the public address of the network; "+v.Inside()+", use the private endpoint",
+			"%s is private, and %s refuses private blocks here", wording.Quote(cidr), v.Service())
 	}
 	return open
 }
 
-// service is the cloud's managed Kubernetes, as people call it.
-func (c *Cluster) service() string {
-	if c.onAzure() {
-		return "AKS"
-	}
-	return "EKS"
-}
-
-// inside says where the cluster's network is.
-func (v *validator) inside() string {
-	if v.c.onAzure() {
+// Inside says where the cluster's network is.
+func (v *File) Inside() string {
+	if v.OnAzure() {
 		return "inside the network"
 	}
 	return "inside the VPC"
 }
 
-func (v *validator) encryption(s SecretsEncryption) {
+func checkEncryption(v *File, s SecretsEncryption) {
 	at := strict.Path("kubernetes.secretsEncryption.keyArn")
-	if s.KeyARN == "" || !v.doc.Sound(at) {
+	if s.KeyARN == "" || !v.Doc.Sound(at) {
 		return
 	}
 	if !*s.Enabled {
-		v.problem(at, "remove it, or set enabled: true", "has no effect: encryption is not enabled")
+		v.Problem(at, "remove it, or set enabled: true", "has no effect: encryption is not enabled")
 	}
-	v.ownKey(at, s.KeyARN, "use a key of the cluster's region, or leave it out for a key that core makes")
+	v.OwnKey(at, s.KeyARN, "use a key of the cluster's region, or leave it out for a key that core makes")
 }
 
-// ownKey refuses a KMS key of another region.
-func (v *validator) ownKey(at strict.Path, arn, remedy string) {
+// OwnKey refuses a KMS key of another region.
+func (v *File) OwnKey(at strict.Path, arn, remedy string) {
 	m := form.KMSKey.FindStringSubmatch(arn)
-	if m == nil || !v.doc.Sound("cloud.region") {
+	if m == nil || !v.Doc.Sound("cloud.region") {
 		return
 	}
-	if m[2] != v.c.Cloud.Region {
-		v.problem(at, remedy, "the key is in %s, and the cluster in %s", m[2], v.c.Cloud.Region)
+	if m[2] != v.Region {
+		v.Problem(at, remedy, "the key is in %s, and the cluster in %s", m[2], v.Region)
 		return
 	}
-	v.partition(at, m[1])
+	v.Partition(at, m[1])
 }
 
-// partition checks that an ARN is of the region's partition.
-func (v *validator) partition(at strict.Path, partition string) {
-	if want := awsfacts.Partition(v.c.Cloud.Region); v.doc.Sound("cloud.region") && partition != want {
-		v.problem(at, fmt.Sprintf("start it with arn:%s:", want), "is in the partition %s, and the cluster in %s", partition, want)
+// Partition checks that an ARN is of the region's partition.
+func (v *File) Partition(at strict.Path, partition string) {
+	if want := awsfacts.Partition(v.Region); v.Doc.Sound("cloud.region") && partition != want {
+		v.Problem(at, fmt.Sprintf("start it with arn:%s:", want), "is in the partition %s, and the cluster in %s", partition, want)
 	}
 }
 
-func (v *validator) principals(list strict.Path, what string, principals []Principal) {
-	unique(v, list, "name", principals, func(a Principal) string { return a.Name }, "give each "+what+" a name of its own")
-	unique(v, list, "principalArn", principals, func(a Principal) string { return a.PrincipalARN },
+func checkPrincipals(v *File, list strict.Path, what string, principals []Principal) {
+	Unique(v, list, "name", principals, func(a Principal) string { return a.Name }, "give each "+what+" a name of its own")
+	Unique(v, list, "principalArn", principals, func(a Principal) string { return a.PrincipalARN },
 		"a principal has one access entry: give it once")
 	for i, a := range principals {
-		v.inAccount(list.Index(i).Field("principalArn"), form.PrincipalARN, a.PrincipalARN)
+		v.InAccount(list.Index(i).Field("principalArn"), form.PrincipalARN, a.PrincipalARN)
 	}
 }
 
-// bothKinds refuses a previewer that is an admin: EKS has one access entry for a
+// checkBothKinds refuses a previewer that is an admin: EKS has one access entry for a
 // principal, and the admission policy would hold the admin to dry runs.
-func (v *validator) bothKinds(k Kubernetes) {
+func checkBothKinds(v *File, k Kubernetes) {
 	for i, p := range k.Previewers {
 		if slices.ContainsFunc(k.Admins, func(a Principal) bool { return a.PrincipalARN != "" && a.PrincipalARN == p.PrincipalARN }) {
-			v.problem(strict.Path("kubernetes.previewers").Index(i).Field("principalArn"), "take it out of one of the two",
+			v.Problem(strict.Path("kubernetes.previewers").Index(i).Field("principalArn"), "take it out of one of the two",
 				"is among kubernetes.admins too")
 		}
 	}
 }
 
-// inAccount checks partition and account of an IAM ARN, which form takes apart, and says
+// InAccount checks partition and account of an IAM ARN, which form takes apart, and says
 // whether it has that form. What is AWS's own is of every account.
-func (v *validator) inAccount(at strict.Path, form *regexp.Regexp, arn string) bool {
+func (v *File) InAccount(at strict.Path, form *regexp.Regexp, arn string) bool {
 	m := form.FindStringSubmatch(arn)
 	if m == nil {
 		return false
 	}
-	v.partition(at, m[1])
+	v.Partition(at, m[1])
 	if m[2] != "aws" {
-		v.sameAccount(at, m[2])
+		v.SameAccount(at, m[2])
 	}
 	return true
 }
 
-// sameAccount checks the account in an ARN.
-func (v *validator) sameAccount(at strict.Path, account string) {
-	if v.doc.Sound("cloud.account") && account != v.c.Cloud.Account {
-		v.problem(at, "use one of the cluster's account",
-			"is in the account %s, and the cluster in %s", account, v.c.Cloud.Account)
+// SameAccount checks the account in an ARN.
+func (v *File) SameAccount(at strict.Path, account string) {
+	if v.Doc.Sound("cloud.account") && account != v.Account {
+		v.Problem(at, "use one of the cluster's account",
+			"is in the account %s, and the cluster in %s", account, v.Account)
 	}
 }
 
-func (v *validator) managedAddons(addons []ManagedAddon) {
+func checkManagedAddons(v *File, addons []ManagedAddon) {
 	list := strict.Path("kubernetes.addons")
-	unique(v, list, "name", addons, func(a ManagedAddon) string { return a.Name }, "give each addon once")
+	Unique(v, list, "name", addons, func(a ManagedAddon) string { return a.Name }, "give each addon once")
 	for i, a := range addons {
-		v.misspelt(list.Index(i).Field("name"), "an EKS addon that Tombolo knows", a.Name, awsfacts.Addons)
+		v.Misspelt(list.Index(i).Field("name"), "an EKS addon that Tombolo knows", a.Name, awsfacts.Addons)
 		if a.Identity != nil {
-			v.addonIdentity(list.Index(i), a)
+			checkAddonIdentity(v, list.Index(i), a)
 		}
 	}
 }

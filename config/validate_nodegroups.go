@@ -9,6 +9,7 @@ import (
 
 	"tombolo/config/awsfacts"
 	"tombolo/config/strict"
+	"tombolo/internal/userdata"
 	"tombolo/internal/wording"
 )
 
@@ -23,30 +24,43 @@ const (
 	maxNodeKey = 63
 )
 
-func (v *validator) nodeGroups(groups []NodeGroup) {
+// Around is what the nodes of groups depend on beside their groups.
+type Around struct {
+	// Version of the nodes, and the network that they are in.
+	Version string
+	Network Network
+	// Egress is what their user data says of it; none of it when OfNodes is false.
+	Egress  userdata.Egress
+	OfNodes bool
+	// TooLong says that no user data has room for it.
+	TooLong bool
+}
+
+// CheckNodeGroups checks managed node groups.
+func CheckNodeGroups(v *File, groups []NodeGroup, around Around) {
 	list := strict.Path("kubernetes.nodeGroups")
-	unique(v, list, "name", groups, func(g NodeGroup) string { return g.Name }, "give each node group its own name")
+	Unique(v, list, "name", groups, func(g NodeGroup) string { return g.Name }, "give each node group its own name")
 	for i, g := range groups {
 		at := list.Index(i)
-		v.fits(at.Field("name"), growth{"the node group", g.Name + nodeGroupEnd, maxNodeGroupName})
-		v.instanceTypes(at.Field("instanceTypes"), g.InstanceTypes)
-		v.size(at.Field("size"), g.Size)
-		v.image(at, g)
-		v.volume(at.Field("volume"), g.Volume)
-		v.placement(at, g)
-		v.update(at.Field("update"), g.Update)
-		v.userData(at, g)
-		v.nodeLabels(at.Field("labels"), g.Labels)
-		v.taints(at.Field("taints"), g.Taints)
+		v.Fits(at.Field("name"), "the node group", g.Name+nodeGroupEnd, maxNodeGroupName)
+		checkInstanceTypes(v, at.Field("instanceTypes"), g.InstanceTypes)
+		checkSize(v, at.Field("size"), g.Size)
+		checkImage(v, at, g, around.Version)
+		checkVolume(v, at.Field("volume"), g.Volume)
+		checkPlacement(v, at, g, around.Network)
+		checkUpdate(v, at.Field("update"), g.Update)
+		checkUserData(v, at, g, around)
+		checkNodeLabels(v, at.Field("labels"), g.Labels)
+		checkTaints(v, at.Field("taints"), g.Taints)
 	}
 }
 
-func (v *validator) instanceTypes(at strict.Path, types []string) {
-	unique(v, at, "", types, itself, "give each instance type once")
+func checkInstanceTypes(v *File, at strict.Path, types []string) {
+	Unique(v, at, "", types, Itself, "give each instance type once")
 	if len(types) > maxInstanceTypes {
-		v.problem(at, fmt.Sprintf("use at most %d", maxInstanceTypes), "has %d instance types", len(types))
+		v.Problem(at, fmt.Sprintf("use at most %d", maxInstanceTypes), "has %d instance types", len(types))
 	}
-	if !v.doc.Sound(at) {
+	if !v.Doc.Sound(at) {
 		return
 	}
 	first := slices.IndexFunc(types, instance.MatchString)
@@ -55,43 +69,43 @@ func (v *validator) instanceTypes(at strict.Path, types []string) {
 			continue
 		}
 		if a, want := awsfacts.ArchitectureOf(t), awsfacts.ArchitectureOf(types[first]); a != want {
-			v.problem(at.Index(i), "make a node group for each architecture",
+			v.Problem(at.Index(i), "make a node group for each architecture",
 				"%s is %s, and %s is %s: a node group has one architecture", wording.Quote(t), a, wording.Quote(types[first]), want)
 			return
 		}
 	}
 }
 
-func (v *validator) size(at strict.Path, s Size) {
+func checkSize(v *File, at strict.Path, s Size) {
 	lower, upper, desired := at.Field("min"), at.Field("max"), at.Field("desired")
-	if !v.doc.Sound(lower, upper, desired) {
+	if !v.Doc.Sound(lower, upper, desired) {
 		return
 	}
 	switch {
 	case *s.Min > *s.Max:
-		v.problem(lower, "make max the larger one", "min is %d, and max is %d", *s.Min, *s.Max)
+		v.Problem(lower, "make max the larger one", "min is %d, and max is %d", *s.Min, *s.Max)
 	case *s.Desired < *s.Min:
-		v.problem(desired, fmt.Sprintf("use a number from %d to %d", *s.Min, *s.Max),
+		v.Problem(desired, fmt.Sprintf("use a number from %d to %d", *s.Min, *s.Max),
 			"desired is %d, and min is %d", *s.Desired, *s.Min)
 	case *s.Desired > *s.Max:
-		v.problem(desired, fmt.Sprintf("use a number from %d to %d", *s.Min, *s.Max),
+		v.Problem(desired, fmt.Sprintf("use a number from %d to %d", *s.Min, *s.Max),
 			"desired is %d, and max is %d", *s.Desired, *s.Max)
 	}
 }
 
-func (v *validator) nodeLabels(at strict.Path, labels map[string]string) {
+func checkNodeLabels(v *File, at strict.Path, labels map[string]string) {
 	if len(labels) > maxNodeLabels {
-		v.problem(at, "remove some", "has %d labels; EKS allows %d", len(labels), maxNodeLabels)
+		v.Problem(at, "remove some", "has %d labels; EKS allows %d", len(labels), maxNodeLabels)
 	}
-	v.labels(at, labels)
+	v.Labels(at, labels)
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
-		v.notReserved(at.Key(key), key)
+		checkNotReserved(v, at.Key(key), key)
 		if reason, remedy := tooLongOnNodes(key); reason != "" {
-			v.keyProblem(at.Key(key), remedy, "%s", reason)
+			v.KeyProblem(at.Key(key), remedy, "%s", reason)
 		}
 		// By labelValue of the same model. Kubernetes has labels without a value.
 		if labels[key] == "" {
-			v.problem(at.Key(key), `give it one, such as "true"`, "has no value; EKS needs one for the label of a node group")
+			v.Problem(at.Key(key), `give it one, such as "true"`, "has no value; EKS needs one for the label of a node group")
 		}
 	}
 }
@@ -106,47 +120,47 @@ func tooLongOnNodes(key string) (reason, remedy string) {
 		fmt.Sprintf("shorten it by %d", len(key)-maxNodeKey)
 }
 
-func (v *validator) notReserved(at strict.Path, key string) {
-	if owner := v.reservedForNodes(key); owner != "" {
-		v.keyProblem(at, "use a prefix of your own, such as example.com/",
+func checkNotReserved(v *File, at strict.Path, key string) {
+	if owner := reservedForNodes(v, key); owner != "" {
+		v.KeyProblem(at, "use a prefix of your own, such as example.com/",
 			"%s is reserved on nodes: the prefix belongs to %s", wording.Quote(key), owner)
 	}
 }
 
-func (v *validator) taints(list strict.Path, taints []Taint) {
+func checkTaints(v *File, list strict.Path, taints []Taint) {
 	if len(taints) > maxTaints {
-		v.problem(list, "remove some", "has %d taints; EKS allows %d", len(taints), maxTaints)
+		v.Problem(list, "remove some", "has %d taints; EKS allows %d", len(taints), maxTaints)
 	}
-	v.repeatedTaints(list, taints)
+	checkRepeatedTaints(v, list, taints)
 	for i, t := range taints {
 		at := list.Index(i)
-		if !v.doc.Sound(at.Field("key")) {
+		if !v.Doc.Sound(at.Field("key")) {
 			continue
 		}
 		if reason, remedy := tooLongOnNodes(t.Key); reason != "" {
-			v.problem(at.Field("key"), remedy, "%s", reason)
+			v.Problem(at.Field("key"), remedy, "%s", reason)
 		} else {
-			v.taintKey(at.Field("key"), t.Key)
+			checkTaintKey(v, at.Field("key"), t.Key)
 		}
-		v.labelValue(at.Field("value"), "a taint", t.Value)
+		v.LabelValue(at.Field("value"), "a taint", t.Value)
 	}
 }
 
-func (v *validator) repeatedTaints(list strict.Path, taints []Taint) {
+func checkRepeatedTaints(v *File, list strict.Path, taints []Taint) {
 	same := func(t Taint) string { return t.Key + ":" + string(t.Effect) }
-	repeated(taints, same, func(i, first int) {
-		v.problem(list.Index(i), "a node has at most one taint with a key and effect: remove one",
-			"%s is already used at line %d", wording.Quote(same(taints[i])), v.line(list.Index(first)))
+	Repeated(taints, same, func(i, first int) {
+		v.Problem(list.Index(i), "a node has at most one taint with a key and effect: remove one",
+			"%s is already used at line %d", wording.Quote(same(taints[i])), v.Line(list.Index(first)))
 	})
 }
 
-func (v *validator) taintKey(at strict.Path, key string) {
-	owner := v.reservedForNodes(key)
+func checkTaintKey(v *File, at strict.Path, key string) {
+	owner := reservedForNodes(v, key)
 	switch {
 	case len(validation.IsQualifiedName(key)) > 0:
-		v.problem(at, keyRemedy, "%s cannot be the key of a taint", wording.Quote(key))
+		v.Problem(at, keyRemedy, "%s cannot be the key of a taint", wording.Quote(key))
 	case owner != "":
-		v.problem(at, "use a prefix of your own, such as example.com/",
+		v.Problem(at, "use a prefix of your own, such as example.com/",
 			"%s is reserved on nodes: the prefix belongs to %s", wording.Quote(key), owner)
 	}
 }

@@ -16,49 +16,49 @@ const (
 	maxSecurityGroups = 5
 )
 
-// privateAccess checks who is let in to the private endpoint.
-func (v *validator) privateAccess(e Endpoint) {
+// checkPrivateAccess checks who is let in to the private endpoint.
+func checkPrivateAccess(v *File, e Endpoint) {
 	at := strict.Path("kubernetes.endpoint")
 	blocks, groups := at.Field("privateCidrs"), at.Field("securityGroups")
 	for _, p := range []strict.Path{blocks, groups} {
-		if !*e.Private && v.doc.Has(p) && v.doc.Sound(at.Field("private")) {
-			v.problem(p, "set private: true, or remove it", "has no effect: the endpoint is not private")
+		if !*e.Private && v.Doc.Has(p) && v.Doc.Sound(at.Field("private")) {
+			v.Problem(p, "set private: true, or remove it", "has no effect: the endpoint is not private")
 		}
 	}
 	if n := len(e.PrivateCIDRs); n > maxPrivateCIDRs {
-		v.problem(blocks, "join neighbouring blocks", "has %d blocks; the rules of a security group leave room for %d", n, maxPrivateCIDRs)
+		v.Problem(blocks, "join neighbouring blocks", "has %d blocks; the rules of a security group leave room for %d", n, maxPrivateCIDRs)
 	}
 	if n := len(e.SecurityGroups); n > maxSecurityGroups {
-		v.problem(groups, "give the machines one group in common, or name their blocks in privateCidrs",
+		v.Problem(groups, "give the machines one group in common, or name their blocks in privateCidrs",
 			"has %d groups; at most %d are allowed", n, maxSecurityGroups)
 	}
-	unique(v, blocks, "", e.PrivateCIDRs, itself, "give each block once")
-	unique(v, groups, "", e.SecurityGroups, itself, "give each group once")
+	Unique(v, blocks, "", e.PrivateCIDRs, Itself, "give each block once")
+	Unique(v, groups, "", e.SecurityGroups, Itself, "give each group once")
 	confirmed := false
 	for i, cidr := range e.PrivateCIDRs {
-		confirmed = v.privateBlock(blocks.Index(i), cidr, e.PublicAddressesInside) || confirmed
+		confirmed = checkPrivateBlock(v, blocks.Index(i), cidr, e.PublicAddressesInside) || confirmed
 	}
-	if e.PublicAddressesInside && !confirmed && v.doc.Sound(blocks) {
-		v.problem(at.Field("publicAddressesInside"), "remove it", "confirms blocks that are not private, of which privateCidrs has none")
+	if e.PublicAddressesInside && !confirmed && v.Doc.Sound(blocks) {
+		v.Problem(at.Field("publicAddressesInside"), "remove it", "confirms blocks that are not private, of which privateCidrs has none")
 	}
 }
 
-// privateBlock checks one block, and says whether it is one that has to be confirmed.
-func (v *validator) privateBlock(at strict.Path, cidr string, confirmed bool) bool {
+// checkPrivateBlock checks one block, and says whether it is one that has to be confirmed.
+func checkPrivateBlock(v *File, at strict.Path, cidr string, confirmed bool) bool {
 	block, err := netip.ParsePrefix(cidr)
-	if !v.doc.Sound(at) {
+	if !v.Doc.Sound(at) {
 		return false
 	}
 	switch {
 	case err != nil:
-		v.problem(at, "write four numbers up to 255 and a prefix length, such as 10.8.0.0/16", "%s is not an IPv4 block", wording.Quote(cidr))
+		v.Problem(at, "write four numbers up to 255 and a prefix length, such as 10.8.0.0/16", "%s is not an IPv4 block", wording.Quote(cidr))
 	case block.Bits() == 0:
-		v.problem(at, "list the networks that need access", "%s lets in every network that has a way to the VPC", wording.Quote(cidr))
+		v.Problem(at, "list the networks that need access", "%s lets in every network that has a way to the VPC", wording.Quote(cidr))
 	case block != block.Masked():
-		v.problem(at, "use "+block.Masked().String(), "%s has bits set outside of its prefix", wording.Quote(cidr))
+		v.Problem(at, "use "+block.Masked().String(), "%s has bits set outside of its prefix", wording.Quote(cidr))
 	case private(block):
 	case !confirmed:
-		v.problem(at, "use a block inside "+wording.Or(privateBlocks)+"; a public address goes into allowedCidrs, with public: true; "+
+		v.Problem(at, "use a block inside "+wording.Or(privateBlocks)+"; a public address goes into allowedCidrs, with public: true; "+
 			"confirm networks that have public addresses inside with publicAddressesInside: true",
 			"%s is not a private block, and the private endpoint is reached from private networks", wording.Quote(cidr))
 	default:

@@ -15,31 +15,30 @@ import (
 // https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html
 const noticeDays = 60
 
-// kubernetesVersion judges the version by the calendar of EKS: a warning of one that costs
+// checkKubernetesVersion judges the version by the calendar of EKS: a warning of one that costs
 // more or is about to, a problem with one that EKS has ended.
-func (v *validator) kubernetesVersion(k Kubernetes) {
+func checkKubernetesVersion(v *File, k Kubernetes) {
 	at := strict.Path("kubernetes.version")
 	r, ok := awsfacts.Calendar.Of(k.Version)
-	if !ok || !v.doc.Sound(at, "kubernetes.support") {
+	if !ok || !v.Doc.Sound(at, "kubernetes.support") {
 		return
 	}
-	day := today()
+	day := v.Day
 	switch {
 	case !day.Before(r.Ends):
-		v.problem(at, successor(awsfacts.Calendar, r.Minor), "%s ended on EKS on %s: EKS makes no cluster of it, and upgrades those that there are by itself",
+		v.Problem(at, successor(awsfacts.Calendar, r.Minor), "%s ended on EKS on %s: EKS makes no cluster of it, and upgrades those that there are by itself",
 			r.Minor, date(r.Ends))
 	default:
-		if notice := SupportNotice(r.Minor, k.Support); notice != "" {
-			v.warn(at, v.upgrade(awsfacts.Calendar, r.Minor, day, standardEnd), "%s", notice)
+		if notice := NoticeOn(r.Minor, k.Support, day); notice != "" {
+			v.Warn(at, checkUpgrade(v, awsfacts.Calendar, r.Minor, day, standardEnd), "%s", notice)
 		}
 	}
 }
 
-// SupportNotice is the warning of a version of Kubernetes, major.minor, whose standard
+// NoticeOn is the warning of a version of Kubernetes, major.minor, whose standard
 // support is over or ends soon; "" for any other. Support is that of the live cluster.
-func SupportNotice(minor string, support Support) string {
+func NoticeOn(minor string, support Support, day time.Time) string {
 	r, ok := awsfacts.Calendar.Of(minor)
-	day := today()
 	switch {
 	case !ok:
 		return ""
@@ -68,15 +67,15 @@ func afterStandard(s Support, r releases.Release) string {
 // standardEnd is the first day without standard support.
 func standardEnd(r releases.Release) time.Time { return r.Extended }
 
-// upgrade is the remedy for a version whose support ends: the next version, and the first
+// checkUpgrade is the remedy for a version whose support ends: the next version, and the first
 // one further on whose support, which has an end for each release, lasts for longer than the
 // notice; without one, the newest.
-func (v *validator) upgrade(c releases.Calendar, minor string, day time.Time, end func(releases.Release) time.Time) string {
+func checkUpgrade(v *File, c releases.Calendar, minor string, day time.Time, end func(releases.Release) time.Time) string {
 	next, ok := c.After(minor)
 	if !ok {
 		return newerTombolo
 	}
-	remedy := fmt.Sprintf("run `tombolo upgrade %s --to %s`", v.c.Name, next.Minor)
+	remedy := fmt.Sprintf("run `tombolo upgrade %s --to %s`", v.Name, next.Minor)
 	lasting := next
 	for !day.Before(end(lasting).AddDate(0, 0, -noticeDays)) {
 		further, ok := c.After(lasting.Minor)
