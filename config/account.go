@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
 	"tombolo/config/awsfacts"
+	"tombolo/config/check"
+	"tombolo/config/cloud"
 	"tombolo/config/field"
 	"tombolo/config/form"
 	"tombolo/config/strict"
@@ -32,7 +33,7 @@ type Account struct {
 	// the name, and plain pulumi destroy refuses to delete the roles. Default false.
 	Protect bool `yaml:"protect,omitempty"`
 	// Cloud, region and account.
-	Cloud Cloud `yaml:"cloud"`
+	Cloud cloud.Cloud `yaml:"cloud"`
 	// Tags of the roles. Tombolo sets the key tombolo:pipelines itself.
 	Tags map[string]string `yaml:"tags,omitempty"`
 	// State is where the state of the clusters' stacks is, which the roles use. Required
@@ -76,7 +77,7 @@ type StateStore struct {
 var stateStoreFields = field.Of[StateStore](map[string]field.Descriptor{
 	"BucketARN": {
 		Rule: strict.Rule{
-			What: "the ARN of an S3 bucket", Pattern: bucketARN, Example: "arn:aws:s3:::acme-state",
+			What: "the ARN of an S3 bucket", Pattern: check.BucketARN, Example: "arn:aws:s3:::acme-state",
 		},
 	},
 	"KeyARN": {Rule: form.KMSKeyARN()},
@@ -124,8 +125,8 @@ var pipelinesFields = field.Of[Pipelines](map[string]field.Descriptor{
 		},
 	},
 	"Host":       {Rule: strict.Rule{What: "a Git host that Tombolo knows", Allowed: form.Texts(GitHub, GitLab)}},
-	"Repository": {Rule: strict.Rule{What: "the path of a repository", Example: "acme/clusters", Pattern: repository}},
-	"Issuer":     {Rule: strict.Rule{What: "an issuer without https://", Example: "gitlab.example.com", Pattern: issuer}},
+	"Repository": {Rule: strict.Rule{What: "the path of a repository", Example: "acme/clusters", Pattern: check.Repository}},
+	"Issuer":     {Rule: strict.Rule{What: "an issuer without https://", Example: "gitlab.example.com", Pattern: check.Issuer}},
 	"Audience": {
 		Rule: strict.Rule{
 			What: "an audience", Example: "sts.amazonaws.com", Pattern: regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9:._/-]*$`), MaxLength: 255,
@@ -133,7 +134,7 @@ var pipelinesFields = field.Of[Pipelines](map[string]field.Descriptor{
 	},
 	"ProviderARN": {
 		Rule: strict.Rule{
-			What: "the ARN of an OIDC provider", Pattern: oidcProvider,
+			What: "the ARN of an OIDC provider", Pattern: check.OidcProvider,
 			Example: "arn:aws:iam::111122223333:oidc-provider/token.actions.githubusercontent.com",
 		},
 	},
@@ -164,7 +165,7 @@ var previewRoleFields = field.Of[PreviewRole](map[string]field.Descriptor{
 			Pattern: regexp.MustCompile(`^((/[A-Za-z0-9_.-]+){1,15}|(/[A-Za-z0-9_.-]+){1,14}/\*|[A-Za-z0-9_.-]+)$`),
 		},
 	},
-	"PermissionsBoundary": {Rule: boundary()},
+	"PermissionsBoundary": {Rule: cloud.Boundary()},
 })
 
 // ApplyRole is the role of the jobs that change clusters.
@@ -186,14 +187,14 @@ type ApplyRole struct {
 
 var applyRoleFields = field.Of[ApplyRole](map[string]field.Descriptor{
 	"Environments": {Rule: environments(defaultApplyEnvironments())},
-	"Branch":       {Rule: strict.Rule{What: "the name of a branch", Example: "main", Pattern: gitName, Default: defaultBranch}},
+	"Branch":       {Rule: strict.Rule{What: "the name of a branch", Example: "main", Pattern: check.GitName, Default: gitlabBranch}},
 	"PolicyARNs": {
 		Rule: strict.Rule{
 			What: "the ARN of an IAM policy", Noun: "policy", Pattern: form.PolicyARN, MinItems: 1,
 			Example: "arn:aws:iam::111122223333:policy/clusters",
 		},
 	},
-	"PermissionsBoundary": {Rule: boundary()},
+	"PermissionsBoundary": {Rule: cloud.Boundary()},
 	"SessionHours":        {Rule: strict.Rule{Least: new(1), Most: new(12), Default: defaultSessionHours}},
 })
 
@@ -204,6 +205,7 @@ const (
 	githubAudience      = "sts.amazonaws.com"
 	gitlabIssuer        = "gitlab.com"
 	defaultSessionHours = 6
+	gitlabBranch        = "main"
 )
 
 func defaultPreviewEnvironments() []string {
@@ -213,7 +215,7 @@ func defaultPreviewEnvironments() []string {
 func defaultApplyEnvironments() []string { return []string{"apply"} }
 
 // maxAccountName leaves room for the longest role's name of an account.
-const maxAccountName = maxRoleName - len("-pipelines-preview")
+const maxAccountName = form.MaxRoleName - len("-pipelines-preview")
 
 // PreviewRoleARN is the ARN of the role that reads.
 func (a *Account) PreviewRoleARN() string { return a.roleARN(a.PreviewRoleName()) }
@@ -346,7 +348,7 @@ func (a *Account) findServed() error {
 }
 
 func (a *Account) setDefaults() {
-	a.Cloud.setDefaults(a.Name)
+	a.Cloud.SetDefaults(a.Name)
 	p := &a.Pipelines
 	switch p.Host {
 	case GitHub:
@@ -360,7 +362,7 @@ func (a *Account) setDefaults() {
 	case GitLab:
 		p.Issuer = cmp.Or(p.Issuer, gitlabIssuer)
 		p.Audience = cmp.Or(p.Audience, "https://"+p.Issuer)
-		p.Apply.Branch = cmp.Or(p.Apply.Branch, defaultBranch)
+		p.Apply.Branch = cmp.Or(p.Apply.Branch, gitlabBranch)
 	}
 	if p.From == "" {
 		p.Apply.SessionHours = cmp.Or(p.Apply.SessionHours, defaultSessionHours)
@@ -373,7 +375,7 @@ func (a *Account) validate(doc *strict.Document) {
 		v.Problem("name", fmt.Sprintf("call the file %s.yaml, or the account %s", a.Name, wording.Quote(file)),
 			"is %s, and the file is called %s", wording.Quote(a.Name), filepath.Base(a.File))
 	}
-	CheckCloud(v, a.Cloud, a.Cluster().AddonRoles)
+	cloud.Check(v, a.Cloud, a.Cluster().AddonRoles)
 	checkTags(v, a.Tags)
 	if a.Pipelines.From != "" {
 		checkThrough(v, a)
@@ -397,7 +399,7 @@ func (a *Account) validate(doc *strict.Document) {
 }
 
 // checkThrough refuses what is about jobs that sign in, where the roles are assumed by others.
-func checkThrough(v *File, a *Account) {
+func checkThrough(v *check.File, a *Account) {
 	if a.Pipelines.From == a.Name {
 		v.Problem("pipelines.from", "name the account that the jobs sign in to, or remove it", "is this account")
 	}
@@ -412,7 +414,7 @@ func checkThrough(v *File, a *Account) {
 }
 
 // checkSignsIn asks for what jobs need to sign in.
-func checkSignsIn(v *File) {
+func checkSignsIn(v *check.File) {
 	for at, remedy := range map[strict.Path]string{
 		"pipelines.host": "add host: github or gitlab", "pipelines.repository": "add repository: acme/clusters",
 		"state": "add state: {bucketArn: ...}, the bucket of the clusters' state",
@@ -425,7 +427,7 @@ func checkSignsIn(v *File) {
 
 // checkHostsOwn refuses what the host does not have: a token of GitLab's has no
 // environment in its subject, and one of a GitHub environment no branch.
-func checkHostsOwn(v *File, p Pipelines) {
+func checkHostsOwn(v *check.File, p Pipelines) {
 	switch p.Host {
 	case GitHub:
 		if v.Doc.Has("pipelines.apply.branch") {
@@ -445,7 +447,7 @@ func checkHostsOwn(v *File, p Pipelines) {
 
 // checkEnvironmentsApart refuses an environment whose jobs could assume both roles: those that read
 // need no approval.
-func checkEnvironmentsApart(v *File, p Pipelines) {
+func checkEnvironmentsApart(v *check.File, p Pipelines) {
 	for i, name := range p.Apply.Environments {
 		if slices.Contains(p.Preview.Environments, name) {
 			v.Problem(strict.Path("pipelines.apply.environments").Index(i), "give each role environments of its own",
@@ -454,33 +456,6 @@ func checkEnvironmentsApart(v *File, p Pipelines) {
 	}
 }
 
-// OwnARNs refuses ARNs of another account or partition. AWS's own policies are of
-// every account.
-func (v *File) OwnARNs(arns map[strict.Path]string) {
-	for _, at := range slices.Sorted(maps.Keys(arns)) {
-		if m := anyIAM.FindStringSubmatch(arns[at]); m != nil {
-			v.Partition(at, m[1])
-			if m[2] != "aws" && v.Doc.Sound("cloud.account") && m[2] != v.Account {
-				v.Problem(at, "use one of the same account", "is in the account %s, and cloud.account is %s", m[2], v.Account)
-			}
-		}
-	}
-}
-
-var (
-	anyIAM       = regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):iam::(aws|[0-9]{12}):`)
-	bucketARN    = regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):s3:::[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
-	oidcProvider = regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):iam::([0-9]{12}):oidc-provider/[a-z0-9][A-Za-z0-9:._/-]*$`)
-	repository   = regexp.MustCompile(`^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)+$`)
-	issuer       = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]+)?(/[A-Za-z0-9._-]+)*$`)
-	// Characters that mean something in a subject or in IAM's StringLike are left out.
-	gitName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./-]*$`)
-)
-
-func boundary() strict.Rule {
-	return strict.Rule{What: "the ARN of an IAM policy", Pattern: form.PolicyARN, Example: "arn:aws:iam::111122223333:policy/boundary"}
-}
-
 func environments(byDefault []string) strict.Rule {
-	return strict.Rule{What: "the name of an environment", Noun: "environment", Example: "preview", Pattern: gitName, MinItems: 1, Default: byDefault}
+	return strict.Rule{What: "the name of an environment", Noun: "environment", Example: "preview", Pattern: check.GitName, MinItems: 1, Default: byDefault}
 }

@@ -5,6 +5,7 @@ import (
 
 	"tombolo/config/awsfacts"
 	"tombolo/config/form"
+	"tombolo/config/nodes"
 )
 
 func TestPartition(t *testing.T) {
@@ -28,11 +29,11 @@ func TestArchitectureOf(t *testing.T) {
 		if got := awsfacts.ArchitectureOf(instanceType); got != want {
 			t.Errorf("ArchitectureOf(%s) = %s; expected %s", instanceType, got, want)
 		}
-		if !instance.MatchString(instanceType) {
+		if !nodes.Instance.MatchString(instanceType) {
 			t.Errorf("%s is not taken for an instance type", instanceType)
 		}
 	}
-	if got := (NodeGroup{}).Architecture(); got != awsfacts.AMD64 {
+	if got := (nodes.NodeGroup{}).Architecture(); got != awsfacts.AMD64 {
 		t.Errorf("architecture without instance types = %s; expected %s", got, awsfacts.AMD64)
 	}
 }

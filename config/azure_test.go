@@ -15,6 +15,8 @@ import (
 	"tombolo/config/azurefacts"
 	"tombolo/config/field"
 	"tombolo/config/form"
+	"tombolo/config/gitops"
+	"tombolo/config/network"
 	"tombolo/config/strict"
 )
 
@@ -86,7 +88,7 @@ func TestElsewhere(t *testing.T) {
 func TestAzureDefaults(t *testing.T) {
 	c := goodAzure(t)
 	assert.Equal(t, c.Cloud.ResourceGroup, "demo")
-	assert.Equal(t, c.Network.Outbound, OutboundNATGateway)
+	assert.Equal(t, c.Network.Outbound, network.OutboundNATGateway)
 	k := c.Kubernetes
 	assert.Equal(t, k.ServiceCIDR, "172.20.0.0/16")
 	assert.Equal(t, k.PodCIDR, "10.244.0.0/16")
@@ -98,27 +100,6 @@ func TestAzureDefaults(t *testing.T) {
 	public := goodAzure(t, "kubernetes:\n", "kubernetes:\n  endpoint: {public: true, allowedCidrs: [203.0.113.0/24]}\n", "10.0.0.0/16", "172.16.0.0/16")
 	assert.Check(t, !*public.Kubernetes.Endpoint.Private && public.Kubernetes.Endpoint.PrivateDNSZone == "")
 	assert.Equal(t, public.Kubernetes.ServiceCIDR, "10.100.0.0/16")
-}
-
-func TestNodeSubnetCIDR(t *testing.T) {
-	for network, want := range map[string]string{"10.0.0.0/16": "10.0.0.0/17", "10.0.0.0/24": "10.0.0.0/25", "10.0.0.0/8": "10.0.0.0/9"} {
-		got, err := NodeSubnetCIDR(network)
-		assert.NilError(t, err)
-		assert.Equal(t, got, want)
-	}
-	_, err := NodeSubnetCIDR("10.0.0.0")
-	assert.ErrorContains(t, err, `"10.0.0.0" is not an IPv4 block; use one such as 10.0.0.0/16`)
-}
-
-func TestSurge(t *testing.T) {
-	for _, test := range []struct {
-		surge string
-		nodes int
-		want  int
-	}{{"10%", 3, 1}, {"33%", 10, 4}, {"100%", 5, 5}, {"3", 10, 3}, {"7", 4, 4}, {"", 10, 0}} {
-		g := NodeGroup{Size: Size{Max: new(test.nodes)}, Update: NodeUpdate{MaxSurge: test.surge}}
-		assert.Check(t, is.Equal(g.surge(), test.want), "%s of %d", test.surge, test.nodes)
-	}
 }
 
 // TestAzureVersions: the first day of each warning, and the last version.
@@ -271,7 +252,7 @@ func TestHubAndSpokeInAzure(t *testing.T) {
 	}
 	public, err := load("azure-spoke.yaml")
 	assert.NilError(t, err)
-	assert.Equal(t, public.GitOps.ArgoCD.Credentials, CredentialsServiceAccount)
+	assert.Equal(t, public.GitOps.ArgoCD.Credentials, gitops.CredentialsServiceAccount)
 	assert.Check(t, is.Len(public.Warnings, 0))
 	private, err := load("azure-spoke.yaml", "  endpoint: {public: true, allowedCidrs: [203.0.113.0/24]}\n", "")
 	assert.NilError(t, err)
@@ -282,7 +263,7 @@ func TestHubAndSpokeInAzure(t *testing.T) {
 
 func TestSpokeInTheHubsNetwork(t *testing.T) {
 	network := func(subnet string) *Cluster {
-		return &Cluster{Network: Network{Existing: &ExistingNetwork{NodeSubnet: form.ExampleGroup + "/providers/Microsoft.Network/virtualNetworks/" + subnet}}}
+		return &Cluster{Network: network.Network{Existing: &network.ExistingNetwork{NodeSubnet: form.ExampleGroup + "/providers/Microsoft.Network/virtualNetworks/" + subnet}}}
 	}
 	assert.Check(t, sharesNetwork(network("shared/subnets/a"), network("Shared/subnets/b")))
 	assert.Check(t, !sharesNetwork(network("shared/subnets/a"), network("other/subnets/a")))

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"tombolo/config/field"
+	"tombolo/config/kubernetes"
+	"tombolo/config/network"
 	"tombolo/config/strict"
 	"tombolo/internal/wording"
 )
@@ -23,7 +25,7 @@ type Live struct {
 	// ControlPlaneZones are those that the control plane was made in, and Subnets those
 	// that the cluster's own network has; none of others' networks.
 	ControlPlaneZones []string
-	Subnets           []SubnetPlan
+	Subnets           []network.SubnetPlan
 	// NodeVersion is the oldest version of the node groups, major.minor, whatever the
 	// file says; "" without a group.
 	NodeVersion string
@@ -171,7 +173,7 @@ func (w *comparison) options(at strict.Path) {
 // otherNetwork says once that an own network and an existing one are exchanged: all
 // other keys of the network differ with it.
 func (w *comparison) otherNetwork(at strict.Path) {
-	network := func(n Network) any {
+	network := func(n network.Network) any {
 		if n.Existing != nil {
 			return cmp.Or(n.Existing.VPC, n.Existing.NodeSubnet)
 		}
@@ -332,12 +334,12 @@ func (cs Changes) Summary() string {
 func (c *Cluster) factsOfChanges() field.Facts {
 	return field.Facts{
 		Existing: c.IsExisting(), Auto: c.Kubernetes.Auto(), Proxied: c.Egress.Proxy.URL != "", Encrypts: c.encrypts(),
-		RollBack: c.RollBack, Version: minorOf(c.Kubernetes.Version), Nodes: minorOf(c.Kubernetes.Nodes()), FirstPool: c.Kubernetes.FirstSystemPool(),
+		RollBack: c.RollBack, Version: kubernetes.Minor(c.Kubernetes.Version), Nodes: kubernetes.Minor(c.Kubernetes.Nodes()), FirstPool: c.Kubernetes.FirstSystemPool(),
 	}
 }
 
 // hasRoom says whether the network has room for subnets in zones beside those it has.
 func (l *Live) hasRoom(zones []string) bool {
-	_, err := SubnetsBeside(l.Cluster.Network.CIDR, zones, l.Subnets)
+	_, err := network.SubnetsBeside(l.Cluster.Network.CIDR, zones, l.Subnets)
 	return err == nil
 }

@@ -3,13 +3,29 @@ package config
 import (
 	"slices"
 
+	"tombolo/config/access"
 	"tombolo/config/addon"
+	"tombolo/config/cloud"
+	"tombolo/config/egress"
 	"tombolo/config/field"
+	"tombolo/config/gitops"
+	"tombolo/config/identity"
+	"tombolo/config/kubernetes"
+	"tombolo/config/network"
+	"tombolo/config/nodes"
+	"tombolo/config/policy"
+	"tombolo/config/secret"
+	"tombolo/config/services"
 	"tombolo/config/strict"
+	"tombolo/config/values"
+	"tombolo/config/windows"
 )
 
 // described are the descriptors of all fields of all files, by type and field.
-var described = field.Join(addon.Fields(), accountFields, stateStoreFields, pipelinesFields, previewRoleFields, applyRoleFields, policyFields, policyRuleFields, policyMatchFields, clusterFields, cloudFields, networkFields, flowLogsFields, existingNetworkFields, kubernetesFields, upgradesFields, endpointFields, secretsEncryptionFields, principalFields, nodeGroupFields, sizeFields, taintFields, managedAddonFields, addonIdentityFields, namespaceFields, serviceFields, identityFields, roleGrantFields, statementFields, assumeRoleFields, rolesFields, givenRolesFields, accessFields, changeWindowFields, driftPolicyFields, egressFields, proxyFields, imageSourcesFields, pullSecretFields, existingClusterFields, externalHubFields, gitOpsFields, argoCDOptionsFields, argoCDOIDCFields, distributionFields, authFields, sealedSecretsFields, channelFields, secretRefFields, identityProviderFields, nodeVolumeFields, nodeUpdateFields, valueFields)
+var described = field.Join(
+	addon.Fields(), clusterFields, accountFields, stateStoreFields, pipelinesFields, previewRoleFields, applyRoleFields,
+	cloud.Fields, network.Fields, secret.Fields, egress.Fields, identity.Fields, services.Fields, values.Fields, nodes.Fields, access.Fields, kubernetes.Fields, gitops.Fields, windows.Fields, policy.Fields,
+)
 
 // ruleFor is the rule of a field in the files for a cloud.
 func ruleFor(p Provider, name string) strict.Rule { return described[name].RuleOn(p) }

@@ -1,27 +1,197 @@
 package config
 
-import "tombolo/config/field"
+import (
+	"tombolo/config/access"
+	"tombolo/config/cloud"
+	"tombolo/config/egress"
+	"tombolo/config/field"
+	"tombolo/config/gitops"
+	"tombolo/config/identity"
+	"tombolo/config/kubernetes"
+	"tombolo/config/network"
+	"tombolo/config/nodes"
+	"tombolo/config/policy"
+	"tombolo/config/secret"
+	"tombolo/config/services"
+	"tombolo/config/values"
+	"tombolo/config/windows"
+)
 
+// This file has the names of the subjects' packages that other packages know as config's.
+
+// The types of the subjects: see their own comments.
 type (
-	// Provider is a cloud.
 	Provider = field.Provider
-	// Effect is what a change of a key does to a cluster that lives.
-	Effect = field.Effect
-	// Case is a way in which a key can change, with what that does.
-	Case = field.Case
+	Effect   = field.Effect
+	Case     = field.Case
+
+	AssumeRole = cloud.AssumeRole
+	Cloud      = cloud.Cloud
+	GivenRoles = cloud.GivenRoles
+	Roles      = cloud.Roles
+
+	ExistingNetwork = network.ExistingNetwork
+	FlowLogs        = network.FlowLogs
+	FlowTraffic     = network.FlowTraffic
+	NAT             = network.NAT
+	Network         = network.Network
+	Outbound        = network.Outbound
+	SubnetPlan      = network.SubnetPlan
+
+	Egress       = egress.Egress
+	ImageSources = egress.ImageSources
+	Proxy        = egress.Proxy
+	PullSecret   = egress.PullSecret
+
+	SecretRef = secret.SecretRef
+
+	AddonIdentity     = kubernetes.AddonIdentity
+	Compute           = kubernetes.Compute
+	Endpoint          = kubernetes.Endpoint
+	ExistingCluster   = kubernetes.ExistingCluster
+	ImageChannel      = kubernetes.ImageChannel
+	Kubernetes        = kubernetes.Kubernetes
+	ManagedAddon      = kubernetes.ManagedAddon
+	SecretsEncryption = kubernetes.SecretsEncryption
+	Support           = kubernetes.Support
+	Tier              = kubernetes.Tier
+	UpgradeChannel    = kubernetes.UpgradeChannel
+	Upgrades          = kubernetes.Upgrades
+
+	AMI         = nodes.AMI
+	NodeGroup   = nodes.NodeGroup
+	NodeUpdate  = nodes.NodeUpdate
+	NodeVolume  = nodes.NodeVolume
+	OS          = nodes.OS
+	Size        = nodes.Size
+	Taint       = nodes.Taint
+	TaintEffect = nodes.TaintEffect
+	VolumeType  = nodes.VolumeType
+
+	Access           = access.Access
+	AccessPolicy     = access.AccessPolicy
+	IdentityProvider = access.IdentityProvider
+	Principal        = access.Principal
+
+	Identity     = identity.Identity
+	IdentityMode = identity.IdentityMode
+	RoleGrant    = identity.RoleGrant
+	Statement    = identity.Statement
+
+	Namespace = services.Namespace
+	Service   = services.Service
+
+	Reference = values.Reference
+	Source    = values.Source
+	Value     = values.Value
+
+	ArgoCDOIDC    = gitops.ArgoCDOIDC
+	ArgoCDOptions = gitops.ArgoCDOptions
+	Auth          = gitops.Auth
+	AuthType      = gitops.AuthType
+	Channel       = gitops.Channel
+	ChannelType   = gitops.ChannelType
+	Credentials   = gitops.Credentials
+	Distribution  = gitops.Distribution
+	Engine        = gitops.Engine
+	ExternalHub   = gitops.ExternalHub
+	GitOps        = gitops.GitOps
+	Notices       = gitops.Notices
+	SealedSecrets = gitops.SealedSecrets
+
+	ChangeWindow = windows.ChangeWindow
+	Day          = windows.Day
+	DriftPolicy  = windows.DriftPolicy
+	Remediation  = windows.Remediation
+
+	Decision    = policy.Decision
+	Policy      = policy.Policy
+	PolicyMatch = policy.PolicyMatch
+	PolicyRule  = policy.PolicyRule
 )
 
-// The clouds, and the effects of changes.
+// The words of the subjects: see their own comments.
 const (
-	AWS               = field.AWS
-	Azure             = field.Azure
-	InPlace           = field.InPlace
-	RollsNodes        = field.RollsNodes
-	ReplacesNodeGroup = field.ReplacesNodeGroup
-	NeedsRebuild      = field.NeedsRebuild
-	Impossible        = field.Impossible
+	AWS, Azure, InPlace                                      = field.AWS, field.Azure, field.InPlace
+	RollsNodes, ReplacesNodeGroup, NeedsRebuild              = field.RollsNodes, field.ReplacesNodeGroup, field.NeedsRebuild
+	Impossible                                               = field.Impossible
+	NATNone, NATSingle, NATPerZone                           = network.NATNone, network.NATSingle, network.NATPerZone
+	OutboundNATGateway, OutboundLoadBalancer, OutboundRoutes = network.OutboundNATGateway, network.OutboundLoadBalancer, network.OutboundRoutes
+	FlowLogsToCloudWatch, FlowLogsToS3, RejectedTraffic      = network.FlowLogsToCloudWatch, network.FlowLogsToS3, network.RejectedTraffic
+	SecretDirs                                               = secret.SecretDirs
+	NodeGroupCompute, AutoCompute, StandardSupport           = kubernetes.NodeGroupCompute, kubernetes.AutoCompute, kubernetes.StandardSupport
+	ExtendedSupport, FreeTier, StandardTier                  = kubernetes.ExtendedSupport, kubernetes.FreeTier, kubernetes.StandardTier
+	PremiumTier, NoUpgrades, PatchUpgrades                   = kubernetes.PremiumTier, kubernetes.NoUpgrades, kubernetes.PatchUpgrades
+	StableUpgrades, RapidUpgrades, NoImages                  = kubernetes.StableUpgrades, kubernetes.RapidUpgrades, kubernetes.NoImages
+	UnmanagedImages, SecurityPatches, NodeImageChannel       = kubernetes.UnmanagedImages, kubernetes.SecurityPatches, kubernetes.NodeImageChannel
+	AL2023, AL2023NVIDIA, Bottlerocket                       = nodes.AL2023, nodes.AL2023NVIDIA, nodes.Bottlerocket
+	BottlerocketNVIDIA, AzureLinux, Ubuntu                   = nodes.BottlerocketNVIDIA, nodes.AzureLinux, nodes.Ubuntu
+	GP3, IO2, OnDemand                                       = nodes.GP3, nodes.IO2, nodes.OnDemand
+	Spot, SystemPool, UserPool                               = nodes.Spot, nodes.SystemPool, nodes.UserPool
+	NoSchedule, PreferNoSchedule, NoExecute                  = nodes.NoSchedule, nodes.PreferNoSchedule, nodes.NoExecute
+	AccessView, AccessEdit, AccessAdmin                      = access.AccessView, access.AccessEdit, access.AccessAdmin
+	AccessClusterAdmin                                       = access.AccessClusterAdmin
+	IRSA, PodIdentity, WorkloadIdentity                      = identity.IRSA, identity.PodIdentity, identity.WorkloadIdentity
+	Flux, ArgoCD, AuthBasic                                  = gitops.Flux, gitops.ArgoCD, gitops.AuthBasic
+	AuthSSH, CredentialsAWS, CredentialsServiceAccount       = gitops.AuthSSH, gitops.CredentialsAWS, gitops.CredentialsServiceAccount
+	LeavingKeep, SlackChannel, TeamsChannel                  = gitops.LeavingKeep, gitops.SlackChannel, gitops.TeamsChannel
+	GenericChannel, NoNotices, FailureNotices                = gitops.GenericChannel, gitops.NoNotices, gitops.FailureNotices
+	RunNotices, PrometheusAddon, SealedSecretsAddon          = gitops.RunNotices, gitops.PrometheusAddon, gitops.SealedSecretsAddon
+	SpokeRoleEnd                                             = gitops.SpokeRoleEnd
+	Monday, Tuesday, Wednesday                               = windows.Monday, windows.Tuesday, windows.Wednesday
+	Thursday, Friday, Saturday                               = windows.Thursday, windows.Friday, windows.Saturday
+	Sunday, RemediateNever, RemediateInWindow                = windows.Sunday, windows.RemediateNever, windows.RemediateInWindow
+	RemediateAlways                                          = windows.RemediateAlways
+	AnyDanger, SecondApproval, Deny                          = policy.AnyDanger, policy.SecondApproval, policy.Deny
+	PolicyFile                                               = policy.File
 )
+
+// LoadPolicy reads a policy file as strictly as cluster files are read: see policy.Load.
+func LoadPolicy(file string) (*Policy, error) { return policy.Load(file) }
+
+// ParsePolicy is LoadPolicy for content that was read from elsewhere; problems name it by file.
+func ParsePolicy(file string, content []byte) (*Policy, error) { return policy.Parse(file, content) }
+
+// NamedFile is the path of a file that a cluster file names: see secret.NamedFile.
+func NamedFile(clusterFile, name string) (string, error) { return secret.NamedFile(clusterFile, name) }
 
 // SupportNotice is the warning of a version of Kubernetes, major.minor, whose standard
 // support is over or ends soon; "" for any other. Support is that of the live cluster.
-func SupportNotice(minor string, support Support) string { return NoticeOn(minor, support, today()) }
+func SupportNotice(minor string, support Support) string {
+	return kubernetes.NoticeOn(minor, support, today())
+}
+
+// CompareMinors compares two versions of Kubernetes such as 1.35: it is negative when the
+// first is older, 0 when they are the same, and positive when it is newer.
+func CompareMinors(a, b string) int { return kubernetes.Minor(a) - kubernetes.Minor(b) }
+
+// MovedMinors is the version of Kubernetes some minors after another, such as 1.35 one after
+// 1.34; before it when minors is negative.
+func MovedMinors(version string, minors int) string { return kubernetes.MovedMinors(version, minors) }
+
+// ManagedAddonRoleName is the name of the IAM role that core makes for a managed addon.
+func ManagedAddonRoleName(cluster, addon string) string {
+	return kubernetes.ManagedAddonRoleName(cluster, addon)
+}
+
+// ArgoCDRoleName is the name of the IAM role of a hub's Argo CD.
+func ArgoCDRoleName(hub string) string { return gitops.ArgoCDRoleName(hub) }
+
+// SpokeRoleName is the name of the IAM role by which the hub reaches a spoke.
+func SpokeRoleName(spoke string) string { return gitops.SpokeRoleName(spoke) }
+
+// ServiceRoleName is the name of the IAM role of a service with an identity.
+func ServiceRoleName(cluster, service string) string { return services.RoleName(cluster, service) }
+
+// ServiceCIDR is the block for Kubernetes Services where the network has a block: see
+// network.ServiceCIDR.
+func ServiceCIDR(vpc string) string { return network.ServiceCIDR(vpc) }
+
+// NodeSubnetCIDR is the block of the subnet for nodes in a network that core makes in Azure.
+func NodeSubnetCIDR(block string) (string, error) { return network.NodeSubnetCIDR(block) }
+
+// SubnetsBeside lays out the subnets of zones in a block where some are already: see
+// network.SubnetsBeside.
+func SubnetsBeside(cidr string, zones []string, made []SubnetPlan) ([]SubnetPlan, error) {
+	return network.SubnetsBeside(cidr, zones, made)
+}

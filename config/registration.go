@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"tombolo/config/check"
+	"tombolo/config/gitops"
 	"tombolo/config/strict"
 	"tombolo/internal/names"
 	"tombolo/internal/wording"
@@ -69,12 +71,12 @@ func (c *Cluster) RegistrationAnnotationKeys() []string {
 }
 
 // checkRegistrationLabels finds labels that Tombolo sets on the registration.
-func checkRegistrationLabels(v *File, c *Cluster) {
+func checkRegistrationLabels(v *check.File, c *Cluster) {
 	own := c.RegistrationLabels()
 	for _, key := range slices.Sorted(maps.Keys(c.Labels)) {
 		at := strict.Path("labels").Key(key)
 		switch {
-		case key == secretTypeLabel:
+		case key == gitops.SecretTypeLabel:
 			v.KeyProblem(at, "remove it", "is set by Tombolo, for Argo CD")
 		case strings.HasPrefix(key, "tombolo/"), strings.HasPrefix(key, AddonLabelPrefix):
 			v.KeyProblem(at, "use another prefix", "is a label that Tombolo sets on the cluster's registration")
@@ -85,7 +87,7 @@ func checkRegistrationLabels(v *File, c *Cluster) {
 }
 
 // checkRegistrationAnnotations finds annotations that Tombolo sets on the registration.
-func checkRegistrationAnnotations(v *File, c *Cluster) {
+func checkRegistrationAnnotations(v *check.File, c *Cluster) {
 	bare := *c
 	bare.Annotations = nil
 	own := bare.RegistrationAnnotationKeys()

@@ -6,12 +6,21 @@ import (
 
 	"tombolo/config/addon"
 	"tombolo/config/awsfacts"
+	"tombolo/config/check"
+	"tombolo/config/cloud"
+	"tombolo/config/egress"
+	"tombolo/config/gitops"
+	"tombolo/config/kubernetes"
+	"tombolo/config/network"
+	"tombolo/config/nodes"
+	"tombolo/config/services"
 	"tombolo/config/strict"
+	"tombolo/config/windows"
 )
 
 // newFile is the file of a cluster, to be checked.
-func newFile(doc *strict.Document, c *Cluster) *File {
-	return &File{
+func newFile(doc *strict.Document, c *Cluster) *check.File {
+	return &check.File{
 		Doc: doc, Format: c.format(), Name: c.Name, Provider: c.Cloud.Provider, Region: c.Cloud.Region, Account: c.Cloud.Account, Day: today(),
 		OfAccount: c.Account != nil, Existing: c.IsExisting(), Spoke: c.IsSpoke(),
 		Proxied: c.Egress.Proxy.URL != "", Mirrored: len(c.Egress.Images.Mirrors) > 0,
@@ -23,63 +32,63 @@ func newFile(doc *strict.Document, c *Cluster) *File {
 func validate(doc *strict.Document, c *Cluster) {
 	v := newFile(doc, c)
 	checkMetadata(v, c)
-	CheckWindows(v, c.ChangeWindows, c.Drift)
+	windows.Check(v, c.ChangeWindows, c.Drift)
 	if c.onAzure() {
 		checkAzure(v, c)
 	} else {
 		checkAWS(v, c)
 	}
-	CheckNamespaces(v, c.Namespaces)
+	services.CheckNamespaces(v, c.Namespaces)
 	checkAddons(v, c)
-	CheckServices(v, c.Services, ServicesAround{Namespaces: c.namespaces(), LacksAgent: c.lacksAgent()})
-	if c.GitOps.Engine == ArgoCD && doc.Sound("gitops.engine", hubPath) {
+	services.Check(v, c.Services, services.Around{Namespaces: c.namespaces(), LacksAgent: c.lacksAgent()})
+	if c.GitOps.Engine == gitops.ArgoCD && doc.Sound("gitops.engine", gitops.HubPath) {
 		checkRegistrationLabels(v, c)
 		checkRegistrationAnnotations(v, c)
 	}
-	CheckGitOps(v, c.GitOps, GitOpsAround{
-		Addons: c.Addons, Namespaces: c.Namespaces, EngineNamespace: c.EngineNamespace(), Version: c.Kubernetes.Version, Neighbours: neighbours,
+	gitops.Check(v, c.GitOps, gitops.Around{
+		Addons: c.Addons, Namespaces: c.ownNamespaces(), EngineNamespace: c.EngineNamespace(), Version: c.Kubernetes.Version, Neighbours: neighbours,
 	})
 }
 
 // checkAWS checks what only AWS requires.
-func checkAWS(v *File, c *Cluster) {
+func checkAWS(v *check.File, c *Cluster) {
 	checkNames(v)
-	CheckCloud(v, c.Cloud, c.AddonRoles)
+	cloud.Check(v, c.Cloud, c.AddonRoles)
 	checkTags(v, c.Tags)
 	requireNetwork(v)
-	CheckNetwork(v, c.Network)
+	network.Check(v, c.Network)
 	tooLong := c.egressTooLong()
-	CheckEgress(v, c.Egress, tooLong)
-	CheckKubernetes(v, c.Kubernetes, Around{
+	egress.Check(v, c.Egress, tooLong)
+	kubernetes.Check(v, c.Kubernetes, nodes.Around{
 		Version: c.Kubernetes.Nodes(), Network: c.Network, Egress: c.NodeEgress(), OfNodes: c.Egress.OfNodes(), TooLong: tooLong != nil,
 	})
 	checkSignIn(v, c)
 }
 
 // checkAzure checks what only Azure requires.
-func checkAzure(v *File, c *Cluster) {
+func checkAzure(v *check.File, c *Cluster) {
 	checkAzureNames(v, c)
 	checkAzureTags(v, c)
 	requireNetwork(v)
 	most := 0
-	if SoundSizes(v, c.Kubernetes.NodeGroups) {
-		most = MostNodes(c.Kubernetes.NodeGroups)
+	if nodes.SoundSizes(v, c.Kubernetes.NodeGroups) {
+		most = nodes.MostNodes(c.Kubernetes.NodeGroups)
 	}
-	CheckAzureNetwork(v, c.Network, most)
-	CheckAzureEgress(v, c.Egress)
-	CheckAzureKubernetes(v, c.Kubernetes, c.Network.CIDR)
+	network.CheckOnAzure(v, c.Network, most)
+	egress.CheckOnAzure(v, c.Egress)
+	kubernetes.CheckOnAzure(v, c.Kubernetes, c.Network.CIDR)
 	checkSignIn(v, c)
 }
 
 // requireNetwork reports a missing network, which only an existing cluster may do without.
-func requireNetwork(v *File) {
+func requireNetwork(v *check.File) {
 	if !v.Existing {
 		v.Require("", reflect.TypeFor[Cluster](), "network")
 	}
 }
 
 // checkSignIn refuses Headlamp's sign-in where the Kubernetes API would not take its tokens.
-func checkSignIn(v *File, c *Cluster) {
+func checkSignIn(v *check.File, c *Cluster) {
 	const secret = strict.Path("addons.headlamp.oidcSecret")
 	headlamp, on := c.Addons["headlamp"].(*addon.HeadlampOptions)
 	if !on || headlamp.OIDCSecret == "" || c.Kubernetes.IdentityProvider != nil && !c.IsExisting() && !c.onAzure() {
@@ -101,18 +110,24 @@ func checkSignIn(v *File, c *Cluster) {
 
 // namespaces are those that are there when services are made.
 func (c *Cluster) namespaces() []string {
-	names := []string{c.EngineNamespace()}
-	for _, n := range c.Namespaces {
-		names = append(names, n.Name)
-	}
+	names := append([]string{c.EngineNamespace()}, c.ownNamespaces()...)
 	for _, a := range c.Addons.Enabled() {
 		names = append(names, a.Namespace)
 	}
 	return names
 }
 
+// ownNamespaces are the namespaces of the file.
+func (c *Cluster) ownNamespaces() []string {
+	var names []string
+	for _, n := range c.Namespaces {
+		names = append(names, n.Name)
+	}
+	return names
+}
+
 // lacksAgent says that nothing brings the agent of Pod Identity to the nodes.
 func (c *Cluster) lacksAgent() bool {
-	agent := func(a ManagedAddon) bool { return a.Name == awsfacts.PodIdentityAgent }
+	agent := func(a kubernetes.ManagedAddon) bool { return a.Name == awsfacts.PodIdentityAgent }
 	return !c.IsExisting() && !c.Kubernetes.Auto() && !slices.ContainsFunc(c.Kubernetes.Addons, agent)
 }

@@ -62,6 +62,9 @@ func Keeps(words string) []Case {
 // RebuildRemedy is what is left to do about a change that a live cluster does not take.
 const RebuildRemedy = "take the change back, or make the cluster anew: `tombolo destroy`, then `tombolo up`"
 
+// RollsAll are the words of a change by which EKS rolls the nodes of all groups.
+const RollsAll = "the launch template gets a new version, and EKS rolls the nodes of every group"
+
 // Outside are the words of a change that nothing in the cluster is made of.
 const Outside = "it is read by tombolo; nothing in the cluster changes"
 
