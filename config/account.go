@@ -52,12 +52,8 @@ type Account struct {
 }
 
 var accountFields = field.Of[Account](map[string]field.Descriptor{
-	"Version": {Rule: strict.Rule{What: "a supported version of the account format", Example: "1", Numbers: []int{AccountVersion}}},
-	"Name": {
-		Rule: strict.Rule{
-			What: "a DNS label", Example: "acme-prod", Pattern: form.DNSLabel, MaxLength: maxAccountName, Advice: form.AsLabel,
-		},
-	},
+	"Version":   {Rule: strict.Rule{What: "a supported version of the account format", Example: "1", Numbers: []int{AccountVersion}}},
+	"Name":      {Rule: strict.Rule{What: "a DNS label", Example: "acme-prod", Pattern: form.DNSLabel, MaxLength: maxAccountName, Advice: form.AsLabel}},
 	"Protect":   {Rule: strict.Rule{Default: false}},
 	"Cloud":     {},
 	"Tags":      {},
@@ -75,12 +71,8 @@ type StateStore struct {
 }
 
 var stateStoreFields = field.Of[StateStore](map[string]field.Descriptor{
-	"BucketARN": {
-		Rule: strict.Rule{
-			What: "the ARN of an S3 bucket", Pattern: check.BucketARN, Example: "arn:aws:s3:::acme-state",
-		},
-	},
-	"KeyARN": {Rule: form.KMSKeyARN()},
+	"BucketARN": {Rule: strict.Rule{What: "the ARN of an S3 bucket", Pattern: check.BucketARN, Example: "arn:aws:s3:::acme-state"}},
+	"KeyARN":    {Rule: form.KMSKeyARN()},
 })
 
 // GitHost is where the pipelines run.
@@ -119,27 +111,14 @@ type Pipelines struct {
 }
 
 var pipelinesFields = field.Of[Pipelines](map[string]field.Descriptor{
-	"From": {
-		Rule: strict.Rule{
-			What: "the name of an account file", Example: "acme", Pattern: form.DNSLabel, MaxLength: maxAccountName, Advice: form.AsLabel,
-		},
-	},
-	"Host":       {Rule: strict.Rule{What: "a Git host that Tombolo knows", Allowed: form.Texts(GitHub, GitLab)}},
-	"Repository": {Rule: strict.Rule{What: "the path of a repository", Example: "acme/clusters", Pattern: check.Repository}},
-	"Issuer":     {Rule: strict.Rule{What: "an issuer without https://", Example: "gitlab.example.com", Pattern: check.Issuer}},
-	"Audience": {
-		Rule: strict.Rule{
-			What: "an audience", Example: "sts.amazonaws.com", Pattern: regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9:._/-]*$`), MaxLength: 255,
-		},
-	},
-	"ProviderARN": {
-		Rule: strict.Rule{
-			What: "the ARN of an OIDC provider", Pattern: check.OidcProvider,
-			Example: "arn:aws:iam::111122223333:oidc-provider/token.actions.githubusercontent.com",
-		},
-	},
-	"Preview": {},
-	"Apply":   {},
+	"From":        {Rule: strict.Rule{What: "the name of an account file", Example: "acme", Pattern: form.DNSLabel, MaxLength: maxAccountName, Advice: form.AsLabel}},
+	"Host":        {Rule: strict.Rule{What: "a Git host that Tombolo knows", Allowed: form.Texts(GitHub, GitLab)}},
+	"Repository":  {Rule: strict.Rule{What: "the path of a repository", Example: "acme/clusters", Pattern: check.Repository}},
+	"Issuer":      {Rule: strict.Rule{What: "an issuer without https://", Example: "gitlab.example.com", Pattern: check.Issuer}},
+	"Audience":    {Rule: strict.Rule{What: "an audience", Example: "sts.amazonaws.com", Pattern: regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9:._/-]*$`), MaxLength: 255}},
+	"ProviderARN": {Rule: strict.Rule{What: "the ARN of an OIDC provider", Pattern: check.OidcProvider, Example: "arn:aws:iam::111122223333:oidc-provider/token.actions.githubusercontent.com"}},
+	"Preview":     {},
+	"Apply":       {},
 })
 
 // PreviewRole is the role of the jobs that read: previews and drift.
@@ -186,14 +165,9 @@ type ApplyRole struct {
 }
 
 var applyRoleFields = field.Of[ApplyRole](map[string]field.Descriptor{
-	"Environments": {Rule: environments(defaultApplyEnvironments())},
-	"Branch":       {Rule: strict.Rule{What: "the name of a branch", Example: "main", Pattern: check.GitName, Default: gitlabBranch}},
-	"PolicyARNs": {
-		Rule: strict.Rule{
-			What: "the ARN of an IAM policy", Noun: "policy", Pattern: form.PolicyARN, MinItems: 1,
-			Example: "arn:aws:iam::111122223333:policy/clusters",
-		},
-	},
+	"Environments":        {Rule: environments(defaultApplyEnvironments())},
+	"Branch":              {Rule: strict.Rule{What: "the name of a branch", Example: "main", Pattern: check.GitName, Default: gitlabBranch}},
+	"PolicyARNs":          {Rule: strict.Rule{What: "the ARN of an IAM policy", Noun: "policy", Pattern: form.PolicyARN, MinItems: 1, Example: "arn:aws:iam::111122223333:policy/clusters"}},
 	"PermissionsBoundary": {Rule: cloud.Boundary()},
 	"SessionHours":        {Rule: strict.Rule{Least: new(1), Most: new(12), Default: defaultSessionHours}},
 })

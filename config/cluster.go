@@ -92,17 +92,15 @@ type Cluster struct {
 }
 
 var clusterFields = field.Of[Cluster](map[string]field.Descriptor{
-	"Version": {
-		Rule:   strict.Rule{What: "a supported version of the format", Example: "1", Numbers: []int{Version}},
-		Change: field.Changes("it is the format of the file; nothing in the cluster changes"),
-	},
+	"Version": {Rule: strict.Rule{What: "a supported version of the format", Example: "1", Numbers: []int{Version}}, Change: field.Changes("it is the format of the file; nothing in the cluster changes")},
 	"Name": {
-		Rule:   form.Label("demo"),
-		Change: []field.Case{{Effect: field.Impossible, Words: "another name is another cluster, beside this one", Remedy: "take the name back, or destroy the cluster of the old name with its old file"}},
+		Rule: form.Label("demo"),
+		Change: []field.Case{
+			{Effect: field.Impossible, Words: "another name is another cluster, beside this one", Remedy: "take the name back, or destroy the cluster of the old name with its old file"},
+		},
 	},
 	"Environment": {
-		Rule:        form.Label("dev"),
-		Change:      field.Always(field.RollsNodes, "it is a tag of every resource: "+field.RollsAll),
+		Rule: form.Label("dev"), Change: field.Always(field.RollsNodes, "it is a tag of every resource: "+field.RollsAll),
 		AzureChange: field.Changes("it is a tag of every resource: " + aksTagWords),
 	},
 	"Wave":          {Rule: strict.Rule{Least: new(0), Most: new(99), Default: 0}, Change: field.Changes(field.Outside)},
@@ -114,18 +112,14 @@ var clusterFields = field.Of[Cluster](map[string]field.Descriptor{
 	"Network":       {},
 	"Kubernetes":    {},
 	"Egress":        {},
-	"Namespaces": {
-		Change: []field.Case{
-			{When: "removed", Effect: field.InPlace, Words: "the namespace is deleted with everything in it", Applies: field.Change.TakesAway},
-			{Effect: field.InPlace, Words: "the namespace is made"},
-		},
-	},
-	"Addons": {
-		Change: []field.Case{
-			{When: "turned off", Effect: field.InPlace, Words: "once Git has removed the addon, what it has in the cloud is deleted; a bucket with objects is not", Applies: field.Change.TakesAway},
-			{Effect: field.InPlace, Words: "what the addon needs in the cloud is made, and the engine installs it"},
-		},
-	},
+	"Namespaces": {Change: []field.Case{
+		{When: "removed", Effect: field.InPlace, Words: "the namespace is deleted with everything in it", Applies: field.Change.TakesAway},
+		{Effect: field.InPlace, Words: "the namespace is made"},
+	}},
+	"Addons": {Change: []field.Case{
+		{When: "turned off", Effect: field.InPlace, Words: "once Git has removed the addon, what it has in the cloud is deleted; a bucket with objects is not", Applies: field.Change.TakesAway},
+		{Effect: field.InPlace, Words: "what the addon needs in the cloud is made, and the engine installs it"},
+	}},
 	"Services": {
 		Change: []field.Case{
 			{When: "removed", Effect: field.InPlace, Words: "the service's role and ConfigMap are deleted", Applies: field.Change.TakesAway},

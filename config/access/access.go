@@ -52,29 +52,17 @@ var accessFields = field.Of[Access](map[string]field.Descriptor{
 		Change: field.Changes("the access entry is made under its new name and deleted under the old one: give another principal, too, or EKS refuses the second entry"),
 	},
 	"PrincipalARN": {
-		Rule: strict.Rule{
-			What: "the ARN of an IAM role or user", Pattern: form.PrincipalARN, Advice: form.PrincipalAdvice,
-			Example: "arn:aws:iam::111122223333:role/developer",
-		},
+		Rule:   strict.Rule{What: "the ARN of an IAM role or user", Pattern: form.PrincipalARN, Advice: form.PrincipalAdvice, Example: "arn:aws:iam::111122223333:role/developer"},
 		Change: field.Changes("the access entry is replaced: the new principal gets the rights, the old one loses them"),
 	},
-	"Policy": {
-		Rule:   strict.Rule{What: "an access policy", Allowed: form.Texts(accessPolicies()...)},
-		Change: field.Changes("the policy is taken off the entry, and the other one put on"),
-	},
+	"Policy": {Rule: strict.Rule{What: "an access policy", Allowed: form.Texts(accessPolicies()...)}, Change: field.Changes("the policy is taken off the entry, and the other one put on")},
 	"Namespaces": {
-		Rule: strict.Rule{
-			What: "the name of a namespace", Noun: "namespace", Example: "team-a", Pattern: namespacePattern, MaxLength: form.MaxLabel,
-		},
-		Change:    field.Changes("the policy is taken off the entry, and put on with the other namespaces"),
-		Unordered: true,
+		Rule:   strict.Rule{What: "the name of a namespace", Noun: "namespace", Example: "team-a", Pattern: namespacePattern, MaxLength: form.MaxLabel},
+		Change: field.Changes("the policy is taken off the entry, and put on with the other namespaces"), Unordered: true,
 	},
 	"Groups": {
-		Rule: strict.Rule{
-			What: "the name of a Kubernetes group", Noun: "group", Example: "team-a", Pattern: regexp.MustCompile(`^\S+$`), Advice: groupAdvice,
-		},
-		Change:    field.Changes("EKS changes the groups of the entry"),
-		Unordered: true,
+		Rule:   strict.Rule{What: "the name of a Kubernetes group", Noun: "group", Example: "team-a", Pattern: regexp.MustCompile(`^\S+$`), Advice: groupAdvice},
+		Change: field.Changes("EKS changes the groups of the entry"), Unordered: true,
 	},
 })
 
@@ -95,19 +83,12 @@ var principalFields = field.Of[Principal](map[string]field.Descriptor{
 		AzureChange: field.Changes("it names the group in the file; nothing in the cluster changes"),
 	},
 	"PrincipalARN": {
-		Rule: strict.Rule{
-			What: "the ARN of an IAM role or user", Pattern: form.PrincipalARN, Advice: form.PrincipalAdvice,
-			Example: "arn:aws:iam::111122223333:role/platform-admin",
-		},
-		Change:  field.Changes("the access entry is replaced: the new principal gets the rights, the old one loses them"),
-		Instead: "group",
-		Remedy:  "use group, the object id of a group of Entra",
+		Rule:   strict.Rule{What: "the ARN of an IAM role or user", Pattern: form.PrincipalARN, Advice: form.PrincipalAdvice, Example: "arn:aws:iam::111122223333:role/platform-admin"},
+		Change: field.Changes("the access entry is replaced: the new principal gets the rights, the old one loses them"), Instead: "group", Remedy: "use group, the object id of a group of Entra",
 	},
 	"Group": {
-		Rule:    form.UUIDRule("the object id of a group of Entra"),
-		Change:  field.Changes("the new group gets the rights, and the old one loses them"),
-		Instead: "principalArn",
-		Remedy:  "use principalArn, the ARN of an IAM role or user",
+		Rule: form.UUIDRule("the object id of a group of Entra"), Change: field.Changes("the new group gets the rights, and the old one loses them"), Instead: "principalArn",
+		Remedy: "use principalArn, the ARN of an IAM role or user",
 	},
 })
 

@@ -35,40 +35,20 @@ type IdentityProvider struct {
 
 var identityProviderFields = field.Of[IdentityProvider](map[string]field.Descriptor{
 	"IssuerURL": {
-		Rule: strict.Rule{
-			What: "the https URL of an issuer", Example: "https://auth.example.com/application/o/kubernetes/",
-			Pattern: regexp.MustCompile(`^https://\S+$`), Secret: true,
-		},
+		Rule:   strict.Rule{What: "the https URL of an issuer", Example: "https://auth.example.com/application/o/kubernetes/", Pattern: regexp.MustCompile(`^https://\S+$`), Secret: true},
 		Change: field.Changes(providerWords),
 	},
-	"ClientID": {
-		Rule: strict.Rule{
-			What: "the id of a client", Example: "kubernetes", Pattern: regexp.MustCompile(`^\S+$`),
-		},
-		Change: field.Changes(providerWords),
-	},
+	"ClientID": {Rule: strict.Rule{What: "the id of a client", Example: "kubernetes", Pattern: regexp.MustCompile(`^\S+$`)}, Change: field.Changes(providerWords)},
 	"UsernameClaim": {
-		Rule: strict.Rule{
-			What: "the name of a claim", Example: "preferred_username", Pattern: regexp.MustCompile(`^\S+$`), Default: DefaultUsernameClaim,
-		},
-		Change: field.Changes(providerWords),
+		Rule: strict.Rule{What: "the name of a claim", Example: "preferred_username", Pattern: regexp.MustCompile(`^\S+$`), Default: DefaultUsernameClaim}, Change: field.Changes(providerWords),
 	},
 	"UsernamePrefix": {
-		Rule: strict.Rule{
-			What: "a prefix that ends with a colon", Example: "oidc:", Pattern: claimPrefix, Advice: claimPrefixAdvice, Default: DefaultClaimPrefix,
-		},
+		Rule:   strict.Rule{What: "a prefix that ends with a colon", Example: "oidc:", Pattern: claimPrefix, Advice: claimPrefixAdvice, Default: DefaultClaimPrefix},
 		Change: field.Changes(providerWords + "; bindings of users name them with the new prefix"),
 	},
-	"GroupsClaim": {
-		Rule: strict.Rule{
-			What: "the name of a claim", Example: "groups", Pattern: regexp.MustCompile(`^\S+$`), Default: DefaultGroupsClaim,
-		},
-		Change: field.Changes(providerWords),
-	},
+	"GroupsClaim": {Rule: strict.Rule{What: "the name of a claim", Example: "groups", Pattern: regexp.MustCompile(`^\S+$`), Default: DefaultGroupsClaim}, Change: field.Changes(providerWords)},
 	"GroupsPrefix": {
-		Rule: strict.Rule{
-			What: "a prefix that ends with a colon", Example: "oidc:", Pattern: claimPrefix, Advice: claimPrefixAdvice, Default: DefaultClaimPrefix,
-		},
+		Rule:   strict.Rule{What: "a prefix that ends with a colon", Example: "oidc:", Pattern: claimPrefix, Advice: claimPrefixAdvice, Default: DefaultClaimPrefix},
 		Change: field.Changes(providerWords + "; bindings of groups name them with the new prefix"),
 	},
 	"RequiredClaims": {Change: field.Changes(providerWords)},

@@ -24,15 +24,10 @@ type AuthentikOptions struct {
 
 var authentikOptionsFields = field.Of[AuthentikOptions](map[string]field.Descriptor{
 	"SecretPath": {
-		Rule: strict.Rule{
-			What: "the name of a secret in Secrets Manager", Example: "demo/authentik",
-			Pattern: regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]+$`), MaxLength: 512,
-		},
+		Rule: strict.Rule{What: "the name of a secret in Secrets Manager", Example: "demo/authentik", Pattern: regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]+$`), MaxLength: 512},
 		// https://learn.microsoft.com/azure/azure-resource-manager/management/resource-name-rules#microsoftkeyvault
-		AzureRule: &strict.Rule{
-			What: "the name of a secret in a key vault", Example: "authentik", Pattern: regexp.MustCompile(`^[0-9A-Za-z-]+$`), MaxLength: 127,
-		},
-		Change: field.Changes("authentik starts anew with the other secret"),
+		AzureRule: &strict.Rule{What: "the name of a secret in a key vault", Example: "authentik", Pattern: regexp.MustCompile(`^[0-9A-Za-z-]+$`), MaxLength: 127},
+		Change:    field.Changes("authentik starts anew with the other secret"),
 	},
 	"Host": {Rule: hosts, Change: field.Changes("the engine follows the values: the route has the other name, and external-dns makes its record")},
 })

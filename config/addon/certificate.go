@@ -22,15 +22,11 @@ type CertificateOptions struct {
 
 var certificateOptionsFields = field.Of[CertificateOptions](map[string]field.Descriptor{
 	"Domain": {
-		Rule: strict.Rule{
-			What: "a domain name, with or without *. before it", Example: "*.example.com", Pattern: certificateName, MaxLength: 64,
-		},
+		Rule:   strict.Rule{What: "a domain name, with or without *. before it", Example: "*.example.com", Pattern: certificateName, MaxLength: 64},
 		Change: field.Changes("another certificate is made and published, and the old one deleted when no load balancer uses it"),
 	},
 	"AlternativeNames": {
-		Rule: strict.Rule{
-			What: "a domain name, with or without *. before it", Noun: "name", Example: "www.example.com", Pattern: certificateName, MaxLength: 253,
-		},
+		Rule:   strict.Rule{What: "a domain name, with or without *. before it", Noun: "name", Example: "www.example.com", Pattern: certificateName, MaxLength: 253},
 		Change: field.Changes("another certificate is made and published, and the old one deleted when no load balancer uses it"),
 	},
 	"Zone": {},

@@ -27,8 +27,7 @@ type DNSOptions struct {
 
 var dnsOptionsFields = field.Of[DNSOptions](map[string]field.Descriptor{
 	"Zones": {
-		Rule:        strict.Rule{Noun: "zone", MinItems: 1},
-		Change:      field.Changes("the role's policy changes, and the engine follows the values"),
+		Rule: strict.Rule{Noun: "zone", MinItems: 1}, Change: field.Changes("the role's policy changes, and the engine follows the values"),
 		AzureChange: field.Changes("the roles of the identity change, and the engine follows the values"),
 	},
 	"Policy": {
@@ -44,10 +43,7 @@ var dnsOptionsFields = field.Of[DNSOptions](map[string]field.Descriptor{
 		Remedy: "remove it: zones may be in another subscription, and core gives the role on them",
 	},
 	"AssumeRoleExternalID": {
-		Rule: strict.Rule{
-			What: "an external id", Example: "acme-dns", Pattern: regexp.MustCompile(`^[\w+=,.@:/-]{2,}$`), MaxLength: 1224,
-		},
-		Change: field.Changes("the engine follows the values"),
+		Rule: strict.Rule{What: "an external id", Example: "acme-dns", Pattern: regexp.MustCompile(`^[\w+=,.@:/-]{2,}$`), MaxLength: 1224}, Change: field.Changes("the engine follows the values"),
 		Remedy: "remove it: zones may be in another subscription, and core gives the role on them",
 	},
 })

@@ -26,16 +26,11 @@ type HeadlampOptions struct {
 var headlampOptionsFields = field.Of[HeadlampOptions](map[string]field.Descriptor{
 	"Host": {Rule: hosts, Change: field.Changes("the engine follows the values: the route has the other name, and external-dns makes its record")},
 	"OIDCSecret": {
-		Rule: strict.Rule{
-			What: "the name of a Secret", Example: "headlamp-oidc", MaxLength: 253,
-			Pattern: regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$`),
-		},
+		Rule:   strict.Rule{What: "the name of a Secret", Example: "headlamp-oidc", MaxLength: 253, Pattern: regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$`)},
 		Change: field.Changes("the engine follows the values: Headlamp starts anew, and signs people in by the provider or takes their own tokens"),
 	},
 	"OIDCScopes": {
-		Rule: strict.Rule{
-			What: "a scope", Noun: "scope", Example: "groups", Pattern: regexp.MustCompile(`^[!#-+.-\[\]-~]+$`),
-		},
+		Rule:   strict.Rule{What: "a scope", Noun: "scope", Example: "groups", Pattern: regexp.MustCompile(`^[!#-+.-\[\]-~]+$`)},
 		Change: field.Changes("the engine follows the values: Headlamp starts anew and asks the provider for the other scopes"),
 	},
 })

@@ -38,21 +38,15 @@ type KarpenterOptions struct {
 var karpenterOptionsFields = field.Of[KarpenterOptions](map[string]field.Descriptor{
 	"CPULimit": {Rule: strict.Rule{Least: new(1), Default: 1000}, Change: field.Changes("the infra ConfigMap changes; nodes that run stay")},
 	"AMIAlias": {
-		Rule: strict.Rule{
-			What: "an alias of an image, family@release", Example: "al2023@v20260715", Pattern: amiAlias, Default: "al2023@latest",
-		},
+		Rule:   strict.Rule{What: "an alias of an image, family@release", Example: "al2023@v20260715", Pattern: amiAlias, Default: "al2023@latest"},
 		Change: field.Changes("the infra ConfigMap changes, and Karpenter replaces its nodes at the rate of the budgets"),
 	},
 	"Capacity": {
-		Rule: strict.Rule{
-			What: "a capacity type", Noun: "capacity type", Allowed: []string{"on-demand", "spot"}, MinItems: 1, Default: defaultCapacity(),
-		},
+		Rule:   strict.Rule{What: "a capacity type", Noun: "capacity type", Allowed: []string{"on-demand", "spot"}, MinItems: 1, Default: defaultCapacity()},
 		Change: field.Changes("the infra ConfigMap changes, and Karpenter replaces nodes that it may no longer have, at the rate of the budgets"),
 	},
 	"Architectures": {
-		Rule: strict.Rule{
-			What: "an architecture", Noun: "architecture", Allowed: []string{"amd64", "arm64"}, MinItems: 1, Default: defaultArchitectures(),
-		},
+		Rule:   strict.Rule{What: "an architecture", Noun: "architecture", Allowed: []string{"amd64", "arm64"}, MinItems: 1, Default: defaultArchitectures()},
 		Change: field.Changes("the infra ConfigMap changes, and Karpenter replaces nodes that it may no longer have, at the rate of the budgets"),
 	},
 	"KMSKeyARN": {Rule: kmsKeys, Change: field.Changes("the role's policy and the infra ConfigMap change, and Karpenter replaces its nodes at the rate of the budgets")},

@@ -30,11 +30,7 @@ var kedaOptionsFields = field.Of[KEDAOptions](map[string]field.Descriptor{
 		Change: field.Changes("the role is made, changed or deleted, and the engine follows the values"),
 		Remedy: "remove it: the scalers of Azure take the identity that a TriggerAuthentication names",
 	},
-	"CloudWatch": {
-		Rule:   strict.Rule{Default: false},
-		Change: field.Changes("the role is made, changed or deleted, and the engine follows the values"),
-		Remedy: "remove it: CloudWatch is AWS's",
-	},
+	"CloudWatch": {Rule: strict.Rule{Default: false}, Change: field.Changes("the role is made, changed or deleted, and the engine follows the values"), Remedy: "remove it: CloudWatch is AWS's"},
 })
 
 // kedaAccount is the service account of the chart's operator, which is what calls AWS:

@@ -24,8 +24,7 @@ type LokiOptions struct {
 
 var lokiOptionsFields = field.Of[LokiOptions](map[string]field.Descriptor{
 	"RetentionDays": {
-		Rule:        strict.Rule{Least: new(1), Default: 30},
-		Change:      field.Changes("the bucket's lifecycle changes, and the engine follows the values; a shorter one deletes older logs"),
+		Rule: strict.Rule{Least: new(1), Default: 30}, Change: field.Changes("the bucket's lifecycle changes, and the engine follows the values; a shorter one deletes older logs"),
 		AzureChange: field.Changes("the lifecycle of core's container changes, and the engine follows the values; a shorter one deletes older logs"),
 	},
 	"KMSKeyARN": {

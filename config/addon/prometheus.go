@@ -26,9 +26,7 @@ type PrometheusOptions struct {
 var prometheusOptionsFields = field.Of[PrometheusOptions](map[string]field.Descriptor{
 	"RetentionDays": {Rule: strict.Rule{Least: new(1), Default: 15}, Change: field.Changes("the engine follows the values; a shorter one deletes older metrics")},
 	"Storage": {
-		Rule: strict.Rule{
-			What: "a size in Gi or Ti", Example: "50Gi", Pattern: regexp.MustCompile(`^[1-9][0-9]{0,4}[GT]i$`), Default: "50Gi",
-		},
+		Rule:   strict.Rule{What: "a size in Gi or Ti", Example: "50Gi", Pattern: regexp.MustCompile(`^[1-9][0-9]{0,4}[GT]i$`), Default: "50Gi"},
 		Change: field.Changes("the engine follows the values; a claim that exists keeps its size"),
 	},
 	"Host": {Rule: hosts, Change: field.Changes("the engine follows the values: the route or Ingress has the other name, and external-dns makes its record")},

@@ -70,9 +70,7 @@ type OperatorSystem struct {
 
 var operatorSystemFields = field.Of[OperatorSystem](map[string]field.Descriptor{
 	"Name": {
-		Rule: strict.Rule{
-			What: "the name of a system", Example: "shop", Pattern: regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`), MaxLength: 63,
-		},
+		Rule:        strict.Rule{What: "the name of a system", Example: "shop", Pattern: regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`), MaxLength: 63},
 		AzureChange: field.Changes("the identity is made anew under the other name, and the old one deleted"),
 	},
 	"ResourceGroup": {AzureRule: new(form.ResourceGroupRule("demo-shop")), AzureChange: field.Changes("another resource group is made, and the old one deleted with all that is in it")},
@@ -80,10 +78,7 @@ var operatorSystemFields = field.Of[OperatorSystem](map[string]field.Descriptor{
 		AzureRule:   &strict.Rule{What: "the id of a resource group", Example: form.ExampleGroup, Pattern: form.OperatorScope, Advice: form.IDAdvice(form.OperatorScope)},
 		AzureChange: field.Changes("the role is taken and given on the other scope; what the system has in the old one stays, and it cannot change it any more"),
 	},
-	"Role": {
-		AzureRule:   &strict.Rule{What: "a role", Example: azurefacts.Contributor, Pattern: form.RoleText},
-		AzureChange: field.Changes("the old role is taken, and the other one given"),
-	},
+	"Role":   {AzureRule: &strict.Rule{What: "a role", Example: azurefacts.Contributor, Pattern: form.RoleText}, AzureChange: field.Changes("the old role is taken, and the other one given")},
 	"Reason": {AzureChange: field.Changes("it explains the scope; nothing in the cluster changes")},
 })
 

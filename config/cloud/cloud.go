@@ -45,26 +45,19 @@ type Cloud struct {
 var cloudFields = field.Of[Cloud](map[string]field.Descriptor{
 	"Provider": {Rule: strict.Rule{What: "a supported cloud", Allowed: form.Texts(field.Providers()...)}, Change: field.Keeps("a cluster stays in its cloud")},
 	"Region": {
-		Rule: strict.Rule{What: "a supported AWS region", Example: "eu-central-1", Allowed: awsfacts.Regions()},
-		AzureRule: &strict.Rule{
-			What: "a region of Azure", Example: "germanywestcentral", Allowed: azurefacts.Regions(), Advice: azureRegionAdvice,
-		},
-		Change: field.Keeps("a cluster stays in its region"),
+		Rule:      strict.Rule{What: "a supported AWS region", Example: "eu-central-1", Allowed: awsfacts.Regions()},
+		AzureRule: &strict.Rule{What: "a region of Azure", Example: "germanywestcentral", Allowed: azurefacts.Regions(), Advice: azureRegionAdvice},
+		Change:    field.Keeps("a cluster stays in its region"),
 	},
 	"Account": {Rule: form.AWSAccount(), AzureRule: new(form.UUIDRule("the id of a subscription")), Change: field.Keeps("a cluster stays in its account")},
 	"Tenant":  {Rule: form.UUIDRule("the id of a tenant"), Change: field.Keeps("a cluster stays in its tenant"), Remedy: "remove it: an AWS account has no tenant"},
 	"ResourceGroup": {
-		Rule:   form.ResourceGroupRule("demo"),
-		Change: field.Keeps("Azure moves none of the cluster's resources to another group"),
+		Rule: form.ResourceGroupRule("demo"), Change: field.Keeps("Azure moves none of the cluster's resources to another group"),
 		Remedy: "remove it: AWS has no resource groups that resources are in",
 	},
 	"Profile": {
-		Rule: strict.Rule{
-			What: "an AWS profile", Example: "platform-dev",
-			Pattern: regexp.MustCompile(`^\S(.*\S)?$`),
-		},
-		Change: field.Changes("it is where tombolo takes credentials from; nothing in the cluster changes"),
-		Remedy: "remove it: credentials are those of the environment, or of az login",
+		Rule:   strict.Rule{What: "an AWS profile", Example: "platform-dev", Pattern: regexp.MustCompile(`^\S(.*\S)?$`)},
+		Change: field.Changes("it is where tombolo takes credentials from; nothing in the cluster changes"), Remedy: "remove it: credentials are those of the environment, or of az login",
 	},
 	"AssumeRole": {
 		Change: field.Changes("as it says, the role is assumed, or no longer, for what is done in the account; the creator's access entry stays"),
@@ -124,23 +117,13 @@ func sessionName(of string) string {
 
 var assumeRoleFields = field.Of[AssumeRole](map[string]field.Descriptor{
 	"RoleARN": {
-		Rule: strict.Rule{
-			What: "the ARN of an IAM role", Pattern: form.RoleARN, Advice: form.PrincipalAdvice, Example: "arn:aws:iam::111122223333:role/tombolo",
-		},
+		Rule: strict.Rule{What: "the ARN of an IAM role", Pattern: form.RoleARN, Advice: form.PrincipalAdvice, Example: "arn:aws:iam::111122223333:role/tombolo"},
 		// Who makes a request is no property of what it makes.
 		Change: field.Changes(assumedWords),
 	},
-	"ExternalID": {
-		Rule: strict.Rule{
-			What: "an external id", Example: "acme-platform", Pattern: regexp.MustCompile(`^[\w+=,.@:/-]{2,}$`), MaxLength: 1224,
-		},
-		Change: field.Changes(assumedWords),
-	},
+	"ExternalID": {Rule: strict.Rule{What: "an external id", Example: "acme-platform", Pattern: regexp.MustCompile(`^[\w+=,.@:/-]{2,}$`), MaxLength: 1224}, Change: field.Changes(assumedWords)},
 	"SessionName": {
-		Rule: strict.Rule{
-			What: "the name of a session", Example: "tombolo-demo", Pattern: regexp.MustCompile(`^[\w+=,.@-]{2,}$`), MaxLength: maxSessionName,
-		},
-		Change: field.Changes(assumedWords),
+		Rule: strict.Rule{What: "the name of a session", Example: "tombolo-demo", Pattern: regexp.MustCompile(`^[\w+=,.@-]{2,}$`), MaxLength: maxSessionName}, Change: field.Changes(assumedWords),
 	},
 })
 
@@ -170,12 +153,10 @@ var rolesFields = field.Of[Roles](map[string]field.Descriptor{
 		Change: field.Changes("IAM puts the boundary on the roles that are there, or takes it off; from then on their rights end there"),
 	},
 	"Path": {
-		Rule: strict.Rule{
-			What: "an IAM path", Example: "/tombolo/", Pattern: rolePath, MaxLength: maxRolePath, Advice: pathAdvice, Default: defaultRolePath,
+		Rule: strict.Rule{What: "an IAM path", Example: "/tombolo/", Pattern: rolePath, MaxLength: maxRolePath, Advice: pathAdvice, Default: defaultRolePath},
+		Change: []field.Case{
+			{Effect: field.NeedsRebuild, Words: "a role keeps its path, and EKS the role that the control plane was made with", Remedy: field.RebuildRemedy},
 		},
-		Change: []field.Case{{
-			Effect: field.NeedsRebuild, Words: "a role keeps its path, and EKS the role that the control plane was made with", Remedy: field.RebuildRemedy,
-		}},
 	},
 	"Given": {},
 })
@@ -202,8 +183,8 @@ var givenRolesFields = field.Of[GivenRoles](map[string]field.Descriptor{
 		Rule: form.GivenRole("eks/nodes"),
 		Change: []field.Case{
 			{
-				When: "with EKS Auto Mode", Effect: field.NeedsRebuild, Applies: func(c field.Change) bool { return c.Live.Auto },
-				Words: "EKS keeps the role that Auto Mode was turned on with", Remedy: field.RebuildRemedy,
+				When: "with EKS Auto Mode", Effect: field.NeedsRebuild, Applies: func(c field.Change) bool { return c.Live.Auto }, Words: "EKS keeps the role that Auto Mode was turned on with",
+				Remedy: field.RebuildRemedy,
 			},
 			{Effect: field.ReplacesNodeGroup, Words: "every node group is replaced: EKS keeps the role of a group"},
 		},

@@ -29,9 +29,7 @@ type Egress struct {
 var egressFields = field.Of[Egress](map[string]field.Descriptor{
 	"Proxy":                {},
 	"CertificateAuthority": {Rule: strict.Rule{Secret: true}, Change: field.Always(field.RollsNodes, egressWords), AzureChange: field.Always(field.RollsNodes, aksProxyWords)},
-	"Images": {
-		Remedy: "remove it: AKS takes no mirrors for nodes; name the mirror in the images of the platform tree, and in a manifest of the engine that gitops.distribution names",
-	},
+	"Images":               {Remedy: "remove it: AKS takes no mirrors for nodes; name the mirror in the images of the platform tree, and in a manifest of the engine that gitops.distribution names"},
 })
 
 // Proxy is an HTTP proxy.
@@ -49,21 +47,15 @@ type Proxy struct {
 
 var proxyFields = field.Of[Proxy](map[string]field.Descriptor{
 	"URL": {
-		Rule: strict.Rule{
-			What: "the URL of an HTTP proxy", Example: "http://proxy.corp.example:3128",
-			Pattern: regexp.MustCompile(`^https?://\S+$`), Secret: true,
-		},
-		Change:      field.Always(field.RollsNodes, egressWords),
-		AzureChange: field.Always(field.RollsNodes, aksProxyWords),
+		Rule:   strict.Rule{What: "the URL of an HTTP proxy", Example: "http://proxy.corp.example:3128", Pattern: regexp.MustCompile(`^https?://\S+$`), Secret: true},
+		Change: field.Always(field.RollsNodes, egressWords), AzureChange: field.Always(field.RollsNodes, aksProxyWords),
 	},
 	"NoProxy": {
 		Rule: strict.Rule{
 			What: "a host, a domain, an address or a block", Noun: "host", Example: ".corp.example",
 			Pattern: regexp.MustCompile(`^\.?[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]+)?$|^[0-9a-fA-F.:]+(/[0-9]+)?$`), Advice: form.NoProxyAdvice,
 		},
-		Change:      field.Always(field.RollsNodes, egressWords),
-		AzureChange: field.Always(field.RollsNodes, aksProxyWords),
-		Unordered:   true,
+		Change: field.Always(field.RollsNodes, egressWords), AzureChange: field.Always(field.RollsNodes, aksProxyWords), Unordered: true,
 	},
 })
 
@@ -80,10 +72,8 @@ type ImageSources struct {
 }
 
 var imageSourcesFields = field.Of[ImageSources](map[string]field.Descriptor{
-	"Mirrors": {Change: field.Always(field.RollsNodes, egressWords)},
-	"PullSecret": {
-		Change: field.Changes("the Secret for the engine's images is made, or goes, and the engine is installed anew; once Git has its own files, Git decides"),
-	},
+	"Mirrors":    {Change: field.Always(field.RollsNodes, egressWords)},
+	"PullSecret": {Change: field.Changes("the Secret for the engine's images is made, or goes, and the engine is installed anew; once Git has its own files, Git decides")},
 })
 
 // PullSecret refers to the credentials for the mirrors; it never holds them.
@@ -95,10 +85,7 @@ type PullSecret struct {
 }
 
 var pullSecretFields = field.Of[PullSecret](map[string]field.Descriptor{
-	"Username": {
-		Rule:   strict.Rule{What: "a user name", Example: "robot", Pattern: regexp.MustCompile(`^[^\s:]+$`), Secret: true},
-		Change: field.Changes("the Secret for the engine's images changes"),
-	},
+	"Username": {Rule: strict.Rule{What: "a user name", Example: "robot", Pattern: regexp.MustCompile(`^[^\s:]+$`), Secret: true}, Change: field.Changes("the Secret for the engine's images changes")},
 	"Password": {Change: field.Changes("the Secret for the engine's images changes")},
 })
 

@@ -67,36 +67,31 @@ type GitOps struct {
 var gitOpsFields = field.Of[GitOps](map[string]field.Descriptor{
 	"Engine": {
 		Rule: strict.Rule{What: "a supported GitOps engine", Allowed: form.Texts(Flux, ArgoCD)},
-		Change: []field.Case{{
-			Effect: field.NeedsRebuild, Words: "one engine does not take over the objects of another",
-			Remedy: "take the engine back, or make bootstrap anew: `tombolo destroy <cluster> --only bootstrap` with the old file, then `tombolo up` with the new one; core stays",
-		}},
+		Change: []field.Case{
+			{
+				Effect: field.NeedsRebuild, Words: "one engine does not take over the objects of another",
+				Remedy: "take the engine back, or make bootstrap anew: `tombolo destroy <cluster> --only bootstrap` with the old file, then `tombolo up` with the new one; core stays",
+			},
+		},
 	},
 	"Hub": {Rule: form.Label("mgmt"), Change: field.Changes("the registration moves to the other hub; refused while the old hub has applications of the cluster")},
-	"ExternalHub": {
-		Change: []field.Case{{
-			Effect: field.NeedsRebuild, When: "removed", Words: "the hub that others run has to forget the cluster first, with the credentials of the file",
-			Remedy: externalHubRemedy, Applies: field.Change.TakesAway,
-		}, {
-			Effect: field.InPlace, Words: "the registration moves to that hub; refused while the old hub has applications of the cluster",
-		}},
-	},
-	"URL": {
-		Rule: strict.Rule{
-			What: "a Git URL", Example: "https://git.example.com/platform.git",
-			Pattern: regexp.MustCompile(`^(https?|ssh)://\S+$`), Advice: form.URLAdvice, Secret: true,
+	"ExternalHub": {Change: []field.Case{
+		{
+			Effect: field.NeedsRebuild, When: "removed", Words: "the hub that others run has to forget the cluster first, with the credentials of the file", Remedy: externalHubRemedy,
+			Applies: field.Change.TakesAway,
 		},
+		{Effect: field.InPlace, Words: "the registration moves to that hub; refused while the old hub has applications of the cluster"},
+	}},
+	"URL": {
+		Rule:   strict.Rule{What: "a Git URL", Example: "https://git.example.com/platform.git", Pattern: regexp.MustCompile(`^(https?|ssh)://\S+$`), Advice: form.URLAdvice, Secret: true},
 		Change: field.Changes(gitWords),
 	},
-	"Branch":       {Rule: strict.Rule{Default: defaultBranch}, Change: field.Changes(gitWords)},
-	"Path":         {Rule: strict.Rule{Example: "clusters/dev"}, Change: field.Changes("the engine follows another directory, and deletes what is not in it")},
-	"Interval":     {Rule: strict.Rule{Default: defaultInterval}, Change: field.Changes(gitWords)},
-	"Auth":         {Change: field.Changes("the engine's Secret for the repository changes")},
-	"Distribution": {},
-	"TakeOver": {
-		Rule:   strict.Rule{Default: false},
-		Change: field.Changes("it counts when bootstrap meets the engine for the first time; without it, verify looks at the owner's objects of Flux, too"),
-	},
+	"Branch":        {Rule: strict.Rule{Default: defaultBranch}, Change: field.Changes(gitWords)},
+	"Path":          {Rule: strict.Rule{Example: "clusters/dev"}, Change: field.Changes("the engine follows another directory, and deletes what is not in it")},
+	"Interval":      {Rule: strict.Rule{Default: defaultInterval}, Change: field.Changes(gitWords)},
+	"Auth":          {Change: field.Changes("the engine's Secret for the repository changes")},
+	"Distribution":  {},
+	"TakeOver":      {Rule: strict.Rule{Default: false}, Change: field.Changes("it counts when bootstrap meets the engine for the first time; without it, verify looks at the owner's objects of Flux, too")},
 	"SealedSecrets": {Change: field.Changes("the Secret with the key is made, or goes: what was sealed for a key opens as long as the key is there")},
 	"Channel":       {Change: field.Changes("the Secrets with the address are made, or go; Flux and Alertmanager write to it")},
 	"ArgoCD":        {},
@@ -153,19 +148,13 @@ type ArgoCDOptions struct {
 var argoCDOptionsFields = field.Of[ArgoCDOptions](map[string]field.Descriptor{
 	"HighAvailability": {Rule: strict.Rule{Default: false}, Change: field.Changes("the engine is installed by another manifest; once Git has its own files, Git decides")},
 	"Accounts": {
-		Rule: strict.Rule{
-			What: "an AWS account", Noun: "account", Example: `"111122223333"`,
-			Pattern: regexp.MustCompile(`^[0-9]{12}$`), Advice: form.AccountAdvice,
-		},
-		Change: field.Changes("the policy of the hub's role changes"),
-		Remedy: "remove it: a hub in Azure has no IAM role; spokes in AWS use credentials: service-account",
+		Rule:   strict.Rule{What: "an AWS account", Noun: "account", Example: `"111122223333"`, Pattern: regexp.MustCompile(`^[0-9]{12}$`), Advice: form.AccountAdvice},
+		Change: field.Changes("the policy of the hub's role changes"), Remedy: "remove it: a hub in Azure has no IAM role; spokes in AWS use credentials: service-account",
 	},
-	"OIDC": {
-		Change: []field.Case{
-			{When: "removed", Effect: field.InPlace, Words: "Argo CD takes no more tokens of the provider; its account admin stays", Applies: field.Change.TakesAway},
-			{Effect: field.InPlace, Words: "Argo CD's settings change, and its server reads them"},
-		},
-	},
+	"OIDC": {Change: []field.Case{
+		{When: "removed", Effect: field.InPlace, Words: "Argo CD takes no more tokens of the provider; its account admin stays", Applies: field.Change.TakesAway},
+		{Effect: field.InPlace, Words: "Argo CD's settings change, and its server reads them"},
+	}},
 	"Credentials": {
 		Rule: strict.Rule{What: "a kind of credentials", Allowed: form.Texts(CredentialsAWS, CredentialsServiceAccount)},
 		AzureRule: &strict.Rule{
@@ -176,11 +165,8 @@ var argoCDOptionsFields = field.Of[ArgoCDOptions](map[string]field.Descriptor{
 		},
 		Change: field.Changes("the registration gets other credentials"),
 	},
-	"Rotation": {Rule: strict.Rule{Least: new(1), Most: new(999999)}, Change: field.Changes("the token is made anew, and the old one deleted")},
-	"Applications": {
-		Rule:   strict.Rule{What: "an option for applications", Allowed: form.Texts(LeavingRemove, LeavingKeep)},
-		Change: field.Changes("it counts when the cluster is destroyed"),
-	},
+	"Rotation":     {Rule: strict.Rule{Least: new(1), Most: new(999999)}, Change: field.Changes("the token is made anew, and the old one deleted")},
+	"Applications": {Rule: strict.Rule{What: "an option for applications", Allowed: form.Texts(LeavingRemove, LeavingKeep)}, Change: field.Changes("it counts when the cluster is destroyed")},
 })
 
 // ArgoCDOIDC is how people sign in to Argo CD, and what their groups may do. Who is in none of
@@ -208,25 +194,14 @@ type ArgoCDOIDC struct {
 }
 
 var argoCDOIDCFields = field.Of[ArgoCDOIDC](map[string]field.Descriptor{
-	"URL": {
-		Rule: strict.Rule{
-			What: "the https URL of a page", Example: "https://argocd.example.com", Pattern: regexp.MustCompile(`^https://\S+$`), Secret: true,
-		},
-		Change: field.Changes(argocdWords),
-	},
+	"URL": {Rule: strict.Rule{What: "the https URL of a page", Example: "https://argocd.example.com", Pattern: regexp.MustCompile(`^https://\S+$`), Secret: true}, Change: field.Changes(argocdWords)},
 	"IssuerURL": {
-		Rule: strict.Rule{
-			What: "the https URL of an issuer", Example: "https://auth.example.com/application/o/argocd/",
-			Pattern: regexp.MustCompile(`^https://\S+$`), Secret: true,
-		},
+		Rule:   strict.Rule{What: "the https URL of an issuer", Example: "https://auth.example.com/application/o/argocd/", Pattern: regexp.MustCompile(`^https://\S+$`), Secret: true},
 		Change: field.Changes(argocdWords),
 	},
-	"ClientID": {Rule: strict.Rule{What: "the id of a client", Example: "argocd", Pattern: notAReference}, Change: field.Changes(argocdWords)},
-	"Secret":   {Rule: strict.Rule{What: "the name of a Secret", Example: "argocd-oidc", Pattern: form.Subdomain, MaxLength: 253}, Change: field.Changes(argocdWords)},
-	"Scopes": {
-		Rule:   strict.Rule{What: "a scope", Noun: "scope", Example: "groups", Pattern: regexp.MustCompile(`^[!#%-\[\]-~][!#-\[\]-~]*$`)},
-		Change: field.Changes(argocdWords),
-	},
+	"ClientID":     {Rule: strict.Rule{What: "the id of a client", Example: "argocd", Pattern: notAReference}, Change: field.Changes(argocdWords)},
+	"Secret":       {Rule: strict.Rule{What: "the name of a Secret", Example: "argocd-oidc", Pattern: form.Subdomain, MaxLength: 253}, Change: field.Changes(argocdWords)},
+	"Scopes":       {Rule: strict.Rule{What: "a scope", Noun: "scope", Example: "groups", Pattern: regexp.MustCompile(`^[!#%-\[\]-~][!#-\[\]-~]*$`)}, Change: field.Changes(argocdWords)},
 	"AdminGroups":  {Rule: argocdGroups("platform"), Change: field.Changes("Argo CD's policy changes: who is in a group that is gone has lost the rights")},
 	"ReaderGroups": {Rule: argocdGroups("auditors"), Change: field.Changes("Argo CD's policy changes: who is in a group that is gone has lost the rights")},
 })
@@ -252,24 +227,15 @@ type Distribution struct {
 
 var distributionFields = field.Of[Distribution](map[string]field.Descriptor{
 	"Version": {
-		Rule: strict.Rule{
-			What: "a version", Example: "v2.9.3", Pattern: form.Semver,
-			Advice: form.VersionAdvice,
-		},
+		Rule:   strict.Rule{What: "a version", Example: "v2.9.3", Pattern: form.Semver, Advice: form.VersionAdvice},
 		Change: field.Changes("the engine is installed in the new release; once Git has its own files, Git decides"),
 	},
 	"URL": {
-		Rule: strict.Rule{
-			What: "the URL of a manifest", Example: "https://example.com/flux/v2.9.3/install.yaml",
-			Pattern: regexp.MustCompile(`^https?://\S+$`), Secret: true,
-		},
+		Rule:   strict.Rule{What: "the URL of a manifest", Example: "https://example.com/flux/v2.9.3/install.yaml", Pattern: regexp.MustCompile(`^https?://\S+$`), Secret: true},
 		Change: field.Changes("the engine is installed from there; once Git has its own files, Git decides"),
 	},
 	"SHA256": {
-		Rule: strict.Rule{
-			What:    "a SHA-256 sum in 64 lower-case hexadecimal digits",
-			Pattern: regexp.MustCompile(`^[0-9a-f]{64}$`), Advice: form.SumAdvice,
-		},
+		Rule:   strict.Rule{What: "a SHA-256 sum in 64 lower-case hexadecimal digits", Pattern: regexp.MustCompile(`^[0-9a-f]{64}$`), Advice: form.SumAdvice},
 		Change: field.Changes("it is checked before the install; nothing in the cluster changes by itself"),
 	},
 	"Path":   {Change: field.Changes("the engine is installed from there; once Git has its own files, Git decides")},
@@ -310,10 +276,7 @@ type Auth struct {
 }
 
 var authFields = field.Of[Auth](map[string]field.Descriptor{
-	"Type": {
-		Rule:   strict.Rule{What: "a kind of Git credentials", Allowed: form.Texts(AuthBasic, AuthSSH)},
-		Change: field.Changes("the engine's Secret for the repository changes"),
-	},
+	"Type":       {Rule: strict.Rule{What: "a kind of Git credentials", Allowed: form.Texts(AuthBasic, AuthSSH)}, Change: field.Changes("the engine's Secret for the repository changes")},
 	"Username":   {Rule: strict.Rule{Default: defaultUsername}, Change: field.Changes("the engine's Secret for the repository changes")},
 	"Password":   {Change: field.Changes("the engine's Secret for the repository changes")},
 	"PrivateKey": {Change: field.Changes("the engine's Secret for the repository changes")},
@@ -332,9 +295,7 @@ type SealedSecrets struct {
 }
 
 var sealedSecretsFields = field.Of[SealedSecrets](map[string]field.Descriptor{
-	"Key": {
-		Change: field.Changes("the Secret with the key changes, and the controller takes the new one up: what was sealed for the old key has to be sealed anew"),
-	},
+	"Key":         {Change: field.Changes("the Secret with the key changes, and the controller takes the new one up: what was sealed for the old key has to be sealed anew")},
 	"Certificate": {Change: field.Changes("the Secret with the key changes")},
 })
 
@@ -377,17 +338,9 @@ type Channel struct {
 }
 
 var channelFields = field.Of[Channel](map[string]field.Descriptor{
-	"Type": {
-		Rule:   strict.Rule{What: "a type of channels", Allowed: form.Texts(SlackChannel, TeamsChannel, GenericChannel)},
-		Change: field.Changes("Flux and Alertmanager write in the new form"),
-	},
+	"Type":    {Rule: strict.Rule{What: "a type of channels", Allowed: form.Texts(SlackChannel, TeamsChannel, GenericChannel)}, Change: field.Changes("Flux and Alertmanager write in the new form")},
 	"Address": {Change: field.Changes("the Secrets with the address change, and the next message goes to the new one")},
-	"Notices": {
-		Rule: strict.Rule{
-			What: "a choice of runs that a channel is told of", Allowed: form.Texts(NoNotices, FailureNotices, RunNotices), Default: NoNotices,
-		},
-		Change: field.Changes(field.Outside),
-	},
+	"Notices": {Rule: strict.Rule{What: "a choice of runs that a channel is told of", Allowed: form.Texts(NoNotices, FailureNotices, RunNotices), Default: NoNotices}, Change: field.Changes(field.Outside)},
 })
 
 // notAReference is a text of Argo CD's settings. One that begins with $ would be read from a

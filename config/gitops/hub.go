@@ -45,16 +45,12 @@ type ExternalHub struct {
 var externalHubFields = field.Of[ExternalHub](map[string]field.Descriptor{
 	"Name": {
 		Rule: form.Label("company-hub"),
-		Change: []field.Case{{
-			Effect: field.NeedsRebuild, Words: "the name is the hub's identity: the old hub has to forget the cluster first, with its own credentials",
-			Remedy: externalHubRemedy,
-		}},
+		Change: []field.Case{
+			{Effect: field.NeedsRebuild, Words: "the name is the hub's identity: the old hub has to forget the cluster first, with its own credentials", Remedy: externalHubRemedy},
+		},
 	},
 	"Endpoint": {
-		Rule: strict.Rule{
-			What: "the address of a Kubernetes API", Example: "https://hub.example.com:6443",
-			Pattern: regexp.MustCompile(`^https://\S+$`), Secret: true,
-		},
+		Rule:   strict.Rule{What: "the address of a Kubernetes API", Example: "https://hub.example.com:6443", Pattern: regexp.MustCompile(`^https://\S+$`), Secret: true},
 		Change: field.Changes("the same hub is reached at the new address; another hub needs another name"),
 	},
 	"CertificateAuthority": {Rule: strict.Rule{Secret: true}, Change: field.Changes("the hub's certificate is checked with it; the registration stays")},

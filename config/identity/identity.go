@@ -41,36 +41,23 @@ type Identity struct {
 
 var identityFields = field.Of[Identity](map[string]field.Descriptor{
 	"ServiceAccount": {
-		Rule: strict.Rule{
-			What: "the name of a service account", Example: "external-dns",
-			Pattern: form.Subdomain, MaxLength: 253, Advice: form.AsLabel,
-		},
+		Rule:        strict.Rule{What: "the name of a service account", Example: "external-dns", Pattern: form.Subdomain, MaxLength: 253, Advice: form.AsLabel},
 		Change:      field.Changes("the role trusts another service account; pods of the old one lose its rights"),
 		AzureChange: field.Changes("the identity trusts another service account; pods of the old one lose its rights"),
 	},
 	"Mode": {
-		Rule:        strict.Rule{What: "an identity mode", Allowed: form.Texts(IRSA, PodIdentity), Default: IRSA},
-		AzureRule:   &strict.Rule{What: "an identity mode of Azure", Allowed: form.Texts(WorkloadIdentity), Default: WorkloadIdentity},
-		Change:      field.Changes("the role trusts another issuer of credentials; pods get them when they start anew"),
-		AzureChange: field.Changes("there is one mode on Azure"),
+		Rule:      strict.Rule{What: "an identity mode", Allowed: form.Texts(IRSA, PodIdentity), Default: IRSA},
+		AzureRule: &strict.Rule{What: "an identity mode of Azure", Allowed: form.Texts(WorkloadIdentity), Default: WorkloadIdentity},
+		Change:    field.Changes("the role trusts another issuer of credentials; pods get them when they start anew"), AzureChange: field.Changes("there is one mode on Azure"),
 	},
 	"RoleARN": {
-		Rule: strict.Rule{
-			What: "the ARN of an IAM role", Pattern: form.RoleARN,
-			Example: "arn:aws:iam::111122223333:role/orders",
-		},
-		Change:  field.Changes("the service account gets the other role; core's own, where there was one, is deleted; pods get the rights when they start anew"),
-		Instead: "roles",
-		Remedy:  "use roles: the identity is core's, and gets the roles that the list names",
+		Rule:   strict.Rule{What: "the ARN of an IAM role", Pattern: form.RoleARN, Example: "arn:aws:iam::111122223333:role/orders"},
+		Change: field.Changes("the service account gets the other role; core's own, where there was one, is deleted; pods get the rights when they start anew"), Instead: "roles",
+		Remedy: "use roles: the identity is core's, and gets the roles that the list names",
 	},
 	"PolicyARNs": {
-		Rule: strict.Rule{
-			What: "the ARN of an IAM policy", Pattern: form.PolicyARN,
-			Example: "arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess",
-		},
-		Change:  field.Changes("policies are attached to the role or detached"),
-		Instead: "roles",
-		Remedy:  "use roles, each with a scope",
+		Rule:   strict.Rule{What: "the ARN of an IAM policy", Pattern: form.PolicyARN, Example: "arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess"},
+		Change: field.Changes("policies are attached to the role or detached"), Instead: "roles", Remedy: "use roles, each with a scope",
 	},
 	"Statements": {Change: field.Changes("the role's own policy changes"), Instead: "roles", Remedy: "use roles, each with a scope"},
 	"Roles":      {Change: field.Changes(aksRoleWords), Instead: "statements", Remedy: "use policyArns or statements", Unordered: true},
@@ -113,21 +100,9 @@ type Statement struct {
 }
 
 var statementFields = field.Of[Statement](map[string]field.Descriptor{
-	"Actions": {
-		Rule: strict.Rule{
-			What: "an IAM action", Noun: "action", Example: "s3:GetObject",
-			Pattern: form.Action, MinItems: 1,
-		},
-		Change: field.Changes("the role's own policy changes"),
-	},
-	"Resources": {
-		Rule: strict.Rule{
-			What: "an ARN", Noun: "resource", Example: "arn:aws:s3:::my-bucket/*",
-			Pattern: form.Resource, MinItems: 1,
-		},
-		Change: field.Changes("the role's own policy changes"),
-	},
-	"Reason": {Change: field.Changes("it explains the statement; nothing in the cluster changes")},
+	"Actions":   {Rule: strict.Rule{What: "an IAM action", Noun: "action", Example: "s3:GetObject", Pattern: form.Action, MinItems: 1}, Change: field.Changes("the role's own policy changes")},
+	"Resources": {Rule: strict.Rule{What: "an ARN", Noun: "resource", Example: "arn:aws:s3:::my-bucket/*", Pattern: form.Resource, MinItems: 1}, Change: field.Changes("the role's own policy changes")},
+	"Reason":    {Change: field.Changes("it explains the statement; nothing in the cluster changes")},
 })
 
 // AddonPrefix begin the names of addons' identities in Azure after the cluster's.

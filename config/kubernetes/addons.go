@@ -29,17 +29,11 @@ type ManagedAddon struct {
 
 var managedAddonFields = field.Of[ManagedAddon](map[string]field.Descriptor{
 	"Name": {
-		Rule: strict.Rule{
-			What: "the name of an EKS addon", Example: "vpc-cni",
-			Pattern: regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]*$`), MaxLength: 100,
-		},
+		Rule:   strict.Rule{What: "the name of an EKS addon", Example: "vpc-cni", Pattern: regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]*$`), MaxLength: 100},
 		Change: field.Changes("EKS installs the addon of the new name, and deletes that of the old one"),
 	},
 	"Version": {
-		Rule: strict.Rule{
-			What: "the version of an EKS addon", Example: "v1.20.1-eksbuild.1",
-			Pattern: regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+-eksbuild\.[0-9]+$`),
-		},
+		Rule:   strict.Rule{What: "the version of an EKS addon", Example: "v1.20.1-eksbuild.1", Pattern: regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+-eksbuild\.[0-9]+$`)},
 		Change: field.Changes("EKS updates the addon in the cluster; one without a version follows AWS's default for the Kubernetes version"),
 	},
 	"Configuration": {Change: field.Changes("EKS updates the addon in the cluster")},
@@ -67,10 +61,7 @@ type AddonIdentity struct {
 
 var addonIdentityFields = field.Of[AddonIdentity](map[string]field.Descriptor{
 	"RoleARN": {
-		Rule: strict.Rule{
-			What: "the ARN of an IAM role", Pattern: form.RoleARN,
-			Example: "arn:aws:iam::111122223333:role/ebs-csi",
-		},
+		Rule:   strict.Rule{What: "the ARN of an IAM role", Pattern: form.RoleARN, Example: "arn:aws:iam::111122223333:role/ebs-csi"},
 		Change: field.Changes("EKS updates the addon, whose pods start anew with the other role"),
 	},
 	"Namespace": {Rule: form.Label("kube-system"), Change: field.Changes("the role trusts the service account there")},
@@ -79,10 +70,7 @@ var addonIdentityFields = field.Of[AddonIdentity](map[string]field.Descriptor{
 		Change: field.Changes("the role trusts the other service account"),
 	},
 	"PolicyARNs": {
-		Rule: strict.Rule{
-			What: "the ARN of an IAM policy", Noun: "policy", Pattern: form.PolicyARN,
-			Example: "arn:aws:iam::aws:policy/service-role/AmazonEBSCSIDriverPolicy",
-		},
+		Rule:   strict.Rule{What: "the ARN of an IAM policy", Noun: "policy", Pattern: form.PolicyARN, Example: "arn:aws:iam::aws:policy/service-role/AmazonEBSCSIDriverPolicy"},
 		Change: field.Changes("the role gets and loses policies"),
 	},
 	"Statements": {Change: field.Changes("the policy of the role changes")},

@@ -47,13 +47,9 @@ type Endpoint struct {
 
 var endpointFields = field.Of[Endpoint](map[string]field.Descriptor{
 	"Private": {
-		Rule:      strict.Rule{Default: true},
-		AzureRule: &strict.Rule{},
+		Rule: strict.Rule{Default: true}, AzureRule: &strict.Rule{},
 		Change: []field.Case{
-			{
-				When: "with a proxy", Effect: field.RollsNodes, Applies: field.Change.GoesByProxy,
-				Words: "EKS changes the endpoint within minutes, and nodes reach it by the proxy or without it: " + field.RollsAll,
-			},
+			{When: "with a proxy", Effect: field.RollsNodes, Applies: field.Change.GoesByProxy, Words: "EKS changes the endpoint within minutes, and nodes reach it by the proxy or without it: " + field.RollsAll},
 			{Effect: field.InPlace, Words: "EKS changes the endpoint within minutes; the API stays reachable by the other one"},
 		},
 		AzureChange: field.Keeps("AKS keeps the kind of endpoint of the cluster's creation"),
@@ -67,35 +63,24 @@ var endpointFields = field.Of[Endpoint](map[string]field.Descriptor{
 		Remedy: "remove it: AWS's own names lead to the private endpoint",
 	},
 	"PrivateCIDRs": {
-		Rule:      form.IPv4Block("10.8.0.0/16"),
-		Change:    field.Changes("a rule is made for each new block; those of blocks that are gone are deleted"),
-		Remedy:    "remove it: every network that is connected reaches the private endpoint; its network security groups say who not",
-		Unordered: true,
+		Rule: form.IPv4Block("10.8.0.0/16"), Change: field.Changes("a rule is made for each new block; those of blocks that are gone are deleted"),
+		Remedy: "remove it: every network that is connected reaches the private endpoint; its network security groups say who not", Unordered: true,
 	},
 	"PublicAddressesInside": {
-		Rule:   strict.Rule{Default: false},
-		Change: field.Changes("it confirms blocks of privateCidrs; nothing in the cluster changes"),
+		Rule: strict.Rule{Default: false}, Change: field.Changes("it confirms blocks of privateCidrs; nothing in the cluster changes"),
 		Remedy: "remove it: it confirms privateCidrs, which is for AWS",
 	},
 	"SecurityGroups": {
-		Rule:      form.SecurityGroups(""),
-		Change:    field.Changes("a rule is made for each new group; those of groups that are gone are deleted"),
-		Remedy:    "remove it: every network that is connected reaches the private endpoint; its network security groups say who not",
-		Unordered: true,
+		Rule: form.SecurityGroups(""), Change: field.Changes("a rule is made for each new group; those of groups that are gone are deleted"),
+		Remedy: "remove it: every network that is connected reaches the private endpoint; its network security groups say who not", Unordered: true,
 	},
 	"Public": {
-		Rule:        strict.Rule{Default: false},
-		Change:      field.Changes("EKS changes the endpoint within minutes; the API stays reachable by the other one"),
+		Rule: strict.Rule{Default: false}, Change: field.Changes("EKS changes the endpoint within minutes; the API stays reachable by the other one"),
 		AzureChange: field.Keeps("AKS keeps the kind of endpoint of the cluster's creation"),
 	},
 	"AllowedCIDRs": {
-		Rule: strict.Rule{
-			What: "an IP block", Example: "203.0.113.0/24",
-			Pattern: regexp.MustCompile(`^[0-9a-fA-F.:]+/[0-9]+$`), Advice: form.BlockAdvice,
-		},
-		Change:      field.Changes("EKS changes who reaches the public endpoint"),
-		AzureChange: field.Changes("AKS changes who reaches the public endpoint, within minutes"),
-		Unordered:   true,
+		Rule:   strict.Rule{What: "an IP block", Example: "203.0.113.0/24", Pattern: regexp.MustCompile(`^[0-9a-fA-F.:]+/[0-9]+$`), Advice: form.BlockAdvice},
+		Change: field.Changes("EKS changes who reaches the public endpoint"), AzureChange: field.Changes("AKS changes who reaches the public endpoint, within minutes"), Unordered: true,
 	},
 	"OpenToTheWorld": {Rule: strict.Rule{Default: false}, Change: field.Changes("it confirms a block of allowedCidrs; nothing in the cluster changes")},
 })

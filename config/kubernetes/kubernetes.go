@@ -116,24 +116,15 @@ type Kubernetes struct {
 }
 
 var kubernetesFields = field.Of[Kubernetes](map[string]field.Descriptor{
-	"Existing": {
-		Change: []field.Case{
-			{
-				When: "of a cluster that core made", Effect: field.Impossible, Applies: func(c field.Change) bool { return !c.Live.Existing },
-				Words:  "core has made this cluster, and would delete its control plane, nodes and network",
-				Remedy: "take the change back: the cluster is Tombolo's until it is destroyed",
-			},
-			{
-				When: "taken out", Effect: field.Impossible, Words: "core would make a cluster of its own, and others own this one",
-				Remedy: "take the change back, and describe a new cluster in a file of its own",
-			},
+	"Existing": {Change: []field.Case{
+		{
+			When: "of a cluster that core made", Effect: field.Impossible, Applies: func(c field.Change) bool { return !c.Live.Existing },
+			Words: "core has made this cluster, and would delete its control plane, nodes and network", Remedy: "take the change back: the cluster is Tombolo's until it is destroyed",
 		},
-	},
+		{When: "taken out", Effect: field.Impossible, Words: "core would make a cluster of its own, and others own this one", Remedy: "take the change back, and describe a new cluster in a file of its own"},
+	}},
 	"Version": {
-		Rule: strict.Rule{
-			What:    "a supported version of Kubernetes on EKS",
-			Example: `"1.35"`, Allowed: awsfacts.Calendar.Minors(), Advice: versionsAdvice("EKS", awsfacts.Calendar.Minors()),
-		},
+		Rule:      strict.Rule{What: "a supported version of Kubernetes on EKS", Example: `"1.35"`, Allowed: awsfacts.Calendar.Minors(), Advice: versionsAdvice("EKS", awsfacts.Calendar.Minors())},
 		AzureRule: new(aksVersionRule(`"1.35"`)),
 		Change: []field.Case{
 			{
@@ -141,13 +132,12 @@ var kubernetesFields = field.Of[Kubernetes](map[string]field.Descriptor{
 				Words: "EKS takes the control plane back, within seven days of its upgrade",
 			},
 			{
-				When: "to an older one", Effect: field.Impossible, Applies: func(c field.Change) bool { return c.Minors() < 0 },
-				Words:  "an up never takes Kubernetes back",
+				When: "to an older one", Effect: field.Impossible, Applies: func(c field.Change) bool { return c.Minors() < 0 }, Words: "an up never takes Kubernetes back",
 				Remedy: "take the version back; within seven days of an upgrade, `tombolo upgrade <cluster> --rollback` takes Kubernetes back by one minor",
 			},
 			{
-				When: "by more than one minor", Effect: field.Impossible, Applies: func(c field.Change) bool { return c.Minors() > 1 },
-				Words: "EKS upgrades by one minor version at a time", Remedy: "take the version back, and run `tombolo upgrade <cluster> --to <version>`, which goes one minor after another",
+				When: "by more than one minor", Effect: field.Impossible, Applies: func(c field.Change) bool { return c.Minors() > 1 }, Words: "EKS upgrades by one minor version at a time",
+				Remedy: "take the version back, and run `tombolo upgrade <cluster> --to <version>`, which goes one minor after another",
 			},
 			{
 				When: "to the next minor, with the nodes held back", Effect: field.InPlace, Applies: func(c field.Change) bool { return c.Minors() == 1 && c.HoldsNodes() },
@@ -156,13 +146,10 @@ var kubernetesFields = field.Of[Kubernetes](map[string]field.Descriptor{
 			{When: "to the next minor", Effect: field.RollsNodes, Words: "EKS upgrades the control plane, and then rolls the nodes of every group; addons without a version follow"},
 		},
 		AzureChange: []field.Case{
+			{When: "to an older one", Effect: field.Impossible, Applies: func(c field.Change) bool { return c.Minors() < 0 }, Words: "AKS never takes Kubernetes back", Remedy: "take the version back"},
 			{
-				When: "to an older one", Effect: field.Impossible, Applies: func(c field.Change) bool { return c.Minors() < 0 },
-				Words: "AKS never takes Kubernetes back", Remedy: "take the version back",
-			},
-			{
-				When: "by more than one minor", Effect: field.Impossible, Applies: func(c field.Change) bool { return c.Minors() > 1 },
-				Words: "AKS upgrades by one minor version at a time", Remedy: "take the version back, and run `tombolo upgrade <cluster> --to <version>`, which goes one minor after another",
+				When: "by more than one minor", Effect: field.Impossible, Applies: func(c field.Change) bool { return c.Minors() > 1 }, Words: "AKS upgrades by one minor version at a time",
+				Remedy: "take the version back, and run `tombolo upgrade <cluster> --to <version>`, which goes one minor after another",
 			},
 			{
 				When: "to the next minor, with the nodes held back", Effect: field.InPlace, Applies: func(c field.Change) bool { return c.Minors() == 1 && c.HoldsNodes() },
@@ -172,68 +159,45 @@ var kubernetesFields = field.Of[Kubernetes](map[string]field.Descriptor{
 		},
 	},
 	"NodeVersion": {
-		Rule: strict.Rule{
-			What:    "a supported version of Kubernetes on EKS",
-			Example: `"1.34"`, Allowed: awsfacts.Calendar.Minors(), Advice: versionsAdvice("EKS", awsfacts.Calendar.Minors()),
-		},
+		Rule:      strict.Rule{What: "a supported version of Kubernetes on EKS", Example: `"1.34"`, Allowed: awsfacts.Calendar.Minors(), Advice: versionsAdvice("EKS", awsfacts.Calendar.Minors())},
 		AzureRule: new(aksVersionRule(`"1.34"`)),
 		Change: []field.Case{
 			{
-				When: "to an older one", Effect: field.Impossible, Applies: func(c field.Change) bool { return c.NodeMinors() < 0 && !c.File.RollBack },
-				Words:  "an up never takes nodes back",
+				When: "to an older one", Effect: field.Impossible, Applies: func(c field.Change) bool { return c.NodeMinors() < 0 && !c.File.RollBack }, Words: "an up never takes nodes back",
 				Remedy: "take the version back; within seven days of an upgrade, `tombolo upgrade <cluster> --rollback` takes Kubernetes back by one minor",
 			},
 			{Effect: field.RollsNodes, Words: "addons without a version follow, and EKS rolls the nodes of every group"},
 		},
 		AzureChange: []field.Case{
-			{
-				When: "to an older one", Effect: field.Impossible, Applies: func(c field.Change) bool { return c.NodeMinors() < 0 },
-				Words: "AKS never takes nodes back", Remedy: "take the version back",
-			},
+			{When: "to an older one", Effect: field.Impossible, Applies: func(c field.Change) bool { return c.NodeMinors() < 0 }, Words: "AKS never takes nodes back", Remedy: "take the version back"},
 			{Effect: field.RollsNodes, Words: "AKS rolls the nodes of every group"},
 		},
 	},
 	"ServiceCIDR": {
-		Rule:        form.IPv4Block("172.20.0.0/16"),
-		Change:      field.Keeps("EKS keeps the block of Services of the cluster's creation"),
+		Rule: form.IPv4Block("172.20.0.0/16"), Change: field.Keeps("EKS keeps the block of Services of the cluster's creation"),
 		AzureChange: field.Keeps("AKS keeps the block of Services of the cluster's creation"),
 	},
 	"PodCIDR": {
-		Rule: strict.Rule{
-			What: "an IPv4 block", Example: defaultPodCIDR, Default: defaultPodCIDR,
-			Pattern: regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+/[0-9]+$`), Advice: form.BlockAdvice,
-		},
-		Change: field.Keeps("AKS keeps the block of pods of the cluster's creation"),
-		Remedy: "remove it: pods have addresses of the VPC",
+		Rule:   strict.Rule{What: "an IPv4 block", Example: defaultPodCIDR, Default: defaultPodCIDR, Pattern: regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+/[0-9]+$`), Advice: form.BlockAdvice},
+		Change: field.Keeps("AKS keeps the block of pods of the cluster's creation"), Remedy: "remove it: pods have addresses of the VPC",
 	},
 	"Endpoint": {},
 	"Tier": {
-		Rule:   strict.Rule{What: "a tier of AKS", Allowed: form.Texts(FreeTier, StandardTier, PremiumTier), Default: StandardTier},
-		Change: field.Changes("AKS changes the tier, and what it costs"),
+		Rule: strict.Rule{What: "a tier of AKS", Allowed: form.Texts(FreeTier, StandardTier, PremiumTier), Default: StandardTier}, Change: field.Changes("AKS changes the tier, and what it costs"),
 		Remedy: "remove it: EKS has one tier; support says what happens to old versions",
 	},
 	"Upgrades": {Remedy: "remove it: EKS upgrades nothing by itself while the version is supported"},
 	"NodeResourceGroup": {
-		Rule:   form.ResourceGroupRule("demo-nodes"),
-		Change: field.Keeps("AKS keeps the group that it made for nodes"),
-		Remedy: "remove it: AWS has no resource groups that resources are in",
+		Rule: form.ResourceGroupRule("demo-nodes"), Change: field.Keeps("AKS keeps the group that it made for nodes"), Remedy: "remove it: AWS has no resource groups that resources are in",
 	},
 	"Logs": {
-		Rule: strict.Rule{
-			What: "a log type of the EKS control plane", Noun: "log type",
-			Allowed: awsfacts.LogTypes, Default: defaultLogs(),
-		},
-		Change:    field.Changes("EKS starts or stops to send log types; the log group stays"),
-		Remedy:    "remove it: send the control plane's logs by a diagnostic setting of Azure Monitor",
+		Rule:   strict.Rule{What: "a log type of the EKS control plane", Noun: "log type", Allowed: awsfacts.LogTypes, Default: defaultLogs()},
+		Change: field.Changes("EKS starts or stops to send log types; the log group stays"), Remedy: "remove it: send the control plane's logs by a diagnostic setting of Azure Monitor",
 		Unordered: true,
 	},
 	"LogRetentionDays": {
-		Rule: strict.Rule{
-			What:    "a retention that CloudWatch offers",
-			Numbers: awsfacts.RetentionDays, Default: form.LogRetentionDays,
-		},
-		Change: field.Changes("the retention of the log group changes; a shorter one deletes older logs"),
-		Remedy: "remove it: a Log Analytics workspace says how long it keeps logs",
+		Rule:   strict.Rule{What: "a retention that CloudWatch offers", Numbers: awsfacts.RetentionDays, Default: form.LogRetentionDays},
+		Change: field.Changes("the retention of the log group changes; a shorter one deletes older logs"), Remedy: "remove it: a Log Analytics workspace says how long it keeps logs",
 	},
 	"LogKeyARN": {
 		Rule: form.KMSKeyARN(),
@@ -292,8 +256,7 @@ var kubernetesFields = field.Of[Kubernetes](map[string]field.Descriptor{
 		Rule: strict.Rule{What: "a way to nodes", Allowed: form.Texts(NodeGroupCompute, AutoCompute), Default: NodeGroupCompute},
 		// "AWS does not support the following migrations" in
 		// https://docs.aws.amazon.com/eks/latest/userguide/migrate-auto.html
-		Change: field.Keeps("EKS moves neither volumes nor load balancers between node groups and EKS Auto Mode, and all nodes would go at once"),
-		Remedy: "remove it: nodes are in nodeGroups",
+		Change: field.Keeps("EKS moves neither volumes nor load balancers between node groups and EKS Auto Mode, and all nodes would go at once"), Remedy: "remove it: nodes are in nodeGroups",
 	},
 	"NodeGroups": {
 		Rule: strict.Rule{Noun: "node group", MinItems: 1},
@@ -422,15 +385,11 @@ type Upgrades struct {
 
 var upgradesFields = field.Of[Upgrades](map[string]field.Descriptor{
 	"Kubernetes": {
-		AzureRule: &strict.Rule{
-			What: "a channel of upgrades", Allowed: form.Texts(NoUpgrades, PatchUpgrades, StableUpgrades, RapidUpgrades), Default: PatchUpgrades,
-		},
+		AzureRule:   &strict.Rule{What: "a channel of upgrades", Allowed: form.Texts(NoUpgrades, PatchUpgrades, StableUpgrades, RapidUpgrades), Default: PatchUpgrades},
 		AzureChange: field.Changes("AKS upgrades by the other channel from now on"),
 	},
 	"NodeImages": {
-		AzureRule: &strict.Rule{
-			What: "a channel of node images", Allowed: form.Texts(NoImages, UnmanagedImages, SecurityPatches, NodeImageChannel), Default: NodeImageChannel,
-		},
+		AzureRule:   &strict.Rule{What: "a channel of node images", Allowed: form.Texts(NoImages, UnmanagedImages, SecurityPatches, NodeImageChannel), Default: NodeImageChannel},
 		AzureChange: field.Changes("AKS gives nodes images by the other channel from now on"),
 	},
 })
@@ -465,10 +424,7 @@ var secretsEncryptionFields = field.Of[SecretsEncryption](map[string]field.Descr
 	"Enabled": {
 		Rule: strict.Rule{Default: true},
 		Change: []field.Case{
-			{
-				When: "turned off", Effect: field.NeedsRebuild, Applies: func(c field.Change) bool { return !c.File.Encrypts },
-				Words: "EKS never turns encryption off again", Remedy: field.RebuildRemedy,
-			},
+			{When: "turned off", Effect: field.NeedsRebuild, Applies: func(c field.Change) bool { return !c.File.Encrypts }, Words: "EKS never turns encryption off again", Remedy: field.RebuildRemedy},
 			{When: "turned on", Effect: field.InPlace, Words: "EKS encrypts the Secrets of the cluster; that cannot be undone"},
 		},
 	},
@@ -496,18 +452,17 @@ type ExistingCluster struct {
 
 var existingClusterFields = field.Of[ExistingCluster](map[string]field.Descriptor{
 	"Name": {
-		Rule: strict.Rule{
-			What: "the name of an EKS cluster", Example: "platform",
-			Pattern: regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]*$`), MaxLength: 100,
-		},
+		Rule: strict.Rule{What: "the name of an EKS cluster", Example: "platform", Pattern: regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]*$`), MaxLength: 100},
 		AzureRule: &strict.Rule{
 			What: "the name of an AKS cluster", Example: "platform",
 			Pattern: regexp.MustCompile(`^[0-9A-Za-z]([0-9A-Za-z_-]*[0-9A-Za-z])?$`), MaxLength: azurefacts.MaxClusterName,
 		},
-		Change: []field.Case{{
-			Effect: field.Impossible, Words: "another cluster of the account is meant, and what is in the first one would be lost",
-			Remedy: "take the name back, or run `tombolo destroy` with the old name before, which leaves that cluster as it was",
-		}},
+		Change: []field.Case{
+			{
+				Effect: field.Impossible, Words: "another cluster of the account is meant, and what is in the first one would be lost",
+				Remedy: "take the name back, or run `tombolo destroy` with the old name before, which leaves that cluster as it was",
+			},
+		},
 	},
 	"CreateOIDCProvider": {
 		Rule: strict.Rule{Default: false},
@@ -522,10 +477,12 @@ var existingClusterFields = field.Of[ExistingCluster](map[string]field.Descripto
 	},
 	"ResourceGroup": {
 		Rule: form.ResourceGroupRule("platform"),
-		Change: []field.Case{{
-			Effect: field.Impossible, Words: "another cluster of the subscription is meant, and what is in the first one would be lost",
-			Remedy: "take the name back, or run `tombolo destroy` with the old name before, which leaves that cluster as it was",
-		}},
+		Change: []field.Case{
+			{
+				Effect: field.Impossible, Words: "another cluster of the subscription is meant, and what is in the first one would be lost",
+				Remedy: "take the name back, or run `tombolo destroy` with the old name before, which leaves that cluster as it was",
+			},
+		},
 		Remedy: "remove it: account and region lead to the cluster",
 	},
 })

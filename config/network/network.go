@@ -56,34 +56,25 @@ type Network struct {
 var networkFields = field.Of[Network](map[string]field.Descriptor{
 	"CIDR": {
 		Rule: form.IPv4Block("10.0.0.0/16"),
-		Change: []field.Case{{
-			Effect: field.NeedsRebuild, Words: "AWS changes the block of neither a VPC nor a subnet, and EKS keeps its VPC", Remedy: field.RebuildRemedy,
-		}},
+		Change: []field.Case{
+			{Effect: field.NeedsRebuild, Words: "AWS changes the block of neither a VPC nor a subnet, and EKS keeps its VPC", Remedy: field.RebuildRemedy},
+		},
 		AzureChange: field.Keeps("Azure changes the block of no subnet that nodes are in"),
 	},
 	"Zones": {
-		Rule: strict.Rule{
-			What: "an availability zone", Noun: "zone", Example: "eu-central-1a",
-			Pattern: form.RegionZone, MinItems: 2,
-		},
+		Rule: strict.Rule{What: "an availability zone", Noun: "zone", Example: "eu-central-1a", Pattern: form.RegionZone, MinItems: 2},
 		Change: []field.Case{
 			{
-				When: "without one of the control plane's", Effect: field.NeedsRebuild, Applies: leavesZones,
-				Words:  "the control plane keeps the zones of its creation",
+				When: "without one of the control plane's", Effect: field.NeedsRebuild, Applies: leavesZones, Words: "the control plane keeps the zones of its creation",
 				Remedy: "keep its zones, and add others beside them; or make the cluster anew: `tombolo destroy`, then `tombolo up`",
 			},
 			{
-				When: "one too many for the block", Effect: field.NeedsRebuild, Applies: lacksRoom,
-				Words:  "the block has no room for its subnets beside those that are there, and AWS moves none",
+				When: "one too many for the block", Effect: field.NeedsRebuild, Applies: lacksRoom, Words: "the block has no room for its subnets beside those that are there, and AWS moves none",
 				Remedy: "take the zone out, or make the cluster anew with a larger block: `tombolo destroy`, then `tombolo up`",
 			},
-			{
-				When: "added, or one of the nodes' alone removed", Effect: field.ReplacesNodeGroup,
-				Words: "subnets for nodes come or go, and every node group is replaced; the control plane stays in its zones",
-			},
+			{When: "added, or one of the nodes' alone removed", Effect: field.ReplacesNodeGroup, Words: "subnets for nodes come or go, and every node group is replaced; the control plane stays in its zones"},
 		},
-		Remedy:    "remove it: on Azure a network spans all zones, and nodeGroups[].zones says where nodes are",
-		Unordered: true,
+		Remedy: "remove it: on Azure a network spans all zones, and nodeGroups[].zones says where nodes are", Unordered: true,
 	},
 	"NAT": {
 		Rule: strict.Rule{What: "a kind of NAT", Allowed: form.Texts(NATNone, NATSingle, NATPerZone), Default: NATSingle},
@@ -91,38 +82,28 @@ var networkFields = field.Of[Network](map[string]field.Descriptor{
 			{When: "to none", Effect: field.InPlace, Words: "the gateways are deleted, and nodes lose the internet", Applies: func(c field.Change) bool { return c.After == string(NATNone) }},
 			{Effect: field.InPlace, Words: "gateways are made or deleted, and routes follow; connections through a gateway that goes are cut"},
 		},
-		Instead: "outbound",
-		Remedy:  "use outbound: nat-gateway or load-balancer",
+		Instead: "outbound", Remedy: "use outbound: nat-gateway or load-balancer",
 	},
 	"Endpoints": {
-		Rule: strict.Rule{
-			What: "the short name of an AWS service", Example: "s3 or ecr.api",
-			Pattern: regexp.MustCompile(`^[a-z0-9-]+(\.[a-z0-9-]+)*$`), Default: defaultEndpoints(),
-		},
+		Rule: strict.Rule{What: "the short name of an AWS service", Example: "s3 or ecr.api", Pattern: regexp.MustCompile(`^[a-z0-9-]+(\.[a-z0-9-]+)*$`), Default: defaultEndpoints()},
 		Change: []field.Case{
-			{
-				When: "with a proxy", Effect: field.RollsNodes, Applies: field.Change.GoesByProxy,
-				Words: "endpoints are made or deleted, and what is reached without the proxy changes with them: " + field.RollsAll,
-			},
+			{When: "with a proxy", Effect: field.RollsNodes, Applies: field.Change.GoesByProxy, Words: "endpoints are made or deleted, and what is reached without the proxy changes with them: " + field.RollsAll},
 			{Effect: field.InPlace, Words: "endpoints are made or deleted; connections through one that goes are cut"},
 		},
-		Remedy:    "remove it: core makes no endpoints on Azure",
-		Unordered: true,
+		Remedy: "remove it: core makes no endpoints on Azure", Unordered: true,
 	},
 	"FlowLogs": {
 		Change: field.Changes("a flow log is made, or deleted with its log group and what is in it; a bucket keeps what it has"),
 		Remedy: "remove it: turn on the flow logs of virtual networks in Network Watcher",
 	},
 	"Outbound": {
-		Rule:    strict.Rule{What: "a way out", Allowed: form.Texts(OutboundNATGateway, OutboundLoadBalancer, OutboundRoutes)},
-		Change:  field.Keeps("the provider replaces a cluster whose way out changes"),
-		Instead: "nat",
-		Remedy:  "use nat: none, single or per-zone",
+		Rule:   strict.Rule{What: "a way out", Allowed: form.Texts(OutboundNATGateway, OutboundLoadBalancer, OutboundRoutes)},
+		Change: field.Keeps("the provider replaces a cluster whose way out changes"), Instead: "nat", Remedy: "use nat: none, single or per-zone",
 	},
 	"Existing": {
-		Change: []field.Case{{
-			Effect: field.NeedsRebuild, Words: "EKS keeps the VPC of the cluster's creation", Remedy: field.RebuildRemedy,
-		}},
+		Change: []field.Case{
+			{Effect: field.NeedsRebuild, Words: "EKS keeps the VPC of the cluster's creation", Remedy: field.RebuildRemedy},
+		},
 		AzureChange: field.Keeps("AKS keeps the network of the cluster's creation"),
 	},
 })
@@ -218,9 +199,7 @@ var flowLogsFields = field.Of[FlowLogs](map[string]field.Descriptor{
 		Change: field.Changes("another flow log is made; from cloudwatch, the log group is deleted with what is in it"),
 	},
 	"BucketARN": {
-		Rule: strict.Rule{
-			What: "the ARN of a bucket", Example: "arn:aws:s3:::acme-logs/vpc", Pattern: flowLogBucket,
-		},
+		Rule:   strict.Rule{What: "the ARN of a bucket", Example: "arn:aws:s3:::acme-logs/vpc", Pattern: flowLogBucket},
 		Change: field.Changes("another flow log is made for the bucket; the old one keeps what it has"),
 	},
 	"Traffic": {
@@ -269,49 +248,28 @@ var existingNetworkFields = field.Of[ExistingNetwork](map[string]field.Descripto
 			What: "the id of a subnet", Pattern: form.NodeSubnet, Advice: form.IDAdvice(form.NodeSubnet),
 			Example: form.ExampleGroup + "/providers/Microsoft.Network/virtualNetworks/shared/subnets/aks",
 		},
-		Change:  field.Keeps("AKS keeps the subnet of the cluster's creation"),
-		Instead: "privateSubnets",
-		Remedy:  "use vpc and privateSubnets",
+		Change: field.Keeps("AKS keeps the subnet of the cluster's creation"), Instead: "privateSubnets", Remedy: "use vpc and privateSubnets",
 	},
 	"GrantAccess": {
-		Rule:   strict.Rule{Default: false},
-		Change: field.Changes("core gives the control plane's identity its rights in the subnet, or takes away those that it gave"),
+		Rule: strict.Rule{Default: false}, Change: field.Changes("core gives the control plane's identity its rights in the subnet, or takes away those that it gave"),
 		Remedy: "remove it: EKS needs no right in the subnets",
 	},
 	"VPC": {
-		Rule: strict.Rule{
-			What: "a VPC id", Example: "vpc-0123456789abcdef0",
-			Pattern: regexp.MustCompile(`^vpc-[0-9a-f]{8}([0-9a-f]{9})?$`),
-		},
-		Change:  field.Keeps("EKS keeps the VPC of the cluster's creation"),
-		Instead: "nodeSubnet",
-		Remedy:  "use nodeSubnet, which names the network with the subnet",
+		Rule:   strict.Rule{What: "a VPC id", Example: "vpc-0123456789abcdef0", Pattern: regexp.MustCompile(`^vpc-[0-9a-f]{8}([0-9a-f]{9})?$`)},
+		Change: field.Keeps("EKS keeps the VPC of the cluster's creation"), Instead: "nodeSubnet", Remedy: "use nodeSubnet, which names the network with the subnet",
 	},
-	"Account": {
-		Rule:   form.AWSAccount(),
-		Change: field.Changes("the policies of Karpenter and of the load balancer controller change"),
-		Remedy: "remove it: the id in nodeSubnet has the subscription",
-	},
+	"Account": {Rule: form.AWSAccount(), Change: field.Changes("the policies of Karpenter and of the load balancer controller change"), Remedy: "remove it: the id in nodeSubnet has the subscription"},
 	"PrivateSubnets": {
-		Rule: SubnetIDs(2),
-		Change: field.Always(field.ReplacesNodeGroup,
-			"every node group is replaced; the control plane's own subnets have to stay in the zones of its creation"),
-		Instead:   "nodeSubnet",
-		Remedy:    "use nodeSubnet, one subnet by its id",
-		Unordered: true,
+		Rule: SubnetIDs(2), Change: field.Always(field.ReplacesNodeGroup, "every node group is replaced; the control plane's own subnets have to stay in the zones of its creation"),
+		Instead: "nodeSubnet", Remedy: "use nodeSubnet, one subnet by its id", Unordered: true,
 	},
 	"ControlPlaneSubnets": {
 		// An empty list would leave the control plane without a network.
-		Rule: SubnetIDs(2),
-		Change: field.Changes("EKS moves the control plane's interfaces into the subnets; it refuses another VPC, " +
-			"and other zones than those of the creation"),
-		Remedy:    "remove it: AKS keeps its control plane outside of your network",
-		Unordered: true,
+		Rule: SubnetIDs(2), Change: field.Changes("EKS moves the control plane's interfaces into the subnets; it refuses another VPC, " + "and other zones than those of the creation"),
+		Remedy: "remove it: AKS keeps its control plane outside of your network", Unordered: true,
 	},
 	"PublicSubnets": {
-		Rule:      SubnetIDs(0),
-		Change:    field.Changes("the infra ConfigMap changes; nothing in the network does"),
-		Remedy:    "remove it: public load balancers need no subnet of their own",
+		Rule: SubnetIDs(0), Change: field.Changes("the infra ConfigMap changes; nothing in the network does"), Remedy: "remove it: public load balancers need no subnet of their own",
 		Unordered: true,
 	},
 })

@@ -102,10 +102,7 @@ type NodeGroup struct {
 
 var nodeGroupFields = field.Of[NodeGroup](map[string]field.Descriptor{
 	"Name": {
-		Rule: form.Label("system"),
-		AzureRule: &strict.Rule{
-			What: "the name of a node pool", Example: "system", Pattern: poolName, MaxLength: azurefacts.MaxPoolName, Advice: poolAdvice,
-		},
+		Rule: form.Label("system"), AzureRule: &strict.Rule{What: "the name of a node pool", Example: "system", Pattern: poolName, MaxLength: azurefacts.MaxPoolName, Advice: poolAdvice},
 		Change: field.Always(field.ReplacesNodeGroup, "the group of the new name is made, and the one of the old name drained and deleted"),
 		AzureChange: []field.Case{
 			FirstPool(),
@@ -121,49 +118,33 @@ var nodeGroupFields = field.Of[NodeGroup](map[string]field.Descriptor{
 		Remedy: "remove it: on EKS every group takes the pods of kube-system",
 	},
 	"VMSize": {
-		Rule:    strict.Rule{What: "a size of virtual machines", Example: "Standard_D4s_v5", Pattern: vmSize, Advice: sizeAdvice},
-		Change:  poolKeeps("size of the virtual machines"),
-		Instead: "instanceTypes",
-		Remedy:  "use instanceTypes, such as [m7i.large]",
+		Rule: strict.Rule{What: "a size of virtual machines", Example: "Standard_D4s_v5", Pattern: vmSize, Advice: sizeAdvice}, Change: poolKeeps("size of the virtual machines"),
+		Instead: "instanceTypes", Remedy: "use instanceTypes, such as [m7i.large]",
 	},
 	"OS": {
-		Rule:    strict.Rule{What: "a system for nodes", Allowed: form.Texts(AzureLinux, Ubuntu), Default: AzureLinux},
-		Change:  field.Always(field.RollsNodes, "AKS gives the nodes of the group the other image, one after another"),
-		Instead: "ami",
-		Remedy:  "use ami: al2023 or bottlerocket",
+		Rule:   strict.Rule{What: "a system for nodes", Allowed: form.Texts(AzureLinux, Ubuntu), Default: AzureLinux},
+		Change: field.Always(field.RollsNodes, "AKS gives the nodes of the group the other image, one after another"), Instead: "ami", Remedy: "use ami: al2023 or bottlerocket",
 	},
 	"InstanceTypes": {
-		Rule: strict.Rule{
-			What: "an EC2 instance type", Noun: "instance type", Example: "m7i.large",
-			Pattern: Instance, MinItems: 1,
-		},
-		Change:  field.Always(field.ReplacesNodeGroup, "EKS changes the instance types of no group"),
-		Instead: "vmSize",
-		Remedy:  "use vmSize, one size such as Standard_D4s_v5",
+		Rule:   strict.Rule{What: "an EC2 instance type", Noun: "instance type", Example: "m7i.large", Pattern: Instance, MinItems: 1},
+		Change: field.Always(field.ReplacesNodeGroup, "EKS changes the instance types of no group"), Instead: "vmSize", Remedy: "use vmSize, one size such as Standard_D4s_v5",
 	},
 	"Size": {},
 	"Capacity": {
-		Rule:        strict.Rule{What: "a capacity type", Allowed: form.Texts(OnDemand, Spot), Default: OnDemand},
-		Change:      field.Always(field.ReplacesNodeGroup, "EKS changes the capacity type of no group"),
-		AzureChange: poolKeeps("priority"),
+		Rule:   strict.Rule{What: "a capacity type", Allowed: form.Texts(OnDemand, Spot), Default: OnDemand},
+		Change: field.Always(field.ReplacesNodeGroup, "EKS changes the capacity type of no group"), AzureChange: poolKeeps("priority"),
 	},
 	"AMI": {
-		Rule:    strict.Rule{What: "a kind of image", Allowed: form.Texts(AL2023, Bottlerocket, AL2023NVIDIA, BottlerocketNVIDIA), Default: AL2023},
-		Change:  field.Always(field.ReplacesNodeGroup, "EKS changes the kind of image of no group"),
-		Instead: "os",
-		Remedy:  "use os: azure-linux or ubuntu",
+		Rule:   strict.Rule{What: "a kind of image", Allowed: form.Texts(AL2023, Bottlerocket, AL2023NVIDIA, BottlerocketNVIDIA), Default: AL2023},
+		Change: field.Always(field.ReplacesNodeGroup, "EKS changes the kind of image of no group"), Instead: "os", Remedy: "use os: azure-linux or ubuntu",
 	},
 	"Release": {
-		Rule: strict.Rule{
-			What: "the release of an image of EKS", Example: "1.35.3-20260715", Pattern: regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+-[0-9a-f]{8}$`),
-		},
+		Rule:   strict.Rule{What: "the release of an image of EKS", Example: "1.35.3-20260715", Pattern: regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+-[0-9a-f]{8}$`)},
 		Change: field.Always(field.RollsNodes, "EKS rolls the nodes of the group to that release; without one, to the newest when it next rolls them"),
 		Remedy: "remove it: kubernetes.upgrades.nodeImages says which images nodes get",
 	},
 	"ImageID": {
-		Rule: strict.Rule{
-			What: "the id of an image", Example: "ami-0123456789abcdef0", Pattern: regexp.MustCompile(`^ami-[0-9a-f]{8}([0-9a-f]{9})?$`),
-		},
+		Rule: strict.Rule{What: "the id of an image", Example: "ami-0123456789abcdef0", Pattern: regexp.MustCompile(`^ami-[0-9a-f]{8}([0-9a-f]{9})?$`)},
 		Change: []field.Case{
 			{When: "given or removed", Effect: field.ReplacesNodeGroup, Words: "EKS changes no group from an image of its own to another", Applies: field.Change.GivesOrTakes},
 			{When: "to another", Effect: field.RollsNodes, Words: templateWords},
@@ -171,47 +152,34 @@ var nodeGroupFields = field.Of[NodeGroup](map[string]field.Descriptor{
 		Remedy: "remove it: AKS takes no image of your own",
 	},
 	"MaxPods": {
-		Rule:        strict.Rule{Least: new(1), Most: new(maxPods)},
-		AzureRule:   &strict.Rule{Least: new(azurefacts.MinPods), Most: new(azurefacts.MaxPods), Default: defaultMaxPods},
-		Change:      field.Always(field.RollsNodes, templateWords),
-		AzureChange: poolKeeps("largest number of pods"),
+		Rule: strict.Rule{Least: new(1), Most: new(maxPods)}, AzureRule: &strict.Rule{Least: new(azurefacts.MinPods), Most: new(azurefacts.MaxPods), Default: defaultMaxPods},
+		Change: field.Always(field.RollsNodes, templateWords), AzureChange: poolKeeps("largest number of pods"),
 	},
 	"DiskGiB": {
-		Rule:        strict.Rule{Least: new(20), Most: new(16384), Default: defaultDiskGiB},
-		AzureRule:   &strict.Rule{Least: new(azurefacts.MinDiskGiB), Most: new(azurefacts.MaxDiskGiB), Default: defaultAzureDiskGiB},
-		Change:      field.Always(field.RollsNodes, templateWords),
+		Rule:      strict.Rule{Least: new(20), Most: new(16384), Default: defaultDiskGiB},
+		AzureRule: &strict.Rule{Least: new(azurefacts.MinDiskGiB), Most: new(azurefacts.MaxDiskGiB), Default: defaultAzureDiskGiB}, Change: field.Always(field.RollsNodes, templateWords),
 		AzureChange: poolKeeps("size of the disks"),
 	},
 	"Volume": {Remedy: "remove it: diskGiB is the size of the disk, and vmSize decides its kind"},
 	"SecurityGroups": {
-		Rule:      form.SecurityGroups("security group"),
-		Change:    field.Always(field.RollsNodes, templateWords),
-		Remedy:    "remove it: the network security group of the subnet counts for all nodes",
+		Rule: form.SecurityGroups("security group"), Change: field.Always(field.RollsNodes, templateWords), Remedy: "remove it: the network security group of the subnet counts for all nodes",
 		Unordered: true,
 	},
 	"Zones": {
-		Rule:        strict.Rule{What: "an availability zone", Noun: "zone", Example: "eu-central-1a", Pattern: form.RegionZone},
-		AzureRule:   &strict.Rule{What: "an availability zone", Noun: "zone", Allowed: azurefacts.Zones()},
-		Change:      field.Always(field.ReplacesNodeGroup, "EKS changes the subnets of no group"),
-		AzureChange: poolKeeps("zones"),
-		Unordered:   true,
+		Rule:      strict.Rule{What: "an availability zone", Noun: "zone", Example: "eu-central-1a", Pattern: form.RegionZone},
+		AzureRule: &strict.Rule{What: "an availability zone", Noun: "zone", Allowed: azurefacts.Zones()}, Change: field.Always(field.ReplacesNodeGroup, "EKS changes the subnets of no group"),
+		AzureChange: poolKeeps("zones"), Unordered: true,
 	},
 	"Subnets": {
-		Rule:      network.SubnetIDs(0),
-		Change:    field.Always(field.ReplacesNodeGroup, "EKS changes the subnets of no group"),
-		Remedy:    "remove it: all nodes are in network.existing.nodeSubnet",
+		Rule: network.SubnetIDs(0), Change: field.Always(field.ReplacesNodeGroup, "EKS changes the subnets of no group"), Remedy: "remove it: all nodes are in network.existing.nodeSubnet",
 		Unordered: true,
 	},
 	"Update":   {},
 	"UserData": {Change: field.Always(field.RollsNodes, templateWords), Remedy: "remove it: AKS takes no user data; a DaemonSet of the platform tree does such work"},
-	"Labels": {
-		Change:      field.Changes("EKS changes the labels of the nodes that run, too"),
-		AzureChange: field.Changes("AKS changes the labels of the nodes that run, too"),
-	},
+	"Labels":   {Change: field.Changes("EKS changes the labels of the nodes that run, too"), AzureChange: field.Changes("AKS changes the labels of the nodes that run, too")},
 	"Taints": {
 		Change:      field.Changes("EKS changes the taints of the nodes that run, too; NoExecute evicts pods"),
-		AzureChange: field.Changes("AKS changes the taints of the nodes that run, too; NoExecute evicts pods"),
-		Unordered:   true,
+		AzureChange: field.Changes("AKS changes the taints of the nodes that run, too; NoExecute evicts pods"), Unordered: true,
 	},
 })
 
@@ -260,13 +228,11 @@ type Size struct {
 
 var sizeFields = field.Of[Size](map[string]field.Descriptor{
 	"Min": {
-		Rule:        strict.Rule{Least: new(0), Default: defaultMinSize},
-		Change:      field.Changes("EKS starts nodes when there are too few"),
+		Rule: strict.Rule{Least: new(0), Default: defaultMinSize}, Change: field.Changes("EKS starts nodes when there are too few"),
 		AzureChange: field.Changes("AKS starts nodes when there are too few"),
 	},
 	"Max": {
-		Rule:        strict.Rule{Least: new(1)},
-		Change:      field.Changes("EKS drains and stops nodes when there are too many"),
+		Rule: strict.Rule{Least: new(1)}, Change: field.Changes("EKS drains and stops nodes when there are too many"),
 		AzureChange: field.Changes("AKS's autoscaler makes no more nodes; it drains and stops those that there are too many"),
 	},
 	"Desired": {Rule: strict.Rule{Least: new(0)}, Change: field.Changes("it is the size at the start; an autoscaler owns it afterwards")},
@@ -300,14 +266,10 @@ type Taint struct {
 
 var taintFields = field.Of[Taint](map[string]field.Descriptor{
 	"Key": {
-		Rule:        strict.Rule{Example: "dedicated"},
-		Change:      field.Changes("EKS changes the taints of the nodes that run, too"),
+		Rule: strict.Rule{Example: "dedicated"}, Change: field.Changes("EKS changes the taints of the nodes that run, too"),
 		AzureChange: field.Changes("AKS changes the taints of the nodes that run, too"),
 	},
-	"Value": {
-		Change:      field.Changes("EKS changes the taints of the nodes that run, too"),
-		AzureChange: field.Changes("AKS changes the taints of the nodes that run, too"),
-	},
+	"Value": {Change: field.Changes("EKS changes the taints of the nodes that run, too"), AzureChange: field.Changes("AKS changes the taints of the nodes that run, too")},
 	"Effect": {
 		Rule:        strict.Rule{What: "a taint effect", Allowed: form.Texts(NoSchedule, PreferNoSchedule, NoExecute)},
 		Change:      field.Changes("EKS changes the taints of the nodes that run, too; NoExecute evicts pods"),
@@ -385,23 +347,12 @@ type NodeUpdate struct {
 
 var nodeUpdateFields = field.Of[NodeUpdate](map[string]field.Descriptor{
 	"MaxSurge": {
-		Rule:    strict.Rule{What: "a number, or percent, of nodes", Example: "33%", Pattern: maxSurge},
-		Change:  field.Changes("it counts when AKS next rolls the nodes"),
-		Instead: "maxUnavailable",
-		Remedy:  "use maxUnavailable or maxUnavailablePercent",
+		Rule: strict.Rule{What: "a number, or percent, of nodes", Example: "33%", Pattern: maxSurge}, Change: field.Changes("it counts when AKS next rolls the nodes"), Instead: "maxUnavailable",
+		Remedy: "use maxUnavailable or maxUnavailablePercent",
 	},
-	"MaxUnavailable": {Rule: strict.Rule{Least: new(1), Most: new(100)}, Change: field.Changes("it counts when EKS next rolls the nodes"), Instead: "maxSurge"},
-	"MaxUnavailablePercent": {
-		Rule:    strict.Rule{Least: new(1), Most: new(100)},
-		Change:  field.Changes("it counts when EKS next rolls the nodes"),
-		Instead: "maxSurge",
-		Remedy:  "use maxSurge, such as 33%",
-	},
-	"Force": {
-		Rule:   strict.Rule{Default: false},
-		Change: field.Changes("it counts when EKS next rolls the nodes"),
-		Remedy: "remove it: AKS waits for pods that cannot be evicted, and gives up",
-	},
+	"MaxUnavailable":        {Rule: strict.Rule{Least: new(1), Most: new(100)}, Change: field.Changes("it counts when EKS next rolls the nodes"), Instead: "maxSurge"},
+	"MaxUnavailablePercent": {Rule: strict.Rule{Least: new(1), Most: new(100)}, Change: field.Changes("it counts when EKS next rolls the nodes"), Instead: "maxSurge", Remedy: "use maxSurge, such as 33%"},
+	"Force":                 {Rule: strict.Rule{Default: false}, Change: field.Changes("it counts when EKS next rolls the nodes"), Remedy: "remove it: AKS waits for pods that cannot be evicted, and gives up"},
 })
 
 var notInPool = regexp.MustCompile(`[^a-z0-9]+`)

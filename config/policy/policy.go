@@ -75,9 +75,7 @@ type PolicyMatch struct {
 }
 
 var policyMatchFields = field.Of[PolicyMatch](map[string]field.Descriptor{
-	"Dangers": {
-		Rule: strict.Rule{What: "a danger", Noun: "danger", Allowed: []string{AnyDanger, "cluster", "network", "node-group", "data", "registration", "infra-config"}},
-	},
+	"Dangers":    {Rule: strict.Rule{What: "a danger", Noun: "danger", Allowed: []string{AnyDanger, "cluster", "network", "node-group", "data", "registration", "infra-config"}}},
 	"Types":      {},
 	"Operations": {Rule: strict.Rule{What: "an operation", Noun: "operation", Allowed: []string{"create", "update", "replace", "delete", "import"}}},
 	"Clusters":   {},

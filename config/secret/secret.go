@@ -29,19 +29,13 @@ type SecretRef struct {
 var secretRefFields = field.Of[SecretRef](map[string]field.Descriptor{
 	"": {Rule: strict.Rule{Secret: true}},
 	"Config": {
-		Rule: strict.Rule{
-			What: "a key of the stack's config", Example: "gitToken",
-			Pattern: regexp.MustCompile(`^([A-Za-z0-9_.-]+:)?[A-Za-z0-9_.-]+$`), Secret: true,
-		},
+		Rule:   strict.Rule{What: "a key of the stack's config", Example: "gitToken", Pattern: regexp.MustCompile(`^([A-Za-z0-9_.-]+:)?[A-Za-z0-9_.-]+$`), Secret: true},
 		Change: field.Changes("the secret is read from there"),
 	},
 	"Env": {
 		// Any other variable may be a credential of who runs the program, and a cluster file
 		// says to which host the value is sent.
-		Rule: strict.Rule{
-			What: "the name of an environment variable that begins with TOMBOLO_", Example: "TOMBOLO_GIT_TOKEN",
-			Pattern: regexp.MustCompile(`^TOMBOLO_[A-Za-z0-9_]+$`), Secret: true,
-		},
+		Rule:   strict.Rule{What: "the name of an environment variable that begins with TOMBOLO_", Example: "TOMBOLO_GIT_TOKEN", Pattern: regexp.MustCompile(`^TOMBOLO_[A-Za-z0-9_]+$`), Secret: true},
 		Change: field.Changes("the secret is read from there"),
 	},
 	"File": {Change: field.Changes("the secret is read from there")},

@@ -44,13 +44,11 @@ type Service struct {
 
 var serviceFields = field.Of[Service](map[string]field.Descriptor{
 	"Name": {
-		Rule:        form.Label("external-dns"),
-		Change:      field.Changes("the role and the ConfigMap of the new name are made, and those of the old one deleted"),
+		Rule: form.Label("external-dns"), Change: field.Changes("the role and the ConfigMap of the new name are made, and those of the old one deleted"),
 		AzureChange: field.Changes("the identity and the ConfigMap of the new name are made, and those of the old one deleted"),
 	},
 	"Namespace": {
-		Rule:        form.Label("external-dns"),
-		Change:      field.Changes("the ConfigMap is made in the new namespace, and the role trusts the service account there"),
+		Rule: form.Label("external-dns"), Change: field.Changes("the ConfigMap is made in the new namespace, and the role trusts the service account there"),
 		AzureChange: field.Changes("the ConfigMap is made in the new namespace, and the identity trusts the service account there"),
 	},
 	"Identity": {

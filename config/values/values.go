@@ -33,13 +33,7 @@ type Value struct {
 }
 
 var valueFields = field.Of[Value](map[string]field.Descriptor{
-	"FromStack": {
-		Rule: strict.Rule{
-			What: "the name of a stack", Example: "data/prod",
-			Pattern: regexp.MustCompile(`^([A-Za-z0-9_.-]+/){0,2}[A-Za-z0-9_.-]+$`),
-		},
-		Change: field.Changes(readWords),
-	},
+	"FromStack": {Rule: strict.Rule{What: "the name of a stack", Example: "data/prod", Pattern: regexp.MustCompile(`^([A-Za-z0-9_.-]+/){0,2}[A-Za-z0-9_.-]+$`)}, Change: field.Changes(readWords)},
 	"Output": {
 		Rule: strict.Rule{
 			What: "an output of a stack, or the path of a value in one", Example: "db.host",
@@ -55,9 +49,7 @@ var valueFields = field.Of[Value](map[string]field.Descriptor{
 			What: "the name of a parameter", Example: "/shop/zone",
 			Pattern: regexp.MustCompile(`^(/[A-Za-z0-9_.-]+){1,15}$|^[A-Za-z0-9_.-]+$`), MaxLength: 1011,
 		},
-		Change:  field.Changes(readWords),
-		Instead: "fromStack",
-		Remedy:  "use fromStack with output, or a secret of Key Vault by the platform tree",
+		Change: field.Changes(readWords), Instead: "fromStack", Remedy: "use fromStack with output, or a secret of Key Vault by the platform tree",
 	},
 })
 

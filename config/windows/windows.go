@@ -44,10 +44,7 @@ type ChangeWindow struct {
 }
 
 var changeWindowFields = field.Of[ChangeWindow](map[string]field.Descriptor{
-	"Days": {
-		Rule:   strict.Rule{What: "a day", Noun: "day", MinItems: 1, Allowed: form.Texts(Monday, Tuesday, Wednesday, Thursday, Friday, Saturday, Sunday)},
-		Change: field.Changes(field.Outside),
-	},
+	"Days":     {Rule: strict.Rule{What: "a day", Noun: "day", MinItems: 1, Allowed: form.Texts(Monday, Tuesday, Wednesday, Thursday, Friday, Saturday, Sunday)}, Change: field.Changes(field.Outside)},
 	"From":     {Rule: strict.Rule{What: "a time of the day", Example: `"22:00"`, Pattern: timeOfDay}, Change: field.Changes(field.Outside)},
 	"To":       {Rule: strict.Rule{What: "a time of the day", Example: `"04:00"`, Pattern: endOfDay}, Change: field.Changes(field.Outside)},
 	"TimeZone": {Rule: strict.Rule{What: "a time zone", Example: "Europe/Berlin", Pattern: timeZone}, Change: field.Changes(field.Outside)},
@@ -75,12 +72,7 @@ type DriftPolicy struct {
 }
 
 var driftPolicyFields = field.Of[DriftPolicy](map[string]field.Descriptor{
-	"Remediate": {
-		Rule: strict.Rule{
-			What: "a policy", Allowed: form.Texts(RemediateNever, RemediateInWindow, RemediateAlways), Default: RemediateNever,
-		},
-		Change: field.Changes(field.Outside),
-	},
+	"Remediate": {Rule: strict.Rule{What: "a policy", Allowed: form.Texts(RemediateNever, RemediateInWindow, RemediateAlways), Default: RemediateNever}, Change: field.Changes(field.Outside)},
 })
 
 var timeOfDay = regexp.MustCompile(`^([01][0-9]|2[0-3]):[0-5][0-9]$`)
