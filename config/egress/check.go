@@ -17,9 +17,6 @@ import (
 	"tombolo/internal/wording"
 )
 
-// CertificateBlock is the type of a certificate's PEM block, by RFC 7468.
-const CertificateBlock = "CERTIFICATE"
-
 var (
 	// registry is the host of a registry, as it begins the name of an image.
 	registry = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]+)?$`)

@@ -124,3 +124,6 @@ func (e Egress) Certificates() string {
 
 // Fields are the descriptors of the package.
 var Fields = field.Join(egressFields, proxyFields, imageSourcesFields, pullSecretFields)
+
+// CertificateBlock is the type of a certificate's PEM block, by RFC 7468.
+const CertificateBlock = "CERTIFICATE"

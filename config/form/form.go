@@ -1,10 +1,13 @@
 package form
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"tombolo/config/strict"
+	"tombolo/internal/wording"
 )
 
 var (
@@ -73,3 +76,96 @@ func Texts[T ~string](values ...T) []string {
 
 // RoleARN is the ARN of a role, with its path.
 var RoleARN = regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):iam::([0-9]{12}):role/[A-Za-z0-9+=,.@_/-]+$`)
+
+// The functions of this file take a value of the wrong form, and return a remedy
+// that fits it, or "".
+
+func AccountAdvice(s string) string {
+	digits := strings.NewReplacer("-", "", " ", "").Replace(s)
+	if len(digits) == 12 && digits != s {
+		return fmt.Sprintf("write the 12 digits together: %s", wording.Quote(digits))
+	}
+	return fmt.Sprintf(`write its 12 digits in quotes, such as "111122223333"; this has %d`, len(s))
+}
+
+var bareIP = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+$`)
+
+func BlockAdvice(s string) string {
+	if bareIP.MatchString(s) {
+		return fmt.Sprintf("add the length of the prefix: %s/32 is that one address, %s/16 a network", s, s)
+	}
+	return ""
+}
+
+func keyAdvice(s string) string {
+	switch {
+	case strings.Contains(s, ":alias/"):
+		return "use the key's own ARN (…:key/…): EKS takes no alias"
+	case !strings.HasPrefix(s, "arn:"):
+		return "write the whole ARN, arn:aws:kms:<region>:<account>:key/<id>"
+	}
+	return ""
+}
+
+var assumedRole = regexp.MustCompile(`^arn:([a-z-]+):sts::([0-9]{12}):assumed-role/([^/]+)/`)
+
+func PrincipalAdvice(s string) string {
+	if m := assumedRole.FindStringSubmatch(s); m != nil {
+		return fmt.Sprintf("this is a session: use the role itself, arn:%s:iam::%s:role/%s, with the role's path if it has one",
+			m[1], m[2], m[3])
+	}
+	if strings.HasSuffix(s, ":root") {
+		return "an access entry cannot be for an account: name a role, such as arn:aws:iam::111122223333:role/platform-admin"
+	}
+	return ""
+}
+
+var scpLike = regexp.MustCompile(`^([^@/\s]+@)?([^:/\s]+):([^/].*)$`)
+
+func URLAdvice(s string) string {
+	if m := scpLike.FindStringSubmatch(s); m != nil && !strings.Contains(s, "://") && strings.Count(s, ":") == 1 {
+		return fmt.Sprintf("write it as a URL: ssh://%s%s/%s", m[1], m[2], m[3])
+	}
+	return "use https://, ssh:// or, inside a closed network, http://"
+}
+
+// NoProxyAdvice repairs the forms of NO_PROXY that only some programs read.
+func NoProxyAdvice(s string) string {
+	switch {
+	case strings.HasPrefix(s, "*."):
+		return "write " + wording.Quote(s[1:]) + ": the dot in front says that all below it is meant"
+	case strings.Contains(s, ","):
+		return "write each on its own, as an item of the list"
+	case strings.Contains(s, "://"):
+		return "write the host alone"
+	}
+	return ""
+}
+
+func VersionAdvice(s string) string {
+	if Semver.MatchString("v" + s) {
+		return fmt.Sprintf("start it with a v: %s", wording.Quote("v"+s))
+	}
+	return ""
+}
+
+func SumAdvice(s string) string {
+	switch {
+	case len(s) == 64 && strings.ToLower(s) != s:
+		return "write it in lower case"
+	case strings.HasPrefix(s, "sha256:"):
+		return "remove the prefix sha256:"
+	}
+	return fmt.Sprintf("copy the output of sha256sum for the manifest; this has %d characters", len(s))
+}
+
+var notInLabel = regexp.MustCompile(`[^a-z0-9]+`)
+
+// AsLabel suggests the DNS label nearest to a name.
+func AsLabel(s string) string {
+	label := strings.Trim(notInLabel.ReplaceAllString(strings.ToLower(s), "-"), "-")
+	if label == "" {
+		return ""
+	}
+	return fmt.Sprintf("use lower-case letters, digits and dashes, such as %s", wording.Quote(label))
+}

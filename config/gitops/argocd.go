@@ -2,15 +2,12 @@ package gitops
 
 import (
 	"cmp"
-	"slices"
-	"strings"
+	"regexp"
 
-	"tombolo/config/addon"
-	"tombolo/config/check"
 	"tombolo/config/field"
 	"tombolo/config/form"
+	"tombolo/config/secret"
 	"tombolo/config/strict"
-	"tombolo/internal/wording"
 )
 
 func (o *ArgoCDOptions) setSpokeDefaults(p field.Provider) {
@@ -41,101 +38,195 @@ const SpokeRoleEnd = "-argocd-spoke"
 // SpokeRoleName is the name of the IAM role by which the hub reaches a spoke.
 func SpokeRoleName(spoke string) string { return spoke + SpokeRoleEnd }
 
-// checkArgocd checks hubs, spokes and registration.
-func checkArgocd(v *check.File, g GitOps, around Around) {
-	if !v.Doc.Sound("gitops.engine", HubPath) {
-		return
-	}
-	if g.Engine != ArgoCD {
-		checkWithout(v, "has no effect with the engine "+string(g.Engine), "remove it, or use the engine argocd", "hub", "externalHub", "argocd")
-		return
-	}
-	if g.HasExternalHub() {
-		checkExternalHub(v, g, around)
-		return
-	}
-	if v.Spoke {
-		checkSpoke(v, g)
-		return
-	}
-	checkOwnHub(v, g, around.Addons)
+// ArgoCDOptions are options of Argo CD, each for a hub or for a spoke.
+type ArgoCDOptions struct {
+	// HighAvailability (hub) installs the release's manifest for several
+	// replicas. It chooses the default URL of the distribution, and does not go
+	// with another URL or a path. Default false.
+	HighAvailability bool `yaml:"highAvailability,omitempty"`
+	// Accounts (hub) are the AWS accounts of spokes, other than the hub's own.
+	// The hub's Argo CD may assume the spokes' roles in them. Default: none.
+	Accounts []string `yaml:"accounts,omitempty" cloud:"aws"`
+	// OIDC (hub) signs people in to Argo CD's page and API by a provider. Default: none;
+	// then only Argo CD's own account admin does.
+	OIDC *ArgoCDOIDC `yaml:"oidc,omitempty"`
+	// Credentials (spoke) by which the hub reaches this cluster: aws or
+	// service-account. Default aws; on Azure service-account.
+	Credentials Credentials `yaml:"credentials,omitempty"`
+	// Rotation (spoke, with service-account) is the number of the token. A new
+	// number makes a new token, and then deletes the old one. Default 1.
+	Rotation int `yaml:"rotation,omitempty"`
+	// Applications (spoke) says what happens to the objects of the cluster's
+	// applications when the cluster is destroyed: remove or keep. Default remove.
+	Applications Leaving `yaml:"applications,omitempty"`
 }
 
-func checkOwnHub(v *check.File, g GitOps, addons addon.Selection) {
-	if !v.OnAzure() {
-		v.Fits("name", "Argo CD's IAM role", ArgoCDRoleName(v.Name), form.MaxRoleName)
-	}
-	checkWithout(v, "is an option of spokes, and this cluster is its own hub", "remove it, or name a hub in gitops.hub",
-		"argocd.credentials", "argocd.rotation", "argocd.applications")
-	accounts := strict.Path("gitops.argocd.accounts")
-	check.Unique(v, accounts, "", g.ArgoCD.Accounts, check.Itself, "give each account once")
-	checkArgocdSignIn(v, g.ArgoCD.OIDC)
-	checkArgocdHost(v, g.Host(), addons)
-	if g.ArgoCD.HighAvailability && (g.Distribution.Path != "" || g.Distribution.URL != g.release()) {
-		v.Problem("gitops.argocd.highAvailability", "remove it, and name the manifest for several replicas there",
-			"chooses one of the release's manifests, but gitops.distribution names one")
+var argoCDOptionsFields = field.Of[ArgoCDOptions](map[string]field.Descriptor{
+	"HighAvailability": {Rule: strict.Rule{Default: false}, Change: field.Changes("the engine is installed by another manifest; once Git has its own files, Git decides")},
+	"Accounts": {
+		Rule:   strict.Rule{What: "an AWS account", Noun: "account", Example: `"111122223333"`, Pattern: regexp.MustCompile(`^[0-9]{12}$`), Advice: form.AccountAdvice},
+		Change: field.Changes("the policy of the hub's role changes"), Remedy: "remove it: a hub in Azure has no IAM role; spokes in AWS use credentials: service-account",
+	},
+	"OIDC": {Change: []field.Case{
+		{When: "removed", Effect: field.InPlace, Words: "Argo CD takes no more tokens of the provider; its account admin stays", Applies: field.Change.TakesAway},
+		{Effect: field.InPlace, Words: "Argo CD's settings change, and its server reads them"},
+	}},
+	"Credentials": {
+		Rule: strict.Rule{What: "a kind of credentials", Allowed: form.Texts(CredentialsAWS, CredentialsServiceAccount)},
+		AzureRule: &strict.Rule{
+			What: "a kind of credentials on Azure", Allowed: form.Texts(CredentialsServiceAccount),
+			Advice: func(string) string {
+				return "use service-account, or remove it: aws is an IAM role, and this cluster has none"
+			},
+		},
+		Change: field.Changes("the registration gets other credentials"),
+	},
+	"Rotation":     {Rule: strict.Rule{Least: new(1), Most: new(999999)}, Change: field.Changes("the token is made anew, and the old one deleted")},
+	"Applications": {Rule: strict.Rule{What: "an option for applications", Allowed: form.Texts(LeavingRemove, LeavingKeep)}, Change: field.Changes("it counts when the cluster is destroyed")},
+})
+
+// ArgoCDOIDC is how people sign in to Argo CD, and what their groups may do. Who is in none of
+// the groups may sign in, and sees nothing but what a project gives his groups.
+type ArgoCDOIDC struct {
+	// URL under which people reach Argo CD, such as https://argocd.example.com. The
+	// provider sends them back to /auth/callback there.
+	URL string `yaml:"url"`
+	// IssuerURL of the provider, as its tokens have it in iss, a slash at the end included.
+	// Argo CD has to reach it.
+	IssuerURL string `yaml:"issuerUrl"`
+	// ClientID of Argo CD at the provider.
+	ClientID string `yaml:"clientId"`
+	// Secret is the name of the Secret in the namespace argocd with the key clientSecret and
+	// the label app.kubernetes.io/part-of: argocd, which the platform tree brings.
+	Secret string `yaml:"secret"`
+	// Scopes that Argo CD asks for. Default: openid, profile, email and groups.
+	Scopes []string `yaml:"scopes,omitempty"`
+	// AdminGroups are groups of the provider whose members may do everything in Argo CD.
+	// Default: none.
+	AdminGroups []string `yaml:"adminGroups,omitempty"`
+	// ReaderGroups are groups of the provider whose members see everything in Argo CD, and
+	// change nothing. Default: none.
+	ReaderGroups []string `yaml:"readerGroups,omitempty"`
+}
+
+var argoCDOIDCFields = field.Of[ArgoCDOIDC](map[string]field.Descriptor{
+	"URL": {Rule: strict.Rule{What: "the https URL of a page", Example: "https://argocd.example.com", Pattern: regexp.MustCompile(`^https://\S+$`), Secret: true}, Change: field.Changes(argocdWords)},
+	"IssuerURL": {
+		Rule:   strict.Rule{What: "the https URL of an issuer", Example: "https://auth.example.com/application/o/argocd/", Pattern: regexp.MustCompile(`^https://\S+$`), Secret: true},
+		Change: field.Changes(argocdWords),
+	},
+	"ClientID":     {Rule: strict.Rule{What: "the id of a client", Example: "argocd", Pattern: notAReference}, Change: field.Changes(argocdWords)},
+	"Secret":       {Rule: strict.Rule{What: "the name of a Secret", Example: "argocd-oidc", Pattern: form.Subdomain, MaxLength: 253}, Change: field.Changes(argocdWords)},
+	"Scopes":       {Rule: strict.Rule{What: "a scope", Noun: "scope", Example: "groups", Pattern: regexp.MustCompile(`^[!#%-\[\]-~][!#-\[\]-~]*$`)}, Change: field.Changes(argocdWords)},
+	"AdminGroups":  {Rule: argocdGroups("platform"), Change: field.Changes("Argo CD's policy changes: who is in a group that is gone has lost the rights")},
+	"ReaderGroups": {Rule: argocdGroups("auditors"), Change: field.Changes("Argo CD's policy changes: who is in a group that is gone has lost the rights")},
+})
+
+// Credentials are how a hub reaches a spoke's Kubernetes API.
+type Credentials string
+
+// The kinds of credentials.
+const (
+	// CredentialsAWS is an IAM role of the spoke's that the hub's Argo CD
+	// assumes; nothing secret is kept anywhere.
+	CredentialsAWS Credentials = "aws"
+	// CredentialsServiceAccount is the token of a service account on the spoke,
+	// for hubs without a cloud identity.
+	CredentialsServiceAccount Credentials = "service-account"
+)
+
+// Leaving is what happens to the objects of a cluster's Applications when the
+// cluster is destroyed.
+type Leaving string
+
+// The choices.
+const (
+	// LeavingRemove deletes them before the cluster.
+	LeavingRemove Leaving = "remove"
+	// LeavingKeep leaves them on the cluster.
+	LeavingKeep Leaving = "keep"
+)
+
+// argocdGroups are groups of a provider in a policy of Argo CD, which is CSV:
+// https://argo-cd.readthedocs.io/en/stable/operator-manual/rbac/
+func argocdGroups(example string) strict.Rule {
+	return strict.Rule{
+		What: "the name of a group of the provider", Noun: "group", Example: example,
+		Pattern: regexp.MustCompile(`^[^\s,"#]([^,"\n]*[^\s,"])?$`), Advice: func(string) string {
+			return "write it as the provider does, such as " + example + ", without commas and quotes"
+		},
 	}
 }
 
-func checkSpoke(v *check.File, g GitOps) {
-	checkSpokeRole(v)
-	checkWithout(v, "belongs to the hub, and this cluster is a spoke of "+g.Hub, "remove it; "+g.Hub+".yaml has it",
-		"url", "branch", "path", "interval", "auth", "distribution", "argocd.highAvailability", "argocd.accounts", "argocd.oidc")
-	if g.ArgoCD.Credentials == CredentialsAWS {
-		checkWithout(v, "needs a token, and credentials: aws has none", "remove it, or use credentials: service-account", "argocd.rotation")
-	}
+// notAReference is a text of Argo CD's settings. One that begins with $ would be read from a
+// Secret: https://argo-cd.readthedocs.io/en/stable/operator-manual/user-management/
+var notAReference = regexp.MustCompile(`^[^\s$]\S*$`)
+
+// What a change does that several keys share.
+const (
+	gitWords    = "the engine's source in the cluster changes"
+	argocdWords = "Argo CD's settings change, and its server reads them"
+)
+
+// Engine is a GitOps engine.
+type Engine string
+
+// The engines of version 1.
+const (
+	Flux   Engine = "flux"
+	ArgoCD Engine = "argocd"
+)
+
+// ExternalHub is an Argo CD that others run, on any Kubernetes, in the namespace argocd
+// of its cluster. Bootstrap registers the cluster there, and reads and writes nothing
+// else.
+//
+// It is an endpoint, a certificate and a token, and no kubeconfig: a kubeconfig can
+// start any program of the machine (client-go's exec credentials), and has keys that a
+// file under review does not show. The owners of the hub give out a service account
+// with the rights on one Secret. A new token replaces nothing: the hub is known by its
+// name.
+type ExternalHub struct {
+	// Name of the hub, by which state, outputs and messages know it. Another hub
+	// needs another name. No cluster file beside this one has it.
+	Name string `yaml:"name"`
+	// Endpoint of the hub's Kubernetes API, such as https://hub.example.com:6443.
+	// A hub that moves to another address keeps its name.
+	Endpoint string `yaml:"endpoint"`
+	// CertificateAuthority of the endpoint, base64 of PEM, as in a kubeconfig's
+	// certificate-authority-data.
+	CertificateAuthority string `yaml:"certificateAuthority"`
+	// Token is where the token of a service account on the hub is.
+	Token *secret.SecretRef `yaml:"token"`
+	// RoleARN is the IAM role that the hub's Argo CD runs with, which may assume this
+	// cluster's role. Required with the credentials aws, and only there.
+	RoleARN string `yaml:"roleArn,omitempty" cloud:"aws"`
 }
 
-// checkArgocdSignIn checks the addresses of a sign-in, and that a group has one role.
-func checkArgocdSignIn(v *check.File, o *ArgoCDOIDC) {
-	const at = strict.Path("gitops.argocd.oidc")
-	if o == nil {
-		return
-	}
-	v.PlainURL(at.Field("url"), o.URL, "https://argocd.example.com")
-	v.PlainURL(at.Field("issuerUrl"), o.IssuerURL, "https://auth.example.com/application/o/argocd/")
-	check.Unique(v, at.Field("adminGroups"), "", o.AdminGroups, check.Itself, "give each group once")
-	check.Unique(v, at.Field("readerGroups"), "", o.ReaderGroups, check.Itself, "give each group once")
-	for key, groups := range map[string][]string{"adminGroups": o.AdminGroups, "readerGroups": o.ReaderGroups} {
-		for i, group := range groups {
-			if strings.HasPrefix(group, "role:") || strings.HasPrefix(group, "proj:") {
-				v.Problem(at.Field(key).Index(i), "name a group of the provider, such as platform", "%s is the name of a role of Argo CD", wording.Quote(group))
-			}
-		}
-	}
-	for i, group := range o.ReaderGroups {
-		if slices.Contains(o.AdminGroups, group) {
-			v.Problem(at.Field("readerGroups").Index(i), "take it out of one of the two", "is among adminGroups too, who see everything anyway")
-		}
-	}
-}
+var externalHubFields = field.Of[ExternalHub](map[string]field.Descriptor{
+	"Name": {
+		Rule: form.Label("company-hub"),
+		Change: []field.Case{
+			{Effect: field.NeedsRebuild, Words: "the name is the hub's identity: the old hub has to forget the cluster first, with its own credentials", Remedy: externalHubRemedy},
+		},
+	},
+	"Endpoint": {
+		Rule:   strict.Rule{What: "the address of a Kubernetes API", Example: "https://hub.example.com:6443", Pattern: regexp.MustCompile(`^https://\S+$`), Secret: true},
+		Change: field.Changes("the same hub is reached at the new address; another hub needs another name"),
+	},
+	"CertificateAuthority": {Rule: strict.Rule{Secret: true}, Change: field.Changes("the hub's certificate is checked with it; the registration stays")},
+	"Token":                {Change: field.Changes("the hub is reached with it; the registration stays")},
+	"RoleARN": {
+		Rule: strict.Rule{
+			What: "the ARN of an IAM role", Example: "arn:aws:iam::111122223333:role/company-hub-argocd",
+			Pattern: regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):iam::[0-9]{12}:role/[A-Za-z0-9+=,.@_/-]+$`),
+		},
+		Change: field.Changes("the cluster's role trusts the new role of the hub's Argo CD instead of the old one"),
+		Remedy: "remove it: the hub reaches the cluster by the token of a service account",
+	},
+})
 
-// checkArgocdHost refuses an addon at the host of Argo CD's page: a gateway sends what is for it to
-// either.
-func checkArgocdHost(v *check.File, host string, addons addon.Selection) {
-	const url = strict.Path("gitops.argocd.oidc.url")
-	if host == "" || !v.Doc.Sound(url) {
-		return
-	}
-	for _, a := range addons.Enabled() {
-		if at := strict.Path("addons").Field(a.Name).Field("host"); addon.HostOf(a.Options) == host && v.Doc.Sound(at) {
-			v.Problem(at, "give each page a host of its own", "%s is already the host of Argo CD, by %s at line %d", wording.Quote(host), url, v.Line(url))
-		}
-	}
-}
+// externalHubRemedy is the way from a hub that others run to another one.
+const externalHubRemedy = "take the old hub back, and move in two steps: `tombolo destroy <cluster> --only bootstrap` with the old file, then `tombolo up` with the new one; core stays"
 
-// checkSpokeRole checks the name of the role by which a hub reaches a cluster in AWS.
-func checkSpokeRole(v *check.File) {
-	if !v.OnAzure() {
-		v.Fits("name", "the IAM role for the hub", SpokeRoleName(v.Name), form.MaxRoleName)
-	}
-}
-
-// checkWithout reports keys of gitops that must not be there.
-func checkWithout(v *check.File, message, remedy string, keys ...strict.Path) {
-	for _, key := range keys {
-		if at := "gitops." + key; v.Doc.Has(at) {
-			v.KeyProblem(at, remedy, "%s", message)
-		}
-	}
-}
+const HubPath = strict.Path("gitops.hub")

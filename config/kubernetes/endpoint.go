@@ -235,3 +235,10 @@ func checkPrivateZone(v *check.File, at strict.Path, e Endpoint) {
 			"%s is no zone that AKS takes in the region %s", zone, v.Region)
 	}
 }
+
+const (
+	// SystemZone has AKS make the zone of the private API's name.
+	SystemZone = "system"
+	// noZone gives the private API a public name.
+	noZone = "none"
+)

@@ -30,13 +30,8 @@ func (k Kubernetes) FirstSystemPool() string {
 	return ""
 }
 
-const (
-	defaultPodCIDR = "10.244.0.0/16"
-	// SystemZone has AKS make the zone of the private API's name.
-	SystemZone = "system"
-	// noZone gives the private API a public name.
-	noZone = "none"
-)
+// defaultPodCIDR is the block of pods where the file names none.
+const defaultPodCIDR = "10.244.0.0/16"
 
 // Kubernetes is the managed control plane and its nodes.
 type Kubernetes struct {

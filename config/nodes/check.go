@@ -10,9 +10,7 @@ import (
 
 	"tombolo/config/awsfacts"
 	"tombolo/config/check"
-	"tombolo/config/network"
 	"tombolo/config/strict"
-	"tombolo/internal/userdata"
 	"tombolo/internal/wording"
 )
 
@@ -36,18 +34,6 @@ const (
 	// github.com/aws/aws-sdk-go v1.55.8). Kubernetes allows 63 without the prefix.
 	maxNodeKey = 63
 )
-
-// Around is what the nodes of groups depend on beside their groups.
-type Around struct {
-	// Version of the nodes, and the network that they are in.
-	Version string
-	Network network.Network
-	// Egress is what their user data says of it; none of it when OfNodes is false.
-	Egress  userdata.Egress
-	OfNodes bool
-	// TooLong says that no user data has room for it.
-	TooLong bool
-}
 
 // Check checks managed node groups.
 func Check(v *check.File, groups []NodeGroup, around Around) {

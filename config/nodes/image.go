@@ -14,17 +14,6 @@ import (
 	"tombolo/internal/wording"
 )
 
-const (
-	// maxPods is the limit that EKS sets a managed node group: 250, and 110 for types of
-	// fewer than 30 vCPUs. Source:
-	// https://docs.aws.amazon.com/eks/latest/userguide/choosing-instance-type.html
-	maxPods = 250
-	// maxGroups is how many security groups a network interface has at most, 16, less the
-	// cluster's own. The quota is 5 until it is raised. Source:
-	// https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html
-	maxGroups = 15
-)
-
 // The forms of releases: of Amazon Linux the version of Kubernetes and a date, of
 // Bottlerocket its own version and a commit. Sources:
 // https://docs.aws.amazon.com/eks/latest/userguide/eks-linux-ami-versions.html and
@@ -183,3 +172,15 @@ const (
 	longestEndpoint = 120
 	longestCA       = 2000
 )
+
+// Around is what the nodes of groups depend on beside their groups.
+type Around struct {
+	// Version of the nodes, and the network that they are in.
+	Version string
+	Network network.Network
+	// Egress is what their user data says of it; none of it when OfNodes is false.
+	Egress  userdata.Egress
+	OfNodes bool
+	// TooLong says that no user data has room for it.
+	TooLong bool
+}

@@ -421,3 +421,14 @@ const (
 
 // Fields are the descriptors of the package.
 var Fields = field.Join(nodeGroupFields, nodeVolumeFields, nodeUpdateFields, sizeFields, taintFields)
+
+const (
+	// maxPods is the limit that EKS sets a managed node group: 250, and 110 for types of
+	// fewer than 30 vCPUs. Source:
+	// https://docs.aws.amazon.com/eks/latest/userguide/choosing-instance-type.html
+	maxPods = 250
+	// maxGroups is how many security groups a network interface has at most, 16, less the
+	// cluster's own. The quota is 5 until it is raised. Source:
+	// https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html
+	maxGroups = 15
+)
