@@ -45,7 +45,6 @@ func checkAddons(v *check.File, c *Cluster) {
 		for _, p := range a.Check(a.Options, c.Addons) {
 			checkAddonProblem(v, c, at, p)
 		}
-		v.OwnKey(at.Field("kmsKeyArn"), addon.KeyOf(a.Options), "use a key of the cluster's region, or leave it out for AWS's own")
 		checkAddonNames(v, c, at, a)
 		checkOperator(v, c, at, a)
 		checkUnreached(v, c, at, a)

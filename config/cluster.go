@@ -112,23 +112,14 @@ var clusterFields = field.Of[Cluster](map[string]field.Descriptor{
 	"Network":       {},
 	"Kubernetes":    {},
 	"Egress":        {},
-	"Namespaces": {Change: []field.Case{
-		{When: "removed", Effect: field.InPlace, Words: "the namespace is deleted with everything in it", Applies: field.Change.TakesAway},
-		{Effect: field.InPlace, Words: "the namespace is made"},
-	}},
+	"Namespaces":    {Change: field.ComesAndGoes("the namespace is made", "the namespace is deleted with everything in it")},
 	"Addons": {Change: []field.Case{
 		{When: "turned off", Effect: field.InPlace, Words: "once Git has removed the addon, what it has in the cloud is deleted; a bucket with objects is not", Applies: field.Change.TakesAway},
 		{Effect: field.InPlace, Words: "what the addon needs in the cloud is made, and the engine installs it"},
 	}},
 	"Services": {
-		Change: []field.Case{
-			{When: "removed", Effect: field.InPlace, Words: "the service's role and ConfigMap are deleted", Applies: field.Change.TakesAway},
-			{Effect: field.InPlace, Words: "the service's role and ConfigMap are made"},
-		},
-		AzureChange: []field.Case{
-			{When: "removed", Effect: field.InPlace, Words: "the service's identity and ConfigMap are deleted", Applies: field.Change.TakesAway},
-			{Effect: field.InPlace, Words: "the service's identity and ConfigMap are made"},
-		},
+		Change:      field.ComesAndGoes("the service's role and ConfigMap are made", "the service's role and ConfigMap are deleted"),
+		AzureChange: field.ComesAndGoes("the service's identity and ConfigMap are made", "the service's identity and ConfigMap are deleted"),
 	},
 	"GitOps":      {},
 	"Labels":      {Change: field.Changes("the labels of the cluster's registration change, and generators follow them")},

@@ -45,6 +45,7 @@ func validate(doc *strict.Document, c *Cluster) {
 		checkRegistrationLabels(v, c)
 		checkRegistrationAnnotations(v, c)
 	}
+	checkKeys(v, c)
 	gitops.Check(v, c.GitOps, gitops.Around{
 		Addons: c.Addons, Namespaces: c.ownNamespaces(), EngineNamespace: c.EngineNamespace(), Version: c.Kubernetes.Version, Neighbours: neighbours,
 	})
@@ -130,4 +131,41 @@ func (c *Cluster) ownNamespaces() []string {
 func (c *Cluster) lacksAgent() bool {
 	agent := func(a kubernetes.ManagedAddon) bool { return a.Name == awsfacts.PodIdentityAgent }
 	return !c.IsExisting() && !c.Kubernetes.Auto() && !slices.ContainsFunc(c.Kubernetes.Addons, agent)
+}
+
+// checkKeys refuses KMS keys of another region. Of a cluster that others own, core makes what
+// addons need alone.
+func checkKeys(v *check.File, c *Cluster) {
+	if c.IsExisting() {
+		checkKeysIn(v, "addons", reflect.ValueOf(c.Addons))
+		return
+	}
+	checkKeysIn(v, "", reflect.ValueOf(*c))
+}
+
+// checkKeysIn visits the fields whose descriptors say what to do about such a key.
+func checkKeysIn(v *check.File, at strict.Path, value reflect.Value) {
+	switch {
+	case value.Kind() == reflect.Pointer || value.Kind() == reflect.Interface:
+		if !value.IsNil() {
+			checkKeysIn(v, at, value.Elem())
+		}
+	case value.Kind() == reflect.Slice:
+		for i := range value.Len() {
+			checkKeysIn(v, at.Index(i), value.Index(i))
+		}
+	case value.Type() == reflect.TypeFor[addon.Selection]():
+		for _, name := range value.MapKeys() {
+			checkKeysIn(v, at.Field(name.String()), value.MapIndex(name))
+		}
+	case value.Kind() == reflect.Struct:
+		for _, f := range v.Format.Fields(value.Type()) {
+			remedy := described[value.Type().Name()+"."+value.Type().Field(f.Index).Name].KeyRemedy
+			if remedy == "" {
+				checkKeysIn(v, at.Field(f.Name), value.Field(f.Index))
+				continue
+			}
+			v.OwnKey(at.Field(f.Name), value.Field(f.Index).String(), remedy)
+		}
+	}
 }

@@ -14,7 +14,7 @@ type EBSOptions struct {
 }
 
 var ebsOptionsFields = field.Of[EBSOptions](map[string]field.Descriptor{
-	"KMSKeyARN": {Rule: kmsKeys, Change: field.Changes("the role's policy changes, and new volumes have the key; old ones keep theirs")},
+	"KMSKeyARN": {KeyRemedy: ownKey, Rule: kmsKeys, Change: field.Changes("the role's policy changes, and new volumes have the key; old ones keep theirs")},
 })
 
 var _ = register(Addon{

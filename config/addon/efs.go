@@ -18,7 +18,7 @@ type EFSOptions struct {
 var efsOptionsFields = field.Of[EFSOptions](map[string]field.Descriptor{
 	"Backup": {Rule: strict.Rule{Default: true}, Change: field.Changes("AWS Backup starts or stops; the file system stays")},
 	"KMSKeyARN": {
-		Rule: kmsKeys,
+		KeyRemedy: ownKey, Rule: kmsKeys,
 		// internal/service/efs/file_system.go: ForceNew, and computed where it is left out.
 		Change: []field.Case{
 			{When: "removed", Effect: field.InPlace, Words: "nothing changes: EFS keeps the key of the file system", Applies: func(c field.Change) bool { return c.After == "" }},

@@ -49,7 +49,7 @@ var karpenterOptionsFields = field.Of[KarpenterOptions](map[string]field.Descrip
 		Rule:   strict.Rule{What: "an architecture", Noun: "architecture", Allowed: []string{"amd64", "arm64"}, MinItems: 1, Default: defaultArchitectures()},
 		Change: field.Changes("the infra ConfigMap changes, and Karpenter replaces nodes that it may no longer have, at the rate of the budgets"),
 	},
-	"KMSKeyARN": {Rule: kmsKeys, Change: field.Changes("the role's policy and the infra ConfigMap change, and Karpenter replaces its nodes at the rate of the budgets")},
+	"KMSKeyARN": {KeyRemedy: ownKey, Rule: kmsKeys, Change: field.Changes("the role's policy and the infra ConfigMap change, and Karpenter replaces its nodes at the rate of the budgets")},
 })
 
 func defaultCapacity() []string { return []string{"on-demand"} }

@@ -28,7 +28,7 @@ var lokiOptionsFields = field.Of[LokiOptions](map[string]field.Descriptor{
 		AzureChange: field.Changes("the lifecycle of core's container changes, and the engine follows the values; a shorter one deletes older logs"),
 	},
 	"KMSKeyARN": {
-		Rule:   kmsKeys,
+		KeyRemedy: ownKey, Rule: kmsKeys,
 		Change: field.Changes("the bucket and the role's policy change: new logs have the key, and older ones stay under theirs, which Loki cannot use any more where it was another key of your own"),
 		Remedy: "remove it: Azure encrypts a storage account by keys of its own",
 	},

@@ -31,3 +31,6 @@ func inZone(name, zone string) bool {
 	name = strings.TrimPrefix(name, "*.")
 	return name == zone || strings.HasSuffix(name, "."+zone)
 }
+
+// ownKey is what to do about a KMS key of another region.
+const ownKey = "use a key of the cluster's region, or leave it out for AWS's own"

@@ -66,13 +66,3 @@ func (s Selection) SetDefaults() {
 
 // NewOptions returns a pointer to new options of the addon.
 func (a *Addon) NewOptions() any { return reflect.New(a.options).Interface() }
-
-// KeyOf is the KMS key that the options name, in kmsKeyArn; "" for none. options is a
-// pointer to an addon's options.
-func KeyOf(options any) string {
-	key := reflect.ValueOf(options).Elem().FieldByName("KMSKeyARN")
-	if !key.IsValid() {
-		return ""
-	}
-	return key.String()
-}

@@ -54,6 +54,11 @@ func Always(effect Effect, words string) []Case { return []Case{{Effect: effect,
 // Changes is the case of a key that is changed in place.
 func Changes(words string) []Case { return Always(InPlace, words) }
 
+// ComesAndGoes are the cases of a key, or of an item of a list, that is made and removed in place.
+func ComesAndGoes(made, removed string) []Case {
+	return []Case{{When: "removed", Effect: InPlace, Words: removed, Applies: Change.TakesAway}, {Effect: InPlace, Words: made}}
+}
+
 // Keeps is the case of a key that a live cluster keeps.
 func Keeps(words string) []Case {
 	return []Case{{Effect: NeedsRebuild, Words: words, Remedy: RebuildRemedy}}

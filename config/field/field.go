@@ -48,6 +48,9 @@ type Descriptor struct {
 	// of this one, "" for none. Remedy says what to do with this one there; "" for the general
 	// words.
 	Instead, Remedy string
+	// KeyRemedy says what to do about a KMS key of another region than the cluster's; "" where
+	// it may be of any.
+	KeyRemedy string
 	// Cloud is the one whose files alone have the key, by its tag; "" for all.
 	Cloud Provider
 	// Unordered says that the order of a list says nothing.

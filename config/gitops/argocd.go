@@ -67,10 +67,7 @@ var argoCDOptionsFields = field.Of[ArgoCDOptions](map[string]field.Descriptor{
 		Rule:   strict.Rule{What: "an AWS account", Noun: "account", Example: `"111122223333"`, Pattern: regexp.MustCompile(`^[0-9]{12}$`), Advice: form.AccountAdvice},
 		Change: field.Changes("the policy of the hub's role changes"), Remedy: "remove it: a hub in Azure has no IAM role; spokes in AWS use credentials: service-account",
 	},
-	"OIDC": {Change: []field.Case{
-		{When: "removed", Effect: field.InPlace, Words: "Argo CD takes no more tokens of the provider; its account admin stays", Applies: field.Change.TakesAway},
-		{Effect: field.InPlace, Words: "Argo CD's settings change, and its server reads them"},
-	}},
+	"OIDC": {Change: field.ComesAndGoes("Argo CD's settings change, and its server reads them", "Argo CD takes no more tokens of the provider; its account admin stays")},
 	"Credentials": {
 		Rule: strict.Rule{What: "a kind of credentials", Allowed: form.Texts(CredentialsAWS, CredentialsServiceAccount)},
 		AzureRule: &strict.Rule{

@@ -33,7 +33,6 @@ func Check(v *check.File, k Kubernetes, around nodes.Around) {
 	checkEndpointAccess(v, k.Endpoint)
 	check.Unique(v, "kubernetes.logs", "", k.Logs, check.Itself, "give each log type once")
 	checkEncryption(v, k.SecretsEncryption)
-	v.OwnKey("kubernetes.logKeyArn", k.LogKeyARN, "use a key of the cluster's region, or leave it out for a key of CloudWatch's")
 	access.Check(v, k.rights())
 	access.CheckProvider(v, k.IdentityProvider)
 	nodes.Check(v, k.NodeGroups, around)
@@ -97,7 +96,6 @@ func checkEncryption(v *check.File, s SecretsEncryption) {
 	if !*s.Enabled {
 		v.Problem(at, "remove it, or set enabled: true", "has no effect: encryption is not enabled")
 	}
-	v.OwnKey(at, s.KeyARN, "use a key of the cluster's region, or leave it out for a key that core makes")
 }
 
 // inAutoMode are the managed addons whose work EKS Auto Mode does itself: "Considerations for

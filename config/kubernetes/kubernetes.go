@@ -195,7 +195,7 @@ var kubernetesFields = field.Of[Kubernetes](map[string]field.Descriptor{
 		Change: field.Changes("the retention of the log group changes; a shorter one deletes older logs"), Remedy: "remove it: a Log Analytics workspace says how long it keeps logs",
 	},
 	"LogKeyARN": {
-		Rule: form.KMSKeyARN(),
+		KeyRemedy: "use a key of the cluster's region, or leave it out for a key of CloudWatch's", Rule: form.KMSKeyARN(),
 		// internal/service/logs/group.go: AssociateKmsKey, DisassociateKmsKey.
 		Change: field.Changes("CloudWatch encrypts what comes from now on by the key; older logs stay under the key that they have"),
 		Remedy: "remove it: a Log Analytics workspace says how it encrypts logs",
@@ -211,40 +211,22 @@ var kubernetesFields = field.Of[Kubernetes](map[string]field.Descriptor{
 	},
 	"ZonalShift": {Change: field.Changes("EKS turns zonal shift on or off"), Remedy: "remove it: AKS has no such switch"},
 	"Admins": {
-		Change: []field.Case{
-			{When: "removed", Effect: field.InPlace, Words: "the access entry is deleted, and with it the rights", Applies: field.Change.TakesAway},
-			{Effect: field.InPlace, Words: "the access entry is made"},
-		},
-		AzureChange: []field.Case{
-			{When: "removed", Effect: field.InPlace, Words: "the group loses its rights", Applies: field.Change.TakesAway},
-			{Effect: field.InPlace, Words: "the group gets the rights of cluster-admin"},
-		},
+		Change:      field.ComesAndGoes("the access entry is made", "the access entry is deleted, and with it the rights"),
+		AzureChange: field.ComesAndGoes("the group gets the rights of cluster-admin", "the group loses its rights"),
 	},
 	"Previewers": {
-		Change: []field.Case{
-			{When: "removed", Effect: field.InPlace, Words: "the access entry is deleted, and with it the rights", Applies: field.Change.TakesAway},
-			{Effect: field.InPlace, Words: "the access entry is made"},
-		},
-		AzureChange: []field.Case{
-			{When: "removed", Effect: field.InPlace, Words: "the group loses its rights", Applies: field.Change.TakesAway},
-			{Effect: field.InPlace, Words: "the group gets the rights of a previewer"},
-		},
+		Change:      field.ComesAndGoes("the access entry is made", "the access entry is deleted, and with it the rights"),
+		AzureChange: field.ComesAndGoes("the group gets the rights of a previewer", "the group loses its rights"),
 	},
 	"Access": {
-		Change: []field.Case{
-			{When: "removed", Effect: field.InPlace, Words: "the access entry is deleted, and with it the rights", Applies: field.Change.TakesAway},
-			{Effect: field.InPlace, Words: "the access entry is made; EKS refuses it while the principal has another one, so take that out with an up before"},
-		},
+		Change: field.ComesAndGoes("the access entry is made; EKS refuses it while the principal has another one, so take that out with an up before", "the access entry is deleted, and with it the rights"),
 		Remedy: "remove it: bind groups of Entra, by their object ids, to roles in the platform tree",
 	},
 	"IdentityProvider": {
 		// internal/service/eks/identity_provider_config.go: all but the tags is ForceNew, and EKS
 		// has one provider for a cluster. How long it takes:
 		// https://github.com/aws/containers-roadmap/issues/1438
-		Change: []field.Case{
-			{When: "removed", Effect: field.InPlace, Words: "EKS takes the provider from the control plane, and refuses its tokens; IAM's principals keep their rights", Applies: field.Change.TakesAway},
-			{Effect: field.InPlace, Words: "EKS gives the provider to the control plane, which can take half an hour; IAM's principals keep their rights"},
-		},
+		Change: field.ComesAndGoes("EKS gives the provider to the control plane, which can take half an hour; IAM's principals keep their rights", "EKS takes the provider from the control plane, and refuses its tokens; IAM's principals keep their rights"),
 		Remedy: "remove it: Entra signs people in, and admins and bindings name its groups",
 	},
 	"Compute": {
@@ -254,11 +236,7 @@ var kubernetesFields = field.Of[Kubernetes](map[string]field.Descriptor{
 		Change: field.Keeps("EKS moves neither volumes nor load balancers between node groups and EKS Auto Mode, and all nodes would go at once"), Remedy: "remove it: nodes are in nodeGroups",
 	},
 	"NodeGroups": {
-		Rule: strict.Rule{Noun: "node group", MinItems: 1},
-		Change: []field.Case{
-			{When: "removed", Effect: field.InPlace, Words: "the group's nodes are drained and deleted", Applies: field.Change.TakesAway},
-			{Effect: field.InPlace, Words: "the group is made; the others stay"},
-		},
+		Rule: strict.Rule{Noun: "node group", MinItems: 1}, Change: field.ComesAndGoes("the group is made; the others stay", "the group's nodes are drained and deleted"),
 		AzureChange: []field.Case{
 			nodes.FirstPool(),
 			{When: "removed", Effect: field.InPlace, Words: "the group's nodes are drained and deleted", Applies: field.Change.TakesAway},
@@ -266,11 +244,7 @@ var kubernetesFields = field.Of[Kubernetes](map[string]field.Descriptor{
 		},
 	},
 	"Addons": {
-		Rule: strict.Rule{Default: defaultAddonObjects()},
-		Change: []field.Case{
-			{When: "removed", Effect: field.InPlace, Words: "EKS deletes the addon from the cluster", Applies: field.Change.TakesAway},
-			{Effect: field.InPlace, Words: "EKS installs the addon"},
-		},
+		Rule: strict.Rule{Default: defaultAddonObjects()}, Change: field.ComesAndGoes("EKS installs the addon", "EKS deletes the addon from the cluster"),
 		Remedy: "remove it: AKS brings network, DNS and disks with the cluster",
 	},
 })
@@ -424,7 +398,7 @@ var secretsEncryptionFields = field.Of[SecretsEncryption](map[string]field.Descr
 		},
 	},
 	"KeyARN": {
-		Rule: form.KMSKeyARN(),
+		KeyRemedy: "use a key of the cluster's region, or leave it out for a key that core makes", Rule: form.KMSKeyARN(),
 		Change: []field.Case{
 			{When: "together with enabled", Effect: field.InPlace, Words: "EKS takes the key when encryption is turned on", Applies: func(c field.Change) bool { return !c.Live.Encrypts && c.File.Encrypts }},
 			{When: "on a cluster that is encrypted", Effect: field.NeedsRebuild, Words: "EKS keeps the key that encryption was turned on with", Remedy: field.RebuildRemedy},

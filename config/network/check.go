@@ -120,7 +120,6 @@ func checkFlowLogs(v *check.File, f *FlowLogs) {
 	if f.To == FlowLogsToCloudWatch {
 		v.Fits("name", "the IAM role of flow logs", v.Name+"-flow-logs", form.MaxRoleName)
 	}
-	v.OwnKey(at.Field("kmsKeyArn"), f.KMSKeyARN, "use a key of the cluster's region, or leave it out for a key of CloudWatch's")
 }
 
 // checkBlock checks the VPC's block by itself.

@@ -210,7 +210,10 @@ var flowLogsFields = field.Of[FlowLogs](map[string]field.Descriptor{
 		Rule:   strict.Rule{What: "a retention that CloudWatch offers", Numbers: awsfacts.RetentionDays, Default: form.LogRetentionDays},
 		Change: field.Changes("the retention of the log group changes; a shorter one deletes older logs"),
 	},
-	"KMSKeyARN": {Rule: form.KMSKeyARN(), Change: field.Changes("CloudWatch encrypts what comes from now on by the key; older logs stay under the key that they have")},
+	"KMSKeyARN": {
+		KeyRemedy: "use a key of the cluster's region, or leave it out for a key of CloudWatch's", Rule: form.KMSKeyARN(),
+		Change: field.Changes("CloudWatch encrypts what comes from now on by the key; older logs stay under the key that they have"),
+	},
 })
 
 // flowLogBucket is the ARN of a bucket, with a folder or without.

@@ -94,7 +94,6 @@ func checkVolume(v *check.File, at strict.Path, volume NodeVolume) {
 		v.Problem(throughput, fmt.Sprintf("use %d at most, or set iops to %d", most, volume.Throughput*iopsForThroughput),
 			"%d MiB/s needs %d iops", volume.Throughput, volume.Throughput*iopsForThroughput)
 	}
-	v.OwnKey(at.Field("kmsKeyArn"), volume.KMSKeyARN, "use a key of the cluster's region")
 }
 
 // checkPlacement checks where a group's nodes are in the network.

@@ -326,7 +326,7 @@ var nodeVolumeFields = field.Of[NodeVolume](map[string]field.Descriptor{
 	"Type":       {Rule: strict.Rule{What: "a kind of volume", Allowed: form.Texts(GP3, IO1, IO2), Default: GP3}, Change: field.Always(field.RollsNodes, templateWords)},
 	"IOPS":       {Rule: strict.Rule{Least: new(100), Most: new(256000)}, Change: field.Always(field.RollsNodes, templateWords)},
 	"Throughput": {Rule: strict.Rule{Least: new(125), Most: new(1000)}, Change: field.Always(field.RollsNodes, templateWords)},
-	"KMSKeyARN":  {Rule: form.KMSKeyARN(), Change: field.Always(field.RollsNodes, templateWords)},
+	"KMSKeyARN":  {KeyRemedy: "use a key of the cluster's region", Rule: form.KMSKeyARN(), Change: field.Always(field.RollsNodes, templateWords)},
 })
 
 // NodeUpdate says how the nodes of a group are rolled.

@@ -52,14 +52,8 @@ var serviceFields = field.Of[Service](map[string]field.Descriptor{
 		AzureChange: field.Changes("the ConfigMap is made in the new namespace, and the identity trusts the service account there"),
 	},
 	"Identity": {
-		Change: []field.Case{
-			{When: "removed", Effect: field.InPlace, Words: "the role is deleted, and pods lose its rights", Applies: field.Change.TakesAway},
-			{Effect: field.InPlace, Words: "the role is made; pods get it when they start anew"},
-		},
-		AzureChange: []field.Case{
-			{When: "removed", Effect: field.InPlace, Words: "the identity is deleted, and pods lose its rights", Applies: field.Change.TakesAway},
-			{Effect: field.InPlace, Words: "the identity is made; pods get it when they start anew"},
-		},
+		Change:      field.ComesAndGoes("the role is made; pods get it when they start anew", "the role is deleted, and pods lose its rights"),
+		AzureChange: field.ComesAndGoes("the identity is made; pods get it when they start anew", "the identity is deleted, and pods lose its rights"),
 	},
 	"Values": {Change: field.Changes(valuesWords)},
 })
