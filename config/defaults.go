@@ -9,18 +9,15 @@ import (
 // SetDefaults fills in what the file leaves out. A list that is there and empty
 // stays empty.
 func (c *Cluster) setDefaults() {
-	c.Drift.Remediate = cmp.Or(c.Drift.Remediate, windows.RemediateNever)
+	windows.Fields.SetDefaults(c.Cloud.Provider, &c.Drift)
 	c.Cloud.SetDefaults(c.Name)
 	existing := c.Kubernetes.Existing
 	switch {
 	case existing != nil:
 		existing.Name = cmp.Or(existing.Name, c.Name)
-	case c.onAzure():
-		c.Network.SetAzureDefaults()
-		c.Kubernetes.SetAzureDefaults(c.Name, c.Network.CIDR)
 	default:
-		c.Network.SetDefaults()
-		c.Kubernetes.SetDefaults()
+		c.Network.SetDefaults(c.Cloud.Provider)
+		c.Kubernetes.SetDefaults(c.Cloud.Provider, c.Name, c.Network.CIDR)
 	}
 	c.Addons.SetDefaults()
 	for i := range c.Services {

@@ -4,8 +4,8 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 
+	"tombolo/config/field"
 	"tombolo/config/strict"
 )
 
@@ -48,19 +48,7 @@ func (s Selection) Names() []string { return slices.Sorted(maps.Keys(s)) }
 // SetDefaults fills in what the options leave out, by the defaults of their rules.
 func (s Selection) SetDefaults() {
 	for _, a := range s.Enabled() {
-		options := reflect.ValueOf(a.Options).Elem()
-		for name, d := range a.fields {
-			rule := d.Rule
-			field := options.FieldByName(strings.TrimPrefix(name, a.options.Name()+"."))
-			if rule.Default == nil || !field.IsZero() {
-				continue
-			}
-			if field.Kind() == reflect.Pointer {
-				field.Set(reflect.New(field.Type().Elem()))
-				field = field.Elem()
-			}
-			field.Set(reflect.ValueOf(rule.Default))
-		}
+		a.fields.SetDefaults(field.AWS, a.Options)
 	}
 }
 

@@ -74,7 +74,7 @@ func (c *Cloud) SetDefaults(of string) {
 	if c.AssumeRole != nil {
 		c.AssumeRole.SessionName = cmp.Or(c.AssumeRole.SessionName, sessionName(of))
 	}
-	c.Roles.Path = cmp.Or(c.Roles.Path, defaultRolePath)
+	Fields.SetDefaults(field.AWS, c)
 }
 
 // RoleARN is the ARN of a role of the name that Tombolo makes in the account, in a partition such as aws.

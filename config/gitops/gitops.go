@@ -261,8 +261,7 @@ func (g *GitOps) SetDefaults(cluster string, p field.Provider) {
 		g.ArgoCD.setSpokeDefaults(p)
 		return
 	}
-	g.Branch = cmp.Or(g.Branch, defaultBranch)
-	g.Interval = cmp.Or(g.Interval, defaultInterval)
+	Fields.SetDefaults(p, g)
 	if g.Auth != nil && g.Auth.Type == AuthBasic {
 		g.Auth.Username = cmp.Or(g.Auth.Username, defaultUsername)
 	}

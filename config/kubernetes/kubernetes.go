@@ -274,40 +274,24 @@ func (k Kubernetes) OwnProvider(addons addon.Selection) string {
 	return ""
 }
 
-func (k *Kubernetes) SetDefaults() {
-	k.Endpoint.Private = cmp.Or(k.Endpoint.Private, new(true))
-	k.SecretsEncryption.Enabled = cmp.Or(k.SecretsEncryption.Enabled, new(true))
-	k.LogRetentionDays = cmp.Or(k.LogRetentionDays, form.LogRetentionDays)
-	if k.Logs == nil {
-		k.Logs = defaultLogs()
-	}
-	k.Compute = cmp.Or(k.Compute, NodeGroupCompute)
-	if k.Addons == nil && !k.Auto() {
+// SetDefaults fills in what the file of a cluster leaves out, in a network of a block.
+func (k *Kubernetes) SetDefaults(p field.Provider, cluster, netBlock string) {
+	if p == field.Azure {
+		k.ServiceCIDR = cmp.Or(k.ServiceCIDR, network.ServiceCIDR(netBlock))
+		k.Endpoint.Private = cmp.Or(k.Endpoint.Private, new(!k.Endpoint.Public))
+		if *k.Endpoint.Private {
+			k.Endpoint.PrivateDNSZone = cmp.Or(k.Endpoint.PrivateDNSZone, SystemZone)
+		}
+		k.NodeResourceGroup = cmp.Or(k.NodeResourceGroup, cluster+"-nodes")
+	} else if k.Addons == nil && !k.Auto() {
 		k.Addons = defaultAddons()
 	}
+	Fields.SetDefaults(p, k)
 	for i := range k.NodeGroups {
-		k.NodeGroups[i].SetDefaults()
+		k.NodeGroups[i].SetDefaults(p)
 	}
-	if p := k.IdentityProvider; p != nil {
-		p.UsernameClaim, p.UsernamePrefix = cmp.Or(p.UsernameClaim, access.DefaultUsernameClaim), cmp.Or(p.UsernamePrefix, access.DefaultClaimPrefix)
-		p.GroupsClaim, p.GroupsPrefix = cmp.Or(p.GroupsClaim, access.DefaultGroupsClaim), cmp.Or(p.GroupsPrefix, access.DefaultClaimPrefix)
-	}
-}
-
-func (k *Kubernetes) SetAzureDefaults(name, netBlock string) {
-	k.PodCIDR = cmp.Or(k.PodCIDR, defaultPodCIDR)
-	k.ServiceCIDR = cmp.Or(k.ServiceCIDR, network.ServiceCIDR(netBlock))
-	k.Endpoint.Private = cmp.Or(k.Endpoint.Private, new(!k.Endpoint.Public))
-	if *k.Endpoint.Private {
-		k.Endpoint.PrivateDNSZone = cmp.Or(k.Endpoint.PrivateDNSZone, SystemZone)
-	}
-	k.Tier = cmp.Or(k.Tier, StandardTier)
-	k.Support = cmp.Or(k.Support, StandardSupport)
-	k.Upgrades.Kubernetes = cmp.Or(k.Upgrades.Kubernetes, PatchUpgrades)
-	k.Upgrades.NodeImages = cmp.Or(k.Upgrades.NodeImages, NodeImageChannel)
-	k.NodeResourceGroup = cmp.Or(k.NodeResourceGroup, name+"-nodes")
-	for i := range k.NodeGroups {
-		k.NodeGroups[i].SetAzureDefaults()
+	if k.IdentityProvider != nil {
+		access.Fields.SetDefaults(p, k.IdentityProvider)
 	}
 }
 

@@ -108,25 +108,19 @@ var networkFields = field.Of[Network](map[string]field.Descriptor{
 	},
 })
 
-func (n *Network) SetDefaults() {
-	if n.Existing != nil {
+func (n *Network) SetDefaults(p field.Provider) {
+	switch {
+	case n.Existing != nil:
 		return
+	case p == field.Azure:
+		n.Outbound = cmp.Or(n.Outbound, OutboundNATGateway)
 	}
-	n.NAT = cmp.Or(n.NAT, NATSingle)
-	if n.Endpoints == nil {
-		n.Endpoints = defaultEndpoints()
-	}
+	Fields.SetDefaults(p, n)
 	if f := n.FlowLogs; f != nil {
 		f.Traffic = cmp.Or(f.Traffic, AllTraffic)
 		if f.To == FlowLogsToCloudWatch {
 			f.RetentionDays = cmp.Or(f.RetentionDays, form.LogRetentionDays)
 		}
-	}
-}
-
-func (n *Network) SetAzureDefaults() {
-	if n.Existing == nil {
-		n.Outbound = cmp.Or(n.Outbound, OutboundNATGateway)
 	}
 }
 

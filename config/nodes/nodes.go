@@ -183,27 +183,17 @@ var nodeGroupFields = field.Of[NodeGroup](map[string]field.Descriptor{
 	},
 })
 
-func (g *NodeGroup) SetDefaults() {
-	g.Capacity = cmp.Or(g.Capacity, OnDemand)
-	g.AMI = cmp.Or(g.AMI, AL2023)
-	g.DiskGiB = cmp.Or(g.DiskGiB, defaultDiskGiB)
-	g.Volume.Type = cmp.Or(g.Volume.Type, GP3)
-	if g.Update.MaxUnavailable == 0 {
+// SetDefaults fills in what the file leaves out.
+func (g *NodeGroup) SetDefaults(p field.Provider) {
+	Fields.SetDefaults(p, g)
+	switch {
+	case p == field.Azure && g.Capacity != Spot: // AKS adds no nodes while it rolls these
+		g.Update.MaxSurge = cmp.Or(g.Update.MaxSurge, defaultMaxSurge)
+	case p != field.Azure && g.Update.MaxUnavailable == 0:
 		g.Update.MaxUnavailablePercent = cmp.Or(g.Update.MaxUnavailablePercent, defaultUnavailable)
 	}
-	g.Size.SetDefaults()
-}
-
-func (g *NodeGroup) SetAzureDefaults() {
-	g.Mode = cmp.Or(g.Mode, UserPool)
-	g.OS = cmp.Or(g.OS, AzureLinux)
-	g.Capacity = cmp.Or(g.Capacity, OnDemand)
-	g.MaxPods = cmp.Or(g.MaxPods, defaultMaxPods)
-	g.DiskGiB = cmp.Or(g.DiskGiB, defaultAzureDiskGiB)
-	if g.Capacity != Spot { // AKS adds no nodes while it rolls these
-		g.Update.MaxSurge = cmp.Or(g.Update.MaxSurge, defaultMaxSurge)
-	}
-	g.Size.SetDefaults()
+	g.Size.Desired = cmp.Or(g.Size.Desired, new(*g.Size.Min))
+	g.Size.Max = cmp.Or(g.Size.Max, new(max(*g.Size.Min, *g.Size.Desired, 1)))
 }
 
 // Architecture of the group's nodes; validation holds all its instance types to
@@ -237,12 +227,6 @@ var sizeFields = field.Of[Size](map[string]field.Descriptor{
 	},
 	"Desired": {Rule: strict.Rule{Least: new(0)}, Change: field.Changes("it is the size at the start; an autoscaler owns it afterwards")},
 })
-
-func (s *Size) SetDefaults() {
-	s.Min = cmp.Or(s.Min, new(defaultMinSize))
-	s.Desired = cmp.Or(s.Desired, new(*s.Min))
-	s.Max = cmp.Or(s.Max, new(max(*s.Min, *s.Desired, 1)))
-}
 
 // TaintEffect is what a taint does to pods that do not tolerate it.
 type TaintEffect string
