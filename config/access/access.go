@@ -1,3 +1,4 @@
+// Package access says who has which rights on a cluster, and who signs people in.
 package access
 
 import (

@@ -8,7 +8,9 @@ import (
 	"tombolo/config/strict"
 )
 
-// Fields are the descriptors of all options, and of the types that they share.
+// Fields are the descriptors of all options, and of the types that they share. Options change roles,
+// what the addon has in the cloud, and published values: nearly all in place, for what cannot be
+// changed there is made anew beside the old one.
 func Fields() field.Set {
 	sets := []field.Set{zoneFields}
 	for _, a := range catalogue {

@@ -1,3 +1,4 @@
+// Package check reports how values of a file fit together, with what checks of several subjects need.
 package check
 
 import (

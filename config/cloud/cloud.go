@@ -1,3 +1,4 @@
+// Package cloud says where a cluster is, and by which roles things are done there.
 package cloud
 
 import (

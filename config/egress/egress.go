@@ -1,3 +1,5 @@
+// Package egress is how a cluster reaches what is outside of its network. By another proxy AKS makes
+// the nodes of all pools anew (https://learn.microsoft.com/azure/aks/http-proxy).
 package egress
 
 import (

@@ -1,3 +1,5 @@
+// Package form has the forms of values that several subjects have: names, ARNs, ids and blocks of
+// addresses, each as a rule with advice for values that are not of it.
 package form
 
 import (

@@ -1,3 +1,4 @@
+// Package gitops has the engine, the repository that it follows, and its hub.
 package gitops
 
 import (

@@ -1,3 +1,4 @@
+// Package identity has the identities in the cloud of workloads, and what they may do.
 package identity
 
 import (

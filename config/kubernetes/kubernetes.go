@@ -1,3 +1,24 @@
+// Package kubernetes has the managed control plane.
+//
+// What AWS can change, and what it refuses, is said by:
+//   - the provider: internal/service/eks/cluster.go of hashicorp/terraform-provider-aws, whose
+//     ForceNew are replacements: for name, role, service block and when encryption is turned off.
+//   - UpdateClusterConfig: the subnets stay in the VPC of the creation
+//     (https://docs.aws.amazon.com/eks/latest/APIReference/API_UpdateClusterConfig.html).
+//   - AssociateEncryptionConfig: encryption can be turned on, never off, and its key
+//     stays (https://docs.aws.amazon.com/eks/latest/userguide/enable-kms.html).
+//   - the update of a cluster: one minor version at a time
+//     (https://docs.aws.amazon.com/eks/latest/userguide/update-cluster.html), and back by one within
+//     seven days (https://docs.aws.amazon.com/eks/latest/userguide/rollback-cluster.html).
+//
+// What Azure can change, and what it refuses, is said by:
+//   - the provider: in azure-native 2.90 a change of a cluster's location, dnsPrefix,
+//     nodeResourceGroup or anything of networkProfile replaces it, and so does one of a
+//     pool's vmSize.
+//   - versions: no minor version is skipped, and there is no way back
+//     (https://learn.microsoft.com/azure/aks/upgrade-aks-control-plane).
+//   - the endpoint: a private cluster stays private without API Server VNet Integration, and
+//     a zone only goes to none (https://learn.microsoft.com/azure/aks/private-clusters).
 package kubernetes
 
 import (

@@ -1,3 +1,8 @@
+// Package network has the network of a cluster: one that core makes, or one of others. A VPC's block
+// and a subnet's cannot be changed once they are made
+// (https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html), and a cluster's subnets stay
+// in the VPC and in the zones of its creation
+// (https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html).
 package network
 
 import (

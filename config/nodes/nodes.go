@@ -1,3 +1,15 @@
+// Package nodes has node groups, which are node pools on Azure.
+//
+// AWS replaces a group for other subnets, instance types, capacity, kind of image and role
+// (ForceNew in internal/service/eks/node_group.go of hashicorp/terraform-provider-aws). A new version
+// of the launch template rolls the nodes
+// (https://docs.aws.amazon.com/eks/latest/userguide/managed-node-update-behavior.html).
+//
+// In Azure neither the size of the virtual machines nor that of their disks, nor maxPods, zones and
+// priority change (https://learn.microsoft.com/azure/aks/create-node-pools,
+// https://learn.microsoft.com/azure/aks/concepts-storage,
+// https://learn.microsoft.com/azure/aks/spot-node-pool). Pools have names that the file gives, so that
+// one cannot be made anew beside itself.
 package nodes
 
 import (

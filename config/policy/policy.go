@@ -1,3 +1,4 @@
+// Package policy reads the file that says which changes need more than one approval.
 package policy
 
 import (

@@ -1,3 +1,4 @@
+// Package secret refers to secrets and files that a cluster file names; it never holds them.
 package secret
 
 import (

@@ -1,3 +1,4 @@
+// Package services has the parts of the platform tree that need values of the infrastructure, and namespaces.
 package services
 
 import (

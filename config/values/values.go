@@ -1,3 +1,4 @@
+// Package values has values that bootstrap reads from elsewhere each time it runs.
 package values
 
 import (

@@ -1,3 +1,4 @@
+// Package windows says when a cluster may be changed, and what becomes of drift.
 package windows
 
 import (
