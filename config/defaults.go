@@ -6,7 +6,7 @@ import (
 	"tombolo/config/windows"
 )
 
-// SetDefaults fills in what the file leaves out. A list that is there and empty
+// setDefaults fills in what the file leaves out. A list that is there and empty
 // stays empty.
 func (c *Cluster) setDefaults() {
 	windows.Fields.SetDefaults(c.Cloud.Provider, &c.Drift)

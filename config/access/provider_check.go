@@ -30,6 +30,7 @@ var eksIssuer = regexp.MustCompile(`^oidc\.eks\.[a-z0-9-]+\.amazonaws\.com(\.cn)
 // .internal by ICANN's resolution of 2024, and .svc and .cluster.local are Kubernetes' own.
 var insideOnly = []string{".local", ".internal", ".svc", ".localhost", ".invalid", ".home.arpa"}
 
+// CheckProvider checks the provider that signs people in to the Kubernetes API.
 func CheckProvider(v *check.File, p *IdentityProvider) {
 	const at = strict.Path("kubernetes.identityProvider")
 	if p == nil {

@@ -33,6 +33,7 @@ func (v *File) LabelValue(at strict.Path, of, value string) {
 	}
 }
 
+// KeyRemedy is what to do about a key of a label, an annotation or a taint.
 const KeyRemedy = "write it as name or example.com/name, with at most 63 letters, digits, dashes, dots and underscores in the name"
 
 // QualifiedKey checks the key of a label or annotation.
@@ -42,6 +43,7 @@ func (v *File) QualifiedKey(at strict.Path, of, key string) {
 	}
 }
 
+// Annotations checks Kubernetes annotations, and their size together.
 func (v *File) Annotations(p strict.Path, annotations map[string]string) {
 	size := 0
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {

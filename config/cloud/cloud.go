@@ -67,6 +67,7 @@ var cloudFields = field.Of[Cloud](map[string]field.Descriptor{
 	"Roles": {Remedy: "remove it: core makes no IAM roles on Azure"},
 })
 
+// SetDefaults fills in what the file of a cluster or an account of a name leaves out.
 func (c *Cloud) SetDefaults(of string) {
 	if c.Provider == field.Azure {
 		c.ResourceGroup = cmp.Or(c.ResourceGroup, of)
@@ -196,6 +197,7 @@ var givenRolesFields = field.Of[GivenRoles](map[string]field.Descriptor{
 // defaultRolePath is IAM's.
 const defaultRolePath = "/"
 
+// Boundary is the rule of a policy beyond which the rights of a role do not go.
 func Boundary() strict.Rule {
 	return strict.Rule{What: "the ARN of an IAM policy", Pattern: form.PolicyARN, Example: "arn:aws:iam::111122223333:policy/boundary"}
 }

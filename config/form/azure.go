@@ -31,10 +31,12 @@ var (
 	RoleID        = regexp.MustCompile(`^(/subscriptions/` + uuidForm + `)?/providers/Microsoft\.Authorization/roleDefinitions/(` + uuidForm + `)$`)
 )
 
+// UUIDRule is the rule of an id in Azure.
 func UUIDRule(what string) strict.Rule {
 	return strict.Rule{What: what, Example: `"00000000-0000-4000-8000-000000000001"`, Pattern: UUID, Advice: uuidAdvice}
 }
 
+// ResourceGroupRule is the rule of a resource group's name.
 func ResourceGroupRule(example string) strict.Rule {
 	return strict.Rule{What: "the name of a resource group", Example: example, Pattern: resourceGroup, MaxLength: azurefacts.MaxResourceGroupName}
 }

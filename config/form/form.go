@@ -64,10 +64,12 @@ func GivenRole(example string) strict.Rule {
 	}
 }
 
+// Label is the rule of a DNS label.
 func Label(example string) strict.Rule {
 	return strict.Rule{What: "a DNS label", Example: example, Pattern: DNSLabel, MaxLength: MaxLabel, Advice: AsLabel}
 }
 
+// Texts are words as texts.
 func Texts[T ~string](values ...T) []string {
 	out := make([]string, 0, len(values))
 	for _, v := range values {
@@ -82,6 +84,7 @@ var RoleARN = regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):iam::([0-9]{12}):
 // The functions of this file take a value of the wrong form, and return a remedy
 // that fits it, or "".
 
+// AccountAdvice repairs the number of an AWS account.
 func AccountAdvice(s string) string {
 	digits := strings.NewReplacer("-", "", " ", "").Replace(s)
 	if len(digits) == 12 && digits != s {
@@ -92,6 +95,7 @@ func AccountAdvice(s string) string {
 
 var bareIP = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+$`)
 
+// BlockAdvice adds the length of a prefix to an address.
 func BlockAdvice(s string) string {
 	if bareIP.MatchString(s) {
 		return fmt.Sprintf("add the length of the prefix: %s/32 is that one address, %s/16 a network", s, s)
@@ -111,6 +115,7 @@ func keyAdvice(s string) string {
 
 var assumedRole = regexp.MustCompile(`^arn:([a-z-]+):sts::([0-9]{12}):assumed-role/([^/]+)/`)
 
+// PrincipalAdvice names the role of a session, and refuses an account.
 func PrincipalAdvice(s string) string {
 	if m := assumedRole.FindStringSubmatch(s); m != nil {
 		return fmt.Sprintf("this is a session: use the role itself, arn:%s:iam::%s:role/%s, with the role's path if it has one",
@@ -124,6 +129,7 @@ func PrincipalAdvice(s string) string {
 
 var scpLike = regexp.MustCompile(`^([^@/\s]+@)?([^:/\s]+):([^/].*)$`)
 
+// URLAdvice writes the form of scp as a URL.
 func URLAdvice(s string) string {
 	if m := scpLike.FindStringSubmatch(s); m != nil && !strings.Contains(s, "://") && strings.Count(s, ":") == 1 {
 		return fmt.Sprintf("write it as a URL: ssh://%s%s/%s", m[1], m[2], m[3])
@@ -144,6 +150,7 @@ func NoProxyAdvice(s string) string {
 	return ""
 }
 
+// VersionAdvice starts a version with a v.
 func VersionAdvice(s string) string {
 	if Semver.MatchString("v" + s) {
 		return fmt.Sprintf("start it with a v: %s", wording.Quote("v"+s))
@@ -151,6 +158,7 @@ func VersionAdvice(s string) string {
 	return ""
 }
 
+// SumAdvice repairs a SHA-256 sum.
 func SumAdvice(s string) string {
 	switch {
 	case len(s) == 64 && strings.ToLower(s) != s:

@@ -226,4 +226,5 @@ var externalHubFields = field.Of[ExternalHub](map[string]field.Descriptor{
 // externalHubRemedy is the way from a hub that others run to another one.
 const externalHubRemedy = "take the old hub back, and move in two steps: `tombolo destroy <cluster> --only bootstrap` with the old file, then `tombolo up` with the new one; core stays"
 
+// HubPath is the key that names the hub.
 const HubPath = strict.Path("gitops.hub")

@@ -250,6 +250,7 @@ func (g GitOps) Host() string {
 // HasExternalHub says whether an Argo CD that others run manages the cluster.
 func (g GitOps) HasExternalHub() bool { return g.Engine == ArgoCD && g.ExternalHub != nil }
 
+// SetDefaults fills in what the file of a cluster leaves out: a spoke has no repository of its own.
 func (g *GitOps) SetDefaults(cluster string, p field.Provider) {
 	if g.Engine == ArgoCD && g.ExternalHub != nil {
 		g.ArgoCD.setCredentialsDefaults(p)

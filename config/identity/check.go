@@ -31,6 +31,7 @@ func GivenRole(v *check.File, at strict.Path, arn string, others ...string) bool
 	return true
 }
 
+// CheckPolicies checks the managed policies of a role.
 func CheckPolicies(v *check.File, list strict.Path, arns []string) {
 	check.Unique(v, list, "", arns, check.Itself, "give each policy once")
 	if len(arns) > maxPolicies {

@@ -106,6 +106,7 @@ func successor(c releases.Calendar, minor string) string {
 // newerTombolo is the remedy for the newest version that this release knows.
 const newerTombolo = "use a newer release of Tombolo, which knows a newer version"
 
+// Date is a day as messages write it.
 func Date(day time.Time) string { return day.Format(time.DateOnly) }
 
 // MovedMinors is the version of Kubernetes some minors after another, such as 1.35 one after

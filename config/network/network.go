@@ -113,6 +113,7 @@ var networkFields = field.Of[Network](map[string]field.Descriptor{
 	},
 })
 
+// SetDefaults fills in what the file leaves out of a network that core makes.
 func (n *Network) SetDefaults(p field.Provider) {
 	switch {
 	case n.Existing != nil:
@@ -276,6 +277,7 @@ var existingNetworkFields = field.Of[ExistingNetwork](map[string]field.Descripto
 	},
 })
 
+// SubnetIDs is the rule of a list of subnets.
 func SubnetIDs(minItems int) strict.Rule {
 	return strict.Rule{
 		What: "a subnet id", Noun: "subnet", Example: "subnet-0123456789abcdef0",

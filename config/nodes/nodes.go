@@ -383,6 +383,7 @@ var poolName = regexp.MustCompile(`^[a-z][a-z0-9]*$`)
 
 var maxSurge = regexp.MustCompile(`^([1-9][0-9]{0,2}|[1-9][0-9]?%|100%)$`)
 
+// Instance is the form of an EC2 instance type.
 var Instance = regexp.MustCompile(`^([a-z]+[0-9]+[a-z0-9-]*|u-[a-z0-9]+)\.(nano|micro|small|medium|large|[0-9]*xlarge|metal(-[0-9]+xl)?)$`)
 
 // What a change does that several keys share.

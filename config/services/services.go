@@ -66,6 +66,7 @@ func (s Service) ValuesWith(read map[values.Source]any) map[string]any {
 	return values
 }
 
+// SetDefaults fills in what the file leaves out.
 func (s *Service) SetDefaults(p field.Provider) {
 	if s.Identity == nil {
 		return

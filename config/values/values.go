@@ -148,6 +148,7 @@ func EachReference(at strict.Path, value any, visit func(at strict.Path, keys ma
 	}
 }
 
+// Replaced is a value with what was read in the place of each reference.
 func Replaced(value any, read map[Source]any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -206,6 +207,7 @@ func scalarText(v any) string {
 	return fmt.Sprint(v)
 }
 
+// ValueKey is the form of a key that is a variable in manifests.
 var ValueKey = regexp.MustCompile(`^[_a-zA-Z][_a-zA-Z0-9]*$`)
 
 // What a change does that several keys share.

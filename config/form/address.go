@@ -13,6 +13,7 @@ const LogRetentionDays = 90
 // MaxRoleName is the limit of an IAM role's name (IAM quotas).
 const MaxRoleName = 64
 
+// Private says that a block is in one of PrivateBlocks.
 func Private(block netip.Prefix) bool {
 	return slices.ContainsFunc(PrivateBlocks, func(s string) bool {
 		outer := netip.MustParsePrefix(s)
