@@ -71,7 +71,7 @@ type StateStore struct {
 }
 
 var stateStoreFields = field.Of[StateStore](map[string]field.Descriptor{
-	"BucketARN": {Rule: strict.Rule{What: "the ARN of an S3 bucket", Pattern: check.BucketARN, Example: "arn:aws:s3:::acme-state"}},
+	"BucketARN": {Rule: strict.Rule{What: "the ARN of an S3 bucket", Pattern: bucketARN, Example: "arn:aws:s3:::acme-state"}},
 	"KeyARN":    {Rule: form.KMSKeyARN()},
 })
 
@@ -113,10 +113,10 @@ type Pipelines struct {
 var pipelinesFields = field.Of[Pipelines](map[string]field.Descriptor{
 	"From":        {Rule: strict.Rule{What: "the name of an account file", Example: "acme", Pattern: form.DNSLabel, MaxLength: maxAccountName, Advice: form.AsLabel}},
 	"Host":        {Rule: strict.Rule{What: "a Git host that Tombolo knows", Allowed: form.Texts(GitHub, GitLab)}},
-	"Repository":  {Rule: strict.Rule{What: "the path of a repository", Example: "acme/clusters", Pattern: check.Repository}},
-	"Issuer":      {Rule: strict.Rule{What: "an issuer without https://", Example: "gitlab.example.com", Pattern: check.Issuer}},
+	"Repository":  {Rule: strict.Rule{What: "the path of a repository", Example: "acme/clusters", Pattern: repository}},
+	"Issuer":      {Rule: strict.Rule{What: "an issuer without https://", Example: "gitlab.example.com", Pattern: issuer}},
 	"Audience":    {Rule: strict.Rule{What: "an audience", Example: "sts.amazonaws.com", Pattern: regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9:._/-]*$`), MaxLength: 255}},
-	"ProviderARN": {Rule: strict.Rule{What: "the ARN of an OIDC provider", Pattern: check.OidcProvider, Example: "arn:aws:iam::111122223333:oidc-provider/token.actions.githubusercontent.com"}},
+	"ProviderARN": {Rule: strict.Rule{What: "the ARN of an OIDC provider", Pattern: oidcProvider, Example: "arn:aws:iam::111122223333:oidc-provider/token.actions.githubusercontent.com"}},
 	"Preview":     {},
 	"Apply":       {},
 })
@@ -166,7 +166,7 @@ type ApplyRole struct {
 
 var applyRoleFields = field.Of[ApplyRole](map[string]field.Descriptor{
 	"Environments":        {Rule: environments(defaultApplyEnvironments())},
-	"Branch":              {Rule: strict.Rule{What: "the name of a branch", Example: "main", Pattern: check.GitName, Default: gitlabBranch}},
+	"Branch":              {Rule: strict.Rule{What: "the name of a branch", Example: "main", Pattern: gitName, Default: gitlabBranch}},
 	"PolicyARNs":          {Rule: strict.Rule{What: "the ARN of an IAM policy", Noun: "policy", Pattern: form.PolicyARN, MinItems: 1, Example: "arn:aws:iam::111122223333:policy/clusters"}},
 	"PermissionsBoundary": {Rule: cloud.Boundary()},
 	"SessionHours":        {Rule: strict.Rule{Least: new(1), Most: new(12), Default: defaultSessionHours}},
@@ -431,5 +431,15 @@ func checkEnvironmentsApart(v *check.File, p Pipelines) {
 }
 
 func environments(byDefault []string) strict.Rule {
-	return strict.Rule{What: "the name of an environment", Noun: "environment", Example: "preview", Pattern: check.GitName, MinItems: 1, Default: byDefault}
+	return strict.Rule{What: "the name of an environment", Noun: "environment", Example: "preview", Pattern: gitName, MinItems: 1, Default: byDefault}
 }
+
+// The forms of an account file.
+var (
+	bucketARN    = regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):s3:::[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
+	oidcProvider = regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):iam::([0-9]{12}):oidc-provider/[a-z0-9][A-Za-z0-9:._/-]*$`)
+	repository   = regexp.MustCompile(`^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)+$`)
+	issuer       = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]+)?(/[A-Za-z0-9._-]+)*$`)
+	// Characters that mean something in a subject or in IAM's StringLike are left out.
+	gitName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./-]*$`)
+)

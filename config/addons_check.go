@@ -43,7 +43,7 @@ func checkAddons(v *check.File, c *Cluster) {
 			continue
 		}
 		for _, p := range a.Check(a.Options, c.Addons) {
-			checkAddonProblem(v, c, at, p)
+			checkAddonProblem(v, at, p)
 		}
 		checkAddonNames(v, c, at, a)
 		checkOperator(v, c, at, a)
@@ -54,7 +54,7 @@ func checkAddons(v *check.File, c *Cluster) {
 	}
 }
 
-func checkAddonProblem(v *check.File, c *Cluster, at strict.Path, p addon.Problem) {
+func checkAddonProblem(v *check.File, at strict.Path, p addon.Problem) {
 	if p.Path != "" {
 		at += "." + strict.Path(p.Path)
 	}
@@ -147,9 +147,9 @@ func checkAddonEnded(v *check.File, c *Cluster, at strict.Path, a addon.Enabled)
 	v.Warn(at, remedy, "gets no releases since %s", a.Ended.Date)
 }
 
-// checkAddonKeys are the keys of the infra ConfigMap that the cluster's addons publish, each with
+// addonKeys are the keys of the infra ConfigMap that the cluster's addons publish, each with
 // the first addon that does.
-func checkAddonKeys(v *check.File, c *Cluster) map[string]string {
+func addonKeys(c *Cluster) map[string]string {
 	out := map[string]string{}
 	for _, a := range c.Addons.Enabled() {
 		for _, k := range a.Keys() {

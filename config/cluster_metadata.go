@@ -15,7 +15,7 @@ import (
 func checkMetadata(v *check.File, c *Cluster) {
 	v.Labels("labels", c.Labels)
 	v.Annotations("annotations", c.Annotations)
-	own, ofAddons := append(names.InfraKeyNames(string(c.Cloud.Provider)), names.ChannelType), checkAddonKeys(v, c)
+	own, ofAddons := append(names.InfraKeyNames(string(c.Cloud.Provider)), names.ChannelType), addonKeys(c)
 	for _, key := range slices.Sorted(maps.Keys(c.Values)) {
 		at := strict.Path("values").Key(key)
 		switch {

@@ -19,7 +19,7 @@ import (
 
 // This file has the names of the subjects' packages that other packages know as config's.
 
-// The types of the subjects: see their own comments.
+// Provider and the types below are those of the subjects: see their own comments.
 type (
 	Provider = field.Provider
 	Effect   = field.Effect
@@ -112,38 +112,90 @@ type (
 
 // The words of the subjects: see their own comments.
 const (
-	AWS, Azure, InPlace                                      = field.AWS, field.Azure, field.InPlace
-	RollsNodes, ReplacesNodeGroup, NeedsRebuild              = field.RollsNodes, field.ReplacesNodeGroup, field.NeedsRebuild
-	Impossible                                               = field.Impossible
-	NATNone, NATSingle, NATPerZone                           = network.NATNone, network.NATSingle, network.NATPerZone
-	OutboundNATGateway, OutboundLoadBalancer, OutboundRoutes = network.OutboundNATGateway, network.OutboundLoadBalancer, network.OutboundRoutes
-	FlowLogsToCloudWatch, FlowLogsToS3, RejectedTraffic      = network.FlowLogsToCloudWatch, network.FlowLogsToS3, network.RejectedTraffic
-	SecretDirs                                               = secret.SecretDirs
-	NodeGroupCompute, AutoCompute, StandardSupport           = kubernetes.NodeGroupCompute, kubernetes.AutoCompute, kubernetes.StandardSupport
-	ExtendedSupport, FreeTier, StandardTier                  = kubernetes.ExtendedSupport, kubernetes.FreeTier, kubernetes.StandardTier
-	PremiumTier, NoUpgrades, PatchUpgrades                   = kubernetes.PremiumTier, kubernetes.NoUpgrades, kubernetes.PatchUpgrades
-	StableUpgrades, RapidUpgrades, NoImages                  = kubernetes.StableUpgrades, kubernetes.RapidUpgrades, kubernetes.NoImages
-	UnmanagedImages, SecurityPatches, NodeImageChannel       = kubernetes.UnmanagedImages, kubernetes.SecurityPatches, kubernetes.NodeImageChannel
-	AL2023, AL2023NVIDIA, Bottlerocket                       = nodes.AL2023, nodes.AL2023NVIDIA, nodes.Bottlerocket
-	BottlerocketNVIDIA, AzureLinux, Ubuntu                   = nodes.BottlerocketNVIDIA, nodes.AzureLinux, nodes.Ubuntu
-	GP3, IO2, OnDemand                                       = nodes.GP3, nodes.IO2, nodes.OnDemand
-	Spot, SystemPool, UserPool                               = nodes.Spot, nodes.SystemPool, nodes.UserPool
-	NoSchedule, PreferNoSchedule, NoExecute                  = nodes.NoSchedule, nodes.PreferNoSchedule, nodes.NoExecute
-	AccessView, AccessEdit, AccessAdmin                      = access.AccessView, access.AccessEdit, access.AccessAdmin
-	AccessClusterAdmin                                       = access.AccessClusterAdmin
-	IRSA, PodIdentity, WorkloadIdentity                      = identity.IRSA, identity.PodIdentity, identity.WorkloadIdentity
-	Flux, ArgoCD, AuthBasic                                  = gitops.Flux, gitops.ArgoCD, gitops.AuthBasic
-	AuthSSH, CredentialsAWS, CredentialsServiceAccount       = gitops.AuthSSH, gitops.CredentialsAWS, gitops.CredentialsServiceAccount
-	LeavingKeep, SlackChannel, TeamsChannel                  = gitops.LeavingKeep, gitops.SlackChannel, gitops.TeamsChannel
-	GenericChannel, NoNotices, FailureNotices                = gitops.GenericChannel, gitops.NoNotices, gitops.FailureNotices
-	RunNotices, PrometheusAddon, SealedSecretsAddon          = gitops.RunNotices, gitops.PrometheusAddon, gitops.SealedSecretsAddon
-	SpokeRoleEnd                                             = gitops.SpokeRoleEnd
-	Monday, Tuesday, Wednesday                               = windows.Monday, windows.Tuesday, windows.Wednesday
-	Thursday, Friday, Saturday                               = windows.Thursday, windows.Friday, windows.Saturday
-	Sunday, RemediateNever, RemediateInWindow                = windows.Sunday, windows.RemediateNever, windows.RemediateInWindow
-	RemediateAlways                                          = windows.RemediateAlways
-	AnyDanger, SecondApproval, Deny                          = policy.AnyDanger, policy.SecondApproval, policy.Deny
-	PolicyFile                                               = policy.File
+	AWS                       = field.AWS
+	Azure                     = field.Azure
+	InPlace                   = field.InPlace
+	RollsNodes                = field.RollsNodes
+	ReplacesNodeGroup         = field.ReplacesNodeGroup
+	NeedsRebuild              = field.NeedsRebuild
+	Impossible                = field.Impossible
+	NATNone                   = network.NATNone
+	NATSingle                 = network.NATSingle
+	NATPerZone                = network.NATPerZone
+	OutboundNATGateway        = network.OutboundNATGateway
+	OutboundLoadBalancer      = network.OutboundLoadBalancer
+	OutboundRoutes            = network.OutboundRoutes
+	FlowLogsToCloudWatch      = network.FlowLogsToCloudWatch
+	FlowLogsToS3              = network.FlowLogsToS3
+	RejectedTraffic           = network.RejectedTraffic
+	SecretDirs                = secret.SecretDirs
+	NodeGroupCompute          = kubernetes.NodeGroupCompute
+	AutoCompute               = kubernetes.AutoCompute
+	StandardSupport           = kubernetes.StandardSupport
+	ExtendedSupport           = kubernetes.ExtendedSupport
+	FreeTier                  = kubernetes.FreeTier
+	StandardTier              = kubernetes.StandardTier
+	PremiumTier               = kubernetes.PremiumTier
+	NoUpgrades                = kubernetes.NoUpgrades
+	PatchUpgrades             = kubernetes.PatchUpgrades
+	StableUpgrades            = kubernetes.StableUpgrades
+	RapidUpgrades             = kubernetes.RapidUpgrades
+	NoImages                  = kubernetes.NoImages
+	UnmanagedImages           = kubernetes.UnmanagedImages
+	SecurityPatches           = kubernetes.SecurityPatches
+	NodeImageChannel          = kubernetes.NodeImageChannel
+	AL2023                    = nodes.AL2023
+	AL2023NVIDIA              = nodes.AL2023NVIDIA
+	Bottlerocket              = nodes.Bottlerocket
+	BottlerocketNVIDIA        = nodes.BottlerocketNVIDIA
+	AzureLinux                = nodes.AzureLinux
+	Ubuntu                    = nodes.Ubuntu
+	GP3                       = nodes.GP3
+	IO2                       = nodes.IO2
+	OnDemand                  = nodes.OnDemand
+	Spot                      = nodes.Spot
+	SystemPool                = nodes.SystemPool
+	UserPool                  = nodes.UserPool
+	NoSchedule                = nodes.NoSchedule
+	PreferNoSchedule          = nodes.PreferNoSchedule
+	NoExecute                 = nodes.NoExecute
+	AccessView                = access.AccessView
+	AccessEdit                = access.AccessEdit
+	AccessAdmin               = access.AccessAdmin
+	AccessClusterAdmin        = access.AccessClusterAdmin
+	IRSA                      = identity.IRSA
+	PodIdentity               = identity.PodIdentity
+	WorkloadIdentity          = identity.WorkloadIdentity
+	Flux                      = gitops.Flux
+	ArgoCD                    = gitops.ArgoCD
+	AuthBasic                 = gitops.AuthBasic
+	AuthSSH                   = gitops.AuthSSH
+	CredentialsAWS            = gitops.CredentialsAWS
+	CredentialsServiceAccount = gitops.CredentialsServiceAccount
+	LeavingKeep               = gitops.LeavingKeep
+	SlackChannel              = gitops.SlackChannel
+	TeamsChannel              = gitops.TeamsChannel
+	GenericChannel            = gitops.GenericChannel
+	NoNotices                 = gitops.NoNotices
+	FailureNotices            = gitops.FailureNotices
+	RunNotices                = gitops.RunNotices
+	PrometheusAddon           = gitops.PrometheusAddon
+	SealedSecretsAddon        = gitops.SealedSecretsAddon
+	SpokeRoleEnd              = gitops.SpokeRoleEnd
+	Monday                    = windows.Monday
+	Tuesday                   = windows.Tuesday
+	Wednesday                 = windows.Wednesday
+	Thursday                  = windows.Thursday
+	Friday                    = windows.Friday
+	Saturday                  = windows.Saturday
+	Sunday                    = windows.Sunday
+	RemediateNever            = windows.RemediateNever
+	RemediateInWindow         = windows.RemediateInWindow
+	RemediateAlways           = windows.RemediateAlways
+	AnyDanger                 = policy.AnyDanger
+	SecondApproval            = policy.SecondApproval
+	Deny                      = policy.Deny
+	PolicyFile                = policy.File
 )
 
 // LoadPolicy reads a policy file as strictly as cluster files are read: see policy.Load.

@@ -235,12 +235,4 @@ func (v *File) OwnARNs(arns map[strict.Path]string) {
 	}
 }
 
-var (
-	anyIAM       = regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):iam::(aws|[0-9]{12}):`)
-	BucketARN    = regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):s3:::[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
-	OidcProvider = regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):iam::([0-9]{12}):oidc-provider/[a-z0-9][A-Za-z0-9:._/-]*$`)
-	Repository   = regexp.MustCompile(`^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)+$`)
-	Issuer       = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]+)?(/[A-Za-z0-9._-]+)*$`)
-	// Characters that mean something in a subject or in IAM's StringLike are left out.
-	GitName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./-]*$`)
-)
+var anyIAM = regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):iam::(aws|[0-9]{12}):`)

@@ -17,6 +17,7 @@ const (
 	ExampleGroup = "/subscriptions/00000000-0000-4000-8000-000000000002/resourceGroups/network-team"
 )
 
+// The forms of ids in Azure.
 var (
 	UUID          = regexp.MustCompile(`^` + uuidForm + `$`)
 	resourceGroup = regexp.MustCompile(`^[A-Za-z0-9_().-]*[A-Za-z0-9_()-]$`)

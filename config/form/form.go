@@ -12,6 +12,7 @@ import (
 	"tombolo/internal/wording"
 )
 
+// The forms of names in Kubernetes, and of ARNs and names in AWS.
 var (
 	RegionZone   = regexp.MustCompile(`^([a-z]{2}(-[a-z]+)+-[0-9])([a-z])$`)
 	DNSLabel     = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
