@@ -17,7 +17,8 @@ import (
 	"tombolo/config/windows"
 )
 
-// This file has the names of the subjects' packages that other packages know as config's.
+// This file has the names of the subjects' packages that other packages know as config's: aliases
+// have the comments of what they name.
 
 // Provider and the types below are those of the subjects: see their own comments.
 type (
@@ -112,90 +113,30 @@ type (
 
 // The words of the subjects: see their own comments.
 const (
-	AWS                       = field.AWS
-	Azure                     = field.Azure
-	InPlace                   = field.InPlace
-	RollsNodes                = field.RollsNodes
-	ReplacesNodeGroup         = field.ReplacesNodeGroup
-	NeedsRebuild              = field.NeedsRebuild
-	Impossible                = field.Impossible
-	NATNone                   = network.NATNone
-	NATSingle                 = network.NATSingle
-	NATPerZone                = network.NATPerZone
-	OutboundNATGateway        = network.OutboundNATGateway
-	OutboundLoadBalancer      = network.OutboundLoadBalancer
-	OutboundRoutes            = network.OutboundRoutes
-	FlowLogsToCloudWatch      = network.FlowLogsToCloudWatch
-	FlowLogsToS3              = network.FlowLogsToS3
-	RejectedTraffic           = network.RejectedTraffic
-	SecretDirs                = secret.SecretDirs
-	NodeGroupCompute          = kubernetes.NodeGroupCompute
-	AutoCompute               = kubernetes.AutoCompute
-	StandardSupport           = kubernetes.StandardSupport
-	ExtendedSupport           = kubernetes.ExtendedSupport
-	FreeTier                  = kubernetes.FreeTier
-	StandardTier              = kubernetes.StandardTier
-	PremiumTier               = kubernetes.PremiumTier
-	NoUpgrades                = kubernetes.NoUpgrades
-	PatchUpgrades             = kubernetes.PatchUpgrades
-	StableUpgrades            = kubernetes.StableUpgrades
-	RapidUpgrades             = kubernetes.RapidUpgrades
-	NoImages                  = kubernetes.NoImages
-	UnmanagedImages           = kubernetes.UnmanagedImages
-	SecurityPatches           = kubernetes.SecurityPatches
-	NodeImageChannel          = kubernetes.NodeImageChannel
-	AL2023                    = nodes.AL2023
-	AL2023NVIDIA              = nodes.AL2023NVIDIA
-	Bottlerocket              = nodes.Bottlerocket
-	BottlerocketNVIDIA        = nodes.BottlerocketNVIDIA
-	AzureLinux                = nodes.AzureLinux
-	Ubuntu                    = nodes.Ubuntu
-	GP3                       = nodes.GP3
-	IO2                       = nodes.IO2
-	OnDemand                  = nodes.OnDemand
-	Spot                      = nodes.Spot
-	SystemPool                = nodes.SystemPool
-	UserPool                  = nodes.UserPool
-	NoSchedule                = nodes.NoSchedule
-	PreferNoSchedule          = nodes.PreferNoSchedule
-	NoExecute                 = nodes.NoExecute
-	AccessView                = access.AccessView
-	AccessEdit                = access.AccessEdit
-	AccessAdmin               = access.AccessAdmin
-	AccessClusterAdmin        = access.AccessClusterAdmin
-	IRSA                      = identity.IRSA
-	PodIdentity               = identity.PodIdentity
-	WorkloadIdentity          = identity.WorkloadIdentity
-	Flux                      = gitops.Flux
-	ArgoCD                    = gitops.ArgoCD
-	AuthBasic                 = gitops.AuthBasic
-	AuthSSH                   = gitops.AuthSSH
-	CredentialsAWS            = gitops.CredentialsAWS
-	CredentialsServiceAccount = gitops.CredentialsServiceAccount
-	LeavingKeep               = gitops.LeavingKeep
-	SlackChannel              = gitops.SlackChannel
-	TeamsChannel              = gitops.TeamsChannel
-	GenericChannel            = gitops.GenericChannel
-	NoNotices                 = gitops.NoNotices
-	FailureNotices            = gitops.FailureNotices
-	RunNotices                = gitops.RunNotices
-	PrometheusAddon           = gitops.PrometheusAddon
-	SealedSecretsAddon        = gitops.SealedSecretsAddon
-	SpokeRoleEnd              = gitops.SpokeRoleEnd
-	Monday                    = windows.Monday
-	Tuesday                   = windows.Tuesday
-	Wednesday                 = windows.Wednesday
-	Thursday                  = windows.Thursday
-	Friday                    = windows.Friday
-	Saturday                  = windows.Saturday
-	Sunday                    = windows.Sunday
-	RemediateNever            = windows.RemediateNever
-	RemediateInWindow         = windows.RemediateInWindow
-	RemediateAlways           = windows.RemediateAlways
-	AnyDanger                 = policy.AnyDanger
-	SecondApproval            = policy.SecondApproval
-	Deny                      = policy.Deny
-	PolicyFile                = policy.File
+	AWS, Azure, InPlace, RollsNodes                                          = field.AWS, field.Azure, field.InPlace, field.RollsNodes
+	ReplacesNodeGroup, NeedsRebuild, Impossible                              = field.ReplacesNodeGroup, field.NeedsRebuild, field.Impossible
+	NATNone, NATSingle, NATPerZone, OutboundNATGateway                       = network.NATNone, network.NATSingle, network.NATPerZone, network.OutboundNATGateway
+	OutboundLoadBalancer, OutboundRoutes, FlowLogsToCloudWatch, FlowLogsToS3 = network.OutboundLoadBalancer, network.OutboundRoutes, network.FlowLogsToCloudWatch, network.FlowLogsToS3
+	RejectedTraffic                                                          = network.RejectedTraffic
+	SecretDirs                                                               = secret.SecretDirs
+	NodeGroupCompute, AutoCompute, StandardSupport, ExtendedSupport          = kubernetes.NodeGroupCompute, kubernetes.AutoCompute, kubernetes.StandardSupport, kubernetes.ExtendedSupport
+	FreeTier, StandardTier, PremiumTier, NoUpgrades                          = kubernetes.FreeTier, kubernetes.StandardTier, kubernetes.PremiumTier, kubernetes.NoUpgrades
+	PatchUpgrades, StableUpgrades, RapidUpgrades, NoImages                   = kubernetes.PatchUpgrades, kubernetes.StableUpgrades, kubernetes.RapidUpgrades, kubernetes.NoImages
+	UnmanagedImages, SecurityPatches, NodeImageChannel                       = kubernetes.UnmanagedImages, kubernetes.SecurityPatches, kubernetes.NodeImageChannel
+	AL2023, AL2023NVIDIA, Bottlerocket, BottlerocketNVIDIA                   = nodes.AL2023, nodes.AL2023NVIDIA, nodes.Bottlerocket, nodes.BottlerocketNVIDIA
+	AzureLinux, Ubuntu, GP3, IO2                                             = nodes.AzureLinux, nodes.Ubuntu, nodes.GP3, nodes.IO2
+	OnDemand, Spot, SystemPool, UserPool                                     = nodes.OnDemand, nodes.Spot, nodes.SystemPool, nodes.UserPool
+	NoSchedule, PreferNoSchedule, NoExecute                                  = nodes.NoSchedule, nodes.PreferNoSchedule, nodes.NoExecute
+	AccessView, AccessEdit, AccessAdmin, AccessClusterAdmin                  = access.AccessView, access.AccessEdit, access.AccessAdmin, access.AccessClusterAdmin
+	IRSA, PodIdentity, WorkloadIdentity                                      = identity.IRSA, identity.PodIdentity, identity.WorkloadIdentity
+	Flux, ArgoCD, AuthBasic, AuthSSH                                         = gitops.Flux, gitops.ArgoCD, gitops.AuthBasic, gitops.AuthSSH
+	CredentialsAWS, CredentialsServiceAccount, LeavingKeep, SlackChannel     = gitops.CredentialsAWS, gitops.CredentialsServiceAccount, gitops.LeavingKeep, gitops.SlackChannel
+	TeamsChannel, GenericChannel, NoNotices, FailureNotices                  = gitops.TeamsChannel, gitops.GenericChannel, gitops.NoNotices, gitops.FailureNotices
+	RunNotices, PrometheusAddon, SealedSecretsAddon, SpokeRoleEnd            = gitops.RunNotices, gitops.PrometheusAddon, gitops.SealedSecretsAddon, gitops.SpokeRoleEnd
+	Monday, Tuesday, Wednesday, Thursday                                     = windows.Monday, windows.Tuesday, windows.Wednesday, windows.Thursday
+	Friday, Saturday, Sunday, RemediateNever                                 = windows.Friday, windows.Saturday, windows.Sunday, windows.RemediateNever
+	RemediateInWindow, RemediateAlways                                       = windows.RemediateInWindow, windows.RemediateAlways
+	AnyDanger, SecondApproval, Deny, PolicyFile                              = policy.AnyDanger, policy.SecondApproval, policy.Deny, policy.File
 )
 
 // LoadPolicy reads a policy file as strictly as cluster files are read: see policy.Load.
