@@ -343,3 +343,9 @@ func (l *Live) hasRoom(zones []string) bool {
 	_, err := network.SubnetsBeside(l.Cluster.Network.CIDR, zones, l.Subnets)
 	return err == nil
 }
+
+// encrypts says that the file turns the encryption of Secrets on, as it does by default.
+func (c *Cluster) encrypts() bool {
+	enabled := c.Kubernetes.SecretsEncryption.Enabled
+	return enabled == nil || *enabled
+}

@@ -76,11 +76,11 @@ var driftPolicyFields = field.Of[DriftPolicy](map[string]field.Descriptor{
 	"Remediate": {Rule: strict.Rule{What: "a policy", Allowed: form.Texts(RemediateNever, RemediateInWindow, RemediateAlways), Default: RemediateNever}, Change: field.Changes(field.Outside)},
 })
 
-var timeOfDay = regexp.MustCompile(`^([01][0-9]|2[0-3]):[0-5][0-9]$`)
-
-var endOfDay = regexp.MustCompile(`^([01][0-9]|2[0-3]):[0-5][0-9]$|^24:00$`)
-
-var timeZone = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$`)
+var (
+	timeOfDay = regexp.MustCompile(`^([01][0-9]|2[0-3]):[0-5][0-9]$`)
+	endOfDay  = regexp.MustCompile(`^([01][0-9]|2[0-3]):[0-5][0-9]$|^24:00$`)
+	timeZone  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$`)
+)
 
 // Check checks when the cluster may be changed, and what becomes of drift.
 func Check(v *check.File, windows []ChangeWindow, drift DriftPolicy) {
