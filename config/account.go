@@ -5,13 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
 	"tombolo/config/awsfacts"
+	"tombolo/config/check"
+	"tombolo/config/cloud"
+	"tombolo/config/field"
+	"tombolo/config/form"
 	"tombolo/config/strict"
 	"tombolo/internal/wording"
 )
@@ -30,7 +33,7 @@ type Account struct {
 	// the name, and plain pulumi destroy refuses to delete the roles. Default false.
 	Protect bool `yaml:"protect,omitempty"`
 	// Cloud, region and account.
-	Cloud Cloud `yaml:"cloud"`
+	Cloud cloud.Cloud `yaml:"cloud"`
 	// Tags of the roles. Tombolo sets the key tombolo:pipelines itself.
 	Tags map[string]string `yaml:"tags,omitempty"`
 	// State is where the state of the clusters' stacks is, which the roles use. Required
@@ -48,6 +51,16 @@ type Account struct {
 	Served []*Account `yaml:"-"`
 }
 
+var accountFields = field.Of[Account](map[string]field.Descriptor{
+	"Version":   {Rule: strict.Rule{What: "a supported version of the account format", Example: "1", Numbers: []int{AccountVersion}}},
+	"Name":      {Rule: strict.Rule{What: "a DNS label", Example: "acme-prod", Pattern: form.DNSLabel, MaxLength: maxAccountName, Advice: form.AsLabel}},
+	"Protect":   {Rule: strict.Rule{Default: false}},
+	"Cloud":     {},
+	"Tags":      {},
+	"State":     {},
+	"Pipelines": {},
+})
+
 // StateStore is the S3 bucket of a Pulumi backend.
 type StateStore struct {
 	// BucketARN of the bucket.
@@ -56,6 +69,11 @@ type StateStore struct {
 	// a passphrase or another service.
 	KeyARN string `yaml:"keyArn,omitempty"`
 }
+
+var stateStoreFields = field.Of[StateStore](map[string]field.Descriptor{
+	"BucketARN": {Rule: strict.Rule{What: "the ARN of an S3 bucket", Pattern: bucketARN, Example: "arn:aws:s3:::acme-state"}},
+	"KeyARN":    {Rule: form.KMSKeyARN()},
+})
 
 // GitHost is where the pipelines run.
 type GitHost string
@@ -92,6 +110,17 @@ type Pipelines struct {
 	Apply ApplyRole `yaml:"apply"`
 }
 
+var pipelinesFields = field.Of[Pipelines](map[string]field.Descriptor{
+	"From":        {Rule: strict.Rule{What: "the name of an account file", Example: "acme", Pattern: form.DNSLabel, MaxLength: maxAccountName, Advice: form.AsLabel}},
+	"Host":        {Rule: strict.Rule{What: "a Git host that Tombolo knows", Allowed: form.Texts(GitHub, GitLab)}},
+	"Repository":  {Rule: strict.Rule{What: "the path of a repository", Example: "acme/clusters", Pattern: repository}},
+	"Issuer":      {Rule: strict.Rule{What: "an issuer without https://", Example: "gitlab.example.com", Pattern: issuer}},
+	"Audience":    {Rule: strict.Rule{What: "an audience", Example: "sts.amazonaws.com", Pattern: regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9:._/-]*$`), MaxLength: 255}},
+	"ProviderARN": {Rule: strict.Rule{What: "the ARN of an OIDC provider", Pattern: oidcProvider, Example: "arn:aws:iam::111122223333:oidc-provider/token.actions.githubusercontent.com"}},
+	"Preview":     {},
+	"Apply":       {},
+})
+
 // PreviewRole is the role of the jobs that read: previews and drift.
 type PreviewRole struct {
 	// Environments of GitHub whose jobs may assume the role. Default: preview,
@@ -106,6 +135,17 @@ type PreviewRole struct {
 	// not go. Default: none.
 	PermissionsBoundary string `yaml:"permissionsBoundary,omitempty"`
 }
+
+var previewRoleFields = field.Of[PreviewRole](map[string]field.Descriptor{
+	"Environments": {Rule: environments(defaultPreviewEnvironments())},
+	"Parameters": {
+		Rule: strict.Rule{
+			What: "the name of a parameter, or a path that ends in /*", Noun: "parameter", Example: "/shop/*",
+			Pattern: regexp.MustCompile(`^((/[A-Za-z0-9_.-]+){1,15}|(/[A-Za-z0-9_.-]+){1,14}/\*|[A-Za-z0-9_.-]+)$`),
+		},
+	},
+	"PermissionsBoundary": {Rule: cloud.Boundary()},
+})
 
 // ApplyRole is the role of the jobs that change clusters.
 type ApplyRole struct {
@@ -124,6 +164,14 @@ type ApplyRole struct {
 	SessionHours int `yaml:"sessionHours,omitempty"`
 }
 
+var applyRoleFields = field.Of[ApplyRole](map[string]field.Descriptor{
+	"Environments":        {Rule: environments(defaultApplyEnvironments())},
+	"Branch":              {Rule: strict.Rule{What: "the name of a branch", Example: "main", Pattern: gitName, Default: gitlabBranch}},
+	"PolicyARNs":          {Rule: strict.Rule{What: "the ARN of an IAM policy", Noun: "policy", Pattern: form.PolicyARN, MinItems: 1, Example: "arn:aws:iam::111122223333:policy/clusters"}},
+	"PermissionsBoundary": {Rule: cloud.Boundary()},
+	"SessionHours":        {Rule: strict.Rule{Least: new(1), Most: new(12), Default: defaultSessionHours}},
+})
+
 // The defaults of an account file. Sources: GitHub's and GitLab's pages about OpenID
 // Connect in AWS.
 const (
@@ -131,6 +179,7 @@ const (
 	githubAudience      = "sts.amazonaws.com"
 	gitlabIssuer        = "gitlab.com"
 	defaultSessionHours = 6
+	gitlabBranch        = "main"
 )
 
 func defaultPreviewEnvironments() []string {
@@ -140,7 +189,7 @@ func defaultPreviewEnvironments() []string {
 func defaultApplyEnvironments() []string { return []string{"apply"} }
 
 // maxAccountName leaves room for the longest role's name of an account.
-const maxAccountName = maxRoleName - len("-pipelines-preview")
+const maxAccountName = form.MaxRoleName - len("-pipelines-preview")
 
 // PreviewRoleARN is the ARN of the role that reads.
 func (a *Account) PreviewRoleARN() string { return a.roleARN(a.PreviewRoleName()) }
@@ -177,7 +226,7 @@ func accountRule(name string) strict.Rule {
 	if name != "Cloud.Provider" {
 		return ruleOf(name)
 	}
-	return strict.Rule{What: "the cloud of account files", Allowed: texts(AWS), Advice: func(string) string {
+	return strict.Rule{What: "the cloud of account files", Allowed: form.Texts(AWS), Advice: func(string) string {
 		return "use aws: an account file describes the IAM roles of pipelines; on Azure, give the identities of the jobs their roles in Entra and in the subscription"
 	}}
 }
@@ -273,7 +322,7 @@ func (a *Account) findServed() error {
 }
 
 func (a *Account) setDefaults() {
-	a.Cloud.setDefaults(a.Name)
+	a.Cloud.SetDefaults(a.Name)
 	p := &a.Pipelines
 	switch p.Host {
 	case GitHub:
@@ -287,7 +336,7 @@ func (a *Account) setDefaults() {
 	case GitLab:
 		p.Issuer = cmp.Or(p.Issuer, gitlabIssuer)
 		p.Audience = cmp.Or(p.Audience, "https://"+p.Issuer)
-		p.Apply.Branch = cmp.Or(p.Apply.Branch, defaultBranch)
+		p.Apply.Branch = cmp.Or(p.Apply.Branch, gitlabBranch)
 	}
 	if p.From == "" {
 		p.Apply.SessionHours = cmp.Or(p.Apply.SessionHours, defaultSessionHours)
@@ -295,108 +344,98 @@ func (a *Account) setDefaults() {
 }
 
 func (a *Account) validate(doc *strict.Document) {
-	v := &validator{doc: doc, c: a.Cluster()}
+	v := newFile(doc, a.Cluster())
 	if file := strings.TrimSuffix(filepath.Base(a.File), filepath.Ext(a.File)); a.Name != "" && a.Name != file {
-		v.problem("name", fmt.Sprintf("call the file %s.yaml, or the account %s", a.Name, wording.Quote(file)),
+		v.Problem("name", fmt.Sprintf("call the file %s.yaml, or the account %s", a.Name, wording.Quote(file)),
 			"is %s, and the file is called %s", wording.Quote(a.Name), filepath.Base(a.File))
 	}
-	v.assumedRole()
-	v.roles()
-	v.tags()
+	cloud.Check(v, a.Cloud, a.Cluster().AddonRoles)
+	checkTags(v, a.Tags)
 	if a.Pipelines.From != "" {
-		v.through(a)
+		checkThrough(v, a)
 	} else {
-		v.signsIn()
+		checkSignsIn(v)
 	}
-	v.hostsOwn(a.Pipelines)
-	v.apart(a.Pipelines)
+	checkHostsOwn(v, a.Pipelines)
+	checkEnvironmentsApart(v, a.Pipelines)
 	p := a.Pipelines
-	v.ownARNs(map[strict.Path]string{
+	v.OwnARNs(map[strict.Path]string{
 		"pipelines.providerArn": p.ProviderARN, "pipelines.preview.permissionsBoundary": p.Preview.PermissionsBoundary,
 		"pipelines.apply.permissionsBoundary": p.Apply.PermissionsBoundary,
 	})
 	for i, arn := range p.Apply.PolicyARNs {
-		v.ownARNs(map[strict.Path]string{strict.Path("pipelines.apply.policyArns").Index(i): arn})
+		v.OwnARNs(map[strict.Path]string{strict.Path("pipelines.apply.policyArns").Index(i): arn})
 	}
 	if p.ProviderARN != "" && !strings.HasSuffix(p.ProviderARN, ":oidc-provider/"+p.Issuer) {
-		v.problem("pipelines.providerArn", "use the provider for that issuer, or correct pipelines.issuer",
+		v.Problem("pipelines.providerArn", "use the provider for that issuer, or correct pipelines.issuer",
 			"is not the provider for the issuer %s", p.Issuer)
 	}
 }
 
-// through refuses what is about jobs that sign in, where the roles are assumed by others.
-func (v *validator) through(a *Account) {
+// checkThrough refuses what is about jobs that sign in, where the roles are assumed by others.
+func checkThrough(v *check.File, a *Account) {
 	if a.Pipelines.From == a.Name {
-		v.problem("pipelines.from", "name the account that the jobs sign in to, or remove it", "is this account")
+		v.Problem("pipelines.from", "name the account that the jobs sign in to, or remove it", "is this account")
 	}
 	for _, at := range []strict.Path{
 		"pipelines.host", "pipelines.repository", "pipelines.issuer", "pipelines.audience", "pipelines.providerArn",
 		"pipelines.preview.environments", "pipelines.apply.environments", "pipelines.apply.branch", "pipelines.apply.sessionHours", "state",
 	} {
-		if v.doc.Has(at) {
-			v.problem(at, fmt.Sprintf("remove it; %s.yaml has it", a.Pipelines.From), "is for the account that the jobs sign in to, and pipelines.from is %s", wording.Quote(a.Pipelines.From))
+		if v.Doc.Has(at) {
+			v.Problem(at, fmt.Sprintf("remove it; %s.yaml has it", a.Pipelines.From), "is for the account that the jobs sign in to, and pipelines.from is %s", wording.Quote(a.Pipelines.From))
 		}
 	}
 }
 
-// signsIn asks for what jobs need to sign in.
-func (v *validator) signsIn() {
+// checkSignsIn asks for what jobs need to sign in.
+func checkSignsIn(v *check.File) {
 	for at, remedy := range map[strict.Path]string{
 		"pipelines.host": "add host: github or gitlab", "pipelines.repository": "add repository: acme/clusters",
 		"state": "add state: {bucketArn: ...}, the bucket of the clusters' state",
 	} {
-		if !v.doc.Has(at) {
-			v.problem(at, remedy+"; or name by pipelines.from the account that the jobs sign in to", "is required and missing")
+		if !v.Doc.Has(at) {
+			v.Problem(at, remedy+"; or name by pipelines.from the account that the jobs sign in to", "is required and missing")
 		}
 	}
 }
 
-// hostsOwn refuses what the host does not have: a token of GitLab's has no
+// checkHostsOwn refuses what the host does not have: a token of GitLab's has no
 // environment in its subject, and one of a GitHub environment no branch.
-func (v *validator) hostsOwn(p Pipelines) {
+func checkHostsOwn(v *check.File, p Pipelines) {
 	switch p.Host {
 	case GitHub:
-		if v.doc.Has("pipelines.apply.branch") {
-			v.problem("pipelines.apply.branch", "allow only the branch in the settings of the environment", "is for GitLab")
+		if v.Doc.Has("pipelines.apply.branch") {
+			v.Problem("pipelines.apply.branch", "allow only the branch in the settings of the environment", "is for GitLab")
 		}
 		if strings.Count(p.Repository, "/") != 1 {
-			v.problem("pipelines.repository", "write owner/name", "%s is no repository of GitHub", wording.Quote(p.Repository))
+			v.Problem("pipelines.repository", "write owner/name", "%s is no repository of GitHub", wording.Quote(p.Repository))
 		}
 	case GitLab:
 		for _, at := range []strict.Path{"pipelines.preview.environments", "pipelines.apply.environments"} {
-			if v.doc.Has(at) {
-				v.problem(at, "remove it; pipelines.apply.branch says whose jobs may apply", "is for GitHub")
+			if v.Doc.Has(at) {
+				v.Problem(at, "remove it; pipelines.apply.branch says whose jobs may apply", "is for GitHub")
 			}
 		}
 	}
 }
 
-// apart refuses an environment whose jobs could assume both roles: those that read
+// checkEnvironmentsApart refuses an environment whose jobs could assume both roles: those that read
 // need no approval.
-func (v *validator) apart(p Pipelines) {
+func checkEnvironmentsApart(v *check.File, p Pipelines) {
 	for i, name := range p.Apply.Environments {
 		if slices.Contains(p.Preview.Environments, name) {
-			v.problem(strict.Path("pipelines.apply.environments").Index(i), "give each role environments of its own",
+			v.Problem(strict.Path("pipelines.apply.environments").Index(i), "give each role environments of its own",
 				"%s is an environment of pipelines.preview too", wording.Quote(name))
 		}
 	}
 }
 
-// ownARNs refuses ARNs of another account or partition. AWS's own policies are of
-// every account.
-func (v *validator) ownARNs(arns map[strict.Path]string) {
-	for _, at := range slices.Sorted(maps.Keys(arns)) {
-		if m := anyIAM.FindStringSubmatch(arns[at]); m != nil {
-			v.partition(at, m[1])
-			if m[2] != "aws" && v.doc.Sound("cloud.account") && m[2] != v.c.Cloud.Account {
-				v.problem(at, "use one of the same account", "is in the account %s, and cloud.account is %s", m[2], v.c.Cloud.Account)
-			}
-		}
-	}
+func environments(byDefault []string) strict.Rule {
+	return strict.Rule{What: "the name of an environment", Noun: "environment", Example: "preview", Pattern: gitName, MinItems: 1, Default: byDefault}
 }
 
+// The forms of an account file.
 var (
-	anyIAM       = regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):iam::(aws|[0-9]{12}):`)
 	bucketARN    = regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):s3:::[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
 	oidcProvider = regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):iam::([0-9]{12}):oidc-provider/[a-z0-9][A-Za-z0-9:._/-]*$`)
 	repository   = regexp.MustCompile(`^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)+$`)
@@ -404,54 +443,3 @@ var (
 	// Characters that mean something in a subject or in IAM's StringLike are left out.
 	gitName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./-]*$`)
 )
-
-func boundary() strict.Rule {
-	return strict.Rule{What: "the ARN of an IAM policy", Pattern: policy, Example: "arn:aws:iam::111122223333:policy/boundary"}
-}
-
-func environments(byDefault []string) strict.Rule {
-	return strict.Rule{What: "the name of an environment", Noun: "environment", Example: "preview", Pattern: gitName, MinItems: 1, Default: byDefault}
-}
-
-// accountRules are rules of the fields of an account file, by type and field name.
-var accountRules = map[string]strict.Rule{
-	"Account.Version": {What: "a supported version of the account format", Example: "1", Numbers: []int{AccountVersion}},
-	"Account.Name": {
-		What: "a DNS label", Example: "acme-prod", Pattern: dnsLabel, MaxLength: maxAccountName, Advice: asLabel,
-	},
-	"Account.Protect": {Default: false},
-	"StateStore.BucketARN": {
-		What: "the ARN of an S3 bucket", Pattern: bucketARN, Example: "arn:aws:s3:::acme-state",
-	},
-	"StateStore.KeyARN": {
-		What: "the ARN of a KMS key", Pattern: kmsKey, Advice: keyAdvice,
-		Example: "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab",
-	},
-	"Pipelines.From": {
-		What: "the name of an account file", Example: "acme", Pattern: dnsLabel, MaxLength: maxAccountName, Advice: asLabel,
-	},
-	"Pipelines.Host":       {What: "a Git host that Tombolo knows", Allowed: texts(GitHub, GitLab)},
-	"Pipelines.Repository": {What: "the path of a repository", Example: "acme/clusters", Pattern: repository},
-	"Pipelines.Issuer":     {What: "an issuer without https://", Example: "gitlab.example.com", Pattern: issuer},
-	"Pipelines.Audience": {
-		What: "an audience", Example: "sts.amazonaws.com", Pattern: regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9:._/-]*$`), MaxLength: 255,
-	},
-	"Pipelines.ProviderARN": {
-		What: "the ARN of an OIDC provider", Pattern: oidcProvider,
-		Example: "arn:aws:iam::111122223333:oidc-provider/token.actions.githubusercontent.com",
-	},
-	"PreviewRole.Environments": environments(defaultPreviewEnvironments()),
-	"PreviewRole.Parameters": {
-		What: "the name of a parameter, or a path that ends in /*", Noun: "parameter", Example: "/shop/*",
-		Pattern: regexp.MustCompile(`^((/[A-Za-z0-9_.-]+){1,15}|(/[A-Za-z0-9_.-]+){1,14}/\*|[A-Za-z0-9_.-]+)$`),
-	},
-	"PreviewRole.PermissionsBoundary": boundary(),
-	"ApplyRole.Environments":          environments(defaultApplyEnvironments()),
-	"ApplyRole.Branch":                {What: "the name of a branch", Example: "main", Pattern: gitName, Default: defaultBranch},
-	"ApplyRole.PolicyARNs": {
-		What: "the ARN of an IAM policy", Noun: "policy", Pattern: policy, MinItems: 1,
-		Example: "arn:aws:iam::111122223333:policy/clusters",
-	},
-	"ApplyRole.PermissionsBoundary": boundary(),
-	"ApplyRole.SessionHours":        {Least: new(1), Most: new(12), Default: defaultSessionHours},
-}

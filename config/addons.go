@@ -7,6 +7,7 @@ import (
 
 	"tombolo/config/addon"
 	"tombolo/config/awsfacts"
+	"tombolo/config/identity"
 	"tombolo/internal/names"
 )
 
@@ -53,14 +54,11 @@ func AddonRole(name, identity string) string {
 	return name + "-" + identity
 }
 
-// AddonIdentityName is the name of the identity in Azure of an addon; identity is "" for an
+// AddonIdentityName is the name of the identity in Azure of an addon; of is "" for an
 // addon's only one.
-func AddonIdentityName(cluster, name, identity string) string {
-	return cluster + "-" + addonIdentities + AddonRole(name, identity)
+func AddonIdentityName(cluster, name, of string) string {
+	return cluster + "-" + identity.AddonPrefix + AddonRole(name, of)
 }
-
-// addonIdentities begin the names of addons' identities in Azure after the cluster's.
-const addonIdentities = "addon-"
 
 // NodeIdentity is the identity of nodes that an addon makes, among the names of its roles.
 const NodeIdentity = "node"

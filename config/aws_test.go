@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"tombolo/config/awsfacts"
+	"tombolo/config/form"
+	"tombolo/config/nodes"
 )
 
 func TestPartition(t *testing.T) {
@@ -27,11 +29,11 @@ func TestArchitectureOf(t *testing.T) {
 		if got := awsfacts.ArchitectureOf(instanceType); got != want {
 			t.Errorf("ArchitectureOf(%s) = %s; expected %s", instanceType, got, want)
 		}
-		if !instance.MatchString(instanceType) {
+		if !nodes.Instance.MatchString(instanceType) {
 			t.Errorf("%s is not taken for an instance type", instanceType)
 		}
 	}
-	if got := (NodeGroup{}).Architecture(); got != awsfacts.AMD64 {
+	if got := (nodes.NodeGroup{}).Architecture(); got != awsfacts.AMD64 {
 		t.Errorf("architecture without instance types = %s; expected %s", got, awsfacts.AMD64)
 	}
 }
@@ -39,7 +41,7 @@ func TestArchitectureOf(t *testing.T) {
 // TestRegions expects every region to have the shape of its zones' names.
 func TestRegions(t *testing.T) {
 	for _, region := range awsfacts.Regions() {
-		if !regionZone.MatchString(region + "a") {
+		if !form.RegionZone.MatchString(region + "a") {
 			t.Errorf("%sa is not taken for a zone", region)
 		}
 	}

@@ -13,6 +13,10 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/config/azurefacts"
+	"tombolo/config/field"
+	"tombolo/config/form"
+	"tombolo/config/gitops"
+	"tombolo/config/network"
 	"tombolo/config/strict"
 )
 
@@ -61,27 +65,22 @@ func TestProviderIsReadFirst(t *testing.T) {
 
 // TestElsewhere: what is in place of a key is a key, of a mapping of its cloud.
 func TestElsewhere(t *testing.T) {
-	found := map[string]bool{}
 	for typ := range clusterTypes(reflect.TypeFor[Cluster]()) {
 		for _, f := range clusterFormat.Fields(typ) {
-			field := typ.Field(f.Index)
-			cloud := Provider(field.Tag.Get(cloudTag))
-			name := typ.Name() + "." + field.Name
-			in, tagged := elsewhere[name]
-			found[name] = true
-			if !tagged {
+			goField := typ.Field(f.Index)
+			cloud := Provider(goField.Tag.Get(field.CloudTag))
+			name := typ.Name() + "." + goField.Name
+			in := described[name]
+			if in.Instead == "" && in.Remedy == "" {
 				continue
 			}
 			assert.Check(t, cloud != "", "%s is a key of all clouds", name)
 			other := map[Provider]Provider{AWS: Azure, Azure: AWS}[cloud]
-			if in.key != "" {
-				has := func(f strict.Field) bool { return f.Name == in.key }
+			if in.Instead != "" {
+				has := func(f strict.Field) bool { return f.Name == in.Instead }
 				assert.Check(t, slices.ContainsFunc(formatOf(other).Fields(typ), has), name)
 			}
 		}
-	}
-	for name := range elsewhere {
-		assert.Check(t, found[name], "%s is no field", name)
 	}
 }
 
@@ -89,7 +88,7 @@ func TestElsewhere(t *testing.T) {
 func TestAzureDefaults(t *testing.T) {
 	c := goodAzure(t)
 	assert.Equal(t, c.Cloud.ResourceGroup, "demo")
-	assert.Equal(t, c.Network.Outbound, OutboundNATGateway)
+	assert.Equal(t, c.Network.Outbound, network.OutboundNATGateway)
 	k := c.Kubernetes
 	assert.Equal(t, k.ServiceCIDR, "172.20.0.0/16")
 	assert.Equal(t, k.PodCIDR, "10.244.0.0/16")
@@ -101,27 +100,6 @@ func TestAzureDefaults(t *testing.T) {
 	public := goodAzure(t, "kubernetes:\n", "kubernetes:\n  endpoint: {public: true, allowedCidrs: [203.0.113.0/24]}\n", "10.0.0.0/16", "172.16.0.0/16")
 	assert.Check(t, !*public.Kubernetes.Endpoint.Private && public.Kubernetes.Endpoint.PrivateDNSZone == "")
 	assert.Equal(t, public.Kubernetes.ServiceCIDR, "10.100.0.0/16")
-}
-
-func TestNodeSubnetCIDR(t *testing.T) {
-	for network, want := range map[string]string{"10.0.0.0/16": "10.0.0.0/17", "10.0.0.0/24": "10.0.0.0/25", "10.0.0.0/8": "10.0.0.0/9"} {
-		got, err := NodeSubnetCIDR(network)
-		assert.NilError(t, err)
-		assert.Equal(t, got, want)
-	}
-	_, err := NodeSubnetCIDR("10.0.0.0")
-	assert.ErrorContains(t, err, `"10.0.0.0" is not an IPv4 block; use one such as 10.0.0.0/16`)
-}
-
-func TestSurge(t *testing.T) {
-	for _, test := range []struct {
-		surge string
-		nodes int
-		want  int
-	}{{"10%", 3, 1}, {"33%", 10, 4}, {"100%", 5, 5}, {"3", 10, 3}, {"7", 4, 4}, {"", 10, 0}} {
-		g := NodeGroup{Size: Size{Max: new(test.nodes)}, Update: NodeUpdate{MaxSurge: test.surge}}
-		assert.Check(t, is.Equal(g.surge(), test.want), "%s of %d", test.surge, test.nodes)
-	}
 }
 
 // TestAzureVersions: the first day of each warning, and the last version.
@@ -274,7 +252,7 @@ func TestHubAndSpokeInAzure(t *testing.T) {
 	}
 	public, err := load("azure-spoke.yaml")
 	assert.NilError(t, err)
-	assert.Equal(t, public.GitOps.ArgoCD.Credentials, CredentialsServiceAccount)
+	assert.Equal(t, public.GitOps.ArgoCD.Credentials, gitops.CredentialsServiceAccount)
 	assert.Check(t, is.Len(public.Warnings, 0))
 	private, err := load("azure-spoke.yaml", "  endpoint: {public: true, allowedCidrs: [203.0.113.0/24]}\n", "")
 	assert.NilError(t, err)
@@ -285,7 +263,7 @@ func TestHubAndSpokeInAzure(t *testing.T) {
 
 func TestSpokeInTheHubsNetwork(t *testing.T) {
 	network := func(subnet string) *Cluster {
-		return &Cluster{Network: Network{Existing: &ExistingNetwork{NodeSubnet: exampleGroup + "/providers/Microsoft.Network/virtualNetworks/" + subnet}}}
+		return &Cluster{Network: network.Network{Existing: &network.ExistingNetwork{NodeSubnet: form.ExampleGroup + "/providers/Microsoft.Network/virtualNetworks/" + subnet}}}
 	}
 	assert.Check(t, sharesNetwork(network("shared/subnets/a"), network("Shared/subnets/b")))
 	assert.Check(t, !sharesNetwork(network("shared/subnets/a"), network("other/subnets/a")))
@@ -329,7 +307,7 @@ func TestExamplesForAzure(t *testing.T) {
 	}
 	for typ := range typesByCloud()[Azure] {
 		for _, f := range formatOf(Azure).Fields(typ) {
-			if cloudOf(typ) == Azure || typ.Field(f.Index).Tag.Get(cloudTag) == string(Azure) {
+			if cloudOf(typ) == Azure || typ.Field(f.Index).Tag.Get(field.CloudTag) == string(Azure) {
 				assert.Check(t, there[f.Name], "no example has %s of %s", f.Name, typ.Name())
 			}
 		}

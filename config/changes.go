@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"tombolo/config/field"
+	"tombolo/config/kubernetes"
+	"tombolo/config/network"
 	"tombolo/config/strict"
 	"tombolo/internal/wording"
 )
@@ -22,7 +25,7 @@ type Live struct {
 	// ControlPlaneZones are those that the control plane was made in, and Subnets those
 	// that the cluster's own network has; none of others' networks.
 	ControlPlaneZones []string
-	Subnets           []SubnetPlan
+	Subnets           []network.SubnetPlan
 	// NodeVersion is the oldest version of the node groups, major.minor, whatever the
 	// file says; "" without a group.
 	NodeVersion string
@@ -105,7 +108,7 @@ func (cs Changes) Refused() Changes {
 func (cs Changes) Worst() Effect {
 	var worst Effect
 	for _, c := range cs {
-		if worst == "" || c.Effect.worse(worst) {
+		if worst == "" || c.Effect.Worse(worst) {
 			worst = c.Effect
 		}
 	}
@@ -170,7 +173,7 @@ func (w *comparison) options(at strict.Path) {
 // otherNetwork says once that an own network and an existing one are exchanged: all
 // other keys of the network differ with it.
 func (w *comparison) otherNetwork(at strict.Path) {
-	network := func(n Network) any {
+	network := func(n network.Network) any {
 		if n.Existing != nil {
 			return cmp.Or(n.Existing.VPC, n.Existing.NodeSubnet)
 		}
@@ -247,21 +250,16 @@ func (w *comparison) add(name string, at strict.Path, before, after any) {
 	if !w.knows(name) {
 		return
 	}
-	c := change{live: w.live.Cluster, made: w.live, file: w.file, before: before, after: after}
+	c := field.Change{
+		Before: before, After: after, Live: w.live.Cluster.factsOfChanges(), File: w.file.factsOfChanges(),
+		ControlPlaneZones: w.live.ControlPlaneZones, HasRoom: w.live.hasRoom,
+	}
 	for _, of := range EffectsOn(w.file.Cloud.Provider, name) {
-		if of.applies == nil || of.applies(c) {
+		if of.Applies == nil || of.Applies(c) {
 			w.found = append(w.found, Change{Path: string(at), Before: before, After: after, Effect: of.Effect, Words: of.Words, Remedy: of.Remedy})
 			return
 		}
 	}
-}
-
-// unordered are the lists whose order says nothing.
-var unordered = []string{
-	"Network.Zones", "Network.Endpoints", "ExistingNetwork.PrivateSubnets", "ExistingNetwork.PublicSubnets",
-	"ExistingNetwork.ControlPlaneSubnets", "Kubernetes.Logs", "Endpoint.AllowedCIDRs", "Endpoint.PrivateCIDRs", "Endpoint.SecurityGroups",
-	"NodeGroup.Taints", "Access.Namespaces", "Access.Groups", "NodeGroup.SecurityGroups", "NodeGroup.Zones", "NodeGroup.Subnets",
-	"Proxy.NoProxy", "Identity.Roles",
 }
 
 // same compares two values of a field. Nothing and an empty list or map are the same.
@@ -276,7 +274,7 @@ func same(name string, a, b reflect.Value) bool {
 	if a.Type() == reflect.TypeFor[map[string]any]() { // of YAML and of JSON, which have other numbers
 		return canonicalJSON(x) == canonicalJSON(y)
 	}
-	if slices.Contains(unordered, name) {
+	if described[name].Unordered {
 		x, y = sorted(a), sorted(b)
 	}
 	return reflect.DeepEqual(x, y)
@@ -321,7 +319,7 @@ func (cs Changes) Summary() string {
 	for _, c := range cs {
 		n[c.Effect]++
 	}
-	all := Effects()
+	all := field.Effects()
 	slices.Reverse(all)
 	var parts []string
 	for _, e := range all {
@@ -330,4 +328,24 @@ func (cs Changes) Summary() string {
 		}
 	}
 	return cmp.Or(strings.Join(parts, ", "), wording.Count(0, "change"))
+}
+
+// factsOfChanges are what the changes of several keys depend on.
+func (c *Cluster) factsOfChanges() field.Facts {
+	return field.Facts{
+		Existing: c.IsExisting(), Auto: c.Kubernetes.Auto(), Proxied: c.Egress.Proxy.URL != "", Encrypts: c.encrypts(),
+		RollBack: c.RollBack, Version: kubernetes.Minor(c.Kubernetes.Version), Nodes: kubernetes.Minor(c.Kubernetes.Nodes()), FirstPool: c.Kubernetes.FirstSystemPool(),
+	}
+}
+
+// hasRoom says whether the network has room for subnets in zones beside those it has.
+func (l *Live) hasRoom(zones []string) bool {
+	_, err := network.SubnetsBeside(l.Cluster.Network.CIDR, zones, l.Subnets)
+	return err == nil
+}
+
+// encrypts says that the file turns the encryption of Secrets on, as it does by default.
+func (c *Cluster) encrypts() bool {
+	enabled := c.Kubernetes.SecretsEncryption.Enabled
+	return enabled == nil || *enabled
 }

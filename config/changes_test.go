@@ -9,14 +9,14 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
-	"tombolo/config/addon"
+	"tombolo/config/network"
 )
 
 // everything knows all fields.
 func everything(c *Cluster) *Live {
 	known := EffectFields()
-	live := &Live{Cluster: c, Known: append(known, addon.EffectFields()...)}
-	if subnets, err := Subnets(c.Network.CIDR, c.Network.Zones); err == nil {
+	live := &Live{Cluster: c, Known: append(known, ofAddons()...)}
+	if subnets, err := network.Subnets(c.Network.CIDR, c.Network.Zones); err == nil {
 		live.ControlPlaneZones, live.Subnets = c.Network.Zones[:2], subnets
 	}
 	return live

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+
+	"tombolo/config/windows"
 )
 
 func inZone(t *testing.T, zone, text string) time.Time {
@@ -22,38 +24,38 @@ func inZone(t *testing.T, zone, text string) time.Time {
 // TestChangeWindows: windows over midnight belong to the day on which they open, and clock
 // changes neither lose one nor open it twice.
 func TestChangeWindows(t *testing.T) {
-	berlin := func(from, to string, days ...Day) []ChangeWindow {
-		return []ChangeWindow{{Days: days, From: from, To: to, TimeZone: "Europe/Berlin"}}
+	berlin := func(from, to string, days ...windows.Day) []windows.ChangeWindow {
+		return []windows.ChangeWindow{{Days: days, From: from, To: to, TimeZone: "Europe/Berlin"}}
 	}
 	const closed = "is outside of its change windows: the window opens at "
 	for _, test := range []struct {
 		name    string
-		windows []ChangeWindow
+		windows []windows.ChangeWindow
 		at      string
 		want    string // Closed's, or when it closes
 	}{
 		{"none", nil, "2026-01-05 12:00 +0100", "open"},
-		{"opens with its first minute", berlin("22:00", "04:00", Monday), "2026-01-05 22:00 +0100", "until 2026-01-06 04:00 +0100"},
-		{"over midnight", berlin("22:00", "04:00", Monday), "2026-01-06 03:59 +0100", "until 2026-01-06 04:00 +0100"},
-		{"closed at its end", berlin("22:00", "04:00", Monday), "2026-01-06 04:00 +0100", closed + "Mon 2026-01-12 22:00 +0100 (Europe/Berlin)"},
-		{"the night before is another day's", berlin("22:00", "04:00", Monday), "2026-01-05 03:00 +0100", closed + "Mon 2026-01-05 22:00 +0100 (Europe/Berlin)"},
-		{"read in another zone", berlin("22:00", "04:00", Monday), "2026-01-05 16:00 -0500", "until 2026-01-06 04:00 +0100"},
-		{"two without a gap are one", append(berlin("22:00", "24:00", Monday), berlin("00:00", "04:00", Tuesday)...), "2026-01-05 23:00 +0100", "until 2026-01-06 04:00 +0100"},
-		{"the whole day", berlin("00:00", "24:00", Saturday), "2026-01-10 23:59 +0100", "until 2026-01-11 00:00 +0100"},
+		{"opens with its first minute", berlin("22:00", "04:00", windows.Monday), "2026-01-05 22:00 +0100", "until 2026-01-06 04:00 +0100"},
+		{"over midnight", berlin("22:00", "04:00", windows.Monday), "2026-01-06 03:59 +0100", "until 2026-01-06 04:00 +0100"},
+		{"closed at its end", berlin("22:00", "04:00", windows.Monday), "2026-01-06 04:00 +0100", closed + "Mon 2026-01-12 22:00 +0100 (Europe/Berlin)"},
+		{"the night before is another day's", berlin("22:00", "04:00", windows.Monday), "2026-01-05 03:00 +0100", closed + "Mon 2026-01-05 22:00 +0100 (Europe/Berlin)"},
+		{"read in another zone", berlin("22:00", "04:00", windows.Monday), "2026-01-05 16:00 -0500", "until 2026-01-06 04:00 +0100"},
+		{"two without a gap are one", append(berlin("22:00", "24:00", windows.Monday), berlin("00:00", "04:00", windows.Tuesday)...), "2026-01-05 23:00 +0100", "until 2026-01-06 04:00 +0100"},
+		{"the whole day", berlin("00:00", "24:00", windows.Saturday), "2026-01-10 23:59 +0100", "until 2026-01-11 00:00 +0100"},
 		// On 2026-03-29 the clock goes from 01:59 +01:00 to 03:00 +02:00.
-		{"opens at a time that is left out", berlin("02:30", "05:00", Sunday), "2026-03-29 03:00 +0200", "until 2026-03-29 05:00 +0200"},
-		{"before a time that is left out", berlin("02:30", "05:00", Sunday), "2026-03-29 01:59 +0100", closed + "Sun 2026-03-29 03:00 +0200 (Europe/Berlin)"},
-		{"closes at a time that is left out", berlin("22:00", "02:30", Saturday), "2026-03-29 01:59 +0100", "until 2026-03-29 03:00 +0200"},
-		{"closed at a time that is left out", berlin("22:00", "02:30", Saturday), "2026-03-29 03:00 +0200", closed + "Sat 2026-04-04 22:00 +0200 (Europe/Berlin)"},
-		{"is left out itself", berlin("02:10", "02:50", Sunday), "2026-03-29 03:00 +0200", closed + "Sun 2026-04-05 02:10 +0200 (Europe/Berlin)"},
+		{"opens at a time that is left out", berlin("02:30", "05:00", windows.Sunday), "2026-03-29 03:00 +0200", "until 2026-03-29 05:00 +0200"},
+		{"before a time that is left out", berlin("02:30", "05:00", windows.Sunday), "2026-03-29 01:59 +0100", closed + "Sun 2026-03-29 03:00 +0200 (Europe/Berlin)"},
+		{"closes at a time that is left out", berlin("22:00", "02:30", windows.Saturday), "2026-03-29 01:59 +0100", "until 2026-03-29 03:00 +0200"},
+		{"closed at a time that is left out", berlin("22:00", "02:30", windows.Saturday), "2026-03-29 03:00 +0200", closed + "Sat 2026-04-04 22:00 +0200 (Europe/Berlin)"},
+		{"is left out itself", berlin("02:10", "02:50", windows.Sunday), "2026-03-29 03:00 +0200", closed + "Sun 2026-04-05 02:10 +0200 (Europe/Berlin)"},
 		// On 2026-10-25 the clock goes from 02:59 +02:00 to 02:00 +01:00.
-		{"opens at the first of two", berlin("02:30", "05:00", Sunday), "2026-10-25 02:30 +0200", "until 2026-10-25 05:00 +0100"},
-		{"stays open at the second", berlin("02:30", "05:00", Sunday), "2026-10-25 02:10 +0100", "until 2026-10-25 05:00 +0100"},
-		{"closes at the first of two", berlin("22:00", "02:30", Saturday), "2026-10-25 02:29 +0200", "until 2026-10-25 02:30 +0200"},
-		{"closed at the second", berlin("22:00", "02:30", Saturday), "2026-10-25 02:10 +0100", closed + "Sat 2026-10-31 22:00 +0100 (Europe/Berlin)"},
-		{"through the long night", berlin("22:00", "04:00", Saturday), "2026-10-25 03:59 +0100", "until 2026-10-25 04:00 +0100"},
+		{"opens at the first of two", berlin("02:30", "05:00", windows.Sunday), "2026-10-25 02:30 +0200", "until 2026-10-25 05:00 +0100"},
+		{"stays open at the second", berlin("02:30", "05:00", windows.Sunday), "2026-10-25 02:10 +0100", "until 2026-10-25 05:00 +0100"},
+		{"closes at the first of two", berlin("22:00", "02:30", windows.Saturday), "2026-10-25 02:29 +0200", "until 2026-10-25 02:30 +0200"},
+		{"closed at the second", berlin("22:00", "02:30", windows.Saturday), "2026-10-25 02:10 +0100", closed + "Sat 2026-10-31 22:00 +0100 (Europe/Berlin)"},
+		{"through the long night", berlin("22:00", "04:00", windows.Saturday), "2026-10-25 03:59 +0100", "until 2026-10-25 04:00 +0100"},
 		// Samoa had no 2011-12-30, a Friday.
-		{"a day that is left out", []ChangeWindow{{Days: []Day{Friday}, From: "09:00", To: "17:00", TimeZone: "Pacific/Apia"}}, "2011-12-29 12:00 -1000", closed + "Fri 2012-01-06 09:00 +1400 (Pacific/Apia)"},
+		{"a day that is left out", []windows.ChangeWindow{{Days: []windows.Day{windows.Friday}, From: "09:00", To: "17:00", TimeZone: "Pacific/Apia"}}, "2011-12-29 12:00 -1000", closed + "Fri 2012-01-06 09:00 +1400 (Pacific/Apia)"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := &Cluster{ChangeWindows: test.windows}
@@ -81,14 +83,14 @@ var zonesWithChanges = []string{
 func TestWindowsByTheClock(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 49))
 	for range 1000 {
-		w := ChangeWindow{
+		w := windows.ChangeWindow{
 			From: fmt.Sprintf("%02d:%02d", random.IntN(24), 10*random.IntN(6)), To: fmt.Sprintf("%02d:%02d", random.IntN(24), 10*random.IntN(6)),
 			TimeZone: zonesWithChanges[random.IntN(len(zonesWithChanges))],
 		}
 		if w.From == w.To {
 			w.To = "24:00"
 		}
-		for _, day := range days() {
+		for _, day := range windows.Days() {
 			if random.IntN(2) == 0 {
 				w.Days = append(w.Days, day)
 			}
@@ -105,10 +107,10 @@ func TestWindowsByTheClock(t *testing.T) {
 
 // checkByTheClock walks through two days, and knows a window to be open from the first minute
 // that shows its beginning, or a later time, until the first that shows its end.
-func checkByTheClock(t *testing.T, w ChangeWindow, start time.Time) {
+func checkByTheClock(t *testing.T, w windows.ChangeWindow, start time.Time) {
 	t.Helper()
-	c := &Cluster{ChangeWindows: []ChangeWindow{w}}
-	from, to := minutes(w.From), minutes(w.To)
+	c := &Cluster{ChangeWindows: []windows.ChangeWindow{w}}
+	from, to := windows.Minutes(w.From), windows.Minutes(w.To)
 	if to <= from {
 		to += 24 * 60
 	}
@@ -121,7 +123,7 @@ func checkByTheClock(t *testing.T, w ChangeWindow, start time.Time) {
 	midnight := shows(start) / (24 * 60) * (24 * 60)
 	for day := int64(-3); day <= 3; day++ {
 		date := midnight + day*24*60
-		if slices.Contains(w.Days, days()[(4+date/(24*60))%7]) { // 1970-01-01 was a Thursday
+		if slices.Contains(w.Days, windows.Days()[(4+date/(24*60))%7]) { // 1970-01-01 was a Thursday
 			all = append(all, edges{date + int64(from), date + int64(to)})
 		}
 	}

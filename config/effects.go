@@ -1,82 +1,70 @@
 package config
 
 import (
-	"maps"
 	"slices"
 
+	"tombolo/config/access"
 	"tombolo/config/addon"
+	"tombolo/config/cloud"
+	"tombolo/config/egress"
+	"tombolo/config/field"
+	"tombolo/config/gitops"
+	"tombolo/config/identity"
+	"tombolo/config/kubernetes"
+	"tombolo/config/network"
+	"tombolo/config/nodes"
+	"tombolo/config/policy"
+	"tombolo/config/secret"
+	"tombolo/config/services"
+	"tombolo/config/strict"
+	"tombolo/config/values"
+	"tombolo/config/windows"
 )
 
-// Effect is what a change of a key of the cluster file does to a cluster that lives.
-type Effect string
-
-// The effects, the mildest first.
-const (
-	// InPlace changes what is there. Nodes and the control plane stay.
-	InPlace Effect = "in place"
-	// RollsNodes has the cloud replace the nodes of a group one after another, each drained
-	// before. The group stays.
-	RollsNodes Effect = "rolls nodes"
-	// ReplacesNodeGroup makes a new node group, and deletes the old one afterwards.
-	ReplacesNodeGroup Effect = "replaces node group"
-	// NeedsRebuild is what a live cluster keeps: it is refused. Only a cluster that is
-	// destroyed and made anew has another value.
-	NeedsRebuild Effect = "needs rebuild"
-	// Impossible is what the cloud refuses, or what makes another cluster: it is refused.
-	Impossible Effect = "impossible"
+// described are the descriptors of all fields of all files, by type and field.
+var described = field.Join(
+	addon.Fields(), clusterFields, accountFields, stateStoreFields, pipelinesFields, previewRoleFields, applyRoleFields,
+	cloud.Fields, network.Fields, secret.Fields, egress.Fields, identity.Fields, services.Fields, values.Fields, nodes.Fields, access.Fields, kubernetes.Fields, gitops.Fields, windows.Fields, policy.Fields,
 )
 
-// Effects lists all effects, the mildest first.
-func Effects() []Effect {
-	return []Effect{InPlace, RollsNodes, ReplacesNodeGroup, NeedsRebuild, Impossible}
-}
+// ruleFor is the rule of a field in the files for a cloud.
+func ruleFor(p Provider, name string) strict.Rule { return described[name].RuleOn(p) }
 
-// Refused says that an up refuses such a change before anything starts.
-func (e Effect) Refused() bool { return e == NeedsRebuild || e == Impossible }
-
-// worse says that the effect is graver than another.
-func (e Effect) worse(than Effect) bool {
-	return slices.Index(Effects(), e) > slices.Index(Effects(), than)
-}
-
-// Case is a way in which a key can change, with what that does.
-type Case struct {
-	// When says which changes are meant, such as "turned off"; "" for all others.
-	When string
-	// Effect of the change.
-	Effect Effect
-	// Words say what happens, as a part of a sentence.
-	Words string
-	// Remedy says what to do in place of a change that is refused.
-	Remedy string
-
-	// applies says whether a change is one of them; nil for all others.
-	applies func(change) bool
-}
+// ruleOf is the rule of a field in files for AWS, and in those that are for no cloud.
+func ruleOf(name string) strict.Rule { return ruleFor(AWS, name) }
 
 // EffectsOf are the cases of a field of the cluster file's types in files for AWS: see
 // EffectsOn.
-func EffectsOf(field string) []Case { return EffectsOn(AWS, field) }
+func EffectsOf(name string) []Case { return EffectsOn(AWS, name) }
 
 // EffectsOn are the cases of a field of the cluster file's types, such as "Network.CIDR", on
 // a cloud, in the order in which they are tried; the last is for all other changes. There
 // are none for a section, which has keys with effects of their own, and for what is no key.
-func EffectsOn(p Provider, field string) []Case {
-	if cases, ok := azureEffects[field]; ok && p == Azure {
-		return slices.Clone(cases)
-	}
-	if cases, ok := effects[field]; ok {
-		return slices.Clone(cases)
-	}
-	if words, ok := addon.EffectOf(field); ok {
-		return []Case{{Effect: InPlace, Words: words}}
-	}
-	return nil
+func EffectsOn(p Provider, name string) []Case { return slices.Clone(described[name].ChangeOn(p)) }
+
+// EffectFields are the fields with declared effects in files for AWS, sorted, without the
+// options of addons that are all changed in place.
+func EffectFields() []string {
+	return fieldsWith(func(name string, d field.Descriptor) bool {
+		_, ofAddon := addon.Fields()[name]
+		return d.Change != nil && d.Cloud != Azure && (!ofAddon || len(d.Change) > 1)
+	})
 }
 
-// EffectFields are the fields with declared effects in files for AWS, sorted, without those
-// of addons.
-func EffectFields() []string { return slices.Sorted(maps.Keys(effects)) }
-
 // AzureEffectFields are the fields whose effects are declared for files for Azure alone, sorted.
-func AzureEffectFields() []string { return slices.Sorted(maps.Keys(azureEffects)) }
+func AzureEffectFields() []string {
+	return fieldsWith(func(_ string, d field.Descriptor) bool {
+		return d.AzureChange != nil || d.Change != nil && d.Cloud == Azure
+	})
+}
+
+func fieldsWith(is func(name string, d field.Descriptor) bool) []string {
+	var out []string
+	for name, d := range described {
+		if is(name, d) {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}

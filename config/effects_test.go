@@ -10,6 +10,7 @@ import (
 	"gotest.tools/v3/assert"
 
 	"tombolo/config/addon"
+	"tombolo/config/field"
 )
 
 // fieldsToDeclare are the fields that need an effect on a cloud: all keys but sections, whose
@@ -27,43 +28,51 @@ func fieldsToDeclare(p Provider) []string {
 	return out
 }
 
+// ofAddons are the options of addons with declared effects.
+func ofAddons() []string {
+	return fieldsWith(func(name string, d field.Descriptor) bool {
+		_, ofAddon := addon.Fields()[name]
+		return ofAddon && len(d.Change) == 1 && d.Cloud != Azure
+	})
+}
+
 // TestEffects: every key says what its change does to a live cluster, on each cloud.
 func TestEffects(t *testing.T) {
-	declared := map[Provider][]string{AWS: append(EffectFields(), addon.EffectFields()...), Azure: AzureEffectFields()}
-	for _, p := range providers() {
+	declared := map[Provider][]string{AWS: append(EffectFields(), ofAddons()...), Azure: AzureEffectFields()}
+	for _, p := range field.Providers() {
 		t.Run(string(p), func(t *testing.T) { checkEffects(t, p, declared[p]) })
 	}
 }
 
 func checkEffects(t *testing.T, p Provider, declared []string) {
 	fields := fieldsToDeclare(p)
-	for _, field := range fields {
-		cases := EffectsOn(p, field)
+	for _, name := range fields {
+		cases := EffectsOn(p, name)
 		if len(cases) == 0 {
-			t.Errorf("%s has no declared effect: say in effects_table.go, effects_azure.go or addon/effects.go what its change does to a live cluster", field)
+			t.Errorf("%s has no declared effect: say in its descriptor what its change does to a live cluster", name)
 			continue
 		}
 		for i, c := range cases {
 			last := i == len(cases)-1
 			switch {
-			case !slices.Contains(Effects(), c.Effect) || c.Words == "":
-				t.Errorf("%s: case %q has the effect %q and the words %q", field, c.When, c.Effect, c.Words)
-			case (c.applies == nil) != last:
-				t.Errorf("%s: case %q is reached by no change, or some change has no case", field, c.When)
+			case !slices.Contains(field.Effects(), c.Effect) || c.Words == "":
+				t.Errorf("%s: case %q has the effect %q and the words %q", name, c.When, c.Effect, c.Words)
+			case (c.Applies == nil) != last:
+				t.Errorf("%s: case %q is reached by no change, or some change has no case", name, c.When)
 			case c.When == "" && !last:
-				t.Errorf("%s: a case does not say which changes are meant", field)
+				t.Errorf("%s: a case does not say which changes are meant", name)
 			case c.Effect.Refused() != (c.Remedy != ""):
-				t.Errorf("%s: case %q: the remedy is %q", field, c.When, c.Remedy)
+				t.Errorf("%s: case %q: the remedy is %q", name, c.When, c.Remedy)
 			case p == Azure && awsWords.MatchString(c.Words):
-				t.Errorf("%s: the words are about AWS: say in effects_azure.go what happens on Azure: %s", field, c.Words)
+				t.Errorf("%s: the words are about AWS: say in AzureChange what happens on Azure: %s", name, c.Words)
 			case strings.HasSuffix(c.Words, "."):
-				t.Errorf("%s: the words are part of a sentence, and end with a dot: %s", field, c.Words)
+				t.Errorf("%s: the words are part of a sentence, and end with a dot: %s", name, c.Words)
 			}
 		}
 	}
-	for _, field := range declared {
-		if !slices.Contains(fields, field) {
-			t.Errorf("%s has an effect, and is no key", field)
+	for _, name := range declared {
+		if !slices.Contains(fields, name) {
+			t.Errorf("%s has an effect, and is no key", name)
 		}
 	}
 	if len(fields) < 100 {
@@ -75,6 +84,6 @@ func checkEffects(t *testing.T, p Provider, declared []string) {
 var awsWords = regexp.MustCompile(`\b(AWS|EKS|EC2|IAM|VPC|launch template|role's|access entry|Karpenter|CloudWatch)\b`)
 
 func TestEffectsAreOrdered(t *testing.T) {
-	assert.Assert(t, Impossible.worse(InPlace) && ReplacesNodeGroup.worse(RollsNodes) && !InPlace.worse(InPlace))
+	assert.Assert(t, Impossible.Worse(InPlace) && ReplacesNodeGroup.Worse(RollsNodes) && !InPlace.Worse(InPlace))
 	assert.Assert(t, Impossible.Refused() && NeedsRebuild.Refused() && !ReplacesNodeGroup.Refused())
 }

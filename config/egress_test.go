@@ -17,6 +17,7 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/config/egress"
 	"tombolo/config/strict"
 )
 
@@ -28,7 +29,7 @@ func authority(t *testing.T, end time.Time) string {
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: end.AddDate(-1, 0, 0), NotAfter: end, IsCA: true}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	assert.NilError(t, err)
-	return string(pem.EncodeToMemory(&pem.Block{Type: certificateBlock, Bytes: der}))
+	return string(pem.EncodeToMemory(&pem.Block{Type: egress.CertificateBlock, Bytes: der}))
 }
 
 // withEgress is the base file with more keys.

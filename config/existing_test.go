@@ -8,6 +8,8 @@ import (
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/config/kubernetes"
 )
 
 func TestExistingCluster(t *testing.T) {
@@ -59,7 +61,7 @@ func TestSupportNotice(t *testing.T) {
 	for minor, want := range map[string]string{
 		"1.35": "", "1.33": "1.33 leaves standard support on 2026-07-29: from that day, the cluster costs more", "1.32": "1.32 is in extended support since 2026-03-23: the cluster costs more", "9.99": "",
 	} {
-		got := SupportNotice(minor, ExtendedSupport)
+		got := SupportNotice(minor, kubernetes.ExtendedSupport)
 		assert.Check(t, strings.HasPrefix(got, want) && (got == "") == (want == ""), "%s: %q", minor, got)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"tombolo/config/strict"
+	"tombolo/config/values"
 )
 
 // Explain returns the cluster file at path with all defaults filled in. A comment
@@ -262,14 +263,14 @@ func (e explainer) mapping(v reflect.Value, p strict.Path) *yaml.Node {
 }
 
 // sourceIn says where a value is read from; false for one that the file has.
-func sourceIn(item any) (Source, bool) {
+func sourceIn(item any) (values.Source, bool) {
 	switch v := item.(type) {
-	case Value:
+	case values.Value:
 		return v.Source()
 	case map[string]any:
-		return sourceOf(v), isReference(v)
+		return values.SourceOf(v), values.IsReference(v)
 	}
-	return Source{}, false
+	return values.Source{}, false
 }
 
 func compareText(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) }

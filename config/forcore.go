@@ -1,6 +1,11 @@
 package config
 
-import "slices"
+import (
+	"slices"
+
+	"tombolo/config/gitops"
+	"tombolo/config/windows"
+)
 
 // ForCore is the cluster as core's program gets it: without what bootstrap, Git and the driver
 // alone are there for. So a change of that changes nothing of core, and an up need not have the
@@ -10,7 +15,7 @@ func (c *Cluster) ForCore() *Cluster {
 		return nil
 	}
 	out := *c
-	out.Wave, out.ChangeWindows, out.Drift = 0, nil, DriftPolicy{}
+	out.Wave, out.ChangeWindows, out.Drift = 0, nil, windows.DriftPolicy{}
 	out.Namespaces, out.Labels, out.Annotations, out.Values = nil, nil, nil, nil
 	out.Services = slices.Clone(c.Services)
 	for i := range out.Services {
@@ -18,6 +23,6 @@ func (c *Cluster) ForCore() *Cluster {
 	}
 	git := &out.GitOps
 	git.URL, git.Branch, git.Path, git.Interval, git.Auth = "", "", "", "", nil
-	git.Distribution, git.TakeOver, git.SealedSecrets = Distribution{}, false, nil
+	git.Distribution, git.TakeOver, git.SealedSecrets = gitops.Distribution{}, false, nil
 	return &out
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"tombolo/config/awsfacts"
+	"tombolo/config/gitops"
 	"tombolo/config/strict"
 	"tombolo/internal/names"
 	"tombolo/internal/wording"
@@ -18,7 +19,7 @@ import (
 // Hub is the name of the cluster whose Argo CD manages this one, which may be
 // itself; "" with another engine.
 func (c *Cluster) Hub() string {
-	if c.GitOps.Engine != ArgoCD {
+	if c.GitOps.Engine != gitops.ArgoCD {
 		return ""
 	}
 	if c.HasExternalHub() {
@@ -28,18 +29,27 @@ func (c *Cluster) Hub() string {
 }
 
 // IsHub says whether the cluster has its own Argo CD.
-func (c *Cluster) IsHub() bool { return c.GitOps.Engine == ArgoCD && !c.IsSpoke() }
+func (c *Cluster) IsHub() bool { return c.GitOps.Engine == gitops.ArgoCD && !c.IsSpoke() }
 
 // IsSpoke says whether another cluster's Argo CD manages this one: that of a cluster
 // beside it, or one that others run.
 func (c *Cluster) IsSpoke() bool {
-	return c.GitOps.Engine == ArgoCD && (c.HasExternalHub() || c.Hub() != c.Name)
+	return c.GitOps.Engine == gitops.ArgoCD && (c.HasExternalHub() || c.Hub() != c.Name)
 }
 
 // HasExternalHub says whether an Argo CD that others run manages the cluster. There is
 // no file of such a hub, and no stack.
-func (c *Cluster) HasExternalHub() bool {
-	return c.GitOps.Engine == ArgoCD && c.GitOps.ExternalHub != nil
+func (c *Cluster) HasExternalHub() bool { return c.GitOps.HasExternalHub() }
+
+// ArgoCDHost is the host of Argo CD's page on this hub; "" when nobody signs in there.
+func (c *Cluster) ArgoCDHost() string { return c.GitOps.Host() }
+
+// ChannelType is the type of the platform's channel, "" without one.
+func (c *Cluster) ChannelType() string {
+	if c.GitOps.Channel == nil {
+		return ""
+	}
+	return string(c.GitOps.Channel.Type)
 }
 
 // HasHubFile says whether a cluster with a file beside this one is the hub.
@@ -147,14 +157,12 @@ func checkHubs(files []loadedFile) {
 	}
 }
 
-const hubPath = strict.Path("gitops.hub")
-
 func addMissingHub(doc *strict.Document, c *Cluster, file string) {
 	remedy := "add the hub's file, or name a cluster of this directory"
 	if near := wording.Nearest(c.Hub(), neighbours(c.File)); near != "" && near != c.Name {
 		remedy = fmt.Sprintf("did you mean %s?", near)
 	}
-	doc.Report(hubPath, fmt.Sprintf("there is no %s", file), remedy)
+	doc.Report(gitops.HubPath, fmt.Sprintf("there is no %s", file), remedy)
 }
 
 // neighbours are the names of the clusters that have files beside a file.
@@ -182,14 +190,14 @@ func checkHub(doc *strict.Document, c, hub *Cluster) {
 	file := filepath.Base(hub.File)
 	switch {
 	case hub.Name != c.Hub():
-		problem(hubPath, fmt.Sprintf("%s is the file of the cluster %s", file, wording.Quote(hub.Name)), "call files after their clusters")
-	case hub.GitOps.Engine != ArgoCD:
-		problem(hubPath, fmt.Sprintf("%s has the engine %s", wording.Quote(hub.Name), hub.GitOps.Engine), "name a cluster with the engine argocd")
+		problem(gitops.HubPath, fmt.Sprintf("%s is the file of the cluster %s", file, wording.Quote(hub.Name)), "call files after their clusters")
+	case hub.GitOps.Engine != gitops.ArgoCD:
+		problem(gitops.HubPath, fmt.Sprintf("%s has the engine %s", wording.Quote(hub.Name), hub.GitOps.Engine), "name a cluster with the engine argocd")
 	case hub.Hub() == c.Name:
-		problem(hubPath, fmt.Sprintf("%s has this cluster as its hub, so neither would have an Argo CD", wording.Quote(hub.Name)),
+		problem(gitops.HubPath, fmt.Sprintf("%s has this cluster as its hub, so neither would have an Argo CD", wording.Quote(hub.Name)),
 			"remove gitops.hub from one of the two files")
 	case hub.IsSpoke():
-		problem(hubPath, fmt.Sprintf("%s is not a hub but a spoke of %s", wording.Quote(hub.Name), wording.Quote(hub.Hub())),
+		problem(gitops.HubPath, fmt.Sprintf("%s is not a hub but a spoke of %s", wording.Quote(hub.Name), wording.Quote(hub.Hub())),
 			fmt.Sprintf("name %s, or remove gitops.hub from %s", wording.Quote(hub.Hub()), file))
 	case c.Wave < hub.Wave:
 		problem("wave", fmt.Sprintf("%d is before the hub's wave, %d", c.Wave, hub.Wave),
@@ -203,19 +211,19 @@ func checkHub(doc *strict.Document, c, hub *Cluster) {
 
 // checkReach reports a spoke whose role the hub may not assume.
 func checkReach(problem func(p strict.Path, message, remedy string), c, hub *Cluster) {
-	if c.GitOps.ArgoCD.Credentials != CredentialsAWS {
+	if c.GitOps.ArgoCD.Credentials != gitops.CredentialsAWS {
 		return
 	}
 	own, other := awsfacts.Partition(c.Cloud.Region), awsfacts.Partition(hub.Cloud.Region)
 	switch {
 	case hub.onAzure():
-		problem(hubPath, fmt.Sprintf("%s is in Azure, where its Argo CD has no IAM role that could assume this cluster's", wording.Quote(hub.Name)),
+		problem(gitops.HubPath, fmt.Sprintf("%s is in Azure, where its Argo CD has no IAM role that could assume this cluster's", wording.Quote(hub.Name)),
 			"add gitops.argocd.credentials: service-account, or name a hub in AWS")
 	case own != other:
-		problem(hubPath, fmt.Sprintf("%s is in the AWS partition %s, and this cluster in %s; a role cannot be assumed across partitions", wording.Quote(hub.Name), other, own),
+		problem(gitops.HubPath, fmt.Sprintf("%s is in the AWS partition %s, and this cluster in %s; a role cannot be assumed across partitions", wording.Quote(hub.Name), other, own),
 			"name a hub of the same partition, or use the credentials service-account")
 	case !slices.Contains(hub.SpokeAccounts(), c.Cloud.Account):
-		problem(hubPath, fmt.Sprintf("%s may not assume roles in the account %s", wording.Quote(hub.Name), c.Cloud.Account),
+		problem(gitops.HubPath, fmt.Sprintf("%s may not assume roles in the account %s", wording.Quote(hub.Name), c.Cloud.Account),
 			fmt.Sprintf("add it to gitops.argocd.accounts of %s", filepath.Base(hub.File)))
 	}
 }

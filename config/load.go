@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"tombolo/config/addon"
 	"tombolo/config/strict"
 	"tombolo/internal/file"
 	"tombolo/internal/wording"
@@ -20,19 +19,6 @@ var clusterFormat = strict.Format{
 	Rule:    ruleOf,
 	Empty:   "start with version: 1 and name, or copy another cluster file",
 	Several: "put every cluster into a file of its own",
-}
-
-// ruleOf is the rule of a field of the cluster file, of the account file or of an
-// addon's options.
-func ruleOf(name string) strict.Rule {
-	if r, ok := rules[name]; ok {
-		return r
-	}
-	if r, ok := accountRules[name]; ok {
-		return r
-	}
-	r, _ := addon.RuleOf(name)
-	return r
 }
 
 // Load reads the cluster file at path, fills in defaults and validates it; a spoke

@@ -11,6 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"gotest.tools/v3/golden"
+
+	"tombolo/config/gitops"
+	"tombolo/config/identity"
 )
 
 func TestGoodFiles(t *testing.T) {
@@ -29,7 +32,7 @@ func TestGoodFiles(t *testing.T) {
 func TestLoadFull(t *testing.T) {
 	c := loadGood(t, "full.yaml")
 	velero := c.Services[1].Identity
-	if velero.ServiceAccount != "velero-server" || velero.Mode != PodIdentity {
+	if velero.ServiceAccount != "velero-server" || velero.Mode != identity.PodIdentity {
 		t.Errorf("velero's identity = %+v", velero)
 	}
 	wantValues := map[string]any{
@@ -185,7 +188,7 @@ func TestHubsOfSpokes(t *testing.T) {
 
 func TestLoadHub(t *testing.T) {
 	spoke := loadGood(t, "spoke.yaml")
-	if spoke.Wave != 1 || spoke.GitOps.ArgoCD.Credentials != CredentialsAWS || spoke.GitOps.Branch != "" || spoke.EngineNamespace() != "tombolo" {
+	if spoke.Wave != 1 || spoke.GitOps.ArgoCD.Credentials != gitops.CredentialsAWS || spoke.GitOps.Branch != "" || spoke.EngineNamespace() != "tombolo" {
 		t.Errorf("the spoke has wave %d, credentials %q, branch %q, namespace %s", spoke.Wave,
 			spoke.GitOps.ArgoCD.Credentials, spoke.GitOps.Branch, spoke.EngineNamespace())
 	}
@@ -209,9 +212,9 @@ func TestLoadHub(t *testing.T) {
 
 func TestInOrder(t *testing.T) {
 	cluster := func(name, hub string, wave int) *Cluster {
-		return &Cluster{Name: name, Wave: wave, GitOps: GitOps{Engine: ArgoCD, Hub: hub}}
+		return &Cluster{Name: name, Wave: wave, GitOps: gitops.GitOps{Engine: gitops.ArgoCD, Hub: hub}}
 	}
-	flux := &Cluster{Name: "old", GitOps: GitOps{Engine: Flux}}
+	flux := &Cluster{Name: "old", GitOps: gitops.GitOps{Engine: gitops.Flux}}
 	clusters := []*Cluster{
 		cluster("later", "mgmt", 2), cluster("a", "mgmt", 1), cluster("mgmt", "mgmt", 1), cluster("b", "elsewhere", 1), flux,
 	}

@@ -11,16 +11,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gotest.tools/v3/assert"
 
+	"tombolo/config/policy"
 	"tombolo/config/strict"
 )
 
-func policyOf(t *testing.T, text string) (*Policy, error) {
+func policyOf(t *testing.T, text string) (*policy.Policy, error) {
 	t.Helper()
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile(PolicyFile, []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(policy.File, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return LoadPolicy(PolicyFile)
+	return policy.Load(policy.File)
 }
 
 func TestLoadPolicy(t *testing.T) {
@@ -37,9 +38,9 @@ rules:
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &Policy{Version: 1, File: PolicyFile, Rules: []PolicyRule{
-		{Name: "network", Match: PolicyMatch{Dangers: []string{"cluster", "network"}, Clusters: "environment=prod"}, Decision: Deny, Reason: "it takes the cluster down"},
-		{Name: "buckets", Match: PolicyMatch{Types: []string{"aws:s3/*"}, Operations: []string{"delete"}}, Decision: SecondApproval},
+	want := &policy.Policy{Version: 1, File: policy.File, Rules: []policy.PolicyRule{
+		{Name: "network", Match: policy.PolicyMatch{Dangers: []string{"cluster", "network"}, Clusters: "environment=prod"}, Decision: policy.Deny, Reason: "it takes the cluster down"},
+		{Name: "buckets", Match: policy.PolicyMatch{Types: []string{"aws:s3/*"}, Operations: []string{"delete"}}, Decision: policy.SecondApproval},
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("policy (-want +got):\n%s", diff)
@@ -64,13 +65,13 @@ rules:
 		t.Fatalf("error %v", err)
 	}
 	for _, want := range []string{
-		PolicyFile + ":1:10: version: ",
-		PolicyFile + ":4:13: rules[0].match.danger: is not a known key; did you mean \"dangers\"?",
-		PolicyFile + `:4:38: rules[0].match.dangers[0]: "vpc" is not a danger`,
-		PolicyFile + `:5:15: rules[0].decision: "ask" is not a decision; use second-approval or deny`,
-		PolicyFile + `:6:11: rules[1].name: "a" is already the name of a rule; give each rule its own name`,
-		PolicyFile + `:7:5: rules[1].match: matches everything`,
-		PolicyFile + `:10:23: rules[2].match.clusters: "a==b==c" is not a selector`,
+		policy.File + ":1:10: version: ",
+		policy.File + ":4:13: rules[0].match.danger: is not a known key; did you mean \"dangers\"?",
+		policy.File + `:4:38: rules[0].match.dangers[0]: "vpc" is not a danger`,
+		policy.File + `:5:15: rules[0].decision: "ask" is not a decision; use second-approval or deny`,
+		policy.File + `:6:11: rules[1].name: "a" is already the name of a rule; give each rule its own name`,
+		policy.File + `:7:5: rules[1].match: matches everything`,
+		policy.File + `:10:23: rules[2].match.clusters: "a==b==c" is not a selector`,
 		`:9:5: rules[2].decision: is required and missing`,
 	} {
 		if !strings.Contains(problems.Error(), want) {
@@ -80,13 +81,13 @@ rules:
 }
 
 func TestNoPolicy(t *testing.T) {
-	if _, err := LoadPolicy(filepath.Join(t.TempDir(), PolicyFile)); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := policy.Load(filepath.Join(t.TempDir(), policy.File)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("error %v", err)
 	}
 }
 
 // TestPolicyIsARegularFile: finding 9. Reading a pipe or a device may never end.
 func TestPolicyIsARegularFile(t *testing.T) {
-	_, err := LoadPolicy(os.DevNull)
+	_, err := policy.Load(os.DevNull)
 	assert.ErrorContains(t, err, os.DevNull+" is not a regular file")
 }

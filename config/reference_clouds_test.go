@@ -10,6 +10,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"tombolo/config/addon"
+	"tombolo/config/field"
 	"tombolo/config/strict"
 )
 
@@ -26,7 +27,7 @@ func (r *reference) only(typ reflect.Type, f strict.Field) Provider {
 	if !r.lives || typ == reflect.TypeFor[addon.Selection]() {
 		return ""
 	}
-	return Provider(typ.Field(f.Index).Tag.Get(cloudTag))
+	return Provider(typ.Field(f.Index).Tag.Get(field.CloudTag))
 }
 
 // mark of a key that only the files for one cloud have.
@@ -34,7 +35,7 @@ func mark(p Provider) string {
 	if p == "" {
 		return ""
 	}
-	return " (" + p.title() + ")"
+	return " (" + p.Title() + ")"
 }
 
 // byCloud are the cases of a key that are told: those of its cloud, or of each where they are
@@ -80,7 +81,7 @@ func (r *reference) liveCell(typ reflect.Type, f strict.Field) string {
 func (r *reference) valueByCloud(typ reflect.Type, f strict.Field, common *jsonschema.Schema) string {
 	text := r.value(f.Name, f.Type, common)
 	var texts []string
-	for _, p := range providers() {
+	for _, p := range field.Providers() {
 		own := r.schema.Definitions[typ.Name()+"."+string(p)]
 		if own == nil {
 			continue
@@ -93,7 +94,7 @@ func (r *reference) valueByCloud(typ reflect.Type, f strict.Field, common *jsons
 				item.Enum, item.MaxLength = items.Enum, items.MaxLength
 				both.Items = &item
 			}
-			texts = append(texts, p.title()+": "+r.value(f.Name, f.Type, &both))
+			texts = append(texts, p.Title()+": "+r.value(f.Name, f.Type, &both))
 		}
 	}
 	if len(texts) < 2 || strings.TrimPrefix(texts[0], "AWS: ") == strings.TrimPrefix(texts[1], "Azure: ") {

@@ -13,6 +13,7 @@ import (
 	"gotest.tools/v3/golden"
 
 	"tombolo/config/addon"
+	"tombolo/config/field"
 	"tombolo/config/strict"
 )
 
@@ -127,7 +128,7 @@ func effectsInShort(cases []Case) string {
 			found = append(found, c.Effect)
 		}
 	}
-	slices.SortFunc(found, func(a, b Effect) int { return slices.Index(Effects(), a) - slices.Index(Effects(), b) })
+	slices.SortFunc(found, func(a, b Effect) int { return slices.Index(field.Effects(), a) - slices.Index(field.Effects(), b) })
 	words := make([]string, len(found))
 	for i, e := range found {
 		words[i] = marked(e)
@@ -208,9 +209,9 @@ func (r *reference) section(b *strings.Builder, typ reflect.Type) {
 		case isPlain(property.Default):
 			byDefault = code(property.Default)
 		default:
-			byDefault = strings.TrimSpace(described(typ, " "+byDefault)) // not the start of a sentence
+			byDefault = strings.TrimSpace(proseOf(typ, " "+byDefault)) // not the start of a sentence
 		}
-		fmt.Fprintf(b, "| `%s`%s | %s | %s | %s |%s\n", f.Name, mark(r.only(typ, f)), r.valueByCloud(typ, f, property), byDefault, described(typ, meaning),
+		fmt.Fprintf(b, "| `%s`%s | %s | %s | %s |%s\n", f.Name, mark(r.only(typ, f)), r.valueByCloud(typ, f, property), byDefault, proseOf(typ, meaning),
 			r.live(" "+r.liveCell(typ, f)+" |"))
 	}
 }
@@ -312,7 +313,7 @@ func about(typ reflect.Type, comment string) string {
 		rest = strings.TrimPrefix(rest, "is ")
 		comment = strings.ToUpper(rest[:1]) + rest[1:]
 	}
-	return described(typ, comment)
+	return proseOf(typ, comment)
 }
 
 // fieldsOfStruct leaves out a selection's, which are no Go fields.
@@ -323,9 +324,9 @@ func fieldsOfStruct(typ reflect.Type) []strict.Field {
 	return clusterFormat.Fields(typ)
 }
 
-// described is a Go comment for readers of the file: fields go by their keys. A
+// proseOf is a Go comment for readers of the file: fields go by their keys. A
 // field's name that is also a plain word starts a sentence as such.
-func described(typ reflect.Type, comment string) string {
+func proseOf(typ reflect.Type, comment string) string {
 	keys := map[string]string{}
 	for _, f := range fieldsOfStruct(typ) {
 		if f.Type.Kind() != reflect.Struct || f.Name != strings.ToLower(f.Name) {

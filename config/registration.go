@@ -4,8 +4,13 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
+	"tombolo/config/check"
+	"tombolo/config/gitops"
+	"tombolo/config/strict"
 	"tombolo/internal/names"
+	"tombolo/internal/wording"
 )
 
 // What a cluster's registration with Argo CD carries, for the selectors and
@@ -63,4 +68,32 @@ func (c *Cluster) RegistrationAnnotationKeys() []string {
 	}
 	slices.Sort(keys)
 	return slices.Compact(keys)
+}
+
+// checkRegistrationLabels finds labels that Tombolo sets on the registration.
+func checkRegistrationLabels(v *check.File, c *Cluster) {
+	own := c.RegistrationLabels()
+	for _, key := range slices.Sorted(maps.Keys(c.Labels)) {
+		at := strict.Path("labels").Key(key)
+		switch {
+		case key == gitops.SecretTypeLabel:
+			v.KeyProblem(at, "remove it", "is set by Tombolo, for Argo CD")
+		case strings.HasPrefix(key, "tombolo/"), strings.HasPrefix(key, AddonLabelPrefix):
+			v.KeyProblem(at, "use another prefix", "is a label that Tombolo sets on the cluster's registration")
+		case own[key] != c.Labels[key]:
+			v.KeyProblem(at, "remove it, or use another key", "is %s on the cluster's registration: the value of the key %s of this file", wording.Quote(own[key]), key)
+		}
+	}
+}
+
+// checkRegistrationAnnotations finds annotations that Tombolo sets on the registration.
+func checkRegistrationAnnotations(v *check.File, c *Cluster) {
+	bare := *c
+	bare.Annotations = nil
+	own := bare.RegistrationAnnotationKeys()
+	for _, key := range slices.Sorted(maps.Keys(c.Annotations)) {
+		if slices.Contains(own, key) || strings.HasPrefix(key, "tombolo/") {
+			v.KeyProblem(strict.Path("annotations").Key(key), "use another key", "is an annotation that Tombolo sets on the cluster's registration")
+		}
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"tombolo/config/addon"
+	"tombolo/config/field"
 	"tombolo/config/strict"
 )
 
@@ -26,14 +27,14 @@ func commonRule(only Provider, field string) strict.Rule {
 
 // differs says that a field's rule is another on each cloud.
 func differs(field string) bool {
-	_, azure := azureRules[field]
-	return azure
+	d := described[field]
+	return d.AzureRule != nil || d.Cloud == Azure && !reflect.ValueOf(d.Rule).IsZero()
 }
 
 // typesByCloud are the struct types that cluster files for each cloud are made of.
 var typesByCloud = sync.OnceValue(func() map[Provider]map[reflect.Type]bool {
 	out := map[Provider]map[reflect.Type]bool{}
-	for _, p := range providers() {
+	for _, p := range field.Providers() {
 		out[p] = typesOf(reflect.TypeFor[Cluster](), formatOf(p))
 	}
 	return out
@@ -53,7 +54,7 @@ func cloudOf(typ reflect.Type) Provider {
 // addClouds adds what the files for each cloud have to hold to beside the rest: a schema
 // <type>.<cloud> for each type that differs, chosen by cloud.provider.
 func addClouds(s *jsonschema.Schema) {
-	for _, p := range providers() {
+	for _, p := range field.Providers() {
 		for typ := range typesByCloud()[p] {
 			if own := inCloudSchema(p, typ); own != nil {
 				s.Definitions[typ.Name()+"."+string(p)] = own
@@ -61,7 +62,7 @@ func addClouds(s *jsonschema.Schema) {
 		}
 	}
 	selection := reflect.TypeFor[addon.Selection]()
-	for _, p := range providers() {
+	for _, p := range field.Providers() {
 		if own := inCloudSchema(p, selection); own != nil {
 			s.Definitions[selection.Name()+"."+string(p)] = own
 		}
@@ -83,17 +84,17 @@ func inCloudSchema(p Provider, typ reflect.Type) *jsonschema.Schema {
 			out.Properties.Set(f.Name, jsonschema.FalseSchema)
 			continue
 		}
-		field := ""
+		name := ""
 		if typ.Kind() == reflect.Struct && cloudOf(typ) == "" {
-			field = typ.Name() + "." + typ.Field(f.Index).Name
-			if typ.Field(f.Index).Tag.Get(cloudTag) != "" { // what it may be, all files say that have it
-				field = ""
+			name = typ.Name() + "." + typ.Field(f.Index).Name
+			if typ.Field(f.Index).Tag.Get(field.CloudTag) != "" { // what it may be, all files say that have it
+				name = ""
 				if f.Required {
 					out.Required = append(out.Required, f.Name)
 				}
 			}
 		}
-		if own := valueInCloud(p, field, f.Type); own != nil {
+		if own := valueInCloud(p, name, f.Type); own != nil {
 			out.Properties.Set(f.Name, own)
 		}
 	}
@@ -105,13 +106,13 @@ func inCloudSchema(p Provider, typ reflect.Type) *jsonschema.Schema {
 
 // valueInCloud is what the value of a field has to hold to in the files for one cloud; nil
 // for nothing.
-func valueInCloud(p Provider, field string, typ reflect.Type) *jsonschema.Schema {
+func valueInCloud(p Provider, name string, typ reflect.Type) *jsonschema.Schema {
 	switch typ.Kind() {
 	case reflect.Pointer:
-		return valueInCloud(p, field, typ.Elem())
+		return valueInCloud(p, name, typ.Elem())
 	case reflect.Slice:
-		if item := valueInCloud(p, field, typ.Elem()); item != nil {
-			return &jsonschema.Schema{Items: item, MinItems: count(ruleFor(p, field).MinItems)}
+		if item := valueInCloud(p, name, typ.Elem()); item != nil {
+			return &jsonschema.Schema{Items: item, MinItems: count(ruleFor(p, name).MinItems)}
 		}
 		return nil
 	case reflect.Map:
@@ -130,15 +131,15 @@ func valueInCloud(p Provider, field string, typ reflect.Type) *jsonschema.Schema
 	case reflect.Interface:
 		return nil
 	}
-	if !differs(field) {
+	if !differs(name) {
 		return nil
 	}
 	own := &jsonschema.Schema{}
 	if typ.Kind() == reflect.String {
 		own.Type = "string"
 	}
-	addRule(own, ruleFor(p, field))
-	own.Type, own.Default = "", ruleFor(p, field).Default
+	addRule(own, ruleFor(p, name))
+	own.Type, own.Default = "", ruleFor(p, name).Default
 	return own
 }
 

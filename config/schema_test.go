@@ -19,6 +19,8 @@ import (
 	"gotest.tools/v3/golden"
 
 	"tombolo/config/addon"
+	"tombolo/config/field"
+	"tombolo/config/policy"
 	"tombolo/config/strict"
 )
 
@@ -138,9 +140,9 @@ func addRules(t *testing.T, s *jsonschema.Schema, typ reflect.Type, lives bool) 
 		property.Description = oneLine(property.Description)
 		r := accountRule(typ.Name() + "." + f.Name)
 		if lives {
-			only := Provider(f.Tag.Get(cloudTag))
+			only := Provider(f.Tag.Get(field.CloudTag))
 			if only != "" {
-				property.Description += onlyMark + only.title() + "."
+				property.Description += onlyMark + only.Title() + "."
 				s.Required = slices.DeleteFunc(s.Required, func(key string) bool { return key == name })
 			}
 			only = cmp.Or(only, cloudOf(typ))
@@ -215,37 +217,26 @@ func count(n int) *uint64 {
 	return &u
 }
 
-// TestRulesName finds rules of fields that do not exist.
-func TestRulesName(t *testing.T) {
+// TestDescribed finds fields without a descriptor, and descriptors that no file has a key for.
+// A descriptor of no field ends every test: see field.Of.
+func TestDescribed(t *testing.T) {
 	fields := map[string]bool{}
-	for typ := range clusterTypes(reflect.TypeFor[Cluster]()) {
-		fields[typ.Name()] = true
-		for i := range typ.NumField() {
-			fields[typ.Name()+"."+typ.Field(i).Name] = true
+	for _, file := range []reflect.Type{reflect.TypeFor[Cluster](), reflect.TypeFor[Account](), reflect.TypeFor[policy.Policy]()} {
+		for typ := range clusterTypes(file) {
+			for _, f := range clusterFormat.Fields(typ) {
+				name := typ.Name() + "." + typ.Field(f.Index).Name
+				fields[name] = true
+				if _, ok := described[name]; !ok {
+					t.Errorf("%s has no descriptor: write one beside the type", name)
+				}
+			}
 		}
 	}
-	for _, typ := range []reflect.Type{reflect.TypeFor[Policy](), reflect.TypeFor[PolicyRule](), reflect.TypeFor[PolicyMatch]()} {
-		for field := range typ.Fields() {
-			fields[typ.Name()+"."+field.Name] = true
+	for name := range described {
+		if _, field, _ := strings.Cut(name, "."); field != "" && !fields[name] {
+			t.Errorf("%s has a descriptor, and no file has a key for it", name)
 		}
 	}
-	for typ := range clusterTypes(reflect.TypeFor[Account]()) {
-		for field := range typ.Fields() {
-			fields[typ.Name()+"."+field.Name] = true
-		}
-	}
-	for name := range merged(merged(rules, accountRules), azureRules) {
-		if !fields[name] {
-			t.Errorf("rules has %s, which is no field and no type", name)
-		}
-	}
-}
-
-// merged are the rules of both files.
-func merged(a, b map[string]strict.Rule) map[string]strict.Rule {
-	out := maps.Clone(a)
-	maps.Copy(out, b)
-	return out
 }
 
 // TestSchemaAcceptsGoodFiles and refuses what is structurally wrong.
@@ -320,7 +311,7 @@ func TestSchemaEnums(t *testing.T) {
 	if err := json.Unmarshal(content, &s); err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range providers() {
+	for _, p := range field.Providers() {
 		enums := 0
 		for typ := range typesOf(reflect.TypeFor[Cluster](), formatOf(p)) {
 			for _, f := range formatOf(p).Fields(typ) {

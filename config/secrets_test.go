@@ -7,6 +7,8 @@ import (
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/config/secret"
 )
 
 // TestNamedFile: a cluster file cannot have a file of somebody else's sent anywhere, not
@@ -25,7 +27,7 @@ func TestNamedFile(t *testing.T) {
 	assert.NilError(t, os.Symlink(filepath.Join(outside, "token"), filepath.Join(root, "clusters", "link")))
 	assert.NilError(t, os.Symlink(outside, filepath.Join(root, "clusters", "dir")))
 	assert.NilError(t, os.Symlink(filepath.Join(outside, "token"), filepath.Join(allowed, "link")))
-	t.Setenv(SecretDirs, allowed+string(os.PathListSeparator)+".")
+	t.Setenv(secret.SecretDirs, allowed+string(os.PathListSeparator)+".")
 	cluster := filepath.Join(root, "clusters", "demo.yaml")
 	for name, want := range map[string]bool{
 		"../secrets/token":                true,
@@ -40,7 +42,7 @@ func TestNamedFile(t *testing.T) {
 		"../.git/config":                  false,
 		"../secrets/../../project/../etc": false,
 	} {
-		_, err := NamedFile(cluster, name)
+		_, err := secret.NamedFile(cluster, name)
 		assert.Check(t, is.Equal(err == nil, want), "%s: %v", name, err)
 	}
 }

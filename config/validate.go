@@ -1,133 +1,171 @@
 package config
 
 import (
-	"fmt"
+	"reflect"
+	"slices"
 
-	"github.com/agext/levenshtein"
-
+	"tombolo/config/addon"
+	"tombolo/config/awsfacts"
+	"tombolo/config/check"
+	"tombolo/config/cloud"
+	"tombolo/config/egress"
+	"tombolo/config/gitops"
+	"tombolo/config/kubernetes"
+	"tombolo/config/network"
+	"tombolo/config/nodes"
+	"tombolo/config/services"
 	"tombolo/config/strict"
-	"tombolo/internal/wording"
+	"tombolo/config/windows"
 )
 
-// validator checks how values fit together, and what Kubernetes and the cloud require
-// of them. It reports every problem.
-type validator struct {
-	doc *strict.Document
-	c   *Cluster
+// newFile is the file of a cluster, to be checked.
+func newFile(doc *strict.Document, c *Cluster) *check.File {
+	return &check.File{
+		Doc: doc, Format: c.format(), Name: c.Name, Provider: c.Cloud.Provider, Region: c.Cloud.Region, Account: c.Cloud.Account, Day: today(),
+		OfAccount: c.Account != nil, Existing: c.IsExisting(), Spoke: c.IsSpoke(),
+		Proxied: c.Egress.Proxy.URL != "", Mirrored: len(c.Egress.Images.Mirrors) > 0,
+	}
 }
 
-// validate reports into doc.
+// validate checks how values fit together, and what Kubernetes and the cloud require of them. It
+// reports every problem into doc. Each subject has its own checks; those of several are here.
 func validate(doc *strict.Document, c *Cluster) {
-	v := &validator{doc: doc, c: c}
-	v.metadata()
-	v.changes()
+	v := newFile(doc, c)
+	checkMetadata(v, c)
+	windows.Check(v, c.ChangeWindows, c.Drift)
 	if c.onAzure() {
-		v.azure()
+		checkAzure(v, c)
 	} else {
-		v.aws()
+		checkAWS(v, c)
 	}
-	v.namespaces()
-	v.addons()
-	v.services()
-	v.gitops()
-}
-
-// aws checks what only AWS requires.
-func (v *validator) aws() {
-	v.names()
-	v.assumedRole()
-	v.roles()
-	v.tags()
-	v.network()
-	v.egress()
-	v.kubernetes()
-}
-
-// azure checks what only Azure requires.
-func (v *validator) azure() {
-	v.azureNames()
-	v.azureTags()
-	v.azureNetwork()
-	v.azureEgress()
-	v.azureKubernetes()
-}
-
-// problem reports a problem with the value at p, unless p could not be read, which
-// is reported already.
-func (v *validator) problem(p strict.Path, remedy, format string, args ...any) {
-	if v.doc.Sound(p) {
-		v.doc.Report(p, fmt.Sprintf(format, args...), remedy)
+	services.CheckNamespaces(v, c.Namespaces)
+	checkAddons(v, c)
+	services.Check(v, c.Services, services.Around{Namespaces: c.namespaces(), LacksAgent: c.lacksAgent()})
+	if c.GitOps.Engine == gitops.ArgoCD && doc.Sound("gitops.engine", gitops.HubPath) {
+		checkRegistrationLabels(v, c)
+		checkRegistrationAnnotations(v, c)
 	}
-}
-
-// warn gives a warning about the value at p.
-func (v *validator) warn(p strict.Path, remedy, format string, args ...any) {
-	if v.doc.Sound(p) {
-		v.doc.Warn(p, fmt.Sprintf(format, args...), remedy)
-	}
-}
-
-// keyProblem reports a problem with a key that the user chose.
-func (v *validator) keyProblem(p strict.Path, remedy, format string, args ...any) {
-	v.doc.ReportAt(v.doc.KeyPosition(p), p, fmt.Sprintf(format, args...), remedy)
-}
-
-// line of the value at p, for problems that refer to it.
-func (v *validator) line(p strict.Path) int { return v.doc.Position(p).Line }
-
-// unique reports items of a list with the name of an earlier item.
-func unique[T any](v *validator, list strict.Path, key string, items []T, name func(T) string, remedy string) {
-	at := func(i int) strict.Path {
-		if key == "" {
-			return list.Index(i)
-		}
-		return list.Index(i).Field(key)
-	}
-	repeated(items, name, func(i, first int) {
-		v.problem(at(i), remedy, "%s is already used at line %d", wording.Quote(name(items[i])), v.line(at(first)))
+	checkKeys(v, c)
+	gitops.Check(v, c.GitOps, gitops.Around{
+		Addons: c.Addons, Namespaces: c.ownNamespaces(), EngineNamespace: c.EngineNamespace(), Version: c.Kubernetes.Version, Neighbours: neighbours,
 	})
 }
 
-// misspelt reports a word that is unknown but similar to a known one.
-func (v *validator) misspelt(p strict.Path, what, word string, known []string) {
-	for _, k := range known {
-		if k == word {
-			return
-		}
+// checkAWS checks what only AWS requires.
+func checkAWS(v *check.File, c *Cluster) {
+	checkNames(v)
+	cloud.Check(v, c.Cloud, c.AddonRoles)
+	checkTags(v, c.Tags)
+	requireNetwork(v)
+	network.Check(v, c.Network)
+	tooLong := c.egressTooLong()
+	egress.Check(v, c.Egress, tooLong)
+	kubernetes.Check(v, c.Kubernetes, nodes.Around{
+		Version: c.Kubernetes.Nodes(), Network: c.Network, Egress: c.NodeEgress(), OfNodes: c.Egress.OfNodes(), TooLong: tooLong != nil,
+	})
+	checkSignIn(v, c)
+}
+
+// checkAzure checks what only Azure requires.
+func checkAzure(v *check.File, c *Cluster) {
+	checkAzureNames(v, c)
+	checkAzureTags(v, c)
+	requireNetwork(v)
+	most := 0
+	if nodes.SoundSizes(v, c.Kubernetes.NodeGroups) {
+		most = nodes.MostNodes(c.Kubernetes.NodeGroups)
 	}
-	near := wording.Nearest(word, known)
-	if near == "" || !isTypo(word, near) {
+	network.CheckOnAzure(v, c.Network, most)
+	egress.CheckOnAzure(v, c.Egress)
+	kubernetes.CheckOnAzure(v, c.Kubernetes, c.Network.CIDR)
+	checkSignIn(v, c)
+}
+
+// requireNetwork reports a missing network, which only an existing cluster may do without.
+func requireNetwork(v *check.File) {
+	if !v.Existing {
+		v.Require("", reflect.TypeFor[Cluster](), "network")
+	}
+}
+
+// checkSignIn refuses Headlamp's sign-in where the Kubernetes API would not take its tokens.
+func checkSignIn(v *check.File, c *Cluster) {
+	const secret = strict.Path("addons.headlamp.oidcSecret")
+	headlamp, on := c.Addons["headlamp"].(*addon.HeadlampOptions)
+	if !on || headlamp.OIDCSecret == "" || c.Kubernetes.IdentityProvider != nil && !c.IsExisting() && !c.onAzure() {
 		return
 	}
-	v.problem(p, fmt.Sprintf("did you mean %s?", near), "%s is not the name of %s", wording.Quote(word), what)
-}
-
-// repeated calls report for every item that was seen before, with the index of
-// the first.
-func repeated[T any](items []T, name func(T) string, report func(i, first int)) {
-	seen := map[string]int{}
-	for i, item := range items {
-		key := name(item)
-		if key == "" {
-			continue
-		}
-		if first, ok := seen[key]; ok {
-			report(i, first)
-			continue
-		}
-		seen[key] = i
+	at, remedy := strict.Path("kubernetes.identityProvider"), "add kubernetes.identityProvider, or remove it"
+	message := "needs kubernetes.identityProvider: Headlamp passes people's tokens on, and the Kubernetes API would refuse them"
+	switch {
+	case c.onAzure():
+		at, remedy = "kubernetes.admins", "remove it: people give Headlamp tokens that kubelogin prints"
+		message = "is not for Azure: Headlamp passes people's tokens on, and AKS takes those alone that Entra gives for AKS"
+	case c.IsExisting():
+		remedy = "remove it: on a cluster that others own, the file cannot say who their provider is"
+	}
+	if v.Doc.Sound(at, secret) {
+		v.Problem(secret, remedy, "%s", message)
 	}
 }
 
-// itself is the name of an item of a list of names.
-func itself(s string) string { return s }
-
-// isTypo says whether word is probably known with a typing error: short words may
-// differ in one letter, longer ones in two.
-func isTypo(word, known string) bool {
-	distance := levenshtein.Distance(word, known, nil)
-	if len(known) <= 5 {
-		return distance <= 1
+// namespaces are those that are there when services are made.
+func (c *Cluster) namespaces() []string {
+	names := append([]string{c.EngineNamespace()}, c.ownNamespaces()...)
+	for _, a := range c.Addons.Enabled() {
+		names = append(names, a.Namespace)
 	}
-	return distance <= 2
+	return names
+}
+
+// ownNamespaces are the namespaces of the file.
+func (c *Cluster) ownNamespaces() []string {
+	var names []string
+	for _, n := range c.Namespaces {
+		names = append(names, n.Name)
+	}
+	return names
+}
+
+// lacksAgent says that nothing brings the agent of Pod Identity to the nodes.
+func (c *Cluster) lacksAgent() bool {
+	agent := func(a kubernetes.ManagedAddon) bool { return a.Name == awsfacts.PodIdentityAgent }
+	return !c.IsExisting() && !c.Kubernetes.Auto() && !slices.ContainsFunc(c.Kubernetes.Addons, agent)
+}
+
+// checkKeys refuses KMS keys of another region. Of a cluster that others own, core makes what
+// addons need alone.
+func checkKeys(v *check.File, c *Cluster) {
+	if c.IsExisting() {
+		checkKeysIn(v, "addons", reflect.ValueOf(c.Addons))
+		return
+	}
+	checkKeysIn(v, "", reflect.ValueOf(*c))
+}
+
+// checkKeysIn visits the fields whose descriptors say what to do about such a key.
+func checkKeysIn(v *check.File, at strict.Path, value reflect.Value) {
+	switch {
+	case value.Kind() == reflect.Pointer || value.Kind() == reflect.Interface:
+		if !value.IsNil() {
+			checkKeysIn(v, at, value.Elem())
+		}
+	case value.Kind() == reflect.Slice:
+		for i := range value.Len() {
+			checkKeysIn(v, at.Index(i), value.Index(i))
+		}
+	case value.Type() == reflect.TypeFor[addon.Selection]():
+		for _, name := range value.MapKeys() {
+			checkKeysIn(v, at.Field(name.String()), value.MapIndex(name))
+		}
+	case value.Kind() == reflect.Struct:
+		for _, f := range v.Format.Fields(value.Type()) {
+			remedy := described[value.Type().Name()+"."+value.Type().Field(f.Index).Name].KeyRemedy
+			if remedy == "" {
+				checkKeysIn(v, at.Field(f.Name), value.Field(f.Index))
+				continue
+			}
+			v.OwnKey(at.Field(f.Name), value.Field(f.Index).String(), remedy)
+		}
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"gotest.tools/v3/assert"
 
 	"tombolo/config/awsfacts"
+	"tombolo/config/kubernetes"
 	"tombolo/config/strict"
 )
 
@@ -98,7 +99,7 @@ func TestVersionHasEnded(t *testing.T) {
 			"use a newer release of Tombolo, which knows a newer version",
 	} {
 		r, _ := awsfacts.Calendar.Of(minor)
-		onDay(t, date(r.Ends))
+		onDay(t, kubernetes.Date(r.Ends))
 		_, file, err := loadVersion(t, minor, "")
 		problems := strict.Problems{}
 		assert.Assert(t, errors.As(err, &problems), "%v", err)

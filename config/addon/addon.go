@@ -12,7 +12,7 @@ import (
 	"reflect"
 	"slices"
 
-	"tombolo/config/strict"
+	"tombolo/config/field"
 	"tombolo/internal/names"
 )
 
@@ -60,7 +60,7 @@ type Addon struct {
 	// Ended says that upstream makes no releases any more; nil while it does.
 	Ended *End
 
-	rules   map[string]strict.Rule
+	fields  field.Set
 	options reflect.Type
 	needs   func(Facts, any) Needs
 	keys    []Key

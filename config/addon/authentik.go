@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"tombolo/config/field"
 	"tombolo/config/strict"
 )
 
@@ -21,6 +22,16 @@ type AuthentikOptions struct {
 	Host string `yaml:"host,omitempty"`
 }
 
+var authentikOptionsFields = field.Of[AuthentikOptions](map[string]field.Descriptor{
+	"SecretPath": {
+		Rule: strict.Rule{What: "the name of a secret in Secrets Manager", Example: "demo/authentik", Pattern: regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]+$`), MaxLength: 512},
+		// https://learn.microsoft.com/azure/azure-resource-manager/management/resource-name-rules#microsoftkeyvault
+		AzureRule: &strict.Rule{What: "the name of a secret in a key vault", Example: "authentik", Pattern: regexp.MustCompile(`^[0-9A-Za-z-]+$`), MaxLength: 127},
+		Change:    field.Changes("authentik starts anew with the other secret"),
+	},
+	"Host": {Rule: hosts, Change: field.Changes("the engine follows the values: the route has the other name, and external-dns makes its record")},
+})
+
 var _ = register(Addon{
 	Name:            "authentik",
 	Summary:         "Signs users in to applications, with OAuth2, OIDC, SAML or LDAP.",
@@ -29,13 +40,7 @@ var _ = register(Addon{
 	Stage:           Others,
 	Requires:        []string{"external-secrets"},
 }, definition[AuthentikOptions]{
-	Rules: map[string]strict.Rule{
-		"AuthentikOptions.SecretPath": {
-			What: "the name of a secret in Secrets Manager", Example: "demo/authentik",
-			Pattern: regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]+$`), MaxLength: 512,
-		},
-		"AuthentikOptions.Host": hosts,
-	},
+	Fields: authentikOptionsFields,
 	Keys: []key[AuthentikOptions]{{
 		"authentik_secret_path", "Name of authentik's secret in Secrets Manager, or in the key vault on Azure.", "demo/authentik",
 		func(in Input[AuthentikOptions], _ Outputs) string { return in.Options.SecretPath },

@@ -75,7 +75,8 @@ func TestRulesAreOfFields(t *testing.T) {
 	for _, a := range All() {
 		options := a.NewOptions()
 		Selection{a.Name: options}.SetDefaults()
-		for name, rule := range a.rules {
+		for name, d := range a.fields {
+			rule := d.Rule
 			typ, field, _ := strings.Cut(name, ".")
 			if typ != a.options.Name() {
 				if !nested(a.options, typ, field) {

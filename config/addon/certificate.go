@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 
+	"tombolo/config/field"
 	"tombolo/config/strict"
 )
 
@@ -19,6 +20,18 @@ type CertificateOptions struct {
 	Zone Zone `yaml:"zone"`
 }
 
+var certificateOptionsFields = field.Of[CertificateOptions](map[string]field.Descriptor{
+	"Domain": {
+		Rule:   strict.Rule{What: "a domain name, with or without *. before it", Example: "*.example.com", Pattern: certificateName, MaxLength: 64},
+		Change: field.Changes("another certificate is made and published, and the old one deleted when no load balancer uses it"),
+	},
+	"AlternativeNames": {
+		Rule:   strict.Rule{What: "a domain name, with or without *. before it", Noun: "name", Example: "www.example.com", Pattern: certificateName, MaxLength: 253},
+		Change: field.Changes("another certificate is made and published, and the old one deleted when no load balancer uses it"),
+	},
+	"Zone": {},
+})
+
 var certificateName = regexp.MustCompile(`^(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$`)
 
 // The limits are those of ACM's RequestCertificate: the first name is in the
@@ -31,14 +44,7 @@ var _ = register(Addon{
 	NotOn: notOnAzure("makes a certificate of AWS's for load balancers of AWS",
 		"remove it: cert-manager makes certificates"),
 }, definition[CertificateOptions]{
-	Rules: map[string]strict.Rule{
-		"CertificateOptions.Domain": {
-			What: "a domain name, with or without *. before it", Example: "*.example.com", Pattern: certificateName, MaxLength: 64,
-		},
-		"CertificateOptions.AlternativeNames": {
-			What: "a domain name, with or without *. before it", Noun: "name", Example: "www.example.com", Pattern: certificateName, MaxLength: 253,
-		},
-	},
+	Fields: certificateOptionsFields,
 	Needs: func(in Input[CertificateOptions]) Needs {
 		return Needs{
 			Zones: []Zone{in.Options.Zone},

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"reflect"
 
-	"tombolo/config/strict"
+	"tombolo/config/field"
 )
 
 // definition is the part of an addon that depends on its options, of type O.
 type definition[O any] struct {
-	// Rules of the options' values, by type and field: "DNSOptions.Zones".
-	Rules map[string]strict.Rule
+	// Fields of the options.
+	Fields field.Set
 	// Needs in the cloud. Nil for none.
 	Needs func(Input[O]) Needs
 	// Keys of the infra ConfigMap.
@@ -44,7 +44,7 @@ func register[O any](a Addon, d definition[O]) *Addon {
 		panic("addon " + a.Name + " is in the catalogue twice")
 	}
 	input := func(f Facts, options any) Input[O] { return Input[O]{Facts: f, Options: *options.(*O)} }
-	a.rules, a.options = d.Rules, reflect.TypeFor[O]()
+	a.fields, a.options = d.Fields, reflect.TypeFor[O]()
 	a.needs = func(f Facts, options any) Needs {
 		if d.Needs == nil {
 			return Needs{}

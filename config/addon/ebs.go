@@ -3,7 +3,7 @@ package addon
 import (
 	"strings"
 
-	"tombolo/config/strict"
+	"tombolo/config/field"
 )
 
 // EBSOptions are the options of aws-ebs-csi-driver.
@@ -13,6 +13,10 @@ type EBSOptions struct {
 	KMSKeyARN string `yaml:"kmsKeyArn,omitempty"`
 }
 
+var ebsOptionsFields = field.Of[EBSOptions](map[string]field.Descriptor{
+	"KMSKeyARN": {KeyRemedy: ownKey, Rule: kmsKeys, Change: field.Changes("the role's policy changes, and new volumes have the key; old ones keep theirs")},
+})
+
 var _ = register(Addon{
 	Name:      "aws-ebs-csi-driver",
 	Summary:   "Makes EBS volumes for claims, and attaches them to nodes.",
@@ -21,7 +25,7 @@ var _ = register(Addon{
 	NotOn: notOnAzure("makes volumes of AWS",
 		"remove it: AKS brings its driver for disks, with the StorageClass managed-csi"),
 }, definition[EBSOptions]{
-	Rules: map[string]strict.Rule{"EBSOptions.KMSKeyARN": kmsKeys},
+	Fields: ebsOptionsFields,
 	Needs: func(in Input[EBSOptions]) Needs {
 		return Needs{Identities: []Identity{{
 			ServiceAccount: "ebs-csi-controller-sa", Statements: ebsStatements(in.Facts, in.Options.KMSKeyARN),

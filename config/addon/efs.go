@@ -1,6 +1,7 @@
 package addon
 
 import (
+	"tombolo/config/field"
 	"tombolo/config/strict"
 	"tombolo/internal/names"
 )
@@ -13,6 +14,21 @@ type EFSOptions struct {
 	// keeps the key that a file system was made with. Default: the account's key for EFS.
 	KMSKeyARN string `yaml:"kmsKeyArn,omitempty"`
 }
+
+var efsOptionsFields = field.Of[EFSOptions](map[string]field.Descriptor{
+	"Backup": {Rule: strict.Rule{Default: true}, Change: field.Changes("AWS Backup starts or stops; the file system stays")},
+	"KMSKeyARN": {
+		KeyRemedy: ownKey, Rule: kmsKeys,
+		// internal/service/efs/file_system.go: ForceNew, and computed where it is left out.
+		Change: []field.Case{
+			{When: "removed", Effect: field.InPlace, Words: "nothing changes: EFS keeps the key of the file system", Applies: func(c field.Change) bool { return c.After == "" }},
+			{
+				Effect: field.NeedsRebuild, Words: "EFS keeps the key that the file system was made with, and the file system has your data",
+				Remedy: "take the change back; or save the data, turn the addon off with an up, and on again with the key",
+			},
+		},
+	},
+})
 
 // The two service accounts of the driver, and the names of their identities.
 const (
@@ -33,7 +49,7 @@ var _ = register(Addon{
 	NotOn: notOnAzure("makes file systems of AWS",
 		"remove it: AKS brings its driver for Azure Files, with the StorageClass azurefile-csi"),
 }, definition[EFSOptions]{
-	Rules: map[string]strict.Rule{"EFSOptions.Backup": {Default: true}, "EFSOptions.KMSKeyARN": kmsKeys},
+	Fields: efsOptionsFields,
 	Needs: func(in Input[EFSOptions]) Needs {
 		return Needs{
 			FileSystem: &FileSystem{Name: in.Named("efs"), Backup: *in.Options.Backup, KMSKeyARN: in.Options.KMSKeyARN},

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 
+	"tombolo/config/field"
 	"tombolo/config/strict"
 )
 
@@ -24,6 +25,29 @@ type DNSOptions struct {
 	AssumeRoleExternalID string `yaml:"assumeRoleExternalId,omitempty" cloud:"aws"`
 }
 
+var dnsOptionsFields = field.Of[DNSOptions](map[string]field.Descriptor{
+	"Zones": {
+		Rule: strict.Rule{Noun: "zone", MinItems: 1}, Change: field.Changes("the role's policy changes, and the engine follows the values"),
+		AzureChange: field.Changes("the roles of the identity change, and the engine follows the values"),
+	},
+	"Policy": {
+		Rule:   strict.Rule{What: "a policy of ExternalDNS", Allowed: []string{"upsert-only", "sync"}, Default: "upsert-only"},
+		Change: field.Changes("the engine follows the values; sync deletes records whose source is gone"),
+	},
+	"AssumeRoleARN": {
+		Rule: strict.Rule{
+			What: "the ARN of an IAM role", Example: "arn:aws:iam::444455556666:role/external-dns",
+			Pattern: regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):iam::[0-9]{12}:role/[A-Za-z0-9+=,.@_/-]+$`),
+		},
+		Change: field.Changes("the role's policy changes, and the engine follows the values: records are changed by the other role"),
+		Remedy: "remove it: zones may be in another subscription, and core gives the role on them",
+	},
+	"AssumeRoleExternalID": {
+		Rule: strict.Rule{What: "an external id", Example: "acme-dns", Pattern: regexp.MustCompile(`^[\w+=,.@:/-]{2,}$`), MaxLength: 1224}, Change: field.Changes("the engine follows the values"),
+		Remedy: "remove it: zones may be in another subscription, and core gives the role on them",
+	},
+})
+
 // dnsAccount is the service account of ExternalDNS.
 const dnsAccount = "external-dns"
 
@@ -33,17 +57,7 @@ var _ = register(Addon{
 	Namespace: "external-dns",
 	Stage:     Others,
 }, definition[DNSOptions]{
-	Rules: map[string]strict.Rule{
-		"DNSOptions.Zones":  {Noun: "zone", MinItems: 1},
-		"DNSOptions.Policy": {What: "a policy of ExternalDNS", Allowed: []string{"upsert-only", "sync"}, Default: "upsert-only"},
-		"DNSOptions.AssumeRoleARN": {
-			What: "the ARN of an IAM role", Example: "arn:aws:iam::444455556666:role/external-dns",
-			Pattern: regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):iam::[0-9]{12}:role/[A-Za-z0-9+=,.@_/-]+$`),
-		},
-		"DNSOptions.AssumeRoleExternalID": {
-			What: "an external id", Example: "acme-dns", Pattern: regexp.MustCompile(`^[\w+=,.@:/-]{2,}$`), MaxLength: 1224,
-		},
-	},
+	Fields: dnsOptionsFields,
 	Needs: func(in Input[DNSOptions]) Needs {
 		if in.onAzure() {
 			return azureDNSNeeds(in.Options)

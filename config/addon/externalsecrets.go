@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 
+	"tombolo/config/field"
+	"tombolo/config/form"
 	"tombolo/config/strict"
 )
 
@@ -31,6 +33,31 @@ type SecretsOptions struct {
 	RecoverVault bool `yaml:"recoverVault,omitempty" cloud:"azure"`
 }
 
+var secretsOptionsFields = field.Of[SecretsOptions](map[string]field.Descriptor{
+	"Prefixes": {
+		Rule:   strict.Rule{What: "a prefix of secrets' names that ends in / _ . or -", Noun: "prefix", Example: "demo/", Pattern: secretPrefix, MaxLength: 256, MinItems: 1},
+		Change: field.Changes("the role's policy changes"), Remedy: "remove it: External Secrets reads all of the vault, so give each cluster its own",
+	},
+	"ParameterPrefixes": {
+		Rule:   strict.Rule{What: "a path of parameters that begins and ends with /", Noun: "prefix", Example: "/demo/", Pattern: parameterPrefix, MaxLength: 512},
+		Change: field.Changes("the role's policy changes"), Remedy: "remove it: Azure has no Parameter Store",
+	},
+	"KMSKeyARNs": {Rule: kmsKeys, Change: field.Changes("the role's policy changes"), Remedy: "remove it: Key Vault has its own keys"},
+	"Vault": {
+		Rule: strict.Rule{
+			What: "the id of a key vault", Pattern: form.VaultID, Advice: form.IDAdvice(form.VaultID),
+			Example: "/subscriptions/00000000-0000-4000-8000-000000000002/resourceGroups/secrets/providers/Microsoft.KeyVault/vaults/shop",
+		},
+		Change: field.Changes("the identity reads the other vault, and no longer the one before; a vault of core's is deleted, and can be brought back for 90 days"), Instead: "prefixes",
+		Remedy: "use prefixes of names in Secrets Manager",
+	},
+	"AllowedCIDRs": {
+		Rule: strict.Rule{What: "a public IPv4 block", Noun: "block", Example: "203.0.113.0/24", Pattern: ipv4Block}, Change: field.Changes("the network rules of the vault change"),
+		Remedy: "remove it: IAM alone opens Secrets Manager",
+	},
+	"RecoverVault": {Rule: strict.Rule{Default: false}, Change: field.Changes("it counts when the vault is made"), Remedy: "remove it: secrets in Secrets Manager stay when the cluster goes"},
+})
+
 // The patterns hold the characters that the services take in names. A prefix
 // has to end at a word: demo would open demonstration too.
 var (
@@ -48,18 +75,7 @@ var _ = register(Addon{
 	Namespace: "external-secrets",
 	Stage:     Others,
 }, definition[SecretsOptions]{
-	Rules: map[string]strict.Rule{
-		"SecretsOptions.Prefixes": {
-			What: "a prefix of secrets' names that ends in / _ . or -", Noun: "prefix", Example: "demo/",
-			Pattern: secretPrefix, MaxLength: 256, MinItems: 1,
-		},
-		"SecretsOptions.ParameterPrefixes": {
-			What: "a path of parameters that begins and ends with /", Noun: "prefix", Example: "/demo/", Pattern: parameterPrefix, MaxLength: 512,
-		},
-		"SecretsOptions.KMSKeyARNs":   kmsKeys,
-		"SecretsOptions.AllowedCIDRs": {What: "a public IPv4 block", Noun: "block", Example: "203.0.113.0/24", Pattern: ipv4Block},
-		"SecretsOptions.RecoverVault": {Default: false},
-	},
+	Fields: secretsOptionsFields,
 	Needs: func(in Input[SecretsOptions]) Needs {
 		if in.onAzure() {
 			return vaultNeeds(in.Facts, in.Options)

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"tombolo/config/field"
 	"tombolo/config/strict"
 )
 
@@ -22,6 +23,18 @@ type HeadlampOptions struct {
 	OIDCScopes []string `yaml:"oidcScopes,omitempty"`
 }
 
+var headlampOptionsFields = field.Of[HeadlampOptions](map[string]field.Descriptor{
+	"Host": {Rule: hosts, Change: field.Changes("the engine follows the values: the route has the other name, and external-dns makes its record")},
+	"OIDCSecret": {
+		Rule:   strict.Rule{What: "the name of a Secret", Example: "headlamp-oidc", MaxLength: 253, Pattern: regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$`)},
+		Change: field.Changes("the engine follows the values: Headlamp starts anew, and signs people in by the provider or takes their own tokens"),
+	},
+	"OIDCScopes": {
+		Rule:   strict.Rule{What: "a scope", Noun: "scope", Example: "groups", Pattern: regexp.MustCompile(`^[!#-+.-\[\]-~]+$`)},
+		Change: field.Changes("the engine follows the values: Headlamp starts anew and asks the provider for the other scopes"),
+	},
+})
+
 var _ = register(Addon{
 	Name:            "headlamp",
 	Summary:         "Shows the cluster in a browser.",
@@ -29,16 +42,7 @@ var _ = register(Addon{
 	NamespaceLabels: podSecurity("baseline"),
 	Stage:           Others,
 }, definition[HeadlampOptions]{
-	Rules: map[string]strict.Rule{
-		"HeadlampOptions.Host": hosts,
-		"HeadlampOptions.OIDCSecret": {
-			What: "the name of a Secret", Example: "headlamp-oidc", MaxLength: 253,
-			Pattern: regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$`),
-		},
-		"HeadlampOptions.OIDCScopes": {
-			What: "a scope", Noun: "scope", Example: "groups", Pattern: regexp.MustCompile(`^[!#-+.-\[\]-~]+$`),
-		},
-	},
+	Fields: headlampOptionsFields,
 	Values: func(in Input[HeadlampOptions], _ Outputs) map[string]any {
 		values, host := map[string]any{}, in.Options.Host
 		if in.routed(host) {

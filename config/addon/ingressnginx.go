@@ -1,5 +1,7 @@
 package addon
 
+import "tombolo/config/field"
+
 // IngressOptions are the options of ingress-nginx.
 type IngressOptions struct {
 	// Certificate has the load balancer end TLS with the certificate of the addon
@@ -7,6 +9,13 @@ type IngressOptions struct {
 	// own certificates.
 	Certificate bool `yaml:"certificate,omitempty" cloud:"aws"`
 }
+
+var ingressOptionsFields = field.Of[IngressOptions](map[string]field.Descriptor{
+	"Certificate": {
+		Change: field.Changes("the engine follows the values: the load balancer's listeners change in place, and requests without TLS are refused or taken again"),
+		Remedy: "remove it: Ingresses name certificates that cert-manager makes",
+	},
+})
 
 // ingress-nginx gets its network load balancer from the controller, on Azure from AKS.
 //
@@ -20,6 +29,7 @@ var _ = register(Addon{
 	Stage:           Others,
 	RequiresOn:      map[string][]string{AWS: {"aws-load-balancer-controller"}, Azure: {"cert-manager"}},
 }, definition[IngressOptions]{
+	Fields: ingressOptionsFields,
 	Values: func(in Input[IngressOptions], out Outputs) map[string]any {
 		service := map[string]any{"annotations": in.publicBalancer("/healthz")}
 		switch {

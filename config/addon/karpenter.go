@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"tombolo/config/field"
 	"tombolo/config/strict"
 	"tombolo/internal/userdata"
 )
@@ -34,6 +35,23 @@ type KarpenterOptions struct {
 	KMSKeyARN string `yaml:"kmsKeyArn,omitempty"`
 }
 
+var karpenterOptionsFields = field.Of[KarpenterOptions](map[string]field.Descriptor{
+	"CPULimit": {Rule: strict.Rule{Least: new(1), Default: 1000}, Change: field.Changes("the infra ConfigMap changes; nodes that run stay")},
+	"AMIAlias": {
+		Rule:   strict.Rule{What: "an alias of an image, family@release", Example: "al2023@v20260715", Pattern: amiAlias, Default: "al2023@latest"},
+		Change: field.Changes("the infra ConfigMap changes, and Karpenter replaces its nodes at the rate of the budgets"),
+	},
+	"Capacity": {
+		Rule:   strict.Rule{What: "a capacity type", Noun: "capacity type", Allowed: []string{"on-demand", "spot"}, MinItems: 1, Default: defaultCapacity()},
+		Change: field.Changes("the infra ConfigMap changes, and Karpenter replaces nodes that it may no longer have, at the rate of the budgets"),
+	},
+	"Architectures": {
+		Rule:   strict.Rule{What: "an architecture", Noun: "architecture", Allowed: []string{"amd64", "arm64"}, MinItems: 1, Default: defaultArchitectures()},
+		Change: field.Changes("the infra ConfigMap changes, and Karpenter replaces nodes that it may no longer have, at the rate of the budgets"),
+	},
+	"KMSKeyARN": {KeyRemedy: ownKey, Rule: kmsKeys, Change: field.Changes("the role's policy and the infra ConfigMap change, and Karpenter replaces its nodes at the rate of the budgets")},
+})
+
 func defaultCapacity() []string { return []string{"on-demand"} }
 
 func defaultArchitectures() []string { return []string{"amd64"} }
@@ -48,19 +66,7 @@ var _ = register(Addon{
 	NotOn: notOnAzure("makes nodes by EC2, and AKS has nothing for it to call",
 		"remove it: AKS's own autoscaler keeps each node group between size.min and size.max"),
 }, definition[KarpenterOptions]{
-	Rules: map[string]strict.Rule{
-		"KarpenterOptions.CPULimit": {Least: new(1), Default: 1000},
-		"KarpenterOptions.AMIAlias": {
-			What: "an alias of an image, family@release", Example: "al2023@v20260715", Pattern: amiAlias, Default: "al2023@latest",
-		},
-		"KarpenterOptions.Capacity": {
-			What: "a capacity type", Noun: "capacity type", Allowed: []string{"on-demand", "spot"}, MinItems: 1, Default: defaultCapacity(),
-		},
-		"KarpenterOptions.Architectures": {
-			What: "an architecture", Noun: "architecture", Allowed: []string{"amd64", "arm64"}, MinItems: 1, Default: defaultArchitectures(),
-		},
-		"KarpenterOptions.KMSKeyARN": kmsKeys,
-	},
+	Fields: karpenterOptionsFields,
 	Needs: func(in Input[KarpenterOptions]) Needs {
 		statements := karpenterStatements(in.Facts)
 		if key := in.Options.KMSKeyARN; key != "" { // who starts an instance has to be allowed to use the key

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 
+	"tombolo/config/field"
 	"tombolo/config/strict"
 )
 
@@ -19,6 +20,19 @@ type KEDAOptions struct {
 	CloudWatch bool `yaml:"cloudWatch,omitempty" cloud:"aws"`
 }
 
+var kedaOptionsFields = field.Of[KEDAOptions](map[string]field.Descriptor{
+	"Queues": {
+		Rule: strict.Rule{
+			What: "the ARN of an SQS queue", Noun: "queue", Example: "arn:aws:sqs:eu-central-1:111122223333:orders",
+			// https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-queue-message-identifiers.html
+			Pattern: regexp.MustCompile(`^arn:aws[a-z-]*:sqs:[a-z0-9-]+:[0-9]{12}:([A-Za-z0-9_-]{1,80}|[A-Za-z0-9_-]{1,75}\.fifo)$`),
+		},
+		Change: field.Changes("the role is made, changed or deleted, and the engine follows the values"),
+		Remedy: "remove it: the scalers of Azure take the identity that a TriggerAuthentication names",
+	},
+	"CloudWatch": {Rule: strict.Rule{Default: false}, Change: field.Changes("the role is made, changed or deleted, and the engine follows the values"), Remedy: "remove it: CloudWatch is AWS's"},
+})
+
 // kedaAccount is the service account of the chart's operator, which is what calls AWS:
 // https://keda.sh/docs/latest/authentication-providers/aws/
 const kedaAccount = "keda-operator"
@@ -30,14 +44,7 @@ var _ = register(Addon{
 	NamespaceLabels: podSecurity("restricted"),
 	Stage:           Others,
 }, definition[KEDAOptions]{
-	Rules: map[string]strict.Rule{
-		"KEDAOptions.Queues": {
-			What: "the ARN of an SQS queue", Noun: "queue", Example: "arn:aws:sqs:eu-central-1:111122223333:orders",
-			// https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-queue-message-identifiers.html
-			Pattern: regexp.MustCompile(`^arn:aws[a-z-]*:sqs:[a-z0-9-]+:[0-9]{12}:([A-Za-z0-9_-]{1,80}|[A-Za-z0-9_-]{1,75}\.fifo)$`),
-		},
-		"KEDAOptions.CloudWatch": {Default: false},
-	},
+	Fields: kedaOptionsFields,
 	Needs: func(in Input[KEDAOptions]) Needs {
 		statements := kedaStatements(in.Facts, in.Options)
 		if len(statements) == 0 {

@@ -1,6 +1,7 @@
 package addon
 
 import (
+	"tombolo/config/field"
 	"tombolo/config/strict"
 )
 
@@ -11,6 +12,10 @@ type LoadBalancerOptions struct {
 	WebACLs bool `yaml:"webACLs,omitempty"`
 }
 
+var loadBalancerOptionsFields = field.Of[LoadBalancerOptions](map[string]field.Descriptor{
+	"WebACLs": {Rule: strict.Rule{Default: false}, Change: field.Changes("the role's policy changes, and the engine follows the values")},
+})
+
 var _ = register(Addon{
 	Name:      "aws-load-balancer-controller",
 	Summary:   "Makes AWS load balancers for Services and Ingresses.",
@@ -19,7 +24,7 @@ var _ = register(Addon{
 	NotOn: notOnAzure("makes load balancers of AWS",
 		"remove it: AKS makes the load balancers of Services itself"),
 }, definition[LoadBalancerOptions]{
-	Rules: map[string]strict.Rule{"LoadBalancerOptions.WebACLs": {Default: false}},
+	Fields: loadBalancerOptionsFields,
 	Needs: func(in Input[LoadBalancerOptions]) Needs {
 		statements := loadBalancerStatements(in.Facts)
 		if in.Options.WebACLs {

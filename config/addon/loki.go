@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"tombolo/config/field"
+	"tombolo/config/form"
 	"tombolo/config/strict"
 )
 
@@ -20,6 +22,26 @@ type LokiOptions struct {
 	Container string `yaml:"container,omitempty" cloud:"azure"`
 }
 
+var lokiOptionsFields = field.Of[LokiOptions](map[string]field.Descriptor{
+	"RetentionDays": {
+		Rule: strict.Rule{Least: new(1), Default: 30}, Change: field.Changes("the bucket's lifecycle changes, and the engine follows the values; a shorter one deletes older logs"),
+		AzureChange: field.Changes("the lifecycle of core's container changes, and the engine follows the values; a shorter one deletes older logs"),
+	},
+	"KMSKeyARN": {
+		KeyRemedy: ownKey, Rule: kmsKeys,
+		Change: field.Changes("the bucket and the role's policy change: new logs have the key, and older ones stay under theirs, which Loki cannot use any more where it was another key of your own"),
+		Remedy: "remove it: Azure encrypts a storage account by keys of its own",
+	},
+	"Container": {
+		Rule: strict.Rule{
+			What: "the id of a blob container", Pattern: form.ContainerID, Advice: form.IDAdvice(form.ContainerID),
+			Example: "/subscriptions/00000000-0000-4000-8000-000000000002/resourceGroups/logs/providers/Microsoft.Storage/storageAccounts/platformlogs/blobServices/default/containers/loki",
+		},
+		Change: field.Changes("Loki keeps logs in the other container, and finds those in the one before no longer; a container of core's is deleted with its account and the logs in it"),
+		Remedy: "remove it: core makes a bucket",
+	},
+})
+
 // lokiURL is where Loki answers queries.
 const lokiURL = "http://loki-gateway.loki.svc.cluster.local"
 
@@ -34,9 +56,7 @@ var _ = register(Addon{
 	Namespace: "loki",
 	Stage:     Others,
 }, definition[LokiOptions]{
-	Rules: map[string]strict.Rule{
-		"LokiOptions.RetentionDays": {Least: new(1), Default: 30}, "LokiOptions.KMSKeyARN": kmsKeys,
-	},
+	Fields: lokiOptionsFields,
 	Needs: func(in Input[LokiOptions]) Needs {
 		if in.onAzure() {
 			return containerNeeds(in.Facts, in.Options)

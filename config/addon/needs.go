@@ -1,5 +1,13 @@
 package addon
 
+import (
+	"regexp"
+
+	"tombolo/config/field"
+	"tombolo/config/form"
+	"tombolo/config/strict"
+)
+
 // Needs are an addon's needs in the cloud. Core makes them before the addon's
 // release exists, and deletes them after the release is gone.
 type Needs struct {
@@ -108,6 +116,18 @@ type Zone struct {
 	// Name of the zone's domain, such as example.com.
 	Name string `yaml:"name"`
 }
+
+var zoneFields = field.Of[Zone](map[string]field.Descriptor{
+	"ID": {
+		Rule: strict.Rule{What: "the id of a Route 53 hosted zone", Example: "Z0123456789ABCDEFGHIJ", Pattern: regexp.MustCompile(`^Z[A-Z0-9]{5,31}$`)},
+		AzureRule: &strict.Rule{
+			What: "the id of a public or private DNS zone", Pattern: form.ZoneID, Advice: form.IDAdvice(form.ZoneID),
+			Example: "/subscriptions/00000000-0000-4000-8000-000000000002/resourceGroups/dns/providers/Microsoft.Network/dnsZones/example.com",
+		},
+		Change: field.Changes("the addon works in the other zone"),
+	},
+	"Name": {Rule: strict.Rule{What: "a domain name", Example: "example.com", Pattern: domainName, MaxLength: 253}, Change: field.Changes("the addon works in the other zone")},
+})
 
 // Bucket is an S3 bucket. It is never deleted while it holds objects.
 type Bucket struct {

@@ -123,7 +123,8 @@ func TestPatterns(t *testing.T) {
 			bad:  []string{"", "example", "*.*.example.com", "a.*.example.com", "Example.com", "-a.example.com", "*"},
 		},
 	} {
-		rule, ok := RuleOf(field)
+		d, ok := Fields()[field]
+		rule := d.Rule
 		if !ok || rule.Pattern == nil {
 			t.Errorf("%s has no pattern", field)
 			continue

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 
+	"tombolo/config/field"
 	"tombolo/config/strict"
 	"tombolo/internal/names"
 )
@@ -22,6 +23,15 @@ type PrometheusOptions struct {
 	Host string `yaml:"host,omitempty"`
 }
 
+var prometheusOptionsFields = field.Of[PrometheusOptions](map[string]field.Descriptor{
+	"RetentionDays": {Rule: strict.Rule{Least: new(1), Default: 15}, Change: field.Changes("the engine follows the values; a shorter one deletes older metrics")},
+	"Storage": {
+		Rule:   strict.Rule{What: "a size in Gi or Ti", Example: "50Gi", Pattern: regexp.MustCompile(`^[1-9][0-9]{0,4}[GT]i$`), Default: "50Gi"},
+		Change: field.Changes("the engine follows the values; a claim that exists keeps its size"),
+	},
+	"Host": {Rule: hosts, Change: field.Changes("the engine follows the values: the route or Ingress has the other name, and external-dns makes its record")},
+})
+
 var _ = register(Addon{
 	Name:            "kube-prometheus-stack",
 	Summary:         "Monitors the cluster with Prometheus, Alertmanager and Grafana.",
@@ -29,13 +39,7 @@ var _ = register(Addon{
 	NamespaceLabels: monitoringLabels(),
 	Stage:           Others,
 }, definition[PrometheusOptions]{
-	Rules: map[string]strict.Rule{
-		"PrometheusOptions.RetentionDays": {Least: new(1), Default: 15},
-		"PrometheusOptions.Storage": {
-			What: "a size in Gi or Ti", Example: "50Gi", Pattern: regexp.MustCompile(`^[1-9][0-9]{0,4}[GT]i$`), Default: "50Gi",
-		},
-		"PrometheusOptions.Host": hosts,
-	},
+	Fields: prometheusOptionsFields,
 	Values: func(in Input[PrometheusOptions], _ Outputs) map[string]any {
 		spec := map[string]any{
 			// They say where alerts, and metrics sent elsewhere, come from.

@@ -4,32 +4,22 @@ import (
 	"regexp"
 	"strings"
 
+	"tombolo/config/field"
 	"tombolo/config/strict"
 )
 
-// RuleOf is the rule of an options' field, "DNSOptions.Zones", if it has one.
-func RuleOf(field string) (strict.Rule, bool) {
-	if r, ok := sharedRules[field]; ok {
-		return r, true
-	}
+// Fields are the descriptors of all options, and of the types that they share. Options change roles,
+// what the addon has in the cloud, and published values: nearly all in place, for what cannot be
+// changed there is made anew beside the old one.
+func Fields() field.Set {
+	sets := []field.Set{zoneFields}
 	for _, a := range catalogue {
-		if r, ok := a.rules[field]; ok {
-			return r, true
-		}
+		sets = append(sets, a.fields)
 	}
-	return strict.Rule{}, false
+	return field.Join(sets...)
 }
 
 var domainName = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$`)
-
-// sharedRules are the rules of types that several addons' options use.
-var sharedRules = map[string]strict.Rule{
-	"Zone.ID": {
-		What: "the id of a Route 53 hosted zone", Example: "Z0123456789ABCDEFGHIJ",
-		Pattern: regexp.MustCompile(`^Z[A-Z0-9]{5,31}$`),
-	},
-	"Zone.Name": {What: "a domain name", Example: "example.com", Pattern: domainName, MaxLength: 253},
-}
 
 // kmsKeys is the rule of KMS keys that options name.
 var kmsKeys = strict.Rule{
@@ -43,3 +33,6 @@ func inZone(name, zone string) bool {
 	name = strings.TrimPrefix(name, "*.")
 	return name == zone || strings.HasSuffix(name, "."+zone)
 }
+
+// ownKey is what to do about a KMS key of another region.
+const ownKey = "use a key of the cluster's region, or leave it out for AWS's own"

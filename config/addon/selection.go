@@ -4,8 +4,8 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 
+	"tombolo/config/field"
 	"tombolo/config/strict"
 )
 
@@ -48,30 +48,9 @@ func (s Selection) Names() []string { return slices.Sorted(maps.Keys(s)) }
 // SetDefaults fills in what the options leave out, by the defaults of their rules.
 func (s Selection) SetDefaults() {
 	for _, a := range s.Enabled() {
-		options := reflect.ValueOf(a.Options).Elem()
-		for name, rule := range a.rules {
-			field := options.FieldByName(strings.TrimPrefix(name, a.options.Name()+"."))
-			if rule.Default == nil || !field.IsZero() {
-				continue
-			}
-			if field.Kind() == reflect.Pointer {
-				field.Set(reflect.New(field.Type().Elem()))
-				field = field.Elem()
-			}
-			field.Set(reflect.ValueOf(rule.Default))
-		}
+		a.fields.SetDefaults(field.AWS, a.Options)
 	}
 }
 
 // NewOptions returns a pointer to new options of the addon.
 func (a *Addon) NewOptions() any { return reflect.New(a.options).Interface() }
-
-// KeyOf is the KMS key that the options name, in kmsKeyArn; "" for none. options is a
-// pointer to an addon's options.
-func KeyOf(options any) string {
-	key := reflect.ValueOf(options).Elem().FieldByName("KMSKeyARN")
-	if !key.IsValid() {
-		return ""
-	}
-	return key.String()
-}

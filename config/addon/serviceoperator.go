@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"tombolo/config/azurefacts"
+	"tombolo/config/field"
+	"tombolo/config/form"
 	"tombolo/config/strict"
 	"tombolo/internal/armid"
 )
@@ -35,6 +37,20 @@ type OperatorOptions struct {
 	Systems []OperatorSystem `yaml:"systems,omitempty"`
 }
 
+var operatorOptionsFields = field.Of[OperatorOptions](map[string]field.Descriptor{
+	"CRDPatterns": {
+		Rule: strict.Rule{
+			What: "a pattern of kinds in one group of Azure's", Noun: "pattern", Example: "storage.azure.com/*", MinItems: 1,
+			Pattern: regexp.MustCompile(`^[a-z0-9]+(\.[a-z0-9]+)*\.azure\.com/[A-Za-z0-9*?]+$`),
+			Advice: func(string) string {
+				return "name groups, such as storage.azure.com/*: all kinds at once take more memory than most API servers have for them"
+			},
+		},
+		AzureChange: field.Changes("the engine follows the values: the operator installs definitions that are new, and leaves those that are there"),
+	},
+	"Systems": {AzureChange: field.Changes("identities are made or deleted, with their roles; what a system has in Azure stays")},
+})
+
 // OperatorSystem is the identity in Azure of a system. It says ResourceGroup or Scope.
 type OperatorSystem struct {
 	// Name of the system, as its file in the platform tree is called.
@@ -51,6 +67,20 @@ type OperatorSystem struct {
 	// Reason explains a subscription as Scope.
 	Reason string `yaml:"reason,omitempty"`
 }
+
+var operatorSystemFields = field.Of[OperatorSystem](map[string]field.Descriptor{
+	"Name": {
+		Rule:        strict.Rule{What: "the name of a system", Example: "shop", Pattern: regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`), MaxLength: 63},
+		AzureChange: field.Changes("the identity is made anew under the other name, and the old one deleted"),
+	},
+	"ResourceGroup": {AzureRule: new(form.ResourceGroupRule("demo-shop")), AzureChange: field.Changes("another resource group is made, and the old one deleted with all that is in it")},
+	"Scope": {
+		AzureRule:   &strict.Rule{What: "the id of a resource group", Example: form.ExampleGroup, Pattern: form.OperatorScope, Advice: form.IDAdvice(form.OperatorScope)},
+		AzureChange: field.Changes("the role is taken and given on the other scope; what the system has in the old one stays, and it cannot change it any more"),
+	},
+	"Role":   {AzureRule: &strict.Rule{What: "a role", Example: azurefacts.Contributor, Pattern: form.RoleText}, AzureChange: field.Changes("the old role is taken, and the other one given")},
+	"Reason": {AzureChange: field.Changes("it explains the scope; nothing in the cluster changes")},
+})
 
 // RoleName is the role, or that of a system that says none.
 func (s OperatorSystem) RoleName() string { return cmp.Or(s.Role, azurefacts.Contributor) }
@@ -78,18 +108,7 @@ var _ = register(Addon{
 		Remedy: "remove it, and bring AWS Controllers for Kubernetes by the platform tree, with a service whose identity has the role",
 	}},
 }, definition[OperatorOptions]{
-	Rules: map[string]strict.Rule{
-		"OperatorOptions.CRDPatterns": {
-			What: "a pattern of kinds in one group of Azure's", Noun: "pattern", Example: "storage.azure.com/*", MinItems: 1,
-			Pattern: regexp.MustCompile(`^[a-z0-9]+(\.[a-z0-9]+)*\.azure\.com/[A-Za-z0-9*?]+$`),
-			Advice: func(string) string {
-				return "name groups, such as storage.azure.com/*: all kinds at once take more memory than most API servers have for them"
-			},
-		},
-		"OperatorSystem.Name": {
-			What: "the name of a system", Example: "shop", Pattern: regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`), MaxLength: 63,
-		},
-	},
+	Fields: field.Join(operatorOptionsFields, operatorSystemFields),
 	Needs: func(in Input[OperatorOptions]) Needs {
 		var needs Needs
 		for _, s := range in.Options.Systems {

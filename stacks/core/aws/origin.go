@@ -260,10 +260,11 @@ func (r *reader) controlPlane() {
 	k := &r.out.Cluster.Kubernetes
 	access := r.cluster.In("vpcConfig")
 	private := access.Truth("endpointPrivateAccess")
-	k.Version, k.Logs = r.cluster.Text("version"), r.cluster.Texts("enabledClusterLogTypes")
-	k.Endpoint.Private, k.Endpoint.Public = &private, access.Truth("endpointPublicAccess")
-	k.LogRetentionDays = r.made(logGroupToken, "logs").Number("retentionInDays")
-	k.LogKeyARN = r.made(logGroupToken, "logs").Text("kmsKeyId")
+	k.Version, k.Endpoint.Private = r.cluster.Text("version"), &private
+	for _, key := range keys() {
+		key.read(r, k)
+		r.knows(key.field)
+	}
 	k.Compute = config.NodeGroupCompute
 	if r.cluster.In("computeConfig").Truth("enabled") {
 		k.Compute = config.AutoCompute
@@ -283,7 +284,7 @@ func (r *reader) controlPlane() {
 		k.ZonalShift = new(r.cluster.In("zonalShiftConfig").Truth("enabled"))
 		r.knows("Kubernetes.ZonalShift")
 	}
-	r.knows("Kubernetes.Compute", "Kubernetes.Logs", "Kubernetes.LogRetentionDays", "Kubernetes.LogKeyARN", "Endpoint.Private", "Endpoint.Public")
+	r.knows("Kubernetes.Compute", "Endpoint.Private")
 	if k.Endpoint.Public && r.file.Kubernetes.Endpoint.Public { // EKS keeps blocks for a public endpoint that is off
 		k.Endpoint.AllowedCIDRs = access.Texts("publicAccessCidrs")
 		r.knows("Endpoint.AllowedCIDRs")

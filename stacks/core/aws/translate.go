@@ -70,34 +70,33 @@ func existingArgs(e *config.ExistingNetwork) *network.ExistingArgs {
 func clusterArgs(c *config.Cluster, partition string, net *network.Network) *eks.ClusterArgs {
 	k := c.Kubernetes
 	args := &eks.ClusterArgs{
-		Name:             c.Name,
-		Version:          k.Version,
-		NodeVersion:      k.NodeVersion,
-		Partition:        partition,
-		Place:            place(c),
-		ClusterRoleARN:   c.Cloud.Roles.Given.Cluster,
-		NodeRoleARN:      c.Cloud.Roles.Given.Nodes,
-		Profile:          c.Cloud.Profile,
-		PrivateEndpoint:  valueOr(k.Endpoint.Private, true),
-		PublicEndpoint:   k.Endpoint.Public,
-		PublicCIDRs:      k.Endpoint.AllowedCIDRs,
-		PrivateCIDRs:     k.Endpoint.PrivateCIDRs,
-		PrivateGroups:    k.Endpoint.SecurityGroups,
-		LogTypes:         k.Logs,
-		LogRetentionDays: k.LogRetentionDays,
-		LogKeyARN:        k.LogKeyARN,
-		EncryptSecrets:   valueOr(k.SecretsEncryption.Enabled, true),
-		KeyARN:           k.SecretsEncryption.KeyARN,
-		Tags:             c.AllTags(),
-		Support:          strings.ToUpper(string(k.Support)),
-		ZonalShift:       k.ZonalShift,
-		AutoMode:         k.Auto(),
+		Name:            c.Name,
+		Version:         k.Version,
+		NodeVersion:     k.NodeVersion,
+		Partition:       partition,
+		Place:           place(c),
+		ClusterRoleARN:  c.Cloud.Roles.Given.Cluster,
+		NodeRoleARN:     c.Cloud.Roles.Given.Nodes,
+		Profile:         c.Cloud.Profile,
+		PrivateEndpoint: valueOr(k.Endpoint.Private, true),
+		PublicCIDRs:     k.Endpoint.AllowedCIDRs,
+		PrivateCIDRs:    k.Endpoint.PrivateCIDRs,
+		PrivateGroups:   k.Endpoint.SecurityGroups,
+		EncryptSecrets:  valueOr(k.SecretsEncryption.Enabled, true),
+		KeyARN:          k.SecretsEncryption.KeyARN,
+		Tags:            c.AllTags(),
+		Support:         strings.ToUpper(string(k.Support)),
+		ZonalShift:      k.ZonalShift,
+		AutoMode:        k.Auto(),
 
 		SecurityGroupTags: discoveryTags(c),
 		Protect:           c.Protect,
 
 		VPCID:     net.VPCID,
 		SubnetIDs: net.PrivateSubnetIDs,
+	}
+	for _, key := range keys() {
+		key.give(k, args)
 	}
 	args.ServiceCIDR = k.ServiceCIDR
 	if args.ServiceCIDR == "" && c.Network.Existing == nil {
