@@ -1,4 +1,5 @@
-package destroy
+// Package consent is what the commands that destroy clusters ask, and the flags that answer it.
+package consent
 
 import (
 	"context"
@@ -17,8 +18,6 @@ import (
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 )
-
-// This file has what commands that destroy clusters have in common.
 
 // Consent is what the command line says about destroying clusters without a question.
 type Consent struct {
@@ -71,11 +70,11 @@ func isOrAre(names []string) string {
 
 // AskForName asks for a cluster's name before what of it is destroyed.
 func AskForName(ctx context.Context, s *streams.Streams, cluster, what string) error {
-	return askFor(ctx, s, cluster, fmt.Sprintf("Type %s to destroy its %s permanently:", cluster, what), cluster+" was not destroyed")
+	return AskFor(ctx, s, cluster, fmt.Sprintf("Type %s to destroy its %s permanently:", cluster, what), cluster+" was not destroyed")
 }
 
-// askFor asks a question. Any other answer than the wanted one is an error.
-func askFor(ctx context.Context, s *streams.Streams, want, question, left string) error {
+// AskFor asks a question. Any other answer than the wanted one is an error.
+func AskFor(ctx context.Context, s *streams.Streams, want, question, left string) error {
 	answer, err := s.Ask(ctx, question)
 	if err != nil {
 		return err

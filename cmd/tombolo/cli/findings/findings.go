@@ -1,4 +1,5 @@
-package doctor
+// Package findings shows what doctor and up have found on clusters before an up.
+package findings
 
 import (
 	"io"
@@ -27,17 +28,17 @@ type Output struct {
 func Refuse(o Output, reports []preflight.Report) error {
 	failing := slices.DeleteFunc(slices.Clone(reports), func(r preflight.Report) bool { return r.Count(preflight.Fail) == 0 })
 	if o.JSON {
-		if err := writeJSON(o.Out, failing, nil); err != nil {
+		if err := WriteJSON(o.Out, failing, nil); err != nil {
 			return err
 		}
 	} else {
-		advise(o.Status, failing)
+		Advise(o.Status, failing)
 	}
-	return refusal(failing, "nothing was started: follow the remedy of each finding, or leave the cluster out")
+	return Refusal(failing, "nothing was started: follow the remedy of each finding, or leave the cluster out")
 }
 
-// refusal names the clusters that have a finding that fails; nil without any.
-func refusal(reports []preflight.Report, remedy string) error {
+// Refusal names the clusters that have a finding that fails; nil without any.
+func Refusal(reports []preflight.Report, remedy string) error {
 	var failing []string
 	for _, r := range reports {
 		if r.Count(preflight.Fail) > 0 {
@@ -59,9 +60,9 @@ type document struct {
 	Warnings strict.Problems `json:"warnings,omitempty"`
 }
 
-// writeJSON writes a document for each report, with the warnings of the cluster's file if
+// WriteJSON writes a document for each report, with the warnings of the cluster's file if
 // it is given.
-func writeJSON(w io.Writer, reports []preflight.Report, given []*config.Cluster) error {
+func WriteJSON(w io.Writer, reports []preflight.Report, given []*config.Cluster) error {
 	warnings := map[string]strict.Problems{}
 	for _, c := range given {
 		warnings[c.Name] = clusters.Warnings(c)
@@ -75,10 +76,10 @@ func writeJSON(w io.Writer, reports []preflight.Report, given []*config.Cluster)
 	return nil
 }
 
-// advise says what to do about each finding that is not as it should be.
-func advise(s render.Status, reports []preflight.Report) {
-	for _, g := range group(reports) {
-		f := g.finding
+// Advise says what to do about each finding that is not as it should be.
+func Advise(s render.Status, reports []preflight.Report) {
+	for _, g := range Group(reports) {
+		f := g.Finding
 		if f.Level == preflight.OK {
 			continue
 		}
@@ -90,27 +91,27 @@ func advise(s render.Status, reports []preflight.Report) {
 		if f.Level == preflight.Fail {
 			say = s.Failed
 		}
-		say("%s: %s: %s", strings.Join(g.clusters, ", "), f.Check, text)
+		say("%s: %s: %s", strings.Join(g.Clusters, ", "), f.Check, text)
 	}
 }
 
-// grouped is a finding with the clusters that have it.
-type grouped struct {
-	finding  preflight.Finding
-	clusters []string
+// Grouped is a finding with the clusters that have it.
+type Grouped struct {
+	Finding  preflight.Finding
+	Clusters []string
 }
 
-// group shows once what several clusters have in common, in the order in which
+// Group shows once what several clusters have in common, in the order in which
 // it was found.
-func group(reports []preflight.Report) []grouped {
-	var out []grouped
+func Group(reports []preflight.Report) []Grouped {
+	var out []Grouped
 	for _, r := range reports {
 		for _, f := range r.Findings {
-			i := slices.IndexFunc(out, func(g grouped) bool { return g.finding == f })
+			i := slices.IndexFunc(out, func(g Grouped) bool { return g.Finding == f })
 			if i < 0 {
-				i, out = len(out), append(out, grouped{finding: f})
+				i, out = len(out), append(out, Grouped{Finding: f})
 			}
-			out[i].clusters = append(out[i].clusters, r.Cluster)
+			out[i].Clusters = append(out[i].Clusters, r.Cluster)
 		}
 	}
 	return out
