@@ -62,7 +62,7 @@ const (
 func fleetAccounts(t *testing.T) (*Driver, map[string]*standin.Cloud) {
 	t.Helper()
 	d, _ := realBench(t, network)
-	d.program = inItsAccount
+	d.deps.program = inItsAccount
 	accounts := map[string]*standin.Cloud{}
 	for _, id := range []string{toolingAccount, "444455556666", "777788889999"} {
 		o := standin.Options{Clusters: noClusters{}, Account: id}

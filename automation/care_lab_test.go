@@ -43,7 +43,7 @@ func TestDriversMeetInABucket(t *testing.T) {
 	for i := range drivers {
 		d, _ := realBenchIn(t, at, nil)
 		d.env["PULUMI_DEBUG_PROVIDERS"] = attach
-		d.program = func(_ *config.Cluster, k stacks.Kind, _ programs.Options) (pulumi.RunFunc, error) {
+		d.deps.program = func(_ *config.Cluster, k stacks.Kind, _ programs.Options) (pulumi.RunFunc, error) {
 			if k == stacks.Core {
 				return roles(names...), nil
 			}

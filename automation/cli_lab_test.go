@@ -70,9 +70,9 @@ func realBenchIn(t *testing.T, backend string, program pulumi.RunFunc) (*Driver,
 		},
 	})
 	assert.NilError(t, err)
-	d.preflight = nothingMissing
+	d.deps.preflight = nothingMissing
 	inFakeCloud(d)
-	d.program = func(*config.Cluster, stacks.Kind, programs.Options) (pulumi.RunFunc, error) { return program, nil }
+	d.deps.program = func(*config.Cluster, stacks.Kind, programs.Options) (pulumi.RunFunc, error) { return program, nil }
 	return d, seen
 }
 
@@ -157,7 +157,7 @@ func TestRecoveryFromAKilledRealCLI(t *testing.T) {
 		handOff(p, demo().Name)
 		return roles("made", "lost")(p)
 	})
-	d.dial = func(handoff.Values) (kube.Cluster, error) { return kubetest.ArgoCD(t), nil }
+	d.deps.dial = func(handoff.Values) (kube.Cluster, error) { return kubetest.ArgoCD(t), nil }
 	c, attach := serveCloud(t)
 	d.env["PULUMI_DEBUG_PROVIDERS"] = attach
 	both := make(chan struct{}, 2)

@@ -3,11 +3,8 @@ package automation
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
-	"strings"
-	"sync"
 	"time"
 
 	"tombolo/automation/backend"
@@ -31,7 +28,7 @@ func (d *Driver) Doctor(ctx context.Context, clusters []*config.Cluster) ([]pref
 // succeeding, so that none starts when one could not. The error is strict.Problems when
 // a cluster's file asks for what its live cluster can never become.
 func (d *Driver) Ready(ctx context.Context, clusters []*config.Cluster) ([]preflight.Report, error) {
-	if err := d.allPossible(ctx, clusters); err != nil {
+	if err := d.refuseImpossible(ctx, clusters); err != nil {
 		return nil, err
 	}
 	return d.doctor().Ready(ctx, clusters)
@@ -40,44 +37,6 @@ func (d *Driver) Ready(ctx context.Context, clusters []*config.Cluster) ([]prefl
 func (d *Driver) doctor() preflight.Doctor {
 	h := host{d}
 	return preflight.Doctor{Machine: h, Backend: h, Surroundings: h, Accounts: &d.asked}
-}
-
-// readiness is a check of the account of a cluster that is to be made. It runs while
-// the stack is opened and previewed.
-type readiness struct {
-	cluster *config.Cluster
-	work    sync.WaitGroup
-	report  preflight.Report
-}
-
-// beforeMaking begins the check. A cluster that has a core passed it before, and is
-// not checked again.
-func (d *Driver) beforeMaking(ctx context.Context, c *config.Cluster, k stacks.Kind, st *backend.State) *readiness {
-	r := &readiness{cluster: c}
-	if k == stacks.Core && st.Resources() == 0 {
-		r.work.Go(func() { r.report.Findings = d.doctor().Account(ctx, c, coreOf(st), d.cloud(c).Demand(c, coreOf(st))) })
-	}
-	return r
-}
-
-// wait until the check ends; its time is bounded. The error is that of an up.
-func (r *readiness) wait(ctx context.Context) error {
-	r.work.Wait()
-	if err := ctx.Err(); err != nil {
-		return pulumicli.Interrupted(pulumicli.Failed{Stack: stacks.Name(r.cluster.Name, stacks.Core), Operation: "up"}, err)
-	}
-	found := r.report.Of(preflight.Fail)
-	if len(found) == 0 {
-		return nil
-	}
-	reasons := make([]string, len(found))
-	for i, f := range found {
-		reasons[i] = fmt.Sprintf("%s: %s (%s)", f.Check, f.Message, f.Remedy)
-	}
-	return &fault.Error{
-		What:   fmt.Sprintf("up %s: %s", r.cluster.Name, strings.Join(reasons, "; ")),
-		Remedy: "nothing was started; `tombolo doctor " + r.cluster.Name + "` looks again",
-	}
 }
 
 // host answers what rooms ask of the driver: preflight here, drift in drift.go.
@@ -157,20 +116,20 @@ func coreOf(st *backend.State) preflight.Core {
 	return core
 }
 
-func (h host) Cloud(c *config.Cluster) preflight.Cloud { return h.driver.cloud(c) }
+func (h host) Cloud(c *config.Cluster) preflight.Cloud { return h.driver.deps.cloud(c) }
 
 func (h host) Repository(ctx context.Context, c *config.Cluster) error {
-	credentials, err := h.driver.gitCredentials(ctx, c)
+	credentials, err := handover.CredentialsOf(ctx, h.driver.connector(), c)
 	if err != nil {
 		return err
 	}
-	return h.driver.reachGit(ctx, handover.Repository{
+	return h.driver.deps.reachGit(ctx, handover.Repository{
 		URL: c.GitOps.URL, Branch: c.GitOps.Branch, Env: h.driver.opts.Env, Credentials: credentials,
 	})
 }
 
 func (h host) Needs(ctx context.Context, c *config.Cluster) error {
-	return h.driver.preflight(ctx, c, catalog.Options{Env: h.driver.opts.Env})
+	return h.driver.deps.preflight(ctx, c, catalog.Options{Env: h.driver.opts.Env})
 }
 
 func (h host) Reach(ctx context.Context, c *config.Cluster) (reach.Judgement, error) {
@@ -178,12 +137,17 @@ func (h host) Reach(ctx context.Context, c *config.Cluster) (reach.Judgement, er
 		return reach.Judgement{Verdict: reach.Reachable, Silent: true}, nil
 	}
 	st, _ := h.driver.backend.State(ctx, stacks.Name(c.Name, stacks.Core))
-	return h.driver.judgeReach(ctx, c, st)
+	return h.driver.reach().Judge(ctx, c, st)
 }
 
 func (h host) API(ctx context.Context, c *config.Cluster) (silence, err error) {
-	p, err := h.driver.probe(ctx, c)
-	return p.silence, err
+	p, err := h.driver.connector().Probe(ctx, c)
+	return p.Silence, err
 }
 
-func (h host) HubOf(c *config.Cluster) (*config.Cluster, error) { return h.driver.hub(c) }
+func (h host) HubOf(c *config.Cluster) (*config.Cluster, error) { return h.driver.deps.loadHub(c) }
+
+// Hub says why a hub that others run does not let the cluster register.
+func (h host) Hub(ctx context.Context, c *config.Cluster) error {
+	return h.driver.hubs().CheckExternal(ctx, c)
+}

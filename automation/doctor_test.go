@@ -94,7 +94,7 @@ func TestReady(t *testing.T) {
 	b.cli.states["old-core"] = apitype.DeploymentV3{Resources: []apitype.ResourceV3{
 		{URN: "urn:pulumi:s::p::aws:ec2/vpc:Vpc::vpc", Type: "aws:ec2/vpc:Vpc", Custom: true, ID: "vpc-1"},
 	}}
-	b.preflight = func(_ context.Context, c *config.Cluster, _ catalog.Options) error {
+	b.deps.preflight = func(_ context.Context, c *config.Cluster, _ catalog.Options) error {
 		if c.Name == "two" {
 			return errors.New("gitops.auth.password: variable TOKEN is not set")
 		}
@@ -119,7 +119,7 @@ func TestDoctorFindsAll(t *testing.T) {
 	b.opts.Env["AWS_PROFILE"], b.opts.Env["AWS_CONFIG_FILE"], b.opts.Env["AWS_SHARED_CREDENTIALS_FILE"] = "", "", ""
 	b.opts.Env["AWS_WEB_IDENTITY_TOKEN_FILE"] = ""
 	b.missing = errors.New("gitops.distribution: checksum differs")
-	b.reachGit = func(context.Context, handover.Repository) error {
+	b.deps.reachGit = func(context.Context, handover.Repository) error {
 		return &fault.Error{What: "https://git.example/platform.git has no branch main", Remedy: "push one"}
 	}
 	b.cli.fail["stack ls "] = failure{stderr: "error: no such bucket"}

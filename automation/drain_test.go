@@ -50,7 +50,7 @@ func fluxSuspended(t *testing.T, client *fake.FakeDynamicClient) bool {
 func TestDrainThatIsGivenUp(t *testing.T) {
 	b := upped(t)
 	k, client := withFlux(t)
-	b.dial = func(handoff.Values) (kube.Cluster, error) { return k, nil }
+	b.deps.dial = func(handoff.Values) (kube.Cluster, error) { return k, nil }
 	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{DrainTimeout: 20 * time.Millisecond})
 	var stopped *fault.Error
 	want := "destroy demo: load balancers were not given back within 20ms: Service shop/front is still there, or was made again; " +
@@ -81,8 +81,8 @@ func TestDrainOfAClusterThatDoesNotAnswer(t *testing.T) {
 	client.PrependReactor("list", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, errors.New("connection refused")
 	})
-	b.dial = func(handoff.Values) (kube.Cluster, error) { return k, nil }
-	b.probeTimeout = 10 * time.Millisecond
+	b.deps.dial = func(handoff.Values) (kube.Cluster, error) { return k, nil }
+	b.deps.probeTimeout = 10 * time.Millisecond
 	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{})
 	var refused *fault.Error
 	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "connection refused") || !strings.Contains(err.Error(), "tombolo destroy demo --unreachable") {

@@ -3,13 +3,13 @@ package automation
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optrefresh"
 
 	"tombolo/automation/drift"
+	"tombolo/automation/operation"
+	"tombolo/automation/preview"
 	"tombolo/automation/pulumicli"
 	"tombolo/config"
 	"tombolo/stacks"
@@ -26,7 +26,7 @@ type DriftOptions struct {
 // Drift compares both stacks with the cloud and the cluster, and changes
 // nothing: see drift.Compare.
 func (d *Driver) Drift(ctx context.Context, c *config.Cluster, o DriftOptions) (drift.Report, error) {
-	return drift.Compare(ctx, c, d.cloud(c), comparer{host{d}, o})
+	return drift.Compare(ctx, c, d.deps.cloud(c), comparer{host{d}, o})
 }
 
 // comparer is what drift.Compare asks of a driver.
@@ -50,50 +50,42 @@ func (h comparer) PreviewRefresh(ctx context.Context, c *config.Cluster, k stack
 	}
 	defer end()
 	var unreadable []string
-	if s.copied != nil {
-		unreadable = s.copied.Unreadable
-		s.noteUnreadable()
+	if s.Copied != nil {
+		unreadable = s.Copied.Unreadable
+		preview.NoteUnreadable(s)
 	}
 	observer := h.driver.opts.Observer
-	observer.StackStarted(s.name, operation)
-	traced := h.driver.opts.Trace.Operation(c, s.name, operation)
+	observer.StackStarted(s.Name, operation)
+	traced := h.driver.opts.Trace.Operation(c, s.Name, operation)
 	rec := &pulumicli.Recorder{}
 	err = pulumicli.Observed(func(e events.EngineEvent) {
 		reader.Read(e)
 		rec.Record(e)
-		observer.EngineEvent(s.name, e)
+		observer.EngineEvent(s.Name, e)
 		traced.Event(e)
 	}, func(ch chan<- events.EngineEvent) error {
-		_, err := s.stack.PreviewRefresh(ctx, optrefresh.EventStreams(ch), optrefresh.SuppressProgress(), optrefresh.Exclude(unreadable))
+		_, err := s.Stack.PreviewRefresh(ctx, optrefresh.EventStreams(ch), optrefresh.SuppressProgress(), optrefresh.Exclude(unreadable))
 		return err
 	})
 	if err != nil {
-		err = h.driver.pulumi.Failure(ctx, pulumicli.Failed{Stack: s.name, Operation: operation, Err: err, Record: rec})
+		err = h.driver.pulumi.Failure(ctx, pulumicli.Failed{Stack: s.Name, Operation: operation, Err: err, Record: rec})
 	}
-	observer.StackFinished(s.name, reader.Tally(), err)
+	observer.StackFinished(s.Name, reader.Tally(), err)
 	traced.End(reader.Tally(), err)
 	return err
 }
 
 // open opens a stack that exists, or a copy of it; end throws the copy away.
-func (h comparer) open(ctx context.Context, c *config.Cluster, k stacks.Kind) (s *session, end func(), err error) {
+func (h comparer) open(ctx context.Context, c *config.Cluster, k stacks.Kind) (s *operation.Session, end func(), err error) {
 	if !h.WithoutSecrets {
-		s, err = h.driver.open(ctx, c, k, catalog.Options{}, true)
+		s, err = h.driver.runner().Open(ctx, c, k, catalog.Options{}, true)
 		return s, func() {}, err
 	}
 	st, err := h.driver.backend.State(ctx, stacks.Name(c.Name, k))
 	if err != nil {
 		return nil, nil, err
 	}
-	dir, err := os.MkdirTemp("", "tombolo-drift-")
-	if err != nil {
-		return nil, nil, fmt.Errorf("make directory to compare stack %s: %w", stacks.Name(c.Name, k), err)
-	}
-	end = func() { os.RemoveAll(dir) }
-	if s, err = h.driver.aside(ctx, dir, c, k, st, catalog.Options{WithoutSecrets: true}); err != nil {
-		end()
-	}
-	return s, end, err
+	return h.driver.previewer().Aside(ctx, c, k, st, catalog.Options{WithoutSecrets: true})
 }
 
 func (h host) Tagged(ctx context.Context, c *config.Cluster) ([]drift.Sighting, error) {
@@ -101,10 +93,10 @@ func (h host) Tagged(ctx context.Context, c *config.Cluster) ([]drift.Sighting, 
 	if err != nil || core.Owner() == "" {
 		return nil, err // a cluster without an identity has nothing that could be told apart
 	}
-	found, err := h.driver.cloud(c).Lookup(ctx, c, core.Owner(), nil)
+	found, err := h.driver.deps.cloud(c).Lookup(ctx, c, core.Owner(), nil)
 	if command := new(pulumicli.Error); errors.As(err, &command) && ctx.Err() == nil {
 		command.Operation = "look for unexpected resources of"
-		command.Remedy = "allow " + h.driver.cloud(c).LookupRight() + " to the credentials in use, and run the same command again"
+		command.Remedy = "allow " + h.driver.deps.cloud(c).LookupRight() + " to the credentials in use, and run the same command again"
 	}
 	seen := make([]drift.Sighting, 0, len(found))
 	for _, f := range found {

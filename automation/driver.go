@@ -27,11 +27,13 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"tombolo/automation/approval"
 	"tombolo/automation/backend"
 	"tombolo/automation/cloud"
-	"tombolo/automation/fault"
+	"tombolo/automation/connect"
 	"tombolo/automation/handover"
 	"tombolo/automation/kube"
+	"tombolo/automation/operation"
 	"tombolo/automation/preflight"
 	"tombolo/automation/process"
 	"tombolo/automation/pulumicli"
@@ -44,35 +46,42 @@ import (
 
 // Driver runs the stacks' life cycle. Make one with New.
 type Driver struct {
-	opts      Options
-	env       map[string]string
-	backend   *backend.Backend
-	pulumi    *pulumicli.CLI
-	program   func(*config.Cluster, stacks.Kind, catalog.Options) (pulumi.RunFunc, error)
-	preflight func(context.Context, *config.Cluster, catalog.Options) error
-	// reachGit asks a repository for the preflight, and asked are the accounts that
-	// it has asked.
-	reachGit func(context.Context, handover.Repository) error
-	asked    preflight.Accounts
-	cloud    func(*config.Cluster) cloud.Cloud
-	dial     func(handoff.Values) (kube.Cluster, error)
-	dialHub  func(kubeconfig []byte) (kube.Cluster, error)
-	hub      func(*config.Cluster) (*config.Cluster, error)
-	// probeTimeout is the constant of that name, but in tests.
-	probeTimeout time.Duration
-	now          func() time.Time
-	// secretsKey is of the digests of secrets by which an up is recorded.
-	secretsKey func() (unchanged.Key, error)
+	opts    Options
+	env     map[string]string
+	backend *backend.Backend
+	pulumi  *pulumicli.CLI
+	deps    deps
 	// assumesReach is AssumeReachable.
 	assumesReach bool
-	// turns are those of ups that make clusters.
-	turns *turns
-	// pauses are those of the function of that name, but in tests.
-	pauses []time.Duration
-
-	// pushing serialises pushes to Git: of two at a time to one branch, the
-	// server refuses the second.
+	// asked are the accounts that the preflight has asked, starts those of ups that make clusters, and
+	// pushing serialises pushes to Git.
+	asked   preflight.Accounts
+	starts  *operation.Starts
 	pushing sync.Mutex
+}
+
+// deps are what a driver asks of others. New makes the real ones; tests set theirs.
+type deps struct {
+	// program of a stack, and preflight, which checks what the programs of a cluster will need.
+	program   func(*config.Cluster, stacks.Kind, catalog.Options) (pulumi.RunFunc, error)
+	preflight func(context.Context, *config.Cluster, catalog.Options) error
+	// reachGit asks a repository for the preflight.
+	reachGit func(context.Context, handover.Repository) error
+	// cloud of a cluster.
+	cloud func(*config.Cluster) cloud.Cloud
+	// dial makes clients for a cluster, and dialHub for a hub that others run. loadHub loads the cluster
+	// file of a spoke's hub.
+	dial    func(handoff.Values) (kube.Cluster, error)
+	dialHub func(kubeconfig []byte) (kube.Cluster, error)
+	loadHub func(*config.Cluster) (*config.Cluster, error)
+	// secretsKey is of the digests of secrets by which an up is recorded.
+	secretsKey func() (unchanged.Key, error)
+	// now is the time.
+	now func() time.Time
+	// probeTimeout is how long a Kubernetes API may take to answer before it counts as unreachable, and
+	// pauses are those before an up is tried again.
+	probeTimeout time.Duration
+	pauses       []time.Duration
 }
 
 // New makes a driver. Besides the options it looks at which backend the CLI is
@@ -99,28 +108,8 @@ func New(o Options) (*Driver, error) {
 		}
 		settings = o.Settings
 	}
-	d := &Driver{
-		opts:      o,
-		env:       o.environment(),
-		program:   o.Programs.Of,
-		preflight: o.Programs.Preflight,
-		now:       time.Now,
-		turns:     newTurns(runtime.NumCPU()),
-	}
-	d.secretsKey = sync.OnceValues(func() (unchanged.Key, error) {
-		secret, err := d.planSecret()
-		if err != nil {
-			return unchanged.Key{}, err
-		}
-		return unchanged.NewKey(secret, backend.Identity(o.BackendURL, o.base()))
-	})
-	d.reachGit = handover.Reach
-	d.cloud = func(c *config.Cluster) cloud.Cloud { return o.Clouds.Of(c, d.pulumi) }
-	d.dial = d.connect
-	d.dialHub = func(kubeconfig []byte) (kube.Cluster, error) { return kube.ConnectWith(kubeconfig, d.env) }
-	d.hub = config.LoadHub
-	d.probeTimeout = probeTimeout
-	d.pauses = pauses()
+	d := &Driver{opts: o, env: o.environment(), starts: operation.NewStarts(runtime.NumCPU())}
+	d.deps = d.realDeps()
 	d.pulumi = pulumicli.New(pulumicli.Options{
 		WorkDir: o.WorkDir, Settings: settings, Env: d.env, Getenv: o.lookupEnv, Home: o.PulumiHome, Secrets: o.SecretsProvider,
 		Command: o.Command, Grace: o.CancelGrace, Note: o.Observer.Note,
@@ -148,24 +137,32 @@ func (d *Driver) Hurry() { d.pulumi.Hurry() }
 // that was told to cancel, and to hurry, and cannot wait.
 func (d *Driver) Abandon() { d.pulumi.Abandon() }
 
-// probeTimeout is how long a Kubernetes API may take to answer before it counts
-// as unreachable: a control plane that restarts is back well before.
-const probeTimeout = 30 * time.Second
-
-// pauses before an up is tried again whose causes were all transient: enough
-// for a cloud that throttles, or an API server that restarts, and short enough
-// for people who wait.
-func pauses() []time.Duration { return []time.Duration{5 * time.Second, 20 * time.Second} }
-
-func (d *Driver) connect(values handoff.Values) (kube.Cluster, error) {
-	k, err := kube.Connect(values, d.env)
-	if missing := new(handoff.MissingPluginError); errors.As(err, &missing) {
-		err = &fault.Error{What: missing.Error(), Err: missing}
+// realDeps are those that are not of tests.
+func (d *Driver) realDeps() deps {
+	return deps{
+		program:   d.opts.Programs.Of,
+		preflight: d.opts.Programs.Preflight,
+		reachGit:  handover.Reach,
+		cloud:     func(c *config.Cluster) cloud.Cloud { return d.opts.Clouds.Of(c, d.pulumi) },
+		dial:      func(values handoff.Values) (kube.Cluster, error) { return connect.Dial(values, d.env) },
+		dialHub:   func(kubeconfig []byte) (kube.Cluster, error) { return kube.ConnectWith(kubeconfig, d.env) },
+		loadHub:   config.LoadHub,
+		secretsKey: sync.OnceValues(func() (unchanged.Key, error) {
+			secret, err := approval.Secret(d.opts.lookupEnv)
+			if err != nil {
+				return unchanged.Key{}, err
+			}
+			return unchanged.NewKey(secret, backend.Identity(d.opts.BackendURL, d.opts.base()))
+		}),
+		now: time.Now,
+		// A control plane that restarts is back well before.
+		probeTimeout: 30 * time.Second,
+		// They are enough for a cloud that throttles, or an API server that restarts, and short enough
+		// for people who wait.
+		pauses: []time.Duration{5 * time.Second, 20 * time.Second},
 	}
-	return k, err
 }
 
-// noter tells the observer what people should know of a stack.
-func (d *Driver) noter(stack string) func(string) {
-	return func(message string) { d.opts.Observer.Note(stack, message) }
-}
+// AssumeReachable has the driver's ups go on where the API of a cluster seems to be out of
+// reach, for networks with ways that this machine does not see.
+func (d *Driver) AssumeReachable() { d.assumesReach = true }

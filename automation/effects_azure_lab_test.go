@@ -13,6 +13,7 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/automation/preview"
 	"tombolo/config"
 	"tombolo/stacks"
 	coreazure "tombolo/stacks/core/azure"
@@ -184,25 +185,27 @@ func TestEffectsInAzure(t *testing.T) {
 	_, err := b.up()
 	assert.NilError(t, err)
 	seen := &planWitness{}
-	b.opts.Observer, b.program = seen, unrefused
-	_, err = b.previewStack(t.Context(), b.cluster, stacks.Core, PreviewOptions{}, programs.Options{}, true)
+	b.opts.Observer, b.deps.program = seen, unrefused
+	_, err = b.previewer().Once(t.Context(), b.cluster, stacks.Core, preview.Options{}, true)
 	assert.NilError(t, err)
 	assert.Equal(t, len(seen.steps), 0, "nothing is changed: %q", seen.steps)
 	for _, test := range azureEffects() {
 		t.Run(test.name, func(t *testing.T) {
 			changed := azureFile(t, "azure-full")
 			test.change(changed)
-			told, _, err := b.possible(t.Context(), changed)
+			told, err := b.FileChanges(t.Context(), changed)
+			assert.NilError(t, err)
+			err = told.Problems(changed).Err()
 			assert.Check(t, is.Equal(err != nil, test.effect.Refused()), "%v", err)
 			for _, path := range test.paths {
 				i := slices.IndexFunc(told, func(c config.Change) bool { return c.Path == path })
 				assert.Check(t, i >= 0 && told[i].Effect == test.effect, "%s is not told as %s: %v", path, test.effect, told)
 			}
 			seen.steps = nil
-			if b.program = unrefused; !test.effect.Refused() {
-				b.program = programs.Of
+			if b.deps.program = unrefused; !test.effect.Refused() {
+				b.deps.program = programs.Of
 			}
-			_, err = b.previewStack(t.Context(), changed, stacks.Core, PreviewOptions{}, programs.Options{}, true)
+			_, err = b.previewer().Once(t.Context(), changed, stacks.Core, preview.Options{}, true)
 			assert.NilError(t, err)
 			for _, want := range test.steps {
 				assert.Check(t, slices.Contains(seen.steps, want), "no %q among %q", want, seen.steps)

@@ -34,7 +34,7 @@ func newExternalFleet(t *testing.T, onHub ...string) *fleet {
 	t.Helper()
 	f := newFleet(t, onHub...)
 	f.opts.Env["TOMBOLO_HUB_TOKEN"] = "t0ken"
-	f.dialHub = func(kubeconfig []byte) (kube.Cluster, error) {
+	f.deps.dialHub = func(kubeconfig []byte) (kube.Cluster, error) {
 		assert.Check(t, strings.Contains(string(kubeconfig), "token: t0ken"))
 		return f.clusters["mgmt"], nil
 	}

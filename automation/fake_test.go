@@ -430,7 +430,7 @@ func newBench(t *testing.T) *bench {
 		Env:        map[string]string{"AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SESSION_TOKEN": "", reach.AddressesVariable: "any"},
 	})
 	assert.NilError(t, err)
-	d.program = func(c *config.Cluster, k stacks.Kind, o catalog.Options) (pulumi.RunFunc, error) {
+	d.deps.program = func(c *config.Cluster, k stacks.Kind, o catalog.Options) (pulumi.RunFunc, error) {
 		if o.Placeholders {
 			b.placeholders = append(b.placeholders, stacks.Name(c.Name, k))
 		}
@@ -442,10 +442,10 @@ func newBench(t *testing.T) *bench {
 		}
 		return func(*pulumi.Context) error { return nil }, nil
 	}
-	d.preflight = func(context.Context, *config.Cluster, catalog.Options) error { return b.missing }
-	d.reachGit = func(context.Context, handover.Repository) error { return nil }
+	d.deps.preflight = func(context.Context, *config.Cluster, catalog.Options) error { return b.missing }
+	d.deps.reachGit = func(context.Context, handover.Repository) error { return nil }
 	b.cloud = inFakeCloud(d)
-	d.dial = func(handoff.Values) (kube.Cluster, error) { return kubetest.ArgoCD(t), nil }
+	d.deps.dial = func(handoff.Values) (kube.Cluster, error) { return kubetest.ArgoCD(t), nil }
 	b.Driver = d
 	return b
 }

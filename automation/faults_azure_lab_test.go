@@ -29,7 +29,7 @@ func TestFaultsOfAzureAreRetried(t *testing.T) {
 	tier.Short(t, "Azure's faults that go away cost another try and make nothing twice")
 	t.Parallel()
 	b := newAzureBench(t, azureFile(t, "azure-full"))
-	b.pauses = make([]time.Duration, 10)
+	b.deps.pauses = make([]time.Duration, 10)
 	b.refuse = map[string]error{
 		azureAssignment: &arm.Error{Status: 400, Code: "PrincipalNotFound", Message: "Principal 1 does not exist in the directory 2."},
 		azureCredential: &arm.Error{

@@ -73,7 +73,7 @@ func newFaultBenchOf(t *testing.T, account string) *faultBench {
 	assert.NilError(t, err)
 	t.Cleanup(cloud.Close)
 	d.env["PULUMI_DEBUG_PROVIDERS"] = "aws:" + serveStandIn(t, cloud)
-	d.pauses = []time.Duration{time.Millisecond, time.Millisecond}
+	d.deps.pauses = []time.Duration{time.Millisecond, time.Millisecond}
 	return &faultBench{Driver: d, t: t, seen: seen, cloud: cloud, given: cloud.Inventory()}
 }
 
@@ -284,7 +284,7 @@ func TestDestroyAfterALostAnswer(t *testing.T) {
 	tier.Short(t, "what was adopted is destroyed in the right order")
 	t.Parallel()
 	b := newFaultBench(t)
-	b.pauses = nil
+	b.deps.pauses = nil
 	b.fault(standin.Fault{Kind: standin.FaultAnswerLost, Operation: "create", Type: "Subnet"})
 	if _, err := b.Up(t.Context(), demo(), UpOptions{Force: true}); err == nil || !strings.Contains(err.Error(), "request send failed") {
 		t.Fatalf("error %v", err)
@@ -351,7 +351,7 @@ func TestFaultsOfPreviews(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			b := newFaultBench(t)
-			b.program = func(*config.Cluster, stacks.Kind, programs.Options) (pulumi.RunFunc, error) { return zones, nil }
+			b.deps.program = func(*config.Cluster, stacks.Kind, programs.Options) (pulumi.RunFunc, error) { return zones, nil }
 			_, err := b.Up(t.Context(), demo(), UpOptions{Force: true})
 			assert.NilError(t, err)
 			b.fault(throttled)
@@ -373,7 +373,7 @@ func TestAnswersLostAndNobodyThere(t *testing.T) {
 	tier.Short(t, "what nobody confirms is not taken for made")
 	t.Parallel()
 	b := newFaultBench(t)
-	b.pauses = nil
+	b.deps.pauses = nil
 	b.fault(standin.Fault{Kind: standin.FaultServerError, Operation: "create", Type: "Role", Count: 4})
 	b.fault(standin.Fault{Kind: standin.FaultServerError, Operation: "read", Type: "Role", Count: 8})
 	if _, err := b.Up(t.Context(), demo(), UpOptions{Force: true}); err == nil || !strings.Contains(err.Error(), "exceeded maximum number of attempts") {

@@ -21,6 +21,7 @@ import (
 	"tombolo/automation/argocd"
 	"tombolo/automation/backend"
 	"tombolo/automation/fault"
+	"tombolo/automation/hubs"
 	"tombolo/automation/kube"
 	"tombolo/automation/kube/kubetest"
 	"tombolo/config"
@@ -42,9 +43,9 @@ func argoCluster(name, hub string) *config.Cluster {
 func newFleet(t *testing.T, onHub ...string) *fleet {
 	t.Helper()
 	f := &fleet{bench: newBench(t), clusters: map[string]kube.Cluster{}}
-	f.probeTimeout = 10 * time.Millisecond
-	f.dial = func(v handoff.Values) (kube.Cluster, error) { return f.clusters[v.ClusterName], nil }
-	f.hub = func(c *config.Cluster) (*config.Cluster, error) { return argoCluster(c.Hub(), ""), nil }
+	f.deps.probeTimeout = 10 * time.Millisecond
+	f.deps.dial = func(v handoff.Values) (kube.Cluster, error) { return f.clusters[v.ClusterName], nil }
+	f.deps.loadHub = func(c *config.Cluster) (*config.Cluster, error) { return argoCluster(c.Hub(), ""), nil }
 	f.clusters["mgmt"] = kubetest.ArgoCD(t, append(onHub, kubetest.Registration("mgmt", ""), kubetest.Registration("spoke", ""))...)
 	f.clusters["spoke"] = kubetest.ArgoCD(t)
 	for _, name := range []string{"mgmt", "spoke"} {
@@ -166,7 +167,7 @@ func TestDestroyLeavesAnotherOwnersRegistration(t *testing.T) {
 	assert.NilError(t, err)
 	f.cli.during = func(operation string) {
 		st := &backend.State{Deployment: f.cli.states["spoke-bootstrap"]}
-		if _, has := registrationOf(st, "spoke"); operation == "destroy spoke-bootstrap" && has {
+		if _, has := hubs.RegistrationOf(st, "spoke"); operation == "destroy spoke-bootstrap" && has {
 			t.Error("the destruction would delete the other owner's registration")
 		}
 	}
@@ -289,10 +290,6 @@ func TestUpMakesARegistrationWhole(t *testing.T) {
 	assert.NilError(t, err)
 	want := []string{"up spoke-core", "refresh spoke-bootstrap", "up spoke-bootstrap"}
 	assert.DeepEqual(t, f.cli.operations(), want)
-	registration, _ := registrationOf(&backend.State{Deployment: deployment}, "spoke")
-	if c := argoCluster("spoke", "mgmt"); lacks(map[string]string{"wave": "0"}, registration, c) {
-		t.Error("a label that the file has no more is missed")
-	}
 }
 
 func TestPreviewOfASpokeBeforeItsHub(t *testing.T) {
@@ -315,7 +312,7 @@ func TestProbeSaysWhoIsRefused(t *testing.T) {
 func TestDestroyInterruptedAtTheProbe(t *testing.T) {
 	f := newFleet(t)
 	silent(f.clusters["spoke"])
-	f.probeTimeout = time.Minute
+	f.deps.probeTimeout = time.Minute
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if _, err := f.Destroy(ctx, argoCluster("spoke", "mgmt"), DestroyOptions{}); !errors.Is(err, context.DeadlineExceeded) {
@@ -325,12 +322,12 @@ func TestDestroyInterruptedAtTheProbe(t *testing.T) {
 
 func TestSiteOfASpoke(t *testing.T) {
 	f := newFleet(t)
-	s, err := f.site(t.Context(), argoCluster("spoke", "mgmt"))
+	s, err := f.hubs().Site(t.Context(), argoCluster("spoke", "mgmt"))
 	assert.NilError(t, err)
 	if s.Own.Client != f.clusters["spoke"].Client || s.At.Client != f.clusters["mgmt"].Client {
 		t.Errorf("the site is %+v", s)
 	}
-	if s, err = f.site(t.Context(), argoCluster("mgmt", "")); err != nil || s.At.Client != s.Own.Client {
+	if s, err = f.hubs().Site(t.Context(), argoCluster("mgmt", "")); err != nil || s.At.Client != s.Own.Client {
 		t.Errorf("the hub's is %+v, %v", s, err)
 	}
 }

@@ -106,10 +106,10 @@ func newAzureBench(t *testing.T, c *config.Cluster) *azureBench {
 	for name, value := range map[string]string{"TOMBOLO_AZURE_MANAGER": manager.URL, "ARM_USE_MSI": "true"} {
 		d.env[name], d.opts.Env[name] = value, value // the CLI's and the driver's own
 	}
-	d.pauses = []time.Duration{time.Millisecond, time.Millisecond}
-	d.cloud = func(*config.Cluster) cloud.Cloud { return azure.Cloud{Pulumi: d.pulumi} }
-	d.dial = func(handoff.Values) (kube.Cluster, error) { return kubetest.ArgoCD(t), nil }
-	d.program = func(c *config.Cluster, k stacks.Kind, o programs.Options) (pulumi.RunFunc, error) {
+	d.deps.pauses = []time.Duration{time.Millisecond, time.Millisecond}
+	d.deps.cloud = func(*config.Cluster) cloud.Cloud { return azure.Cloud{Pulumi: d.pulumi} }
+	d.deps.dial = func(handoff.Values) (kube.Cluster, error) { return kubetest.ArgoCD(t), nil }
+	d.deps.program = func(c *config.Cluster, k stacks.Kind, o programs.Options) (pulumi.RunFunc, error) {
 		if k == stacks.Bootstrap {
 			return func(*pulumi.Context) error { return nil }, nil
 		}

@@ -265,10 +265,10 @@ func (v *victim) driver(t *testing.T, o Observer) *Driver {
 		SecretsProvider: v.env["TOMBOLO_LAB_SECRETS"],
 	})
 	assert.NilError(t, err)
-	d.preflight = nothingMissing
+	d.deps.preflight = nothingMissing
 	inRoomyCloud(d)
-	d.program = landscape
-	d.dial = func(handoff.Values) (kube.Cluster, error) { return kubetest.ArgoCD(t), nil }
+	d.deps.program = landscape
+	d.deps.dial = func(handoff.Values) (kube.Cluster, error) { return kubetest.ArgoCD(t), nil }
 	return d
 }
 
@@ -312,6 +312,6 @@ func (a aloud) EngineEvent(_ string, e events.EngineEvent) {
 // inRoomyCloud has the driver ask such a cloud.
 func inRoomyCloud(d *Driver) *roomyCloud {
 	r := &roomyCloud{Cloud: aws.Cloud{Pulumi: d.pulumi}}
-	d.cloud = func(*config.Cluster) cloud.Cloud { return r }
+	d.deps.cloud = func(*config.Cluster) cloud.Cloud { return r }
 	return r
 }

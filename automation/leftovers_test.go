@@ -61,7 +61,7 @@ type fakeCloud struct {
 // inFakeCloud has the driver ask such a cloud.
 func inFakeCloud(d *Driver) *fakeCloud {
 	f := &fakeCloud{roomyCloud: roomyCloud{Cloud: aws.Cloud{Pulumi: d.pulumi}}}
-	d.cloud = func(*config.Cluster) cloud.Cloud { return f }
+	d.deps.cloud = func(*config.Cluster) cloud.Cloud { return f }
 	return f
 }
 

@@ -45,9 +45,8 @@ func TestUpStartsNoNeedlessProcess(t *testing.T) {
 	_, err = b.Up(t.Context(), demo(), UpOptions{Previewed: true})
 	assert.NilError(t, err)
 	want := []string{
-		"stack export demo-core",                                  // what the live cluster was made from
-		"stack export demo-bootstrap", "stack tag demo-bootstrap", // whether an up is recorded
-		"stack export demo-bootstrap", // which addons were turned on
+		"stack export demo-core", "stack export demo-bootstrap", // what is deployed
+		"stack tag demo-bootstrap", // whether an up is recorded
 		"stack export demo-core", "up demo-core", "stack output demo-core",
 		"stack export demo-core", // for the record of the up
 		"stack export demo-bootstrap", "up demo-bootstrap", "stack output demo-bootstrap",
@@ -188,7 +187,7 @@ func TestInterruptionWrapsContextCanceled(t *testing.T) {
 func TestMissingCLI(t *testing.T) {
 	d, err := New(Options{Programs: programs.All(), Clouds: clouds.All(), Root: t.TempDir(), WorkDir: t.TempDir(), Env: map[string]string{"PATH": t.TempDir()}})
 	assert.NilError(t, err)
-	d.preflight = nothingMissing
+	d.deps.preflight = nothingMissing
 	_, err = d.Up(t.Context(), demo(), UpOptions{})
 	var missing *fault.Error
 	if !errors.As(err, &missing) {
@@ -203,7 +202,7 @@ func TestMissingCLI(t *testing.T) {
 func TestMissingProject(t *testing.T) {
 	d, err := New(Options{Programs: programs.All(), Clouds: clouds.All(), Root: t.TempDir(), Command: newFakeCLI()})
 	assert.NilError(t, err)
-	d.preflight = nothingMissing
+	d.deps.preflight = nothingMissing
 	_, err = d.Up(t.Context(), demo(), UpOptions{})
 	if err == nil || !strings.HasSuffix(err.Error(), "has no Pulumi.yaml; run tombolo in the project's directory") {
 		t.Errorf("error is %v", err)

@@ -39,7 +39,7 @@ func twoDrivers(t *testing.T, at string) {
 	})
 	second, err := New(first.opts)
 	assert.NilError(t, err)
-	second.preflight, second.program = nothingMissing, first.program
+	second.deps.preflight, second.deps.program = nothingMissing, first.deps.program
 	inRoomyCloud(second)
 	done := make(chan error, 1)
 	go func() {

@@ -19,7 +19,7 @@ func TestLook(t *testing.T) {
 	b := newBench(t)
 	b.cli.states["demo-core"] = handedOff("demo")
 	k := kubetest.New(t, kubetest.FluxKinds(), infra, repository)
-	b.dial = func(handoff.Values) (kube.Cluster, error) { return k, nil }
+	b.deps.dial = func(handoff.Values) (kube.Cluster, error) { return k, nil }
 	found, err := b.Look(t.Context(), demo())
 	assert.NilError(t, err)
 	if found.Kubernetes == "" || len(found.Checks) == 0 || found.Cause == nil {
@@ -47,7 +47,7 @@ func TestLookAtASilentAPI(t *testing.T) {
 	b.cli.states["demo-core"] = handedOff("demo")
 	k := kubetest.New(t, kubetest.FluxKinds(), infra)
 	kubetest.Fail(k, errors.New("dial tcp 127.0.0.1:6443: connect: connection refused"))
-	b.dial = func(handoff.Values) (kube.Cluster, error) { return k, nil }
+	b.deps.dial = func(handoff.Values) (kube.Cluster, error) { return k, nil }
 	found, err := b.Look(t.Context(), demo())
 	assert.NilError(t, err)
 	if found.Cause == nil || !found.Cause.Unreachable() || !strings.Contains(found.Cause.Message, "connection refused") {

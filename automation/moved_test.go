@@ -61,9 +61,9 @@ func TestStateMovedBeforeAnImport(t *testing.T) {
 				backendtest.Lock(t, b.stateDir, "demo-core", lockOwner(t, 77))
 			}
 		}
-		st, err := b.recovery(demo()).Recover(t.Context(), demo(), "core", nil)
+		st, err := b.runner().Recovery(demo()).Recover(t.Context(), demo(), "core", nil)
 		assert.NilError(t, err)
-		s, err := b.openToRecover(t.Context(), demo(), "core", nil)
+		s, err := b.runner().Recovery(demo()).Open(t.Context(), demo(), "core", nil)
 		assert.NilError(t, err)
 		backendtest.Lock(t, b.stateDir, "demo-core", lockOwner(t, 77))
 		err = s.Import(t.Context(), st, apitype.UntypedDeployment{})
@@ -114,7 +114,7 @@ func TestProtectionIsPutBack(t *testing.T) {
 		assert.NilError(t, err)
 		b.cli.states["demo-core"] = killed.Deployment
 		assert.Check(t, !b.isProtected("demo-core"))
-		st, err := b.recovery(demo()).Recover(t.Context(), demo(), "core", nil)
+		st, err := b.runner().Recovery(demo()).Recover(t.Context(), demo(), "core", nil)
 		assert.NilError(t, err)
 		if !b.isProtected("demo-core") || st.ListsUnprotected() {
 			t.Errorf("the protection stays off: %v", st.Unprotected())

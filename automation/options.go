@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/user"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
@@ -16,37 +18,17 @@ import (
 	"tombolo/automation/approved"
 	"tombolo/automation/backend"
 	"tombolo/automation/cloud"
+	"tombolo/automation/destroy"
 	"tombolo/automation/fault"
+	"tombolo/automation/operation"
 	"tombolo/automation/process"
 	"tombolo/automation/pulumicli"
-	"tombolo/automation/teardown"
 	"tombolo/automation/trace"
-	"tombolo/stacks"
 	"tombolo/stacks/catalog"
 )
 
-// Observer is notified of what a driver does. Calls for one stack come in order;
-// calls for different stacks may come from different goroutines.
-type Observer interface {
-	// StackPlanned is called before an operation whose number of changes is
-	// known from the stack's state.
-	StackPlanned(stack string, changes int)
-	// StackStarted is called before an operation (up, preview, destroy,
-	// refresh) on a stack.
-	StackStarted(stack, operation string)
-	// EngineEvent passes on an event of the Pulumi engine.
-	EngineEvent(stack string, e events.EngineEvent)
-	// StackFinished is called when the operation is over, with the number of
-	// resources by operation (create, update, same, …). The counts are nil
-	// when it failed before it made any.
-	StackFinished(stack string, counts map[string]int, err error)
-	// Waiting says what a verification of a cluster waits for now; "" when it
-	// is over.
-	Waiting(cluster, what string)
-	// Note reports something that people should know, such as what was
-	// recovered from an interrupted run.
-	Note(stack, message string)
-}
+// Observer is notified of what a driver does.
+type Observer = operation.Observer
 
 // Options of a Driver. Root, Programs and Clouds are required.
 type Options struct {
@@ -269,10 +251,6 @@ type UpOptions struct {
 	// nothing else. What differs is an approved.Error.
 	Approved *approved.Cluster
 
-	// may is what the up of a stack may do, as it was compared right before; again says
-	// that a first try has moved the state.
-	may   *allowed
-	again bool
 	// began, if not nil, is called when the up comes to a stack.
 	began func(string)
 }
@@ -288,45 +266,23 @@ type PreviewOptions struct {
 	// taken as unknown, and as unchanged where the state has them. What the preview cannot tell
 	// is whether a secret changes.
 	WithoutSecrets bool
-
-	// secrets has the engine tell the values of secrets, for keyed digests.
-	secrets bool
 }
 
 // DestroyOptions of a destroy.
-type DestroyOptions struct {
-	// Only this stack; both when empty. Core alone is refused while bootstrap
-	// has resources.
-	Only stacks.Kind
-	// Remove the empty stacks from the backend too, with their history.
-	Remove bool
-	// Refresh the state from the cloud first.
-	Refresh bool
-	// Unreachable goes on without a Kubernetes API that does not answer: what is
-	// on the cluster is given up with it. Without, a cluster that does not answer
-	// is left as it is.
-	Unreachable bool
-	// Confirmed says that the cluster's name was given for its destruction. A
-	// protected cluster is refused without.
-	Confirmed bool
-	// Leftovers says what becomes of cloud resources that controllers have left
-	// over, and of finalizers that no controller removes. Default teardown.StopAtLeftovers.
-	Leftovers teardown.LeftoverPolicy
-	// KeepData leaves buckets, file systems and snapshots in the cloud, and
-	// reports each. A claim's volume goes with the claim; it is kept as well when
-	// its reclaim policy is Retain.
-	KeepData bool
-	// DrainTimeout is how long controllers may take to give back the cloud
-	// resources of one kind, and then the cloud to take them away. Default 10m
-	// each.
-	DrainTimeout time.Duration
+type DestroyOptions = destroy.Options
 
-	// guards says that data is kept which no stack has: what guards it stays, too.
-	guards bool
-	// began, if not nil, is called when the destruction comes to a part: drain, or a stack.
-	began func(string)
+// thisProgram is the one that runs, which is read once.
+var thisProgram = sync.OnceValues(approved.ThisProgram)
+
+// Who runs this process, such as alice@laptop; getenv reads a variable of the environment.
+func Who(getenv func(string) string) string {
+	name := getenv("USER")
+	if u, err := user.Current(); name == "" && err == nil {
+		name = u.Username
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return name
+	}
+	return name + "@" + host
 }
-
-// drainPart is the part of a destruction in which the cluster leaves its hub, and its
-// controllers give back what they have in the cloud.
-const drainPart = "drain"

@@ -7,7 +7,11 @@ import (
 	"maps"
 	"slices"
 
+	"tombolo/automation/adoption"
+	"tombolo/automation/approval"
+	"tombolo/automation/approved"
 	"tombolo/automation/backend"
+	"tombolo/automation/connect"
 	"tombolo/automation/fault"
 	"tombolo/automation/pulumicli"
 	"tombolo/config"
@@ -15,83 +19,30 @@ import (
 	"tombolo/stacks/handoff"
 )
 
+// This file answers what people ask about clusters. It changes nothing but locks that are removed on purpose.
+
+// Output is one output of a stack.
+type Output = connect.Output
+
 // Outputs returns what core hands off. It is a fault.Error when the
 // cluster has no core yet.
 func (d *Driver) Outputs(ctx context.Context, c *config.Cluster) (handoff.Values, error) {
-	outputs, err := d.StackOutputs(ctx, c, stacks.Core)
-	if err != nil {
-		return handoff.Values{}, err
-	}
-	plain := map[string]any{}
-	for k, o := range outputs {
-		plain[k] = o.Value
-	}
-	values, err := handoff.FromOutputs(plain)
-	if err != nil {
-		return handoff.Values{}, &fault.Error{
-			What:   fmt.Sprintf("outputs of stack %s: %v", stacks.Name(c.Name, stacks.Core), err),
-			Remedy: fmt.Sprintf("run `tombolo up %s` with this version of tombolo", c.Name),
-			Err:    err,
-		}
-	}
-	values.By = c.Cloud
-	return values, nil
-}
-
-// Output is one output of a stack.
-type Output struct {
-	// Value in plain text, secrets too.
-	Value any
-	// Secret says that the value must not be shown unasked.
-	Secret bool
+	return d.connector().Outputs(ctx, c)
 }
 
 // StackOutputs returns all outputs of one of the cluster's stacks.
 func (d *Driver) StackOutputs(ctx context.Context, c *config.Cluster, k stacks.Kind) (map[string]Output, error) {
-	stack := stacks.Name(c.Name, k)
-	st, err := d.backend.State(ctx, stack)
-	if err != nil {
-		return nil, err
-	}
-	if len(st.Outputs()) == 0 {
-		return nil, &fault.Error{
-			What:   fmt.Sprintf("stack %s has no outputs: it was not deployed yet", stack),
-			Remedy: fmt.Sprintf("run `%s %s`", upCommand(k), c.Name),
-		}
-	}
-	if backend.IsSpecial(st.Outputs()) {
-		return d.decryptedOutputs(ctx, stack)
-	}
-	out := map[string]Output{}
-	for key, v := range st.Outputs() {
-		out[key] = Output{Value: v}
-	}
-	return out, nil
+	return d.connector().StackOutputs(ctx, c, k)
 }
 
-// upCommand makes a stack of the kind.
-func upCommand(k stacks.Kind) string {
-	if k == stacks.Pipelines {
-		return "tombolo pipelines up"
+// Deployed says whether core of the cluster has outputs.
+func (d *Driver) Deployed(ctx context.Context, c *config.Cluster) (bool, error) {
+	_, err := d.StackOutputs(ctx, c, stacks.Core)
+	var missing *fault.Error
+	if errors.As(err, &missing) {
+		return false, nil
 	}
-	return "tombolo up"
-}
-
-// decryptedOutputs asks the CLI, which can decrypt secrets.
-func (d *Driver) decryptedOutputs(ctx context.Context, stack string) (map[string]Output, error) {
-	ws, err := d.pulumi.Reading(ctx)
-	if err != nil {
-		return nil, err
-	}
-	outputs, err := ws.StackOutputs(ctx, stack)
-	if err != nil {
-		return nil, d.pulumi.Failure(ctx, pulumicli.Failed{Stack: stack, Operation: "read the outputs of", Err: err})
-	}
-	out := make(map[string]Output, len(outputs))
-	for key, v := range outputs {
-		out[key] = Output{Value: v.Value, Secret: v.Secret}
-	}
-	return out, nil
+	return err == nil, err
 }
 
 // Kubeconfig returns a kubeconfig for the cluster. It holds no credentials:
@@ -106,6 +57,18 @@ func (d *Driver) Kubeconfig(ctx context.Context, c *config.Cluster) ([]byte, err
 		return nil, fmt.Errorf("kubeconfig of cluster %s: %w", c.Name, err)
 	}
 	return kubeconfig, nil
+}
+
+// ChannelAddress is the address of the platform's channel that a cluster's file names, which is a
+// secret: no error holds any of it. It is read from where the file says, and nothing else is.
+func (d *Driver) ChannelAddress(ctx context.Context, c *config.Cluster) (string, error) {
+	return d.opts.Programs.ChannelAddress(c, d.opts.Env, d.connector().Kept(ctx, c))
+}
+
+// Describe reads a managed cluster that others own: the one that kubernetes.existing of the
+// file names, in the file's region. It changes nothing. The file's account is not looked at.
+func (d *Driver) Describe(ctx context.Context, c *config.Cluster) (adoption.Cluster, error) {
+	return d.deps.cloud(c).Describe(ctx, c)
 }
 
 // ClusterInfo is a cluster file with what the backend knows of its stacks.
@@ -148,12 +111,30 @@ func (d *Driver) List(ctx context.Context, dir string) ([]ClusterInfo, error) {
 	return out, nil
 }
 
-// Deployed says whether core of the cluster has outputs.
-func (d *Driver) Deployed(ctx context.Context, c *config.Cluster) (bool, error) {
-	_, err := d.StackOutputs(ctx, c, stacks.Core)
-	var missing *fault.Error
-	if errors.As(err, &missing) {
-		return false, nil
+// InstallPlugins installs the plugins of the engine that are missing, and returns all
+// that the stacks of the clusters need; without clusters, of any cluster. Operations do so
+// themselves; a machine that is to work without the internet has them installed before.
+func (d *Driver) InstallPlugins(ctx context.Context, clusters []*config.Cluster, o pulumicli.PluginOptions) (pulumicli.InstalledPlugins, error) {
+	for _, c := range clusters {
+		o.Only = append(o.Only, d.runner().Plugins(c)...)
 	}
-	return err == nil, err
+	slices.Sort(o.Only)
+	o.Only = slices.Compact(o.Only)
+	return d.pulumi.InstallPlugins(ctx, o)
 }
+
+// Locks returns the locks on a cluster's stacks, on one of them when only is given.
+func (d *Driver) Locks(ctx context.Context, c *config.Cluster, only stacks.Kind) ([]backend.Lock, error) {
+	if only != "" {
+		return d.backend.Locks(ctx, stacks.Name(c.Name, only))
+	}
+	return d.backend.Locks(ctx, stacks.Names(c.Name)...)
+}
+
+// Unlock removes a lock that Locks returned, as backend.Backend.Unlock does.
+func (d *Driver) Unlock(ctx context.Context, l backend.Lock, ownerIsGone bool) error {
+	return d.backend.Unlock(ctx, l, ownerIsGone)
+}
+
+// PlanFiles is the beginning of a cluster's plan: the digests of its file and its hub's.
+func PlanFiles(c *config.Cluster) (approved.Cluster, error) { return approval.Files(c) }

@@ -2,8 +2,10 @@ package automation
 
 import (
 	"context"
-	"errors"
 
+	"tombolo/automation/destroy"
+	"tombolo/automation/preview"
+	"tombolo/automation/step"
 	"tombolo/config"
 	"tombolo/stacks"
 	"tombolo/stacks/catalog"
@@ -13,47 +15,44 @@ import (
 // a cluster: with recovery before, and further tries after what goes away by itself.
 func (d *Driver) UpPipelines(ctx context.Context, a *config.Account, o UpOptions) (Result, error) {
 	c := a.Cluster()
-	run := d.begin(c)
-	if _, err := d.pulumi.Program(ctx); err != nil {
-		return run.end(err)
-	}
-	if err := errors.Join(d.backend.RequireSpace(), d.backend.Mend(ctx, pipelinesStack(a))); err != nil {
-		return run.end(err)
-	}
-	r, err := d.upStack(ctx, c, stacks.Pipelines, o, predictions{}, false)
-	run.add(r)
-	return run.end(err)
+	r := d.newRun(c)
+	r.begin()
+	s := &stackUp{driver: d, cluster: c, kind: stacks.Pipelines, options: o}
+	return r.end(step.Run(ctx, []step.Step{
+		{Name: "find the Pulumi CLI", Do: func(ctx context.Context) error { _, err := d.pulumi.Program(ctx); return err }},
+		{Name: "mend the state", Do: func(ctx context.Context) error { return d.mend(ctx, []string{s.name()}) }},
+		{Name: string(stacks.Pipelines), Part: true, Do: func(ctx context.Context) error {
+			result, err := s.do(ctx)
+			r.add(result)
+			return err
+		}},
+	}, nil))
 }
 
 // PreviewPipelines shows what UpPipelines would do, and writes nothing.
 func (d *Driver) PreviewPipelines(ctx context.Context, a *config.Account, o PreviewOptions) (Result, error) {
-	c := a.Cluster()
-	run := d.begin(c)
-	r, _, err := d.previewAny(ctx, c, stacks.Pipelines, o, catalog.Options{})
-	run.add(r)
-	return run.end(err)
+	r := d.newRun(a.Cluster())
+	r.begin()
+	seen, err := d.previewer().Stack(ctx, r.cluster, stacks.Pipelines, preview.Options{Refresh: o.Refresh, WithoutSecrets: o.WithoutSecrets, States: o.Plan}, catalog.Options{})
+	r.add(seen.Result)
+	return r.end(err)
 }
 
 // DestroyPipelines deletes the roles. A stack that does not exist is left out of the
-// result. Of the options, those count that are about every stack.
+// result. Only the options that are about every stack count.
 func (d *Driver) DestroyPipelines(ctx context.Context, a *config.Account, o DestroyOptions) (Result, error) {
 	c := a.Cluster()
-	run := d.begin(c)
-	if err := refuseProtected(c, o); err != nil {
-		return run.end(err)
-	}
-	if err := errors.Join(d.backend.RequireSpace(), d.backend.Mend(ctx, pipelinesStack(a))); err != nil {
-		return run.end(err)
-	}
-	s, r, err := d.destroyStack(ctx, c, stacks.Pipelines, o, nil)
-	if err == nil && s != nil {
-		// No controller has made anything that could be left over.
-		if err = s.forget(ctx); err == nil {
-			r, err = s.removed(ctx, r, o)
-		}
-	}
-	run.add(r)
-	return run.end(err)
+	r := d.newRun(c)
+	r.begin()
+	return r.end(step.Run(ctx, []step.Step{
+		{Name: "refuse a protected account", Do: func(context.Context) error { return destroy.RefuseProtected(c, o) }},
+		{Name: "mend the state", Do: func(ctx context.Context) error { return d.mend(ctx, []string{stacks.Name(c.Name, stacks.Pipelines)}) }},
+		{Name: string(stacks.Pipelines), Part: true, Do: func(ctx context.Context) error {
+			result, err := d.destroyer().Pipelines(ctx, c, o)
+			r.add(result)
+			return err
+		}},
+	}, nil))
 }
 
 // PipelinesOutputs are the ARNs of the roles. It is a fault.Error when they were not
@@ -61,5 +60,3 @@ func (d *Driver) DestroyPipelines(ctx context.Context, a *config.Account, o Dest
 func (d *Driver) PipelinesOutputs(ctx context.Context, a *config.Account) (map[string]Output, error) {
 	return d.StackOutputs(ctx, a.Cluster(), stacks.Pipelines)
 }
-
-func pipelinesStack(a *config.Account) string { return stacks.Name(a.Name, stacks.Pipelines) }

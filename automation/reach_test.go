@@ -76,13 +76,13 @@ func TestAddressesThatAreNone(t *testing.T) {
 	assert.ErrorContains(t, err, `read TOMBOLO_ADDRESSES: "home" is no address`)
 }
 
-// TestLiveClusterIsAsked: of a cluster that is there a connection decides, unless the up
+// TestLiveClusterIsAsked: a connection decides where a cluster is there, unless the up
 // changes who is let in.
 func TestLiveClusterIsAsked(t *testing.T) {
 	b := outside(t, "10.8.0.7")
 	c := demo()
 	c.Kubernetes.Endpoint = config.Endpoint{PrivateCIDRs: []string{"10.8.0.0/16"}}
-	j, err := b.judgeReach(t.Context(), c, &backend.State{Deployment: apitype.DeploymentV3{
+	j, err := b.reach().Judge(t.Context(), c, &backend.State{Deployment: apitype.DeploymentV3{
 		Resources: []apitype.ResourceV3{{
 			URN: "urn:pulumi:demo-core::tombolo::pulumi:pulumi:Stack::tombolo-demo-core", Type: "pulumi:pulumi:Stack",
 			Outputs: map[string]any{"clusterEndpoint": "https://127.0.0.1:1", "clusterCa": "Q0E="},
@@ -91,6 +91,6 @@ func TestLiveClusterIsAsked(t *testing.T) {
 	assert.NilError(t, err)
 	assert.Check(t, is.Equal(j.Verdict, reach.Unreachable))
 	assert.Check(t, is.Contains(j.Words("demo"), "does not answer this machine: the connection was refused"))
-	assert.Check(t, changesEndpoint(config.Changes{{Path: "tags"}, {Path: "kubernetes.endpoint.privateCidrs"}}))
-	assert.Check(t, !changesEndpoint(config.Changes{{Path: "tags"}}))
+	assert.Check(t, reach.ChangesEndpoint(config.Changes{{Path: "tags"}, {Path: "kubernetes.endpoint.privateCidrs"}}))
+	assert.Check(t, !reach.ChangesEndpoint(config.Changes{{Path: "tags"}}))
 }

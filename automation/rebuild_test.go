@@ -172,8 +172,8 @@ func TestRebuildGoesOnWithoutControlPlane(t *testing.T) {
 	b.cli.fail, b.cli.calls = map[string]failure{}, nil
 	k := kubetest.ArgoCD(t)
 	silent(k)
-	b.probeTimeout = 10 * time.Millisecond
-	b.dial = func(handoff.Values) (kube.Cluster, error) { return k, nil }
+	b.deps.probeTimeout = 10 * time.Millisecond
+	b.deps.dial = func(handoff.Values) (kube.Cluster, error) { return k, nil }
 	_, err = b.rebuild(t.Context(), c, RebuildOptions{}, nil)
 	assert.NilError(t, err)
 	assert.DeepEqual(t, b.cli.operations(), wholeRebuild[1:])
@@ -270,8 +270,8 @@ func TestRebuildRefusals(t *testing.T) {
 			given: func(b *bench, _ *config.Cluster) {
 				k := kubetest.ArgoCD(t)
 				silent(k)
-				b.probeTimeout = 10 * time.Millisecond
-				b.dial = func(handoff.Values) (kube.Cluster, error) { return k, nil }
+				b.deps.probeTimeout = 10 * time.Millisecond
+				b.deps.dial = func(handoff.Values) (kube.Cluster, error) { return k, nil }
 			},
 			want: "destroy demo: the Kubernetes API does not answer",
 		},

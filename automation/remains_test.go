@@ -4,9 +4,8 @@ import (
 	"errors"
 	"testing"
 
-	"gotest.tools/v3/assert"
-
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"gotest.tools/v3/assert"
 
 	"tombolo/automation/teardown"
 )

@@ -1,14 +1,11 @@
 package automation
 
 import (
-	"fmt"
 	"time"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
-
 	"tombolo/automation/approved"
-	"tombolo/automation/fault"
-	"tombolo/automation/teardown"
+	"tombolo/automation/lastup"
+	"tombolo/automation/operation"
 	"tombolo/config"
 	"tombolo/stacks"
 )
@@ -31,63 +28,15 @@ type Result struct {
 	Duration time.Duration `json:"duration"`
 }
 
-// StackResult is what an operation on one stack did.
-type StackResult struct {
-	// Stack is the stack's name, such as demo-core.
-	Stack string `json:"stack"`
-	// Kind of the stack.
-	Kind stacks.Kind `json:"kind"`
-	// Operation: up, preview or destroy.
-	Operation string `json:"operation"`
-	// Changes counts the stack's resources by what happened to them.
-	Changes Changes `json:"changes"`
-	// Duration of the engine's operation.
-	Duration time.Duration `json:"duration"`
-	// Outputs of the stack after up; secrets are shown as "[secret]".
-	Outputs map[string]any `json:"outputs,omitempty"`
-	// Placeholders says that a preview ran with typed unknowns in the place
-	// of core's outputs.
-	Placeholders bool `json:"placeholders,omitempty"`
-	// Removed says that the stack itself was removed from the backend.
-	Removed bool `json:"removed,omitempty"`
-	// Kept are the cloud resources that a destroy left in the cloud on purpose.
-	Kept []teardown.Kept `json:"kept,omitempty"`
+// StackResult is what an operation on one stack did, and Changes counts its resources by what happened
+// to them.
+type (
+	StackResult = operation.StackResult
+	Changes     = operation.Changes
+)
 
-	// Leftovers are the cloud resources that a destroy found besides and deleted, each
-	// with its proof.
-	Leftovers []teardown.Leftover `json:"leftovers,omitempty"`
-
-	// lost are the objects that a plan would take away from under Applications.
-	lost []string
-	// causes are all errors that the engine reported.
-	causes []string
-	// unanswered are creations that failed and may have happened.
-	unanswered []apitype.StepEventMetadata
-	// rootOutputs are the stack's outputs as the engine's events told them, with
-	// secrets masked; nil when they did not.
-	rootOutputs map[string]any
-	// differs says that something did not stay, or would not.
-	differs bool
-	// unseen are the URNs of resources of which a preview did not see all inputs.
-	unseen []string
-	// told is what a preview has told, for a plan.
-	told approved.Preview
-}
-
-// Changes counts resources by operation, with the Pulumi engine's words:
-// create, update, delete, replace, same and so on.
-type Changes map[string]int
-
-// Total is the number of resources that changed, or would change.
-func (c Changes) Total() int {
-	n := 0
-	for op, count := range c {
-		if op != "same" && op != "read" {
-			n += count
-		}
-	}
-	return n
-}
+// LastUp is the up that a cluster is unchanged since.
+type LastUp = lastup.Up
 
 // Stack returns the result of the stack of the given kind.
 func (r Result) Stack(k stacks.Kind) (StackResult, bool) {
@@ -103,13 +52,17 @@ func (r Result) Stack(k stacks.Kind) (StackResult, bool) {
 type run struct {
 	driver  *Driver
 	cluster *config.Cluster
-	start   time.Time
-	result  Result
+	// start is when it began; the zero time while its checks go on.
+	start  time.Time
+	result Result
 }
 
-func (d *Driver) begin(c *config.Cluster) *run {
-	return &run{driver: d, cluster: c, start: d.now(), result: Result{Cluster: c.Name}}
+func (d *Driver) newRun(c *config.Cluster) *run {
+	return &run{driver: d, cluster: c, result: Result{Cluster: c.Name}}
 }
+
+// begin begins to measure.
+func (r *run) begin() { r.start = r.driver.deps.now() }
 
 // add takes the result of a stack that was worked on.
 func (r *run) add(s StackResult) {
@@ -120,14 +73,8 @@ func (r *run) add(s StackResult) {
 
 // end is the result of all, with the error.
 func (r *run) end(err error) (Result, error) {
-	r.result.Duration = r.driver.now().Sub(r.start)
-	return r.result, err
-}
-
-// bothKept is the error of a destruction that failed before bootstrap was destroyed.
-func bothKept(c *config.Cluster, why, remedy string, err error) error {
-	return &fault.Error{
-		Class: fault.Deployment, What: fmt.Sprintf("destroy %s: %s", c.Name, why), Err: err,
-		Remedy: fmt.Sprintf("%s (stacks %s and %s were kept)", remedy, stacks.Name(c.Name, stacks.Bootstrap), stacks.Name(c.Name, stacks.Core)),
+	if !r.start.IsZero() {
+		r.result.Duration = r.driver.deps.now().Sub(r.start)
 	}
+	return r.result, err
 }

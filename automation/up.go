@@ -2,24 +2,19 @@ package automation
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"strings"
-	"sync"
+	"slices"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
-	"github.com/pulumi/pulumi/sdk/v3/go/auto/optup"
-
-	"tombolo/automation/fault"
-	"tombolo/automation/pulumicli"
+	"tombolo/automation/lastup"
+	"tombolo/automation/operation"
+	"tombolo/automation/preview"
+	"tombolo/automation/step"
 	"tombolo/config"
 	"tombolo/stacks"
-	"tombolo/stacks/catalog"
 )
 
 // Up makes the cluster what its file says: core, then bootstrap, which takes
-// core's outputs. Of a cluster that is deployed both are previewed first, at the
-// same time, and a stack that would stay as it is is left alone. It stops at the
+// core's outputs. Both stacks of a deployed cluster are previewed first, at the
+// same time, and a stack that would stay as it is is left alone. Up stops at the
 // first failure and can simply be run again; it tries again itself, twice, when
 // all causes go away by themselves, such as throttling. What was made without an
 // answer is found and adopted.
@@ -28,197 +23,180 @@ import (
 // Placeholders are never used: bootstrap refuses to run without core's
 // outputs.
 func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result, error) {
-	since := d.since(ctx, c, o)
-	if since.all {
-		return d.stay(c, since), nil
+	u := &up{
+		run: d.newRun(c), options: o,
+		core:      &stackUp{driver: d, cluster: c, kind: stacks.Core, options: o},
+		bootstrap: &stackUp{driver: d, cluster: c, kind: stacks.Bootstrap, options: o},
 	}
-	if err := d.prepare(ctx, c); err != nil {
-		return Result{Cluster: c.Name}, err
+	if o.usesRecord() {
+		u.since = d.records().Compare(ctx, c).Parsed(c)
 	}
-	if err := errors.Join(d.backend.RequireSpace(), d.backend.Mend(ctx, stackNames(c)...)); err != nil {
-		return Result{Cluster: c.Name}, err
+	if u.since.Outcome == lastup.AllEqual {
+		return u.leave()
 	}
-	changes, core, err := d.possible(ctx, c)
-	if err != nil {
-		return Result{Cluster: c.Name, FileChanges: changes}, err
-	}
-	if err := d.requireReach(ctx, c, core, changes); err != nil {
-		return Result{Cluster: c.Name}, err
-	}
-	if err := d.requireHub(ctx, c); err != nil {
-		return Result{Cluster: c.Name}, err
-	}
-	ofCore := o
-	if o.Approved != nil { // before anything else is touched
-		if ofCore.may, err = d.requireApproved(ctx, c, stacks.Core, o); err != nil {
-			return Result{Cluster: c.Name}, err
-		}
-	}
-	record, err := d.beginRecord(ctx, c)
-	if err != nil {
-		return Result{Cluster: c.Name}, err
-	}
-	if err := d.awaitTurnedOff(ctx, c); err != nil {
-		return Result{Cluster: c.Name}, err
-	}
-	d.noteEffects(c, changes)
-	run := d.begin(c)
-	run.result.FileChanges = changes
-	found, err := d.predict(ctx, c, o, since)
-	if err != nil {
-		return run.end(err)
-	}
-	begin(o.began, string(stacks.Core))
-	made, err := d.upStack(ctx, c, stacks.Core, ofCore, found, false)
-	if run.add(made); err != nil {
-		return run.end(err)
-	}
-	record.done(ctx, d, made, found[stacks.Core])
-	young := made.Changes["create"] > 0
-	begin(o.began, string(stacks.Bootstrap))
-	bootstrap, err := d.upStack(ctx, c, stacks.Bootstrap, o, found, young)
-	run.add(bootstrap)
-	if err == nil {
-		record.done(ctx, d, bootstrap, found[stacks.Bootstrap])
-		record.end(ctx, d, c)
-	}
-	if err == nil && c.Rebuild == "" && core.Rebuild() != "" {
-		err = d.endRebuild(ctx, c)
-	}
-	return run.end(err)
+	return u.end(step.Run(ctx, u.steps(), o.began))
 }
 
-// prepare finds out before anything starts what will be missing: the CLI, and
-// what the programs need besides the cluster file.
-func (d *Driver) prepare(ctx context.Context, c *config.Cluster) error {
-	if _, err := d.pulumi.Program(ctx); err != nil {
-		return err
-	}
-	if err := d.preflight(ctx, c, catalog.Options{Env: d.opts.Env}); err != nil {
-		return &fault.Error{
-			What:   fmt.Sprintf("up %s: %s", c.Name, strings.ReplaceAll(err.Error(), "\n", "; ")),
-			Remedy: "nothing was started: make it available and run the command again", Err: err,
-		}
-	}
-	return d.requireValues(ctx, c)
+// usesRecord says that the up may leave alone what is unchanged since the last one.
+func (o UpOptions) usesRecord() bool { return !o.Force && o.forecasts() }
+
+// forecasts says that the up finds out itself whether it would change anything.
+func (o UpOptions) forecasts() bool { return !o.Refresh && !o.Previewed && o.Approved == nil }
+
+// up is one under way.
+type up struct {
+	*run
+	options UpOptions
+	// since is what has changed since the last up, and snapshot what the states tell.
+	since    lastup.Diff
+	snapshot snapshot
+	// core and bootstrap are the ups of both stacks, and record that of the whole.
+	core, bootstrap *stackUp
+	record          *lastup.Record
 }
 
-// upStack makes a stack what the cluster file says, unless a preview has found that
-// it would stay as it is, and tries that again. What was previewed is not previewed
-// twice. young says that the cluster was made in this run.
-func (d *Driver) upStack(ctx context.Context, c *config.Cluster, k stacks.Kind, o UpOptions, found predictions, young bool) (StackResult, error) {
-	seen, previewed := found[k]
-	if seen.err != nil || seen.stays {
-		return seen.result, seen.err
+// steps of the up. An up of what was approved compares core before anything is touched, and bootstrap with what
+// core has decided; another one previews both stacks itself, unless that is known already.
+func (u *up) steps() []step.Step {
+	checks := []step.Step{
+		{Name: "check what the programs need", Do: u.prepare},
+		{Name: "mend the states", Do: u.mend},
+		{Name: "read what is deployed", Do: u.read},
+		{Name: "check the way to the Kubernetes API", Do: u.requireReach},
+		{Name: "check the hub", Do: u.requireHub},
 	}
-	o.Plan = o.Plan && !previewed
-	if o.Approved != nil && o.may == nil {
-		var err error
-		if o.may, err = d.requireApproved(ctx, c, k, o); err != nil {
-			return StackResult{}, err
-		}
+	begin := []step.Step{
+		{Name: "forget the last up", Do: u.forget},
+		{Name: "wait for addons that are turned off", Do: u.awaitTurnedOff},
+		{Name: "say what the changes do", Do: u.noteEffects},
 	}
-	if o.may != nil && !o.may.MayChange() {
-		return o.may.stays, nil
+	core := step.Step{Name: string(stacks.Core), Part: true, Do: u.makeCore}
+	bootstrap := step.Step{Name: string(stacks.Bootstrap), Part: true, Do: u.makeBootstrap}
+	end := []step.Step{
+		{Name: "record the up", Do: u.recordUp},
+		{Name: "end the rebuild", Do: u.endRebuild},
 	}
-	return d.retry(ctx, stacks.Name(c.Name, k), young, func(failed string) (StackResult, error) {
-		if failed == "up" {
-			o.Plan, o.Previewed, o.again = false, true, true
-		}
-		return d.tryUp(ctx, c, k, o)
-	})
+	switch {
+	case u.options.Approved != nil:
+		return slices.Concat(checks, []step.Step{{Name: "compare core with the plan", Do: u.core.compare}}, begin,
+			[]step.Step{core, {Name: "compare bootstrap with the plan", Do: u.bootstrap.compare}, bootstrap}, end)
+	case u.options.forecasts():
+		return slices.Concat(checks, begin, []step.Step{{Name: "preview both stacks", Do: u.forecast}, core, bootstrap}, end)
+	}
+	return slices.Concat(checks, begin, []step.Step{core, bootstrap}, end)
 }
 
-func (d *Driver) tryUp(ctx context.Context, c *config.Cluster, k stacks.Kind, o UpOptions) (StackResult, error) {
-	st, err := d.recovery(c).Recover(ctx, c, k, nil)
-	if err != nil {
-		return StackResult{}, err
+// leave is the result of an up that has nothing to do.
+func (u *up) leave() (Result, error) {
+	u.begin()
+	for _, k := range stacks.Kinds() {
+		u.add(u.since.Result(u.cluster, k))
 	}
-	exists := st != nil
-	begun := func() {}
-	if k == stacks.Core && st.Resources() == 0 {
-		begun = d.turns.take(ctx)
-		defer begun()
+	u.result.UnchangedSince = &u.since.Last
+	u.driver.opts.Observer.Note(u.cluster.Name, "unchanged since the "+u.since.Last.String())
+	return u.end(nil)
+}
+
+func (u *up) prepare(ctx context.Context) error { return u.driver.prepare(ctx, u.cluster) }
+
+func (u *up) mend(ctx context.Context) error { return u.driver.mend(ctx, stacks.Names(u.cluster.Name)) }
+
+// read reads what is deployed, once for all checks. A step that writes, or leaves a stack alone, reads its state again:
+// another run may have written it.
+func (u *up) read(ctx context.Context) error {
+	var err error
+	if u.snapshot, err = u.driver.takeSnapshot(ctx, u.cluster); err != nil {
+		u.result.FileChanges = u.snapshot.changes
 	}
-	ready := d.beforeMaking(ctx, c, k, st)
-	defer ready.work.Wait()
-	if k == stacks.Bootstrap && exists {
-		if err := d.resume(ctx, c, st); err != nil {
-			return StackResult{}, err
+	return err
+}
+
+func (u *up) requireReach(ctx context.Context) error {
+	return u.driver.reach().Require(ctx, u.cluster, u.snapshot.core, u.snapshot.changes)
+}
+
+func (u *up) requireHub(ctx context.Context) error { return u.driver.hubs().Require(ctx, u.cluster) }
+
+// forget forgets the record of the last up, before anything is touched that no state tells of.
+func (u *up) forget(ctx context.Context) error {
+	var err error
+	u.record, err = u.driver.records().Begin(ctx, u.cluster, u.snapshot.bootstrap, u.since)
+	return err
+}
+
+func (u *up) awaitTurnedOff(ctx context.Context) error {
+	return u.driver.addons().AwaitTurnedOff(ctx, u.cluster, u.snapshot.bootstrap)
+}
+
+// noteEffects says which keys do more to the cluster than to change it in place. From here on, the up is measured.
+func (u *up) noteEffects(context.Context) error {
+	u.begin()
+	u.result.FileChanges = u.snapshot.changes
+	for _, change := range u.snapshot.changes {
+		if change.Effect != config.InPlace {
+			u.driver.opts.Observer.Note(u.core.name(), change.String())
 		}
-		if st, err = d.forgetMissing(ctx, c, st); err != nil {
-			return StackResult{}, err
-		}
-		if err := d.restoreRegistration(ctx, c, st); err != nil {
-			return StackResult{}, err
-		}
 	}
-	if o.Plan || k == stacks.Bootstrap && mayLose(st, c) {
-		if r, err := d.previewStack(ctx, c, k, PreviewOptions{Refresh: o.Refresh}, catalog.Options{}, exists); err != nil {
-			return r, err
-		}
-		exists = true
+	return nil
+}
+
+// forecast finds out whether the stacks would stay as they are, which is cheaper than an up that finds it.
+func (u *up) forecast(ctx context.Context) error {
+	f, err := u.driver.previewer().Forecast(ctx, u.cluster, u.since)
+	u.core.expected, u.bootstrap.expected = f.Core, f.Bootstrap
+	return err
+}
+
+func (u *up) makeCore(ctx context.Context) error {
+	result, err := u.makeStack(ctx, u.core)
+	// The API of a cluster that was made right now may not be reached at once.
+	if result.Changes["create"] > 0 {
+		u.bootstrap.tolerance = operation.RightAfterCreation
 	}
-	s, err := d.open(ctx, c, k, catalog.Options{}, exists)
-	if err != nil {
-		return StackResult{}, err
+	return err
+}
+
+func (u *up) makeBootstrap(ctx context.Context) error {
+	_, err := u.makeStack(ctx, u.bootstrap)
+	return err
+}
+
+// makeStack makes a stack what the file says, and notes its state for the record.
+func (u *up) makeStack(ctx context.Context, s *stackUp) (StackResult, error) {
+	result, err := s.do(ctx)
+	u.add(result)
+	switch {
+	case err != nil:
+	case s.expected.Outcome == preview.Stays:
+		u.record.Left(result, s.expected.State)
+	default:
+		u.record.Made(ctx, result)
 	}
-	if k == stacks.Core && st == nil {
-		defer d.openAhead(ctx, c)()
-	}
-	if err := ready.wait(ctx); err != nil {
-		return StackResult{}, err
-	}
-	if o.may != nil && !o.again {
-		if err := d.refuseMovedSince(ctx, o); err != nil {
-			return StackResult{}, err
-		}
-	}
-	watched, ended := s.watch(ctx, o)
-	s.onMaking(d.cloud(c).ClusterType(), begun)
-	result, err := s.run(watched, "up", func(ctx context.Context, ch chan<- events.EngineEvent) error {
-		opts := []optup.Option{optup.EventStreams(ch), optup.SuppressProgress(), optup.SuppressOutputs()}
-		if o.Refresh {
-			opts = append(opts, optup.Refresh())
-		}
-		_, err := s.stack.Up(ctx, opts...)
-		return err
-	})
-	if err = ended(err); err != nil {
-		d.recovery(c).AdoptUnanswered(ctx, c, k, result.unanswered)
-		return result, err
-	}
-	result.Outputs, err = s.outputs(ctx, result)
 	return result, err
 }
 
-// openAhead makes bootstrap's stack, as a preview does, while core is made: making
-// one takes the CLI half a second. It returns what waits for the end of that; an
-// error shows when bootstrap is opened for its up.
-func (d *Driver) openAhead(ctx context.Context, c *config.Cluster) (wait func()) {
-	var work sync.WaitGroup
-	work.Go(func() {
-		if st, err := d.backend.State(ctx, stacks.Name(c.Name, stacks.Bootstrap)); err == nil && st == nil {
-			_, _ = d.open(ctx, c, stacks.Bootstrap, catalog.Options{}, false)
-		}
-	})
-	return work.Wait
+func (u *up) recordUp(ctx context.Context) error {
+	u.record.End(ctx)
+	return nil
 }
 
-// outputs of the stack after an up, with secrets masked: what the engine told,
-// else what the backend has.
-func (s *session) outputs(ctx context.Context, up StackResult) (map[string]any, error) {
-	if up.rootOutputs != nil {
-		return up.rootOutputs, nil
+// endRebuild ends a rebuild that was not finished: the cluster is as its file says.
+func (u *up) endRebuild(ctx context.Context) error {
+	if u.cluster.Rebuild != "" || u.snapshot.core.Rebuild() == "" {
+		return nil
 	}
-	s.command.AsksOutputs = true
-	found, err := s.stack.Outputs(ctx)
-	if err != nil {
-		return nil, s.driver.pulumi.Failure(ctx, pulumicli.Failed{Stack: s.name, Operation: "read the outputs of", Err: err})
-	}
-	outputs := make(map[string]any, len(found))
-	for key, o := range found {
-		outputs[key] = o.Value
-	}
-	return outputs, nil
+	return u.driver.rebuildProgress().End(ctx, u.cluster)
+}
+
+// Unchanged says that an up would find what the last one found, and has nothing to do. It starts
+// no engine, no plugin and no CLI on a state in a directory. What cannot be told is changed.
+func (d *Driver) Unchanged(ctx context.Context, c *config.Cluster) (LastUp, bool) {
+	found := d.records().Compare(ctx, c)
+	return found.Last, found.Outcome == lastup.AllEqual
+}
+
+// Record has the states of a cluster count as what an up has left, without one. It is for
+// measurements, which make the states of many clusters from those of one.
+func (d *Driver) Record(ctx context.Context, c *config.Cluster) error {
+	return d.records().Write(ctx, c)
 }

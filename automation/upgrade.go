@@ -1,345 +1,85 @@
 package automation
 
 import (
-	"cmp"
 	"context"
-	"fmt"
-	"slices"
-	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/wait"
-
-	"tombolo/automation/fault"
+	"tombolo/automation/destroy"
 	"tombolo/automation/health"
-	"tombolo/automation/kube"
-	"tombolo/automation/upgrade"
+	"tombolo/automation/operation"
+	"tombolo/automation/rebuild"
+	"tombolo/automation/step"
+	"tombolo/automation/upgrader"
 	"tombolo/config"
-	"tombolo/internal/wording"
 )
 
-// UpgradeOptions of an upgrade of Kubernetes.
-type UpgradeOptions struct {
-	// To is the version to go to, major.minor. With Rollback it may be left out.
-	To string
-	// HoldNodes leaves the nodes at the version before the last: a cloud takes the control
-	// plane back only while no node is newer.
-	HoldNodes bool
-	// Rollback goes back by one minor, which EKS allows for seven days, and AKS never.
-	Rollback bool
-	// Accept are the risks that are set aside.
-	Accept []upgrade.Risk
-	// NoGate goes on after each step without waiting for what Git declares.
-	NoGate bool
-	// GateTimeout is the longest wait for what Git declares after each step, and
-	// NodeTimeout that for nodes. Defaults: 10m and 1h.
-	GateTimeout, NodeTimeout time.Duration
-	// Began and Ended, if not nil, are called before and after each step, with its
-	// number in the plan, from 0.
-	Began, Ended func(int, upgrade.Step)
-	// Asked, if not nil, is called with what the cloud sees in the way of a step.
-	Asked func([]upgrade.Insight)
-}
-
-// UpgradePlan says how a cluster's Kubernetes gets to another version.
-type UpgradePlan struct {
-	// Cluster is the cluster's name.
-	Cluster string `json:"cluster"`
-	// Terms are those of the cluster's cloud.
-	Terms upgrade.Terms `json:"-"`
-	// Has are the versions that the live cluster has.
-	Has upgrade.Versions `json:"has"`
-	// To is the version after all steps, major.minor.
-	To string `json:"to"`
-	// Steps in their order; none when there is nothing to do.
-	Steps []upgrade.Step `json:"steps"`
-	// Insights are what the cloud sees in the way of the first step; none when that is not
-	// one of the control plane.
-	Insights []upgrade.Insight `json:"insights,omitempty"`
-}
-
-// The longest waits of an upgrade when none are given. EKS itself gives up on a node that
-// does not drain after 15 minutes, and a group may have many nodes:
-// https://docs.aws.amazon.com/eks/latest/userguide/managed-node-update-behavior.html
-const (
-	defaultGateTimeout = 10 * time.Minute
-	DefaultNodeTimeout = time.Hour
+// Options and plans of an upgrade of Kubernetes, and of a rebuild.
+type (
+	UpgradeOptions = upgrader.Options
+	UpgradePlan    = upgrader.Plan
+	RebuildOptions = rebuild.Options
+	RebuildPhase   = rebuild.Phase
+	RebuildPlan    = rebuild.Plan
+	RebuildRecord  = rebuild.Record
 )
+
+// DefaultNodeTimeout is the longest wait for nodes of an upgrade when none is given.
+const DefaultNodeTimeout = upgrader.DefaultNodeTimeout
 
 // PlanUpgrade finds out what an upgrade would do, and changes nothing. It refuses what
 // cannot be done or is not safe: strict.Problems when the cluster file says so, and a
 // fault.Error for all else.
 func (d *Driver) PlanUpgrade(ctx context.Context, c *config.Cluster, o UpgradeOptions) (UpgradePlan, error) {
-	p := UpgradePlan{Cluster: c.Name, To: o.To, Terms: d.cloud(c).Terms()}
-	if c.IsExisting() {
-		return p, &fault.Error{
-			What:   fmt.Sprintf("%s is the existing cluster %s, whose owner upgrades it", c.Name, c.NameInCloud()),
-			Remedy: fmt.Sprintf("upgrade it where it was made; the next `tombolo up %s` gives the new version to what reads it", c.Name),
-		}
-	}
-	found, err := d.live(ctx, c)
-	if err != nil {
-		return p, err
-	}
-	if found == nil || found.Cluster.Kubernetes.Version == "" {
-		return p, &fault.Error{What: c.Name + " is not deployed", Remedy: "deploy it with `tombolo up " + c.Name + "`: a new cluster gets the version in its file"}
-	}
-	version := found.Cluster.Kubernetes.Version
-	p.Has = upgrade.Versions{ControlPlane: version, Nodes: cmp.Or(found.NodeVersion, version)}
-	if err := p.decide(c, o); err != nil {
-		return p, err
-	}
-	if err := refuseOtherChanges(c, config.Compare(found, c)); err != nil {
-		return p, err
-	}
-	if o.Rollback {
-		err = d.refuseNewerNodes(ctx, c, p.To)
-	} else {
-		err = upgrade.Refusals(c, p.Steps, o.Accept).Err()
-	}
-	if err != nil {
-		return p, err
-	}
-	if p.beginsWithControlPlane() { // else nodes come first, and change what there is to say
-		p.Insights, err = d.askInsights(ctx, c, p.Steps[0].To, false, o)
-	}
-	return p, err
+	return d.upgrader().Plan(ctx, c, o)
 }
 
-func (p UpgradePlan) beginsWithControlPlane() bool {
-	return len(p.Steps) > 0 && p.Steps[0].Phase == upgrade.ControlPlane
-}
-
-// decide chooses the steps, or says why there are none that lead there.
-func (p *UpgradePlan) decide(c *config.Cluster, o UpgradeOptions) error {
-	usage := func(remedy, format string, args ...any) error {
-		return &fault.Error{Class: fault.Usage, What: c.Name + ": " + fmt.Sprintf(format, args...), Remedy: remedy}
-	}
-	if o.Rollback && p.Terms.RollbackDays == 0 {
-		return usage("make a new cluster in its place with `tombolo rebuild "+c.Name+"`", "%s takes no control plane back to an earlier version", p.Terms.Service)
-	}
-	if o.Rollback {
-		p.Steps = upgrade.Back(p.Has)
-		to := p.Steps[len(p.Steps)-1].To
-		if o.To != "" && o.To != to {
-			return usage("leave --to out", "the control plane has %s, and %s takes it back to %s only, not to %s", p.Has.ControlPlane, p.Terms.Service, to, o.To)
-		}
-		p.To = to
-		return nil
-	}
-	if !slices.Contains(p.Terms.Versions, o.To) {
-		return usage("choose one of them", "%s is not a version that %s and this program have; these are %s", wording.Quote(o.To), p.Terms.Service, wording.And(p.Terms.Versions))
-	}
-	if config.CompareMinors(o.To, p.Has.ControlPlane) < 0 && p.Terms.RollbackDays == 0 {
-		return usage("choose "+p.Has.ControlPlane+" or a newer one: "+p.Terms.Service+" takes no control plane back", "the control plane has %s, which is newer than %s", p.Has.ControlPlane, o.To)
-	}
-	if config.CompareMinors(o.To, p.Has.ControlPlane) < 0 {
-		return usage("within seven days of the upgrade, `tombolo upgrade "+c.Name+" --rollback` goes back by one minor version",
-			"the control plane has %s, which is newer than %s", p.Has.ControlPlane, o.To)
-	}
-	_, karpenter := c.Addons["karpenter"]
-	p.Steps = upgrade.Steps(p.Has, o.To, o.HoldNodes, karpenter)
-	return nil
-}
-
-// versionKeys are the keys that an upgrade changes.
-var versionKeys = []string{"kubernetes.version", "kubernetes.nodeVersion"}
-
-// refuseOtherChanges keeps an upgrade to itself: what else the file asks for is looked at
-// and made by an up.
-func refuseOtherChanges(c *config.Cluster, changes config.Changes) error {
-	var others []string
-	for _, change := range changes {
-		if !slices.Contains(versionKeys, change.Path) {
-			others = append(others, change.Path)
-		}
-	}
-	if len(others) == 0 {
-		return nil
-	}
-	return &fault.Error{
-		What:   fmt.Sprintf("upgrade %s: the cluster file differs from the live cluster in more than the version: %s", c.Name, wording.And(others)),
-		Remedy: fmt.Sprintf("nothing was started: run `tombolo up %s` first, or take the changes back", c.Name),
-	}
-}
-
-// refuseNewerNodes refuses a rollback below nodes that it does not take back itself.
-func (d *Driver) refuseNewerNodes(ctx context.Context, c *config.Cluster, to string) error {
-	k, _, err := d.reach(ctx, c)
-	if err != nil {
-		return err
-	}
-	nodes, err := nodesOf(ctx, k, d.cloud(c).Terms())
-	if err != nil {
-		return err
-	}
-	var names []string
-	for _, n := range upgrade.Newer(nodes, to) {
-		if n.Group == "" {
-			names = append(names, n.Name)
-		}
-	}
-	if len(names) == 0 {
-		return nil
-	}
-	return &fault.Error{
-		What: fmt.Sprintf("roll back %s: %s newer than %s, and no node group has: %s",
-			c.Name, wording.Plural(len(names), "node that is", "nodes that are"), to, strings.Join(names, ", ")),
-		Remedy: "nothing was started: pin the image of Karpenter's EC2NodeClass to one of " + to + " in the tree, wait until its nodes are replaced, and run the command again",
-	}
-}
-
-// askInsights asks the cloud what is in the way of a control plane's next version. An
-// error there is one here, unless it is accepted.
-func (d *Driver) askInsights(ctx context.Context, c *config.Cluster, version string, fresh bool, o UpgradeOptions) ([]upgrade.Insight, error) {
-	accepted := slices.Contains(o.Accept, upgrade.BadInsights)
-	terms := d.cloud(c).Terms()
-	all, err := d.cloud(c).Insights(ctx, host{d}.Run, c, upgrade.Question{Version: version, Back: o.Rollback, Fresh: fresh})
-	if err != nil && accepted {
-		return nil, nil
-	}
-	remedy := fmt.Sprintf("nothing was started for %s; ", version)
-	if err != nil {
-		return nil, &fault.Error{
-			What:   fmt.Sprintf("upgrade %s: %s does not say what is in the way of %s: %v", c.Name, terms.Cloud, version, err),
-			Remedy: remedy + terms.Rights + ", or pass --accept insights", Err: err,
-		}
-	}
-	bad := upgrade.Errors(all)
-	if len(bad) == 0 || accepted {
-		return all, nil
-	}
-	reasons := make([]string, len(bad))
-	for i, b := range bad {
-		reasons[i] = strings.TrimRight(b.String(), ".")
-		if b.Recommendation != "" {
-			reasons[i] += " (" + terms.Cloud + " recommends: " + strings.TrimRight(b.Recommendation, ".") + ")"
-		}
-	}
-	return all, &fault.Error{
-		What:   fmt.Sprintf("upgrade %s: %s sees in the way of %s: %s", c.Name, terms.Cloud, version, strings.Join(reasons, "; ")),
-		Remedy: remedy + "do what " + terms.Cloud + " recommends; " + terms.Service + " refuses the update as long as it sees an error",
-	}
-}
-
-// Upgrade goes through the steps of a plan. Before each it writes the versions into the
-// cluster file, so that whatever stops it, the same command goes on, and an up does not
-// go back. After each it waits until the nodes have their version and what Git declares
-// is ready.
+// Upgrade goes through the steps of a plan: see upgrader.Upgrader.Steps.
 func (d *Driver) Upgrade(ctx context.Context, c *config.Cluster, p UpgradePlan, o UpgradeOptions) error {
-	now := *c
-	if len(p.Steps) == 0 {
-		return d.writeVersions(&now, p.Has)
-	}
-	for i, s := range p.Steps {
-		if o.Began != nil {
-			o.Began(i, s)
-		}
-		if s.Phase == upgrade.ControlPlane && i > 0 { // the plan has asked before the first
-			found, err := d.askInsights(ctx, c, s.To, true, o)
-			if o.Asked != nil {
-				o.Asked(found)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		if err := d.step(ctx, &now, s, o); err != nil {
-			return err
-		}
-		if o.Ended != nil {
-			o.Ended(i, s)
-		}
-	}
-	return nil
+	return step.Run(ctx, d.upgrader().Steps(c, p, o), nil)
 }
 
-// step does one step and waits for its gate.
-func (d *Driver) step(ctx context.Context, c *config.Cluster, s upgrade.Step, o UpgradeOptions) error {
-	if s.Phase != upgrade.Karpenter {
-		if err := d.writeVersions(c, s.File); err != nil {
+// PlanRebuild finds out what a rebuild would do, and changes nothing. It refuses what would
+// keep the cluster from being destroyed, and what would keep the new one from being made:
+// strict.Problems when the cluster file says so, and a fault.Error for all else.
+func (d *Driver) PlanRebuild(ctx context.Context, c *config.Cluster, o RebuildOptions) (RebuildPlan, error) {
+	return d.rebuilder().Plan(ctx, c, o)
+}
+
+// Rebuild destroys the cluster and makes it again, as a plan of PlanRebuild says: see rebuild.Rebuilder.Steps.
+func (d *Driver) Rebuild(ctx context.Context, c *config.Cluster, p RebuildPlan, o RebuildOptions) error {
+	return step.Run(ctx, d.rebuilder().Steps(c, p, o), nil)
+}
+
+func (d *Driver) upgrader() upgrader.Upgrader {
+	return upgrader.Upgrader{
+		Connector: d.connector(), Observer: d.opts.Observer, Cloud: d.deps.cloud, Run: host{d}.Run, Live: d.live,
+		Up: func(ctx context.Context, c *config.Cluster) error {
+			_, err := d.Up(ctx, c, UpOptions{Previewed: true})
 			return err
-		}
-		c.RollBack = o.Rollback
-		if _, err := d.Up(ctx, c, UpOptions{Previewed: true}); err != nil {
+		},
+		Verify: d.verifyWithin,
+	}
+}
+
+func (d *Driver) rebuilder() rebuild.Rebuilder {
+	return rebuild.Rebuilder{
+		Backend: d.backend, Connector: d.connector(), Hubs: d.hubs(), Destroyer: d.destroyer(), Reach: d.reach(),
+		Progress: d.rebuildProgress(), Live: d.live, Prepare: d.prepare, Doctor: d.Doctor, Now: d.deps.now,
+		Destroy: func(ctx context.Context, c *config.Cluster, o destroy.Options) ([]operation.StackResult, error) {
+			r, err := d.Destroy(ctx, c, o)
+			return r.Stacks, err
+		},
+		Up: func(ctx context.Context, c *config.Cluster, began func(string)) error {
+			_, err := d.Up(ctx, c, UpOptions{Previewed: true, began: began})
 			return err
-		}
+		},
+		Verify: func(ctx context.Context, c *config.Cluster) error {
+			return d.verifyWithin(ctx, c, upgrader.DefaultGateTimeout)
+		},
 	}
-	if s.Phase != upgrade.ControlPlane {
-		if err := d.awaitNodes(ctx, c, s, o); err != nil {
-			return err
-		}
-	}
-	if o.NoGate {
-		return nil
-	}
-	_, err := d.Verify(ctx, c, health.Options{Timeout: cmp.Or(o.GateTimeout, defaultGateTimeout)})
+}
+
+func (d *Driver) verifyWithin(ctx context.Context, c *config.Cluster, timeout time.Duration) error {
+	_, err := d.Verify(ctx, c, health.Options{Timeout: timeout})
 	return err
-}
-
-// writeVersions gives the cluster other versions, in its file too.
-func (d *Driver) writeVersions(c *config.Cluster, v upgrade.Versions) error {
-	if err := config.SetVersions(c.File, v.ControlPlane, v.Nodes); err != nil {
-		return err
-	}
-	c.Kubernetes.Version, c.Kubernetes.NodeVersion = v.ControlPlane, v.NodeVersion()
-	return nil
-}
-
-// nodePoll is how often nodes are looked at: they take minutes.
-const nodePoll = 2 * time.Second
-
-// awaitNodes waits until the nodes of a step have its version. An API that does not
-// answer is asked again.
-func (d *Driver) awaitNodes(ctx context.Context, c *config.Cluster, s upgrade.Step, o UpgradeOptions) error {
-	timeout := cmp.Or(o.NodeTimeout, DefaultNodeTimeout)
-	k, _, err := d.reach(ctx, c)
-	if err != nil {
-		return err
-	}
-	terms := d.cloud(c).Terms()
-	var left []string
-	var nodes []upgrade.Node
-	defer d.opts.Observer.Waiting(c.Name, "")
-	err = wait.PollUntilContextTimeout(ctx, nodePoll, timeout, true, func(ctx context.Context) (bool, error) {
-		var err error
-		if nodes, err = nodesOf(ctx, k, terms); err != nil {
-			left = []string{err.Error()}
-		} else {
-			left = upgrade.Awaited(nodes, s.Phase, s.To)
-		}
-		if len(left) > 0 {
-			d.opts.Observer.Waiting(c.Name, summary(left))
-		}
-		return len(left) == 0, nil
-	})
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err != nil {
-		return &upgrade.GateError{Cluster: c.Name, Terms: terms, Step: s, Left: left, Waited: timeout}
-	}
-	for _, n := range upgrade.Strays(nodes, s.To) {
-		d.opts.Observer.Note(c.Name, fmt.Sprintf("node %s has %s: it is of no node group and no node pool, and is yours to upgrade", n.Name, n.Version))
-	}
-	return nil
-}
-
-// summary is the first line, and how many there are besides.
-func summary(lines []string) string {
-	if len(lines) == 1 {
-		return lines[0]
-	}
-	return fmt.Sprintf("%s, and %d more", lines[0], len(lines)-1)
-}
-
-// nodesOf are the nodes of a cluster, as its API tells.
-func nodesOf(ctx context.Context, k kube.Cluster, terms upgrade.Terms) ([]upgrade.Node, error) {
-	list, err := k.Client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "nodes"}).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, fmt.Errorf("list the nodes of the cluster: %w", err)
-	}
-	return upgrade.NodesOf(list.Items, terms.GroupLabel), nil
 }

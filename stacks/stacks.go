@@ -28,6 +28,11 @@ func Kinds() []Kind { return []Kind{Core, Bootstrap} }
 // Name is the name of a stack of a cluster or an account, such as demo-core.
 func Name(cluster string, k Kind) string { return cluster + "-" + string(k) }
 
+// Names are those of a cluster's stacks, in the order of deployment.
+func Names(cluster string) []string {
+	return []string{Name(cluster, Core), Name(cluster, Bootstrap)}
+}
+
 // AllKinds lists the kinds of clusters and of accounts.
 func AllKinds() []Kind { return append(Kinds(), Pipelines) }
 

@@ -200,20 +200,35 @@ func (s Stack) Differences(cluster string, now []Step) []Difference {
 		out = append(out, Difference{Cluster: cluster, Stack: s.Name, URN: step.URN, What: fmt.Sprintf(format, step)})
 	}
 	for _, step := range now {
-		i := slices.IndexFunc(was, func(a Step) bool { return a.URN == step.URN && a.Op == step.Op })
+		planned, found := find(was, step.URN, step.Op)
 		switch {
-		case i < 0:
+		case !found:
 			add(step, "it would %s, which is not in the plan")
-		case was[i].Inputs != step.Inputs:
+		case planned.Inputs != step.Inputs:
 			add(step, "it would %s with other inputs than in the plan")
 		}
 	}
 	for _, step := range was {
-		if !slices.ContainsFunc(now, func(n Step) bool { return n.URN == step.URN && n.Op == step.Op }) {
+		if _, found := find(now, step.URN, step.Op); !found {
 			add(step, "it would no longer %s, which is in the plan")
 		}
 	}
 	return out
+}
+
+// find finds the step of a resource that is this operation.
+func find(steps []Step, urn, op string) (Step, bool) {
+	i := slices.IndexFunc(steps, func(s Step) bool { return s.URN == urn && s.Op == op })
+	if i < 0 {
+		return Step{}, false
+	}
+	return steps[i], true
+}
+
+// plans says that the step which the engine announces is in the plan.
+func (s Stack) plans(m apitype.StepEventMetadata) bool {
+	_, found := find(s.Steps, m.URN, string(m.Op))
+	return found
 }
 
 // String is a step for people, as what an up would do.
@@ -244,7 +259,7 @@ func inWorld(steps []Step) []Step {
 
 // Has says whether the engine may take a step that it announces in an up.
 func (s Stack) Has(m apitype.StepEventMetadata) bool {
-	return !isStep(m) || s.mayHave(m) || slices.ContainsFunc(s.Steps, func(step Step) bool { return step.URN == m.URN && step.Op == string(m.Op) })
+	return !isStep(m) || s.mayHave(m) || s.plans(m)
 }
 
 // mayHave says whether a step may be on what a plan without secrets does not see: a secret of it
@@ -263,8 +278,7 @@ func (s Stack) Hidden(cluster string, p Preview, inputs map[string]map[string]an
 	}
 	var out []Difference
 	for _, m := range p.Steps {
-		planned := slices.ContainsFunc(s.Steps, func(step Step) bool { return step.URN == m.URN && step.Op == string(m.Op) })
-		if !isStep(m) || planned || s.mayHave(m) && reflect.DeepEqual(would[stepKey{m.URN, string(m.Op)}], any(inputs[m.URN])) {
+		if !isStep(m) || s.plans(m) || s.mayHave(m) && reflect.DeepEqual(would[stepKey{m.URN, string(m.Op)}], any(inputs[m.URN])) {
 			continue
 		}
 		out = append(out, Difference{

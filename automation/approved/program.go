@@ -16,8 +16,8 @@ import (
 // Program is by what a program is known again that was built twice, as in two jobs of
 // a pipeline.
 type Program struct {
-	// Build is the version or the commit that it was built from. Of a build that knows
-	// neither, or whose source was changed, it is the digest of Go's build id.
+	// Build is the version or the commit that it was built from. It is the digest of Go's
+	// build id for a build that knows neither, or whose source was changed.
 	Build string `json:"build"`
 	// Go is the version of Go, and Modules the digest of the versions and checksums of
 	// all modules: those of the cloud's and Kubernetes' providers among them.

@@ -11,8 +11,8 @@ import (
 )
 
 // This file is about the values that cluster files take from other stacks and from
-// Parameter Store. Of a stack of this project Git has the cluster file; of all others it
-// has nothing.
+// Parameter Store. Git has the cluster file of a stack of this project, and nothing of all
+// others.
 
 // Unseen is where clusters take values from that are not in Git: whether they have
 // changed is not seen.

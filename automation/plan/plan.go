@@ -2,8 +2,7 @@
 // reads the events of previews, follows what core puts out into what bootstrap
 // publishes, names what is dangerous, and judges it by the project's policy.
 //
-// The package knows nothing of the driver. Of the same events it makes the same
-// Set, whatever the order in which clusters were previewed.
+// The package knows nothing of the driver. It makes the same Set of the same events, whatever the order in which clusters were previewed.
 package plan
 
 import (

@@ -69,7 +69,7 @@ type ScheduleOptions struct {
 	MaxFailures *int
 }
 
-// Schedule says which steps may start. Of those, the one that the longest chain
+// Schedule says which steps may start. The one that the longest chain
 // of expected work begins with goes first: that keeps the end of the whole close
 // to what the work allows. It takes O(log n) for a step, and has neither
 // goroutines nor a clock. It is not safe for concurrent use.

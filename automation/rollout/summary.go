@@ -111,7 +111,7 @@ type End struct {
 	Duration time.Duration
 	// Err is why it failed, or is pending.
 	Err error
-	// By names what a skipped cluster waited for: a cluster, or a gate. Of one that was
+	// By names what a skipped cluster waited for: a cluster, or a gate. For one that was
 	// not started it says why no more was to start; "" when the run was stopped.
 	By string
 }

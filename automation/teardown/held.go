@@ -6,7 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"tombolo/automation/fault"
 	"tombolo/automation/kube"
+	"tombolo/stacks"
 )
 
 // Held is an object that did not go.
@@ -60,4 +62,12 @@ func RemedyFor(err error) string {
 			"--leftovers delete takes the finalizers off, and deletes in the cloud what is left over then"
 	}
 	return "run the same command again"
+}
+
+// BothKept is the error of a teardown that failed before bootstrap was destroyed.
+func BothKept(cluster, why, remedy string, err error) error {
+	return &fault.Error{
+		Class: fault.Deployment, What: fmt.Sprintf("destroy %s: %s", cluster, why), Err: err,
+		Remedy: fmt.Sprintf("%s (stacks %s and %s were kept)", remedy, stacks.Name(cluster, stacks.Bootstrap), stacks.Name(cluster, stacks.Core)),
+	}
 }

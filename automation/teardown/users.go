@@ -14,7 +14,7 @@ import (
 // stopUsers deletes whatever runs pods with claims. A claim stays as long as a
 // pod uses it, and a StatefulSet makes both again: so the pod's owner goes, or
 // that one's owner, such as an operator's resource.
-// Of a cluster that others own, only those that are ours.
+// Only those that are ours go on a cluster that others own.
 func (c Cluster) stopUsers(ctx context.Context, mapper meta.RESTMapper, ours *Ours) error {
 	pods, err := c.list(ctx, mapper, schema.GroupKind{Kind: "Pod"})
 	if err != nil {

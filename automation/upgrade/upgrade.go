@@ -21,6 +21,9 @@ func (v Versions) NodeVersion() string {
 	return v.Nodes
 }
 
+// Keys are those of the cluster file that an upgrade changes.
+func Keys() []string { return []string{"kubernetes.version", "kubernetes.nodeVersion"} }
+
 // Phase is what a step of an upgrade changes.
 type Phase string
 

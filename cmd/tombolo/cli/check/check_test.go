@@ -17,6 +17,7 @@ import (
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/cli/streams"
+	"tombolo/cmd/tombolo/cli/treecheck"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 )
@@ -40,7 +41,7 @@ func run(t *testing.T, width int, args ...string) (out, errOut string, err error
 		s.SetTerminal(width)
 	}
 	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text, NoColor: true}}
-	cmd := NewCmdCheck(f, func(_ context.Context, o *Options) error {
+	cmd := NewCmdCheck(f, func(_ context.Context, o *treecheck.Options) error {
 		o.Root = func() (string, error) { return "testdata", nil }
 		o.Load = func([]string) ([]*config.Cluster, error) {
 			return []*config.Cluster{
@@ -49,7 +50,7 @@ func run(t *testing.T, width int, args ...string) (out, errOut string, err error
 			}, nil
 		}
 		o.Fleets = func(all []*config.Cluster) ([]*config.Cluster, error) { return all, nil }
-		return checkRun(t.Context(), o)
+		return treecheck.Run(t.Context(), o)
 	})
 	err = clitest.Execute(t, cmd, args...)
 	return stdout.String(), stderr.String(), err

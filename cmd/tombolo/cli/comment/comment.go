@@ -17,7 +17,6 @@ import (
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/cli/flags"
 	"tombolo/cmd/tombolo/cli/host"
-	"tombolo/cmd/tombolo/cli/preview"
 	"tombolo/cmd/tombolo/cli/review"
 	"tombolo/cmd/tombolo/render"
 	files "tombolo/internal/file"
@@ -74,7 +73,7 @@ AZURE_DEVOPS_EXT_PAT, and is never written.`),
 	fs := cmd.Flags()
 	kind := flags.NewEnum(&opts.Kind, host.Auto, host.OnGitHub, host.OnGitLab, host.OnAzure)
 	fs.StringVar(&opts.File, "file", "", "the `file` with the comment; - is standard input")
-	fs.StringVar(&opts.Key, "key", preview.DefaultKey, "the `name` in the comment's marker, as in preview's --comment-key")
+	fs.StringVar(&opts.Key, "key", review.DefaultKey, "the `name` in the comment's marker, as in preview's --comment-key")
 	fs.Var(kind, "host", "host of the request; auto takes it from the job's environment")
 	fs.StringVar(&opts.URL, "api-url", "", "`URL` of the host's API, at Azure DevOps of the organization (default: GITHUB_API_URL, CI_API_V4_URL or SYSTEM_COLLECTIONURI)")
 	fs.StringVar(&opts.Repository, "repository", "", "`name` of the repository, at Azure Repos with its project (default: GITHUB_REPOSITORY, CI_MERGE_REQUEST_PROJECT_ID, or SYSTEM_TEAMPROJECTID and BUILD_REPOSITORY_ID)")
@@ -91,7 +90,7 @@ func (o *Options) check() error {
 	case o.Number < 0:
 		return fault.NewUsage(fmt.Sprintf("--number is %d", o.Number), "give the number of the request")
 	}
-	return preview.CheckKey("--key", o.Key)
+	return review.CheckKey("--key", o.Key)
 }
 
 func commentRun(ctx context.Context, o *Options) error {

@@ -14,6 +14,7 @@ import (
 	"tombolo/automation"
 	"tombolo/automation/rollout"
 	"tombolo/automation/teardown"
+	"tombolo/cmd/tombolo/cli/consent"
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/cli/flags"
@@ -35,8 +36,8 @@ type Options struct {
 	*fleet.Fleet
 	Driver func(context.Context, automation.Observer) (Driver, error)
 
-	Consent
-	Remainder
+	consent.Consent
+	consent.Remainder
 	Only    string
 	Refresh bool
 	Remove  bool
@@ -148,7 +149,7 @@ func (o *Options) one(ctx context.Context, driver Driver, t fleet.Terminal, c *c
 	}
 	r, err := driver.Destroy(ctx, c, do)
 	if left := new(teardown.LeftoversError); errors.As(err, &left) && t.Alone && o.Asks() && o.cannotAsk() == nil {
-		if err := AskAbout(ctx, o.Streams, o.Status(), left); err != nil {
+		if err := consent.AskAbout(ctx, o.Streams, o.Status(), left); err != nil {
 			return r, err
 		}
 		do.Leftovers = teardown.DeleteLeftovers
@@ -187,7 +188,7 @@ func (o *Options) ask(ctx context.Context, all []*config.Cluster) error {
 		case !c.Protect:
 			others = append(others, c.Name)
 		default:
-			if err := AskForName(ctx, o.Streams, c.Name, o.what()); err != nil {
+			if err := consent.AskForName(ctx, o.Streams, c.Name, o.what()); err != nil {
 				return err
 			}
 		}
@@ -196,10 +197,10 @@ func (o *Options) ask(ctx context.Context, all []*config.Cluster) error {
 	case 0:
 		return nil
 	case 1:
-		return AskForName(ctx, o.Streams, others[0], o.what())
+		return consent.AskForName(ctx, o.Streams, others[0], o.what())
 	default:
 		question := fmt.Sprintf("%s\nType %d to destroy %s of these clusters permanently:", strings.Join(others, "\n"), n, o.what())
-		return askFor(ctx, o.Streams, strconv.Itoa(n), question, fmt.Sprintf("%d clusters were not destroyed", n))
+		return consent.AskFor(ctx, o.Streams, strconv.Itoa(n), question, fmt.Sprintf("%d clusters were not destroyed", n))
 	}
 }
 

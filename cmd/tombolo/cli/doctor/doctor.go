@@ -11,6 +11,7 @@ import (
 	"tombolo/automation/preflight"
 	"tombolo/cmd/tombolo/cli/clusters"
 	"tombolo/cmd/tombolo/cli/factory"
+	"tombolo/cmd/tombolo/cli/findings"
 	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
@@ -77,23 +78,23 @@ func doctorRun(ctx context.Context, o *Options) error {
 		if err := o.write(all, reports); err != nil {
 			return err
 		}
-		return refusal(reports, "follow the remedy of each finding, and run `tombolo doctor` again")
+		return findings.Refusal(reports, "follow the remedy of each finding, and run `tombolo doctor` again")
 	})
 }
 
 func (o *Options) write(all []*config.Cluster, reports []preflight.Report) error {
 	if o.JSON() {
-		return writeJSON(o.Streams.Out, reports, all)
+		return findings.WriteJSON(o.Streams.Out, reports, all)
 	}
 	var rows [][]string
-	for _, g := range group(reports) {
-		f := g.finding
-		rows = append(rows, []string{string(f.Level), strings.Join(g.clusters, ", "), f.Check, f.Message})
+	for _, g := range findings.Group(reports) {
+		f := g.Finding
+		rows = append(rows, []string{string(f.Level), strings.Join(g.Clusters, ", "), f.Check, f.Message})
 	}
 	if err := render.Table(o.Streams.Out, o.Table(), []string{"RESULT", "CLUSTER", "CHECK", "FOUND"}, rows); err != nil {
 		return err
 	}
-	advise(o.Status(), reports)
+	findings.Advise(o.Status(), reports)
 	for _, r := range reports {
 		o.conclude(r)
 	}

@@ -12,7 +12,6 @@ import (
 	"tombolo/automation"
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/streams"
-	"tombolo/cmd/tombolo/cli/unlock"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 )
@@ -70,7 +69,7 @@ the path of its file.`)
 	account := func(arg string) (*config.Account, error) { return load(f.Root, arg) }
 	for _, sub := range []*cobra.Command{
 		newUp(f, runF), newPreview(f, runF), newDestroy(f, runF), newOutputs(f, runF), newValidate(f, runF), newProfiles(f, runF),
-		unlock.NewCmdPipelines(f, account, nil),
+		newUnlock(f, account),
 	} {
 		if sub.Args == nil {
 			sub.Args = oneAccount(1)

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -44,15 +43,12 @@ type Review struct {
 	change.Judge
 }
 
-// DefaultKey is the key of a comment when none is given.
-const DefaultKey = "preview"
-
 func (o *Options) addFlags(cmd *cobra.Command, output *render.Format) {
 	formats := flags.NewEnum(output, append(render.Formats(), render.Markdown)...)
 	f := cmd.Flags()
 	f.VarP(formats, "output", "o", "text, plain and json as everywhere; markdown is one comment for a pull request")
 	factory.CompleteFlag(cmd, "output", formats.Values())
-	f.StringVar(&o.Key, "comment-key", DefaultKey, "the `name` in the comment's marker; each name has a comment of its own")
+	f.StringVar(&o.Key, "comment-key", review.DefaultKey, "the `name` in the comment's marker; each name has a comment of its own")
 	f.IntVar(&o.MaxSize, "max-size", review.GitHubSize, fmt.Sprintf("the longest comment in `bytes`; GitLab takes %d, Azure DevOps %d", review.GitLabSize, review.AzureSize))
 	f.StringVar(&o.HTML, "html", "", "write everything into a `file`, as one page without external resources")
 	f.BoolVar(&o.ExitCode, "exit-code", false, "exit with 11 when anything changes, with 12 when something of it is dangerous")
@@ -64,17 +60,6 @@ func (o *Options) addFlags(cmd *cobra.Command, output *render.Format) {
 // wanted says whether something asks for more than plans.
 func (r Review) wanted() bool { return r.HTML != "" || r.ExitCode || r.Policy != "" || r.Plan != "" }
 
-// keyPattern keeps a key from ending the marker that it is in.
-var keyPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
-
-// CheckKey says what is wrong with the key of a comment.
-func CheckKey(flag, key string) error {
-	if !keyPattern.MatchString(key) || strings.Contains(key, "--") {
-		return fault.NewUsage(fmt.Sprintf("%s is %q", flag, key), "use letters, digits and single . _ - in it")
-	}
-	return nil
-}
-
 func (r Review) check() error {
 	switch {
 	case r.PlanOutput != "" && r.Plan == "":
@@ -82,7 +67,7 @@ func (r Review) check() error {
 	case r.MaxSize < review.LeastSize:
 		return fault.NewUsage(fmt.Sprintf("--max-size is %d", r.MaxSize), fmt.Sprintf("give %d or more", review.LeastSize))
 	}
-	return CheckKey("--comment-key", r.Key)
+	return review.CheckKey("--comment-key", r.Key)
 }
 
 // reviewRun previews, and judges what all clusters together would become.

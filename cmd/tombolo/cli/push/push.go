@@ -3,7 +3,6 @@ package push
 
 import (
 	"context"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,19 +11,14 @@ import (
 	"tombolo/automation/rollout"
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fleet"
-	"tombolo/cmd/tombolo/render"
+	"tombolo/cmd/tombolo/cli/handover"
 	"tombolo/config"
 )
-
-// Driver is what the command needs of automation.Driver.
-type Driver interface {
-	Push(context.Context, *config.Cluster, automation.PushOptions) (automation.PushResult, error)
-}
 
 // Options of the command.
 type Options struct {
 	*fleet.Fleet
-	Driver func(context.Context, automation.Observer) (Driver, error)
+	Driver func(context.Context, automation.Observer) (handover.Driver, error)
 
 	Branch         string
 	OwnCredentials bool
@@ -34,7 +28,7 @@ type Options struct {
 func NewCmdPush(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
 		Fleet:  fleet.New(f, fleet.Operation{Name: "push", Order: rollout.Forward, Changes: true}),
-		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
+		Driver: func(ctx context.Context, o automation.Observer) (handover.Driver, error) { return f.Driver(ctx, o) },
 	}
 	cmd := &cobra.Command{
 		Use:   "push [<cluster>...]",
@@ -73,62 +67,11 @@ func pushRun(ctx context.Context, o *Options) error {
 			return err
 		}
 	}
-	return fleet.With(ctx, o.Fleet, o.Driver, func(s *fleet.Session[Driver]) error {
+	return fleet.With(ctx, o.Fleet, o.Driver, func(s *fleet.Session[handover.Driver]) error {
 		return s.Run(ctx, all, fleet.Tasks{Changes: pushes, Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (rollout.Work, error) {
-			return rollout.Work{Phase: "push"}, Cluster(ctx, s.Driver, c, Output{
+			return rollout.Work{Phase: "push"}, handover.Cluster(ctx, s.Driver, c, handover.Output{
 				Out: t.Out, Status: t.Status, JSON: o.JSON(), Branch: o.Branch, OwnCredentials: o.OwnCredentials,
 			})
 		}})
 	})
 }
-
-// Output says how one cluster's engine is pushed, and where the result goes.
-type Output struct {
-	Out            io.Writer
-	Status         render.Status
-	JSON           bool
-	Branch         string
-	OwnCredentials bool
-}
-
-// document is the result in the JSON format.
-type document struct {
-	Type string `json:"type"`
-	automation.PushResult
-}
-
-// Cluster pushes one cluster's engine and says what came of it.
-func Cluster(ctx context.Context, driver Driver, c *config.Cluster, o Output) error {
-	o.Status.Doing("%s: pushing Flux's manifests to %s", c.Name, c.GitOps.URL)
-	r, err := driver.Push(ctx, c, automation.PushOptions{Branch: o.Branch, OwnCredentials: o.OwnCredentials})
-	if err != nil {
-		return err
-	}
-	if o.JSON {
-		return render.WriteJSON(o.Out, document{Type: "push", PushResult: r})
-	}
-	o.say(r)
-	return nil
-}
-
-func (o Output) say(r automation.PushResult) {
-	if r.Refusal != "" {
-		o.Status.Plain("  branch %s does not accept the push: %s", r.Into, r.Refusal)
-	}
-	switch {
-	case !r.Proposed && !r.Changed:
-		o.Status.Done("%s: already up to date at %s, branch %s", r.Cluster, short(r.Commit), r.Branch)
-	case !r.Proposed:
-		o.Status.Done("%s: pushed %s to branch %s; Flux takes itself over when it has fetched it", r.Cluster, short(r.Commit), r.Branch)
-	default:
-		done := "pushed"
-		if !r.Changed {
-			done = "already up to date:"
-		}
-		o.Status.Done("%s: %s %s on branch %s", r.Cluster, done, short(r.Commit), r.Branch)
-		o.Status.Plain("  Open a pull request from %s into %s: %s", r.Branch, r.Into, r.Repository)
-	}
-}
-
-// short is enough of a commit's id to tell it from others, as git shows it.
-func short(commit string) string { return commit[:min(len(commit), 12)] }

@@ -14,6 +14,7 @@ import (
 	"tombolo/automation/rollout"
 	"tombolo/cmd/tombolo/cli/clitest"
 	"tombolo/cmd/tombolo/cli/factory"
+	"tombolo/cmd/tombolo/cli/handover"
 	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
@@ -53,7 +54,7 @@ func run(t *testing.T, d *driver, json bool, args ...string) (out, errOut string
 			}
 			return all, nil
 		}
-		o.Driver = func(context.Context, automation.Observer) (Driver, error) { return d, nil }
+		o.Driver = func(context.Context, automation.Observer) (handover.Driver, error) { return d, nil }
 		o.JSON = func() bool { return json }
 		return pushRun(ctx, o)
 	})

@@ -14,14 +14,14 @@ import (
 	"tombolo/automation"
 	"tombolo/automation/teardown"
 	"tombolo/automation/upgrade"
-	"tombolo/cmd/tombolo/cli/check"
-	"tombolo/cmd/tombolo/cli/destroy"
+	"tombolo/cmd/tombolo/cli/consent"
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/cli/fleet"
 	"tombolo/cmd/tombolo/cli/notice"
+	"tombolo/cmd/tombolo/cli/readiness"
 	"tombolo/cmd/tombolo/cli/streams"
-	"tombolo/cmd/tombolo/cli/verify"
+	"tombolo/cmd/tombolo/cli/treecheck"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 )
@@ -30,7 +30,7 @@ import (
 type Driver interface {
 	PlanRebuild(context.Context, *config.Cluster, automation.RebuildOptions) (automation.RebuildPlan, error)
 	Rebuild(context.Context, *config.Cluster, automation.RebuildPlan, automation.RebuildOptions) error
-	verify.Driver
+	readiness.Driver
 }
 
 // Options of the command.
@@ -50,8 +50,8 @@ type Options struct {
 	Notices func() *notice.Sender
 
 	Name string
-	destroy.Consent
-	destroy.Remainder
+	consent.Consent
+	consent.Remainder
 	// Version of Kubernetes that the new cluster gets; "" for that of the file.
 	Version string
 	// Timeout is the longest wait until the new cluster is ready.
@@ -66,7 +66,7 @@ type Options struct {
 func NewCmdRebuild(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
 		Streams: f.Streams, Status: f.Status, Progress: f.Progress, Table: f.Table, JSON: f.JSON, Clusters: f.Clusters, Tools: f.LabTools,
-		Check:   func(ctx context.Context, c *config.Cluster) error { return check.Cluster(ctx, f, c) },
+		Check:   func(ctx context.Context, c *config.Cluster) error { return treecheck.Cluster(ctx, f, c) },
 		Notices: f.Notices,
 		Single:  fleet.NewSingle(f, "rebuild"),
 	}
@@ -125,7 +125,7 @@ cluster with protect: true, type its name, or pass it with --yes-destroy.`),
 	fs.StringSliceVar(&opts.accept, "accept", nil, "go on in spite of these `risks`: "+strings.Join(risks(), ", "))
 	fs.BoolVar(&opts.AssumeReachable, "assume-reachable", false,
 		"go on where this machine seems not to reach the new cluster's Kubernetes API, as through a network that it cannot see")
-	fs.DurationVar(&opts.Timeout, "timeout", verify.DefaultTimeout, "longest wait until the new cluster is ready")
+	fs.DurationVar(&opts.Timeout, "timeout", readiness.DefaultTimeout, "longest wait until the new cluster is ready")
 	opts.AddFlag(cmd)
 	factory.CompleteFlag(cmd, "accept", risks())
 	return cmd
@@ -196,7 +196,7 @@ func (o *Options) one(ctx context.Context, driver Driver, progress *render.Progr
 	t := &times{options: o, progress: progress, cluster: c, start: o.Time()}
 	run.Began, run.Ended = t.began, t.ended
 	run.Verify = func(ctx context.Context, next *config.Cluster) error {
-		return verify.Cluster(ctx, driver, next, verify.Output{
+		return readiness.Cluster(ctx, driver, next, readiness.Output{
 			Out: o.Streams.Out, Status: o.Status(), Table: o.Table(), JSON: o.JSON(), Timeout: o.Timeout, Brief: true,
 		})
 	}
@@ -205,7 +205,7 @@ func (o *Options) one(ctx context.Context, driver Driver, progress *render.Progr
 	err = o.Record(ctx, o.Status(), c, func(ctx context.Context) error {
 		err := driver.Rebuild(ctx, c, plan, run)
 		if left := new(teardown.LeftoversError); errors.As(err, &left) && o.Asks() && o.cannotAsk() == nil {
-			if err := destroy.AskAbout(ctx, o.Streams, o.Status(), left); err != nil {
+			if err := consent.AskAbout(ctx, o.Streams, o.Status(), left); err != nil {
 				return err
 			}
 			run.Leftovers = teardown.DeleteLeftovers
@@ -231,7 +231,7 @@ func (o *Options) ask(ctx context.Context, c *config.Cluster, plan automation.Re
 	case o.Yes || o.Names(c):
 		return nil
 	case !plan.Destroyed:
-		return destroy.AskForName(ctx, o.Streams, c.Name, "core and bootstrap")
+		return consent.AskForName(ctx, o.Streams, c.Name, "core and bootstrap")
 	}
 	yes, err := o.Streams.Confirm(ctx, fmt.Sprintf("Make %s again with Kubernetes %s?", c.Name, plan.Version))
 	if err == nil && !yes {

@@ -135,7 +135,7 @@ func run(t *testing.T, d *driver, format render.Format, answer string, args ...s
 
 func toNewer() automation.RebuildPlan {
 	return automation.RebuildPlan{
-		From: "1.35", RebuildRecord: automation.RebuildRecord{Began: noon, Version: "1.36", KeepData: true},
+		From: "1.35", Record: automation.RebuildRecord{Began: noon, Version: "1.36", KeepData: true},
 		Changes: config.Changes{{Path: "network.cidr", Before: "10.0.0.0/16", After: "10.1.0.0/16"}},
 	}
 }

@@ -1,6 +1,6 @@
 // Package review writes what the reviewers of a change read: one comment in
-// Markdown, which fits where it is posted, and one page with everything. Of the
-// same change they are the same bytes.
+// Markdown, which fits where it is posted, and one page with everything. They
+// are the same bytes for the same change.
 package review
 
 import (

@@ -129,8 +129,8 @@ func (o *Options) lookAll(ctx context.Context, driver Driver, all []*config.Clus
 	return errors.Join(group.Wait(), ctx.Err())
 }
 
-// look asks the cluster, where the states have one. Of one that is destroyed, the drift
-// that was found before is of what is gone.
+// look asks the cluster, where the states have one. The drift that was found
+// before is of what is gone, where the cluster was destroyed.
 func (s *Standing) look(ctx context.Context, driver Driver, c *config.Cluster) {
 	remains, err := driver.Remains(ctx, c)
 	switch {

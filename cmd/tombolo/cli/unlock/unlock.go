@@ -3,51 +3,19 @@ package unlock
 
 import (
 	"context"
-	"fmt"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"tombolo/automation"
-	"tombolo/automation/backend"
 	"tombolo/cmd/tombolo/cli/factory"
-	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/cli/flags"
-	"tombolo/cmd/tombolo/cli/streams"
-	"tombolo/cmd/tombolo/render"
-	"tombolo/config"
+	"tombolo/cmd/tombolo/cli/locks"
 	"tombolo/stacks"
 )
 
-// Driver is what the command needs of automation.Driver.
-type Driver interface {
-	Locks(ctx context.Context, c *config.Cluster, only stacks.Kind) ([]backend.Lock, error)
-	Unlock(ctx context.Context, l backend.Lock, ownerIsGone bool) error
-}
-
-// Options of the command.
-type Options struct {
-	Streams  *streams.Streams
-	Status   func() render.Status
-	Progress func() *render.Progress
-	Clusters func([]string) ([]*config.Cluster, error)
-	Driver   func(context.Context, automation.Observer) (Driver, error)
-	JSON     func() bool
-	Table    func() render.TableOptions
-	Now      func() time.Time
-
-	Name  string
-	Stack stacks.Kind
-	Yes   bool
-	// OwnerIsGone says that the user has made sure that the owner is gone.
-	OwnerIsGone bool
-}
-
 // NewCmdUnlock returns the command; runF, if not nil, runs in place of it.
-func NewCmdUnlock(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
-	opts := newOptions(f)
+func NewCmdUnlock(f *factory.Factory, runF func(context.Context, *locks.Options) error) *cobra.Command {
+	opts := locks.NewOptions(f)
 	cmd := &cobra.Command{
 		Use:   "unlock <cluster>",
 		Short: "Show who holds a cluster's stacks, and remove locks left behind",
@@ -68,154 +36,12 @@ Without a terminal and without --yes, it only shows the locks.`),
 		Args: factory.OneCluster(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Name = args[0]
-			return factory.Run(cmd.Context(), opts, runF, unlockRun)
+			return factory.Run(cmd.Context(), opts, runF, locks.Run)
 		},
 	}
 	stack := flags.NewEnum(&opts.Stack, stacks.Kinds()...)
 	cmd.Flags().Var(stack, "stack", "only the lock of this stack")
 	factory.CompleteFlag(cmd, "stack", stack.Values())
-	opts.addFlags(cmd)
+	opts.AddFlags(cmd)
 	return cmd
-}
-
-// NewCmdPipelines returns the command for the stack of an account's pipelines, which
-// account loads; runF, if not nil, runs in place of it.
-func NewCmdPipelines(f *factory.Factory, account func(string) (*config.Account, error), runF func(context.Context, *Options) error) *cobra.Command {
-	opts := newOptions(f)
-	opts.Stack = stacks.Pipelines
-	opts.Clusters = func(names []string) ([]*config.Cluster, error) {
-		a, err := account(names[0])
-		if err != nil {
-			return nil, err
-		}
-		return []*config.Cluster{a.Cluster()}, nil
-	}
-	cmd := &cobra.Command{
-		Use:   "unlock <account>",
-		Short: "Remove the lock of an account's pipelines that was left behind",
-		Long:  "Show who holds the lock on the stack, and remove it, as `tombolo unlock` does.",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.Name = args[0]
-			return factory.Run(cmd.Context(), opts, runF, unlockRun)
-		},
-	}
-	opts.addFlags(cmd)
-	return cmd
-}
-
-func newOptions(f *factory.Factory) *Options {
-	return &Options{
-		Streams: f.Streams, Status: f.Status, Progress: f.Progress, Clusters: f.Clusters, JSON: f.JSON, Table: f.Table,
-		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
-		Now:    time.Now,
-	}
-}
-
-func (o *Options) addFlags(cmd *cobra.Command) {
-	cmd.Flags().BoolVarP(&o.Yes, "yes", "y", false, "do not ask")
-	cmd.Flags().BoolVar(&o.OwnerIsGone, "owner-is-gone", false,
-		"remove a lock even if tombolo cannot tell that its owner is gone")
-}
-
-func unlockRun(ctx context.Context, o *Options) error {
-	all, err := o.Clusters([]string{o.Name})
-	if err != nil {
-		return err
-	}
-	return factory.With(ctx, o.Progress, o.Driver, func(driver Driver, _ *render.Progress) error { return o.one(ctx, driver, all[0]) })
-}
-
-func (o *Options) one(ctx context.Context, driver Driver, c *config.Cluster) error {
-	locks, err := driver.Locks(ctx, c, o.Stack)
-	if err != nil {
-		return err
-	}
-	if len(locks) == 0 {
-		o.Status().Done("%s: there is no lock", c.Name)
-		return o.document(c, nil, nil)
-	}
-	if !o.JSON() {
-		if err := o.show(locks); err != nil {
-			return err
-		}
-	}
-	if !o.Yes && (o.JSON() || !o.Streams.CanPrompt()) {
-		o.Status().Plain("no lock was removed; to remove them without a terminal, pass --yes")
-		return o.document(c, locks, nil)
-	}
-	for _, l := range locks {
-		if err := o.remove(ctx, driver, l); err != nil {
-			return err
-		}
-	}
-	o.Status().Plain("the next up or destroy of %s first finds out how the interrupted operation ended", c.Name)
-	return o.document(c, nil, locks)
-}
-
-// remove removes a lock. It asks first, but not about a lock that will be refused.
-func (o *Options) remove(ctx context.Context, driver Driver, l backend.Lock) error {
-	if !o.Yes && (o.OwnerIsGone || l.State == backend.OwnerGone) {
-		yes, err := o.Streams.Confirm(ctx, fmt.Sprintf("Remove the lock of %s?", l.Stack))
-		if err != nil {
-			return err
-		}
-		if !yes {
-			return &fault.Error{Class: fault.Declined, Problem: fmt.Sprintf("%s stays locked", l.Stack)}
-		}
-	}
-	if err := driver.Unlock(ctx, l, o.OwnerIsGone); err != nil {
-		return err
-	}
-	o.Status().Done("%s: removed the lock", l.Stack)
-	return nil
-}
-
-func (o *Options) show(locks []backend.Lock) error {
-	rows := make([][]string, len(locks))
-	for i, l := range locks {
-		rows[i] = row(l, o.Now())
-	}
-	return render.Table(o.Streams.Out, o.Table(), []string{"STACK", "USER", "HOST", "PROCESS", "SINCE", "THE OWNER"}, rows)
-}
-
-func row(l backend.Lock, now time.Time) []string {
-	if l.Owner == nil {
-		return []string{l.Stack, "-", "-", "-", "-", meaning(l.State)}
-	}
-	age := now.Sub(l.Owner.Since).Truncate(time.Second)
-	since := fmt.Sprintf("%s (%s)", l.Owner.Since.Local().Format(time.DateTime), age)
-	return []string{l.Stack, l.Owner.User, l.Owner.Host, strconv.Itoa(l.Owner.PID), since, meaning(l.State)}
-}
-
-func meaning(s backend.OwnerState) string {
-	switch s {
-	case backend.OwnerGone:
-		return "is gone"
-	case backend.OwnerOrphan:
-		return "runs, its driver is gone"
-	case backend.OwnerAlive:
-		return "runs"
-	case backend.OwnerElsewhere:
-		return "is on another host"
-	default:
-		return "is not known"
-	}
-}
-
-// document is the result in the JSON format: the locks that are still held, and
-// those that were removed.
-type document struct {
-	Type    string         `json:"type"`
-	Cluster string         `json:"cluster"`
-	Held    []backend.Lock `json:"held,omitempty"`
-	Removed []backend.Lock `json:"removed"`
-}
-
-func (o *Options) document(c *config.Cluster, held, removed []backend.Lock) error {
-	if !o.JSON() {
-		return nil
-	}
-	return render.WriteJSON(o.Streams.Out, document{
-		Type: "unlock", Cluster: c.Name, Held: held, Removed: append([]backend.Lock{}, removed...),
-	})
 }

@@ -14,6 +14,7 @@ import (
 	"tombolo/cmd/tombolo/cli/clitest"
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
+	"tombolo/cmd/tombolo/cli/locks"
 	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
@@ -62,11 +63,11 @@ func run(t *testing.T, d *driver, format render.Format, answer string, args ...s
 		in.WriteString(answer + "\n")
 	}
 	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: format, NoColor: true}}
-	cmd := NewCmdUnlock(f, func(ctx context.Context, o *Options) error {
+	cmd := NewCmdUnlock(f, func(ctx context.Context, o *locks.Options) error {
 		o.Clusters = func(names []string) ([]*config.Cluster, error) { return []*config.Cluster{{Name: names[0]}}, nil }
-		o.Driver = func(context.Context, automation.Observer) (Driver, error) { return d, nil }
+		o.Driver = func(context.Context, automation.Observer) (locks.Driver, error) { return d, nil }
 		o.Now = func() time.Time { return since.Add(90 * time.Minute) }
-		return unlockRun(ctx, o)
+		return locks.Run(ctx, o)
 	})
 	err := clitest.Execute(t, cmd, append([]string{"demo"}, args...)...)
 	return ended{out.String(), errOut.String(), err}

@@ -14,13 +14,13 @@ import (
 	"tombolo/automation"
 	"tombolo/automation/preflight"
 	"tombolo/automation/rollout"
-	"tombolo/cmd/tombolo/cli/doctor"
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
+	"tombolo/cmd/tombolo/cli/findings"
 	"tombolo/cmd/tombolo/cli/fleet"
-	"tombolo/cmd/tombolo/cli/push"
+	"tombolo/cmd/tombolo/cli/handover"
+	"tombolo/cmd/tombolo/cli/readiness"
 	"tombolo/cmd/tombolo/cli/result"
-	"tombolo/cmd/tombolo/cli/verify"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 )
@@ -33,8 +33,8 @@ type Driver interface {
 	Ready(context.Context, []*config.Cluster) ([]preflight.Report, error)
 	Applied(context.Context, *config.Cluster) (string, error)
 	RecordApplied(context.Context, *config.Cluster, string) error
-	verify.Driver
-	push.Driver
+	readiness.Driver
+	handover.Driver
 }
 
 // Options of the command.
@@ -145,7 +145,7 @@ also checks the policy.`),
 	cmd.Flags().BoolVar(&opts.AssumeReachable, "assume-reachable", false,
 		"go on where this machine seems not to reach a cluster's Kubernetes API, as through a network that it cannot see")
 	opts.addFlags(cmd)
-	cmd.Flags().DurationVar(&opts.Timeout, "timeout", verify.DefaultTimeout, "longest wait of --verify")
+	cmd.Flags().DurationVar(&opts.Timeout, "timeout", readiness.DefaultTimeout, "longest wait of --verify")
 	return cmd
 }
 
@@ -238,7 +238,7 @@ func (o *Options) ready(ctx context.Context, s *fleet.Session[Driver], all []*co
 	if err != nil {
 		return err
 	}
-	return doctor.Refuse(doctor.Output{Out: o.Streams.Out, Status: o.Status(), JSON: o.JSON()}, reports)
+	return findings.Refuse(findings.Output{Out: o.Streams.Out, Status: o.Status(), JSON: o.JSON()}, reports)
 }
 
 // touched are the clusters that are changed: a push changes what Git has for the others, too.
@@ -274,13 +274,13 @@ func (o *Options) one(ctx context.Context, driver Driver, t fleet.Terminal, c *c
 	work := result.Work(done)
 	if o.Push {
 		work.Phase = "push"
-		if err := push.Cluster(ctx, driver, c, push.Output{Out: t.Out, Status: t.Status, JSON: o.JSON()}); err != nil {
+		if err := handover.Cluster(ctx, driver, c, handover.Output{Out: t.Out, Status: t.Status, JSON: o.JSON()}); err != nil {
 			return work, err
 		}
 	}
 	if o.Verify {
 		work.Phase = "verify"
-		if err := verify.Cluster(ctx, driver, c, verify.Output{
+		if err := readiness.Cluster(ctx, driver, c, readiness.Output{
 			Out: t.Out, Status: t.Status, Table: o.Table(), JSON: o.JSON(), Timeout: o.Timeout, Brief: !t.Alone,
 		}); err != nil {
 			return work, err

@@ -14,6 +14,7 @@ import (
 	"tombolo/automation/health"
 	"tombolo/cmd/tombolo/cli/clitest"
 	"tombolo/cmd/tombolo/cli/factory"
+	"tombolo/cmd/tombolo/cli/readiness"
 	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
@@ -36,7 +37,7 @@ func run(t *testing.T, d *driver, json bool, args ...string) (out, errOut string
 	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}
 	cmd := NewCmdVerify(f, func(ctx context.Context, o *Options) error {
 		o.Clusters = func([]string) ([]*config.Cluster, error) { return []*config.Cluster{{Name: "demo"}}, nil }
-		o.Driver = func(context.Context, automation.Observer) (Driver, error) { return d, nil }
+		o.Driver = func(context.Context, automation.Observer) (readiness.Driver, error) { return d, nil }
 		o.JSON = func() bool { return json }
 		return verifyRun(ctx, o)
 	})
