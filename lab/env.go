@@ -16,7 +16,7 @@ import (
 )
 
 // Backend is the URL of the lab's Pulumi state.
-func (l *Lab) Backend() string { return "file://" + filepath.ToSlash(l.paths().state()) }
+func (l *Lab) Backend() string { return control.Backend(l.root) }
 
 // RoleVariable names the environment variable with the ARN of a role: commands then
 // work in the lab with the credentials of a session of that role, as a job of a
