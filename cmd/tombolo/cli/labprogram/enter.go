@@ -47,10 +47,10 @@ func (l Lab) Enter(ctx context.Context, progress func(control.Step)) (map[string
 	env, failed := read(out, progress)
 	ended := cmd.Wait()
 	switch {
-	case ctx.Err() != nil:
-		return nil, fmt.Errorf("enter the lab: %w", ctx.Err())
 	case failed != nil:
 		return nil, failed
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("enter the lab: %w", ctx.Err())
 	case env == nil || ended != nil:
 		return nil, fmt.Errorf("enter the lab: %s ended without an answer (%w): %s", program, ended, strings.TrimSpace(said.String()))
 	}
