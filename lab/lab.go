@@ -38,9 +38,6 @@ func Open(root string) *Lab {
 	return &Lab{root: root}
 }
 
-// Root is the checkout, an absolute path.
-func (l *Lab) Root() string { return l.root }
-
 // Status is what the lab consists of now.
 type Status = control.Status
 

@@ -26,12 +26,6 @@ func (l *Lab) Status(ctx context.Context) (Status, error) {
 	return s, nil
 }
 
-// Running says that the lab's daemon answers.
-func (l *Lab) Running(ctx context.Context) (bool, error) {
-	s, err := l.Status(ctx)
-	return s.Running, err
-}
-
 // status of the daemon and everything below it.
 func (d *daemon) status() Status {
 	d.mu.Lock()
