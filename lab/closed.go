@@ -12,30 +12,20 @@ import (
 
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/aws/eks"
+	"tombolo/lab/control"
 	"tombolo/lab/controlplane"
 	"tombolo/lab/proxy"
 	"tombolo/lab/standin"
 )
 
 // Network is where this machine stands to the networks of a lab's clusters.
-type Network string
+type Network = control.Network
 
 // The networks.
 const (
-	// OpenNetwork has no outside: this machine reaches every cluster.
-	OpenNetwork Network = "open"
-	// ClosedNetwork has this machine outside. The private endpoint of a cluster without a
-	// public one has a name that is not known there, and only the runner, a proxy inside,
-	// leads to it, from addresses that the cluster's security group lets in.
-	ClosedNetwork Network = "closed"
+	OpenNetwork   = control.OpenNetwork
+	ClosedNetwork = control.ClosedNetwork
 )
-
-// Networks lists them all.
-func Networks() []Network { return []Network{OpenNetwork, ClosedNetwork} }
-
-// NetworkVariable is the environment variable with the network of a lab that is made while
-// it is set.
-const NetworkVariable = "TOMBOLO_LAB_NETWORK"
 
 // RunnerVariable is the variable of Env with the URL of the runner's proxy, in a closed
 // network. Its user is the address that the runner has: another user is another runner.
@@ -54,7 +44,7 @@ const (
 var ErrOtherNetwork = errors.New("a lab keeps it: run `tombolo lab down`, which removes it, first")
 
 func (l *Lab) network() setting[Network] {
-	return setting[Network]{what: "network", file: l.paths().network(), variable: NetworkVariable, all: Networks()}
+	return setting[Network]{what: "network", file: l.paths().network(), variable: control.NetworkVariable, all: control.Networks()}
 }
 
 // ChooseNetwork gives a lab that is yet to be made its network. It fails with

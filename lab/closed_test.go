@@ -7,13 +7,14 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/lab/control"
 	"tombolo/lab/controlplane"
 )
 
 // TestNetwork: a lab keeps the network that it was made with.
 func TestNetwork(t *testing.T) {
 	l := Open(t.TempDir())
-	t.Setenv(NetworkVariable, "closed")
+	t.Setenv(control.NetworkVariable, "closed")
 	got, err := l.Network()
 	assert.NilError(t, err)
 	assert.Check(t, is.Equal(got, ClosedNetwork))

@@ -15,9 +15,6 @@ import (
 	"tombolo/lab/secretskey"
 )
 
-// Backend is the URL of the lab's Pulumi state.
-func (l *Lab) Backend() string { return "file://" + filepath.ToSlash(l.paths().state()) }
-
 // RoleVariable names the environment variable with the ARN of a role: commands then
 // work in the lab with the credentials of a session of that role, as a job of a
 // pipeline has them.
@@ -75,7 +72,7 @@ func (l *Lab) Env() (map[string]string, error) {
 	env := map[string]string{
 		"PATH":                     p.bin() + list + p.tools() + list + os.Getenv("PATH"),
 		"PULUMI_HOME":              p.pulumiHome(),
-		"PULUMI_BACKEND_URL":       l.Backend(),
+		"PULUMI_BACKEND_URL":       control.Backend(l.root),
 		"PULUMI_CONFIG_PASSPHRASE": passphrase,
 		control.SecretsVariable:    secretskey.URL(secretskey.Alias, Region, loopback(chosen.secrets)),
 		"PULUMI_DEBUG_PROVIDERS":   l.attached(chosen, network),

@@ -7,17 +7,9 @@
 package lab
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"slices"
-	"strings"
-	"time"
 
 	"tombolo/lab/control"
-	"tombolo/lab/standin"
 )
 
 // The account and region that the lab's stand-in answers for.
@@ -46,8 +38,15 @@ func Open(root string) *Lab {
 	return &Lab{root: root}
 }
 
-// Root is the checkout, an absolute path.
-func (l *Lab) Root() string { return l.root }
+// Status is what the lab consists of now.
+type Status = control.Status
+
+// What a status has.
+type (
+	Endpoint = control.Endpoint
+	Process  = control.Process
+	Item     = control.Item
+)
 
 // Step is the progress of Up and Down.
 type Step = control.Step
@@ -60,82 +59,9 @@ const (
 	StepNote   = control.StepNote
 )
 
-// Status is what the lab consists of now.
-type Status struct {
-	// Running says that the daemon answers.
-	Running bool `json:"running"`
-	// PID of the daemon; 0 when it is not running.
-	PID int `json:"pid,omitempty"`
-	// Since is when the daemon was started.
-	Since time.Time `json:"since,omitzero"`
-	// Profile of the lab; empty when it is not running.
-	Profile Profile `json:"profile,omitempty"`
-	// Endpoints that the lab serves.
-	Endpoints []Endpoint `json:"endpoints"`
-	// Processes that the daemon supervises, by name.
-	Processes []Process `json:"processes"`
-	// Inventory is what exists in the cloud's stand-in; what it has on disk,
-	// when the daemon is not running.
-	Inventory []Item `json:"inventory"`
-	// Notes are things to know, such as why the Git repository was not updated.
-	Notes []string `json:"notes,omitempty"`
-}
-
-// Endpoint is something the lab serves.
-type Endpoint struct {
-	Name string `json:"name"`
-	URL  string `json:"url"`
-}
-
-// Process is a supervised process.
-type Process struct {
-	Name string `json:"name"`
-	// PID is 0 when it does not run.
-	PID int `json:"pid,omitempty"`
-	// State is starting, running, restarting, failed or stopped.
-	State string `json:"state"`
-	// Since is when it entered State.
-	Since time.Time `json:"since"`
-	// Restarts since the daemon started it first.
-	Restarts int `json:"restarts"`
-	// Detail says why it is not running, or why it last ended.
-	Detail string `json:"detail,omitempty"`
-}
-
-// Item is a resource in the cloud's stand-in.
-type Item = standin.Item
-
 // Processes lists the names that have a log, whether they run or not.
-func (l *Lab) Processes() ([]string, error) {
-	entries, err := os.ReadDir(l.paths().logs())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("list the lab's logs: %w", err)
-	}
-	var names []string
-	for _, e := range entries {
-		if name, ok := strings.CutSuffix(e.Name(), ".log"); ok {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names, nil
-}
+func (l *Lab) Processes() ([]string, error) { return control.Processes(l.root) }
 
 // LogFile is the path of a process's log. An unknown process is an error that
 // lists the known ones.
-func (l *Lab) LogFile(process string) (string, error) {
-	names, err := l.Processes()
-	if err != nil {
-		return "", err
-	}
-	switch {
-	case slices.Contains(names, process):
-		return filepath.Join(l.paths().logs(), process+".log"), nil
-	case len(names) == 0:
-		return "", fmt.Errorf("find the log of %q: no process has a log: %w", process, ErrNotRunning)
-	}
-	return "", fmt.Errorf("find the log of %q: there is none; use one of %s", process, strings.Join(names, ", "))
-}
+func (l *Lab) LogFile(process string) (string, error) { return control.LogFile(l.root, process) }

@@ -11,13 +11,13 @@ type paths struct{ root string }
 
 func (l *Lab) paths() paths { return paths{l.root} }
 
-func (p paths) dir() string           { return filepath.Join(p.root, ".lab") }
+func (p paths) dir() string           { return control.Directory(p.root) }
 func (p paths) in(name string) string { return filepath.Join(p.dir(), name) }
 func (p paths) tools() string         { return filepath.Join(p.root, ".tools", "bin") }
 func (p paths) compilerFlags() string { return filepath.Join(p.root, ".tools", "goflags") }
 func (p paths) plugins() string       { return filepath.Join(p.root, ".tools", "plugins") }
 func (p paths) bin() string           { return p.in("bin") }
-func (p paths) program() string       { return filepath.Join(p.in("libexec"), "tombolo") }
+func (p paths) program() string       { return filepath.Join(p.in("libexec"), "tombolo-lab") }
 func (p paths) logs() string          { return p.in("logs") }
 func (p paths) run() string           { return p.in("run") }          // pid files
 func (p paths) home() string          { return p.in("home") }         // HOME of the child processes

@@ -1,34 +1,24 @@
 package lab
 
-import "errors"
+import (
+	"errors"
+
+	"tombolo/lab/control"
+)
 
 // Profile says how much of a cluster runs in a lab.
-type Profile string
+type Profile = control.Profile
 
 // The profiles.
 const (
-	// Full is a whole control plane for each cluster, and its engine's
-	// controllers: about 1 GiB a cluster, see docs/guide/lab.md.
-	Full Profile = "full"
-	// Light is an API server for each cluster, all on one etcd, and nothing
-	// else: nodes and workloads are said to be ready, and no engine runs, so
-	// that `tombolo verify` would wait in vain.
-	Light Profile = "light"
-	// LightEngine is Light with the controllers of Flux and Argo CD. What
-	// belongs to a deleted object is not collected.
-	LightEngine Profile = "light-engine"
+	Full        = control.Full
+	Light       = control.Light
+	LightEngine = control.LightEngine
 )
-
-// Profiles lists them all.
-func Profiles() []Profile { return []Profile{Full, Light, LightEngine} }
-
-// ProfileVariable is the environment variable with the profile of a lab that
-// is made while it is set.
-const ProfileVariable = "TOMBOLO_LAB_PROFILE"
 
 // profile is the setting that a lab keeps its profile in.
 func (l *Lab) profile() setting[Profile] {
-	return setting[Profile]{what: "profile", file: l.paths().profile(), variable: ProfileVariable, all: Profiles()}
+	return setting[Profile]{what: "profile", file: l.paths().profile(), variable: control.ProfileVariable, all: control.Profiles()}
 }
 
 // ErrOtherProfile is wrapped where a lab has another profile than was asked for.

@@ -7,19 +7,21 @@ import (
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/lab/control"
 )
 
 func TestProfile(t *testing.T) {
 	l := Open(t.TempDir())
-	t.Setenv(ProfileVariable, "")
+	t.Setenv(control.ProfileVariable, "")
 	if p, err := l.Profile(); p != Full || err != nil {
 		t.Errorf("by default: %s, %v", p, err)
 	}
-	t.Setenv(ProfileVariable, "light-engine")
+	t.Setenv(control.ProfileVariable, "light-engine")
 	if p, err := l.Profile(); p != LightEngine || err != nil {
 		t.Errorf("by the environment: %s, %v", p, err)
 	}
-	t.Setenv(ProfileVariable, "tiny")
+	t.Setenv(control.ProfileVariable, "tiny")
 	_, err := l.Profile()
 	if want := `read TOMBOLO_LAB_PROFILE: "tiny" is no profile of the lab; use one of full, light, light-engine`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
@@ -35,7 +37,7 @@ func TestProfileIsKept(t *testing.T) {
 	for range 2 {
 		assert.NilError(t, l.ChooseProfile(Light))
 	}
-	t.Setenv(ProfileVariable, "full")
+	t.Setenv(control.ProfileVariable, "full")
 	if p, err := l.Profile(); p != Light || err != nil {
 		t.Errorf("the environment has its way with a lab that exists: %s, %v", p, err)
 	}

@@ -26,12 +26,6 @@ func (l *Lab) Status(ctx context.Context) (Status, error) {
 	return s, nil
 }
 
-// Running says that the lab's daemon answers.
-func (l *Lab) Running(ctx context.Context) (bool, error) {
-	s, err := l.Status(ctx)
-	return s.Running, err
-}
-
 // status of the daemon and everything below it.
 func (d *daemon) status() Status {
 	d.mu.Lock()
@@ -40,13 +34,13 @@ func (d *daemon) status() Status {
 	s := Status{
 		Running: true, PID: os.Getpid(), Since: d.started, Profile: d.profile, Notes: notes,
 		Endpoints: []Endpoint{
-			{"git", "http://" + GitHost + "/" + trees()[treeFlux]},
-			{"git, Argo CD", "http://" + GitHost + "/" + trees()[treeArgoCD]},
-			{"charts", "http://" + ChartsHost},
-			{"proxy", d.proxyURL()},
-			{"token reviews", d.reviewURL()},
-			{"aws provider", loopback(d.ports.provider)},
-			{"azure provider", loopback(d.ports.azure)},
+			{Name: "git", URL: "http://" + GitHost + "/" + trees()[treeFlux]},
+			{Name: "git, Argo CD", URL: "http://" + GitHost + "/" + trees()[treeArgoCD]},
+			{Name: "charts", URL: "http://" + ChartsHost},
+			{Name: "proxy", URL: d.proxyURL()},
+			{Name: "token reviews", URL: d.reviewURL()},
+			{Name: "aws provider", URL: loopback(d.ports.provider)},
+			{Name: "azure provider", URL: loopback(d.ports.azure)},
 		},
 		Processes: []Process{},
 		Inventory: append(d.accounts.inventory(), d.azure.Inventory()...),

@@ -14,39 +14,11 @@ import (
 
 	"tombolo/lab/control"
 	"tombolo/lab/process"
+	"tombolo/lab/tools"
 )
 
 // startTimeout is how long the daemon may take to answer.
 const startTimeout = 30 * time.Second
-
-// requiredTools are the binaries that the lab cannot do without.
-var requiredTools = []string{
-	"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok",
-	"source-controller", "kustomize-controller", "helm-controller", "notification-controller",
-}
-
-// argocdTools are the binaries that Argo CD in a lab's cluster needs, and that
-// a lab without it does not.
-var argocdTools = []string{
-	"argocd", "argocd-application-controller", "argocd-applicationset-controller", "argocd-k8s-auth", "argocd-redis",
-	"argocd-repo-server", "argocd-server", "argocd-notifications", "helm", "kustomize",
-}
-
-// sealedSecretsTools and externalSecretsTools are the controllers that the addons of these names
-// need in a lab.
-var (
-	sealedSecretsTools   = []string{"sealed-secrets"}
-	externalSecretsTools = []string{"external-secrets"}
-)
-
-// requiredProviders are the Pulumi providers that the lab runs with.
-var requiredProviders = []string{"resource-kubernetes"}
-
-// eksProvider is the Pulumi provider that clusters in AWS need, and those in Azure do not.
-const eksProvider = "resource-eks"
-
-// azureTools are the binaries that clusters in Azure need in a lab.
-var azureTools = []string{"kubelogin"}
 
 // Up starts the lab, or brings back the parts of a running one that died. It
 // clears away what a killed lab left behind, and returns when everything that
@@ -79,10 +51,10 @@ func (l *Lab) Up(ctx context.Context, progress func(Step)) error {
 }
 
 func (l *Lab) startDaemon(ctx context.Context, progress func(Step)) error {
-	if err := step(progress, "check the lab's tools", func() (string, error) { return "", l.CheckTools() }); err != nil {
+	if err := step(progress, "check the lab's tools", func() (string, error) { return "", l.built().Any() }); err != nil {
 		return err
 	}
-	if err := l.CheckEKS(); err != nil {
+	if err := l.built().EKS(); err != nil {
 		progress(Step{Name: "clusters in AWS cannot run in this lab", State: StepNote, Detail: err.Error()})
 	}
 	if err := l.clear(progress); err != nil {
@@ -110,6 +82,9 @@ func (l *Lab) startParts(ctx context.Context, progress func(Step)) error {
 	return err
 }
 
+// built are the tools of the checkout.
+func (l *Lab) built() tools.Checkout { return tools.Checkout(l.root) }
+
 // step reports the beginning and the end of a piece of work.
 func step(progress func(Step), name string, do func() (detail string, err error)) error {
 	began := time.Now()
@@ -121,87 +96,6 @@ func step(progress func(Step), name string, do func() (detail string, err error)
 	}
 	progress(Step{Name: name, State: StepDone, Detail: detail, Elapsed: time.Since(began)})
 	return nil
-}
-
-// CheckTools names the tools that every lab needs and this one lacks, all at once.
-func (l *Lab) CheckTools() error {
-	missing := l.missingTools(requiredTools)
-	if len(missing) > 0 {
-		return fmt.Errorf("%s missing in %s; run `make tools`", strings.Join(missing, ", "), l.paths().tools())
-	}
-	if err := l.checkProviders(requiredProviders...); err != nil {
-		return err
-	}
-	if _, err := exec.LookPath("git"); err != nil {
-		return errors.New("git is missing; install it")
-	}
-	return nil
-}
-
-func (l *Lab) checkProviders(names ...string) error {
-	var missing []string
-	for _, provider := range names {
-		if found, _ := filepath.Glob(filepath.Join(l.paths().plugins(), provider+"-v*")); len(found) == 0 {
-			missing = append(missing, provider)
-		}
-	}
-	if len(missing) > 0 {
-		return fmt.Errorf("%s missing in %s; run `make tools`", strings.Join(missing, ", "), l.paths().plugins())
-	}
-	return nil
-}
-
-// CheckEKS says what a cluster in AWS would lack in the lab: the EKS component, and
-// Node.js, which runs it.
-func (l *Lab) CheckEKS() error {
-	if err := l.checkProviders(eksProvider); err != nil {
-		return err
-	}
-	if _, err := exec.LookPath("node"); err != nil {
-		return errors.New("node, which runs the EKS provider, is missing; install Node.js 20 or newer")
-	}
-	return nil
-}
-
-// CheckAKS says what a cluster in Azure would lack in the lab.
-func (l *Lab) CheckAKS() error {
-	if missing := l.missingTools(azureTools); len(missing) > 0 {
-		return fmt.Errorf("%s missing in %s; run `make tools-azure`", strings.Join(missing, ", "), l.paths().tools())
-	}
-	return nil
-}
-
-// CheckSealedSecrets says what a cluster with the addon sealed-secrets would lack in the lab.
-func (l *Lab) CheckSealedSecrets() error { return l.checkSecrets(sealedSecretsTools) }
-
-// CheckExternalSecrets says what a cluster with the addon external-secrets would lack in the lab.
-func (l *Lab) CheckExternalSecrets() error { return l.checkSecrets(externalSecretsTools) }
-
-func (l *Lab) checkSecrets(tools []string) error {
-	if missing := l.missingTools(tools); len(missing) > 0 {
-		return fmt.Errorf("%s missing in %s; run `make tools-secrets`", strings.Join(missing, ", "), l.paths().tools())
-	}
-	return nil
-}
-
-// CheckArgoCD says what a cluster with Argo CD would lack in the lab: its tools
-// are built apart from the others.
-func (l *Lab) CheckArgoCD() error {
-	if missing := l.missingTools(argocdTools); len(missing) > 0 {
-		return fmt.Errorf("%s missing in %s; run `make tools-argocd`", strings.Join(missing, ", "), l.paths().tools())
-	}
-	return nil
-}
-
-// missingTools are those of the named ones that have not been built.
-func (l *Lab) missingTools(names []string) []string {
-	var missing []string
-	for _, tool := range names {
-		if _, err := os.Stat(filepath.Join(l.paths().tools(), tool)); err != nil {
-			missing = append(missing, tool)
-		}
-	}
-	return missing
 }
 
 // clear ends what a killed daemon left running.

@@ -15,24 +15,15 @@ import (
 	"time"
 
 	"tombolo/lab/azure/keyvault"
+	"tombolo/lab/control"
 	"tombolo/lab/entra"
 )
 
 // VaultRequest is a request to the secrets of a key vault.
-type VaultRequest struct {
-	// Method and Path of the API, such as GET and /secrets/app.
-	Method, Path string
-	// Vault is the name of the vault.
-	Vault string
-	// Body is the input in the API's JSON. Optional.
-	Body json.RawMessage
-}
+type VaultRequest = control.VaultRequest
 
 // VaultError is a refusal of a key vault, or of Entra.
-type VaultError struct{ Code, Message string }
-
-// Error says it as the Azure CLI does.
-func (e *VaultError) Error() string { return fmt.Sprintf("(%s) %s", e.Code, e.Message) }
+type VaultError = control.VaultError
 
 // vaultVersion of the API.
 const vaultVersion = "7.4"
@@ -70,7 +61,7 @@ func (l *Lab) askVault(ctx context.Context, r VaultRequest) (json.RawMessage, er
 	}
 	body, status, err := exchange(client, request, &answer)
 	if err == nil && status != http.StatusOK {
-		err = &VaultError{answer.Error.Code, answer.Error.Message}
+		err = &VaultError{Code: answer.Error.Code, Message: answer.Error.Message}
 	}
 	return body, err
 }
@@ -117,7 +108,7 @@ func vaultToken(ctx context.Context, client *http.Client) (string, error) {
 	}
 	_, status, err := exchange(client, request, &answer)
 	if err == nil && status != http.StatusOK {
-		err = &VaultError{answer.Error, answer.Description}
+		err = &VaultError{Code: answer.Error, Message: answer.Description}
 	}
 	return answer.Token, err
 }

@@ -6,9 +6,10 @@ import (
 
 	"tombolo/automation/clouds"
 	"tombolo/cmd/tombolo/cli"
+	"tombolo/cmd/tombolo/cli/commands"
 	"tombolo/stacks/programs"
 )
 
 func main() {
-	os.Exit(cli.Main(programs.All(), clouds.All()))
+	os.Exit(cli.Main(cli.Program{Commands: commands.Add, Programs: programs.All(), Clouds: clouds.All()}))
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/s3"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/components/policy"
@@ -77,42 +76,55 @@ type builder struct {
 	args   *BucketArgs
 	parent pulumi.ResourceOption
 
-	bucket *s3.BucketV2
+	bucket *bucketV2
 	block  pulumi.Resource
 	// complete is all that has to be there before the first object.
 	complete []pulumi.Resource
 }
 
+// bucketV2 is the bucket itself, with what is used of its outputs.
+type bucketV2 struct {
+	pulumi.CustomResourceState
+
+	Arn    pulumi.StringOutput `pulumi:"arn"`
+	Bucket pulumi.StringOutput `pulumi:"bucket"`
+}
+
+// register makes a resource of S3 by the names of its type and its inputs: their types in the SDK
+// take all of S3 along, 4 MB of the program.
+// https://www.pulumi.com/registry/packages/aws/api-docs/s3
+func (b *builder) register(token, name string, inputs pulumi.Map, made pulumi.CustomResource, opts ...pulumi.ResourceOption) error {
+	return b.ctx.RegisterResource("aws:s3/"+token, b.name+"-"+name, inputs, made, append(opts, b.parent)...)
+}
+
 func (b *builder) makeBucket() error {
-	var err error
-	b.bucket, err = s3.NewBucketV2(b.ctx, b.name+"-bucket", &s3.BucketV2Args{
-		Bucket: pulumi.String(b.args.BucketName),
+	b.bucket = &bucketV2{}
+	return b.register("bucketV2:BucketV2", "bucket", pulumi.Map{
+		"bucket": pulumi.String(b.args.BucketName),
 		// What is in it is not the cluster's to delete.
-		ForceDestroy: pulumi.Bool(false),
-	}, b.parent)
-	return err
+		"forceDestroy": pulumi.Bool(false),
+	}, b.bucket, pulumi.Aliases([]pulumi.Alias{{Type: pulumi.String("aws:s3/bucket:Bucket")}}))
 }
 
 // makePrivate closes the bucket against access lists and policies for the
 // public, from any author.
 func (b *builder) makePrivate() error {
-	block, err := s3.NewBucketPublicAccessBlock(b.ctx, b.name+"-private", &s3.BucketPublicAccessBlockArgs{
-		Bucket:                b.bucket.ID(),
-		BlockPublicAcls:       pulumi.Bool(true),
-		BlockPublicPolicy:     pulumi.Bool(true),
-		IgnorePublicAcls:      pulumi.Bool(true),
-		RestrictPublicBuckets: pulumi.Bool(true),
-	}, b.parent)
-	if err != nil {
-		return err
-	}
-	owner, err := s3.NewBucketOwnershipControls(b.ctx, b.name+"-owner", &s3.BucketOwnershipControlsArgs{
-		Bucket: b.bucket.ID(),
-		Rule:   s3.BucketOwnershipControlsRuleArgs{ObjectOwnership: pulumi.String("BucketOwnerEnforced")},
-	}, b.parent)
+	block, owner := &pulumi.CustomResourceState{}, &pulumi.CustomResourceState{}
 	b.block = block
 	b.complete = append(b.complete, block, owner)
-	return err
+	return errors.Join(
+		b.register("bucketPublicAccessBlock:BucketPublicAccessBlock", "private", pulumi.Map{
+			"bucket":                b.bucket.ID(),
+			"blockPublicAcls":       pulumi.Bool(true),
+			"blockPublicPolicy":     pulumi.Bool(true),
+			"ignorePublicAcls":      pulumi.Bool(true),
+			"restrictPublicBuckets": pulumi.Bool(true),
+		}, block),
+		b.register("bucketOwnershipControls:BucketOwnershipControls", "owner", pulumi.Map{
+			"bucket": b.bucket.ID(),
+			"rule":   pulumi.Map{"objectOwnership": pulumi.String("BucketOwnerEnforced")},
+		}, owner),
+	)
 }
 
 // makePolicy waits for the block: S3 refuses to change both at a time.
@@ -120,58 +132,41 @@ func (b *builder) makePolicy() error {
 	document := b.bucket.Arn.ApplyT(func(arn string) (string, error) {
 		return policy.Render(policy.RequireTLS("s3", arn, arn+"/*"))
 	}).(pulumi.StringOutput)
-	made, err := s3.NewBucketPolicy(b.ctx, b.name+"-policy", &s3.BucketPolicyArgs{
-		Bucket: b.bucket.ID(),
-		Policy: document,
-	}, b.parent, pulumi.DependsOn([]pulumi.Resource{b.block}))
+	made := &pulumi.CustomResourceState{}
 	b.complete = append(b.complete, made)
-	return err
+	return b.register("bucketPolicy:BucketPolicy", "policy", pulumi.Map{"bucket": b.bucket.ID(), "policy": document}, made,
+		pulumi.DependsOn([]pulumi.Resource{b.block}))
 }
 
 func (b *builder) makeEncryption() error {
-	by := s3.BucketServerSideEncryptionConfigurationV2RuleApplyServerSideEncryptionByDefaultArgs{
-		SseAlgorithm: pulumi.String("AES256"),
-	}
-	rule := s3.BucketServerSideEncryptionConfigurationV2RuleArgs{}
+	by := pulumi.Map{"sseAlgorithm": pulumi.String("AES256")}
+	rule := pulumi.Map{"applyServerSideEncryptionByDefault": by}
 	if b.args.KMSKeyARN != "" {
-		by.SseAlgorithm = pulumi.String("aws:kms")
-		by.KmsMasterKeyId = pulumi.String(b.args.KMSKeyARN)
+		by["sseAlgorithm"], by["kmsMasterKeyId"] = pulumi.String("aws:kms"), pulumi.String(b.args.KMSKeyARN)
 		// A key of the bucket's own saves a call of KMS for every object.
-		rule.BucketKeyEnabled = pulumi.Bool(true)
+		rule["bucketKeyEnabled"] = pulumi.Bool(true)
 	}
-	rule.ApplyServerSideEncryptionByDefault = by
-	made, err := s3.NewBucketServerSideEncryptionConfigurationV2(b.ctx, b.name+"-encryption", &s3.BucketServerSideEncryptionConfigurationV2Args{
-		Bucket: b.bucket.ID(),
-		Rules:  s3.BucketServerSideEncryptionConfigurationV2RuleArray{rule},
-	}, b.parent)
+	made := &pulumi.CustomResourceState{}
 	b.complete = append(b.complete, made)
-	return err
+	return b.register("bucketServerSideEncryptionConfigurationV2:BucketServerSideEncryptionConfigurationV2", "encryption",
+		pulumi.Map{"bucket": b.bucket.ID(), "rules": pulumi.Array{rule}}, made)
 }
 
 func (b *builder) makeLifecycle() error {
-	rules := s3.BucketLifecycleConfigurationV2RuleArray{
-		s3.BucketLifecycleConfigurationV2RuleArgs{
-			Id:     pulumi.String("abort-incomplete-uploads"),
-			Status: pulumi.String("Enabled"),
-			Filter: s3.BucketLifecycleConfigurationV2RuleFilterArgs{},
-			AbortIncompleteMultipartUpload: s3.BucketLifecycleConfigurationV2RuleAbortIncompleteMultipartUploadArgs{
-				DaysAfterInitiation: pulumi.Int(abortUploadDays),
-			},
-		},
-	}
+	rules := pulumi.Array{pulumi.Map{
+		"id":                             pulumi.String("abort-incomplete-uploads"),
+		"status":                         pulumi.String("Enabled"),
+		"filter":                         pulumi.Map{},
+		"abortIncompleteMultipartUpload": pulumi.Map{"daysAfterInitiation": pulumi.Int(abortUploadDays)},
+	}}
 	if b.args.ExpireDays > 0 {
-		rules = append(rules, s3.BucketLifecycleConfigurationV2RuleArgs{
-			Id:     pulumi.String("expire"),
-			Status: pulumi.String("Enabled"),
-			Filter: s3.BucketLifecycleConfigurationV2RuleFilterArgs{},
-			Expiration: s3.BucketLifecycleConfigurationV2RuleExpirationArgs{
-				Days: pulumi.Int(b.args.ExpireDays),
-			},
+		rules = append(rules, pulumi.Map{
+			"id":         pulumi.String("expire"),
+			"status":     pulumi.String("Enabled"),
+			"filter":     pulumi.Map{},
+			"expiration": pulumi.Map{"days": pulumi.Int(b.args.ExpireDays)},
 		})
 	}
-	_, err := s3.NewBucketLifecycleConfigurationV2(b.ctx, b.name+"-lifecycle", &s3.BucketLifecycleConfigurationV2Args{
-		Bucket: b.bucket.ID(),
-		Rules:  rules,
-	}, b.parent)
-	return err
+	return b.register("bucketLifecycleConfigurationV2:BucketLifecycleConfigurationV2", "lifecycle",
+		pulumi.Map{"bucket": b.bucket.ID(), "rules": rules}, &pulumi.CustomResourceState{})
 }

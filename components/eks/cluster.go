@@ -11,7 +11,7 @@ import (
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
 	awseks "github.com/pulumi/pulumi-aws/sdk/v6/go/aws/eks"
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/iam"
-	pulumieks "github.com/pulumi/pulumi-eks/sdk/v2/go/eks"
+	"github.com/pulumi/pulumi-eks/sdk/v2/go/eks/utilities"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/components/previewers"
@@ -19,6 +19,18 @@ import (
 )
 
 const clusterType = "tombolo:eks:Cluster"
+
+// componentType is that of the pulumi-eks component. Its inputs are given by name: the types in its
+// SDK take those of Kubernetes and five services along, a tenth of the program.
+// https://www.pulumi.com/registry/packages/eks/api-docs/cluster
+const componentType = "eks:index:Cluster"
+
+// remoteCluster is the component, with what is used of its outputs.
+type remoteCluster struct {
+	pulumi.ResourceState
+
+	EksCluster awseks.ClusterOutput `pulumi:"eksCluster"`
+}
 
 // Cluster is an EKS cluster with its nodes.
 //
@@ -92,39 +104,42 @@ type builder struct {
 // no nodes, no OIDC provider and no CNI of its own. Of its outputs only the
 // cluster is used; its kubeconfig is left where it is.
 func (b *builder) makeControlPlane() error {
-	mode := pulumieks.AuthenticationModeApi
-	args := &pulumieks.ClusterArgs{
-		Name:                   pulumi.String(b.args.Name),
-		Version:                pulumi.String(b.args.Version),
-		VpcId:                  b.args.VPCID.ToStringOutput(),
-		SubnetIds:              b.args.ControlPlaneSubnetIDs,
-		AuthenticationMode:     &mode,
-		ServiceRole:            b.clusterRole,
-		InstanceRoles:          iam.RoleArray{},
-		SkipDefaultNodeGroup:   new(true),
-		UseDefaultVpcCni:       new(true),
-		CreateOidcProvider:     pulumi.Bool(false),
-		EndpointPrivateAccess:  pulumi.Bool(b.args.PrivateEndpoint),
-		EndpointPublicAccess:   pulumi.Bool(b.args.PublicEndpoint),
-		EnabledClusterLogTypes: pulumi.ToStringArray(b.args.LogTypes),
-		EncryptionConfigKeyArn: b.keyARN,
+	inputs := pulumi.Map{
+		"name":                   pulumi.String(b.args.Name),
+		"version":                pulumi.String(b.args.Version),
+		"vpcId":                  b.args.VPCID.ToStringOutput(),
+		"subnetIds":              b.args.ControlPlaneSubnetIDs,
+		"authenticationMode":     pulumi.String("API"),
+		"serviceRole":            b.clusterRole,
+		"instanceRoles":          iam.RoleArray{},
+		"skipDefaultNodeGroup":   pulumi.Bool(true),
+		"useDefaultVpcCni":       pulumi.Bool(true),
+		"createOidcProvider":     pulumi.Bool(false),
+		"endpointPrivateAccess":  pulumi.Bool(b.args.PrivateEndpoint),
+		"endpointPublicAccess":   pulumi.Bool(b.args.PublicEndpoint),
+		"enabledClusterLogTypes": pulumi.ToStringArray(b.args.LogTypes),
+	}
+	if b.keyARN != nil {
+		inputs["encryptionConfigKeyArn"] = b.keyARN
 	}
 	if b.args.PublicEndpoint {
-		args.PublicAccessCidrs = pulumi.ToStringArray(b.args.PublicCIDRs)
+		inputs["publicAccessCidrs"] = pulumi.ToStringArray(b.args.PublicCIDRs)
 	}
 	if b.args.ServiceCIDR != "" {
-		args.KubernetesServiceIpAddressRange = pulumi.String(b.args.ServiceCIDR)
+		inputs["kubernetesServiceIpAddressRange"] = pulumi.String(b.args.ServiceCIDR)
 	}
 	if b.args.Profile != "" {
-		args.ProviderCredentialOpts = pulumieks.KubeconfigOptionsArgs{ProfileName: pulumi.String(b.args.Profile)}
+		inputs["providerCredentialOpts"] = pulumi.Map{"profileName": pulumi.String(b.args.Profile)}
 	}
 	before := append([]pulumi.Resource{b.logs}, b.clusterPolicies...)
 	if b.args.AutoMode { // whose nodes come as soon as the control plane is there
 		before = append(before, b.nodePolicies...)
 	}
-	control, err := pulumieks.NewCluster(b.ctx, b.name+"-control-plane", args, b.parent,
-		pulumi.DependsOn(before), pulumi.Protect(b.args.Protect), pulumi.Transforms([]pulumi.ResourceTransform{b.transform}))
-	if err != nil {
+	control := &remoteCluster{}
+	options := utilities.PkgResourceDefaultOpts([]pulumi.ResourceOption{
+		b.parent, pulumi.DependsOn(before), pulumi.Protect(b.args.Protect), pulumi.Transforms([]pulumi.ResourceTransform{b.transform}),
+	})
+	if err := b.ctx.RegisterRemoteComponentResource(componentType, b.name+"-control-plane", inputs, control, options...); err != nil {
 		return err
 	}
 	b.cluster = control.EksCluster

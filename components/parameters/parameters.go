@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ssm"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 )
 
@@ -20,7 +19,12 @@ var ErrMissing = errors.New("does not exist")
 // is ErrMissing, ErrSecret, or what AWS says. Nothing is ever decrypted, and the right
 // to it, kms:Decrypt, is not needed.
 func Read(ctx *pulumi.Context, name string, opts ...pulumi.InvokeOption) (any, error) {
-	found, err := ssm.LookupParameter(ctx, &ssm.LookupParameterArgs{Name: name, WithDecryption: new(false)}, opts...)
+	var found struct {
+		Type  string `pulumi:"type"`
+		Value string `pulumi:"value"`
+	}
+	// By the function's name: the package of the SDK takes all of Systems Manager along.
+	err := ctx.Invoke("aws:ssm/getParameter:getParameter", map[string]any{"name": name, "withDecryption": false}, &found, opts...)
 	switch {
 	case err != nil && isMissing(err):
 		return nil, ErrMissing

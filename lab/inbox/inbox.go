@@ -14,24 +14,15 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"tombolo/lab/control"
 )
 
 // maxBody of a message, in bytes; Slack takes 40,000 characters.
 const maxBody = 1 << 20
 
 // Message is what a channel was sent.
-type Message struct {
-	// Channel is the path that the message was posted to, without its slash.
-	Channel string `json:"channel"`
-	// At is when it arrived.
-	At time.Time `json:"at"`
-	// Severity is info or error, where the format has it.
-	Severity string `json:"severity,omitempty"`
-	// Object that it is about, such as kustomization/system.shop, where the format has it.
-	Object string `json:"object,omitempty"`
-	// Text that people read.
-	Text string `json:"text"`
-}
+type Message = control.Message
 
 // Inbox keeps messages in a file, one in a line.
 type Inbox struct {

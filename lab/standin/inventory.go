@@ -6,23 +6,12 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"time"
+
+	"tombolo/lab/control"
 )
 
-// Item is a resource that exists in the account.
-type Item struct {
-	// Type is Pulumi's type token, such as aws:ec2/vpc:Vpc.
-	Type string `json:"type"`
-	// ID of the resource, as Pulumi has it.
-	ID string `json:"id"`
-	// Name is the resource's own name, or its Name tag, or empty.
-	Name string `json:"name"`
-	// Region of the resource, or the location that it has where regions do not part the
-	// account; "global" where it belongs to none.
-	Region string `json:"region"`
-	// Created is when the resource was made.
-	Created time.Time `json:"created"`
-}
+// Item is what exists in an account, as people are shown it.
+type Item = control.Item
 
 // Inventory lists what exists in the account, ordered by type and id. Left out
 // is what the cloud makes and removes by itself, and what waits for its

@@ -58,7 +58,7 @@ func (p project) goRunStartsTheLab(t *testing.T) {
 	if o := goRun("lab", "up"); o.code != 0 {
 		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
 	}
-	program := filepath.Join(p.dir, ".lab", "libexec", "tombolo")
+	program := filepath.Join(p.dir, ".lab", "libexec", "tombolo-lab")
 	if script := p.read(t, filepath.Join(".lab", "bin", "aws")); !strings.Contains(script, program) {
 		t.Errorf("the aws command does not run %s:\n%s", program, script)
 	}

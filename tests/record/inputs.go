@@ -18,7 +18,7 @@ import (
 func read() []string {
 	return []string{
 		"Pulumi.yaml", "go.mod", "go.sum", "clusters", "cmd", "platform", "lab/charts", "lab/systems",
-		"tools/logrules", "tools/rules", "tools/state", "bin/tombolo", "bin/lab-aws",
+		"tools/logrules", "tools/rules", "tools/state", "bin/tombolo", "bin/tombolo-lab", "bin/lab-aws",
 	}
 }
 

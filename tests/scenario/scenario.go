@@ -14,7 +14,10 @@ import (
 	"gotest.tools/v3/golden"
 
 	"tombolo/automation/clouds"
+	lab "tombolo/cmd/tombolo-lab/commands"
 	"tombolo/cmd/tombolo/cli"
+	"tombolo/cmd/tombolo/cli/commands"
+	"tombolo/cmd/tombolo/cli/labprogram"
 	"tombolo/config"
 	"tombolo/stacks/programs"
 )
@@ -29,7 +32,12 @@ var today = time.Date(2026, time.July, 1, 12, 0, 0, 0, time.UTC)
 // change when AWS ends its support of a version.
 func Main(m testscript.TestingM, exit func(code int)) {
 	config.Today = func() time.Time { return today }
-	testscript.Main(m, map[string]func(){"tombolo": func() { exit(cli.Main(programs.All(), clouds.All())) }})
+	testscript.Main(m, map[string]func(){
+		"tombolo": func() {
+			exit(cli.Main(cli.Program{Commands: commands.Add, Programs: programs.All(), Clouds: clouds.All()}))
+		},
+		labprogram.Name: func() { exit(cli.Main(cli.Program{Commands: lab.Add})) },
+	})
 }
 
 // Command is a command of scenarios that is not tombolo.

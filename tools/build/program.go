@@ -8,12 +8,12 @@ import (
 )
 
 // buildProgram builds bin/tombolo of the checkout that is the working directory, and beside it
-// bin/lab-aws, the aws of its lab. With nothing cached that takes minutes, which go build
+// bin/tombolo-lab, its lab, and bin/lab-aws, the aws of the lab. With nothing cached that takes minutes, which go build
 // would say nothing in.
 func buildProgram(ctx context.Context, out *os.File) error {
 	p := newProgress(out, programName)
 	p.start()
-	err := p.compile(ctx, "", "bin", nil, "./cmd/tombolo", "./cmd/lab-aws")
+	err := p.compile(ctx, "", "bin", nil, "./cmd/tombolo", "./cmd/tombolo-lab", "./cmd/lab-aws")
 	p.finish(err)
 	if err == nil {
 		err = keepFlags()

@@ -19,7 +19,9 @@ func TestProgram(t *testing.T) {
 	files.Write(t, filepath.Join(dir, "go.mod"), "module tombolo\n\ngo 1.26\n")
 	main := filepath.Join(dir, "cmd", "tombolo", "main.go")
 	files.Write(t, main, program)
-	files.Write(t, filepath.Join(dir, "cmd", "lab-aws", "main.go"), program)
+	for _, name := range []string{"tombolo-lab", "lab-aws"} {
+		files.Write(t, filepath.Join(dir, "cmd", name, "main.go"), program)
+	}
 	said, err := os.Create(filepath.Join(t.TempDir(), "said"))
 	assert.NilError(t, err)
 	defer said.Close()
@@ -28,7 +30,7 @@ func TestProgram(t *testing.T) {
 	flags, err := os.ReadFile(filepath.Join(dir, ".tools", "goflags"))
 	assert.NilError(t, err)
 	assert.Equal(t, string(flags), os.Getenv("GOFLAGS")+"\n")
-	for _, name := range []string{"tombolo", "lab-aws"} {
+	for _, name := range []string{"tombolo", "tombolo-lab", "lab-aws"} {
 		assert.NilError(t, exec.Command(filepath.Join(dir, "bin", name)).Run())
 	}
 	text, err := os.ReadFile(said.Name())

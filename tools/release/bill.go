@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,7 +18,7 @@ import (
 // https://cyclonedx.org/specification/overview/#recognized-file-patterns.
 const billSuffix = ".cdx.json"
 
-// bill writes what the program consists of, as it says itself, in CycloneDX 1.6.
+// bill writes what the programs of an archive consist of, as they say themselves, in CycloneDX 1.6.
 func (r *release) bill(p program) error {
 	sum, err := digest(p.file)
 	if err != nil {
@@ -41,7 +42,7 @@ func materials(p program, sum string) *cyclonedx.BOM {
 	// The standard library is a module with this name where vulnerabilities are listed:
 	// https://pkg.go.dev/vuln/list.
 	libraries := []cyclonedx.Component{component(cyclonedx.ComponentTypeLibrary, "stdlib", strings.TrimPrefix(p.build.GoVersion, "go"))}
-	for _, module := range p.build.Deps {
+	for _, module := range modules(p) {
 		libraries = append(libraries, library(module))
 	}
 	refs := make([]string, len(libraries))
@@ -55,6 +56,20 @@ func materials(p program, sum string) *cyclonedx.BOM {
 	// A program says which modules it has, and not which of them needs which.
 	bom.Dependencies = &[]cyclonedx.Dependency{{Ref: main.BOMRef, Dependencies: &refs}}
 	return bom
+}
+
+// modules are those of the driver, and then what the lab's program has besides.
+func modules(p program) []*debug.Module {
+	all := slices.Clone(p.build.Deps)
+	if p.lab == nil {
+		return all
+	}
+	for _, m := range p.lab.build.Deps {
+		if !slices.ContainsFunc(all, func(has *debug.Module) bool { return has.Path == m.Path }) {
+			all = append(all, m)
+		}
+	}
+	return all
 }
 
 // library is a module, or what replaces it.

@@ -23,6 +23,8 @@ type program struct {
 	size     int64 // in bytes
 	// build is what the program says of itself.
 	build *debug.BuildInfo
+	// lab is the lab's program beside the driver; nil for any other.
+	lab *program
 	// version is that of the commit's tag without its v, or Go's pseudo-version of the commit:
 	// https://go.dev/ref/mod#pseudo-versions.
 	version string
@@ -36,7 +38,7 @@ func (p program) archive() string {
 	return fmt.Sprintf("%s_%s_%s", tombolo, p.version, strings.ReplaceAll(p.platform, "/", "_"))
 }
 
-// programs builds the driver for all platforms.
+// programs builds the driver, and the lab's program, for all platforms.
 func (r *release) programs(ctx context.Context, work string) ([]program, error) {
 	var programs []program
 	for _, platform := range r.platforms {
@@ -44,6 +46,11 @@ func (r *release) programs(ctx context.Context, work string) ([]program, error) 
 		if err != nil {
 			return nil, err
 		}
+		beside, err := r.program(ctx, tombolo+labSuffix, platform, work)
+		if err != nil {
+			return nil, err
+		}
+		p.lab = &beside
 		programs = append(programs, p)
 	}
 	return programs, nil

@@ -32,6 +32,9 @@ func allPlatforms() []string {
 // tombolo is the name of the driver, of its package below cmd, and of what is released.
 const tombolo = "tombolo"
 
+// labSuffix ends the name of the lab's program, which the driver looks for beside itself.
+const labSuffix = "-lab"
+
 // release is what is made, and of what.
 type release struct {
 	// root is the checkout, and to the directory that gets the release.
@@ -132,7 +135,10 @@ func texts() []string { return []string{"LICENSE", "README.md"} }
 // archive writes the archive of a platform and returns its size in bytes.
 func (r *release) archive(p program, pages []archive.Entry) (int64, error) {
 	top := p.archive()
-	entries := []archive.Entry{{Name: top + "/" + tombolo, Mode: 0o755, File: p.file}}
+	entries := []archive.Entry{
+		{Name: top + "/" + tombolo, Mode: 0o755, File: p.file},
+		{Name: top + "/" + tombolo + labSuffix, Mode: 0o755, File: p.lab.file},
+	}
 	for _, text := range texts() {
 		entries = append(entries, archive.Entry{Name: top + "/" + text, File: filepath.Join(r.root, text)})
 	}

@@ -63,7 +63,7 @@ func small(t *testing.T) string {
 	dir := filepath.Join(t.TempDir(), "origin")
 	for name, text := range map[string]string{
 		"go.mod": "module tombolo\n\ngo 1.26.0\n", "LICENSE": "a license", "README.md": "read me",
-		"cmd/tombolo/main.go": driver, "cmd/program/main.go": "package main\n\nfunc main() {}\n",
+		"cmd/tombolo/main.go": driver, "cmd/tombolo-lab/main.go": "package main\n\nfunc main() {}\n", "cmd/program/main.go": "package main\n\nfunc main() {}\n",
 	} {
 		files.Write(t, filepath.Join(dir, name), text)
 	}
@@ -173,7 +173,8 @@ func contents(t *testing.T, dir string) {
 		assert.Check(t, is.Equal(got[top+"/"+name], text), name)
 	}
 	assert.Check(t, len(got[top+"/tombolo"]) > 1e5)
-	assert.Check(t, is.Len(got, 7))
+	assert.Check(t, len(got[top+"/tombolo-lab"]) > 1e5)
+	assert.Check(t, is.Equal(len(got), 8))
 	bill, err := os.ReadFile(filepath.Join(dir, top+".cdx.json"))
 	assert.NilError(t, err)
 	valid(t, bill)

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/pulumi/pulumi-azure-native-sdk/authorization/v2"
 	azurenative "github.com/pulumi/pulumi-azure-native-sdk/v2"
+	"github.com/pulumi/pulumi-azure-native-sdk/v2/utilities"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/automation/cloud/azure/arm"
@@ -33,24 +33,30 @@ func identify(p *pulumi.Context, c *config.Cluster) (caller, error) {
 	if err != nil {
 		return caller{}, err
 	}
-	who, err := authorization.GetClientConfig(p, account)
-	if err != nil {
+	// By the functions' names: the package of the SDK takes all of Azure's authorization along.
+	var who struct {
+		ClientID       string `pulumi:"clientId"`
+		ObjectID       string `pulumi:"objectId"`
+		SubscriptionID string `pulumi:"subscriptionId"`
+		TenantID       string `pulumi:"tenantId"`
+	}
+	if err := p.Invoke("azure-native:authorization:getClientConfig", nil, &who, account...); err != nil {
 		return caller{}, err
 	}
-	granted, err := authorization.GetClientToken(p, &authorization.GetClientTokenArgs{}, account)
-	if err != nil {
+	var granted struct {
+		Token string `pulumi:"token"`
+	}
+	if err := p.Invoke("azure-native:authorization:getClientToken", nil, &granted, account...); err != nil {
 		return caller{}, err
 	}
-	return caller{
-		subscription: who.SubscriptionId, tenant: who.TenantId, client: who.ClientId, object: who.ObjectId, token: granted.Token,
-	}, nil
+	return caller{subscription: who.SubscriptionID, tenant: who.TenantID, client: who.ClientID, object: who.ObjectID, token: granted.Token}, nil
 }
 
 // provider is the one that core uses: for the subscription of the file, by the credentials of
 // the environment.
-func provider(p *pulumi.Context, c *config.Cluster) (pulumi.InvokeOption, error) {
+func provider(p *pulumi.Context, c *config.Cluster) ([]pulumi.InvokeOption, error) {
 	made, err := azurenative.NewProvider(p, "lookup", &azurenative.ProviderArgs{SubscriptionId: pulumi.String(c.Cloud.Account)})
-	return pulumi.Provider(made), err
+	return utilities.PkgInvokeDefaultOpts([]pulumi.InvokeOption{pulumi.Provider(made)}), err
 }
 
 // managerVariable is an address to ask in place of Azure's Resource Manager in the public

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"tombolo/automation"
 	"tombolo/automation/cloud"
 	"tombolo/automation/trace"
@@ -20,25 +22,30 @@ import (
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config/strict"
 	"tombolo/internal/wording"
-	"tombolo/lab"
 	"tombolo/stacks/catalog"
 )
 
-// Main runs the command line of this process, with the programs of the stacks and the clouds,
-// and returns its exit code.
-func Main(programs catalog.Programs, clouds cloud.Set) int {
+// Program is what a program has of its own.
+type Program struct {
+	// Commands adds its commands to the root.
+	Commands func(root *cobra.Command, f *factory.Factory)
+	// Programs of the stacks, and Clouds that clusters are in; none where no command deploys.
+	Programs catalog.Programs
+	Clouds   cloud.Set
+}
+
+// Main runs the command line of this process and returns its exit code.
+func Main(p Program) int {
 	f := factory.System()
-	f.Programs, f.Clouds, f.OpenLab = programs, clouds, openLab
+	f.Programs, f.Clouds = p.Programs, p.Clouds
 	signals := make(chan os.Signal, 3)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
 		signal.Notify(signals, syscall.SIGHUP)
 	}
 	defer signal.Stop(signals)
-	return supervise(f, signals, func(ctx context.Context) int { return run(ctx, f, os.Args[1:]) })
+	return supervise(f, signals, func(ctx context.Context) int { return p.run(ctx, f, f.Args) })
 }
-
-func openLab(root string) factory.Lab { return lab.Open(root) }
 
 // readingGrace is how long a command may take to end after the first signal while
 // it has only read: no signal interrupts a read, such as one of a pipe.
@@ -84,9 +91,9 @@ func supervise(f *factory.Factory, signals <-chan os.Signal, command func(contex
 }
 
 // run parses and runs a command line and returns its exit code.
-func run(ctx context.Context, f *factory.Factory, args []string) int {
+func (p Program) run(ctx context.Context, f *factory.Factory, args []string) int {
 	started := false
-	root := newRoot(f, &started)
+	root := p.newRoot(f, &started)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	end := trace.End{Err: err}

@@ -21,14 +21,18 @@ import (
 	driverfault "tombolo/automation/fault"
 	"tombolo/automation/health"
 	"tombolo/automation/pulumicli"
+	"tombolo/cmd/tombolo/cli/commands"
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config/strict"
-	"tombolo/lab"
+	"tombolo/lab/control"
 	"tombolo/stacks/programs"
 )
+
+// tombolo is the program with all commands.
+var tombolo = Program{Commands: commands.Add}
 
 func testFactory(t *testing.T) (f *factory.Factory, out, errOut *bytes.Buffer) {
 	t.Helper()
@@ -37,21 +41,8 @@ func testFactory(t *testing.T) (f *factory.Factory, out, errOut *bytes.Buffer) {
 		Streams: s, Globals: &factory.Globals{Output: render.Text}, Dir: t.TempDir(),
 		Lookup:   func(string) (string, bool) { return "", false },
 		Setenv:   func(string, string) error { return nil },
-		Programs: programs.All(), Clouds: clouds.All(), OpenLab: openLab,
+		Programs: programs.All(), Clouds: clouds.All(),
 	}, out, errOut
-}
-
-// TestEnterLabNeedsTools: a lab that cannot start leaves nothing behind.
-func TestEnterLabNeedsTools(t *testing.T) {
-	f, _, _ := testFactory(t)
-	f.Globals.Lab = true
-	f.Setenv = func(string, string) error { return errors.New("the environment is changed") }
-	assert.NilError(t, os.WriteFile(filepath.Join(f.Dir, "Pulumi.yaml"), []byte("name: tombolo\n"), 0o600))
-	_, err := f.Driver(t.Context(), nil)
-	assert.Check(t, err != nil && strings.HasPrefix(err.Error(), "the lab did not start: "), "%v", err)
-	if _, err := os.Stat(filepath.Join(f.Dir, ".lab")); !os.IsNotExist(err) {
-		t.Errorf("a failed start left .lab behind: %v", err)
-	}
 }
 
 func TestClassify(t *testing.T) {
@@ -65,8 +56,8 @@ func TestClassify(t *testing.T) {
 		{strict.Problems{{File: "f"}}, 3},
 		{fault.NewPrecondition("a", "b", nil), 4},
 		{&driverfault.Error{What: "a"}, 4},
-		{fmt.Errorf("up: %w", lab.ErrNotRunning), 4},
-		{fmt.Errorf("status: %w", lab.ErrHangs), 4},
+		{fmt.Errorf("up: %w", control.ErrNotRunning), 4},
+		{fmt.Errorf("status: %w", control.ErrHangs), 4},
 		{command, 5},
 		{&driverfault.Error{Class: driverfault.Usage, What: "a"}, 2},
 		{&driverfault.Error{Class: driverfault.Deployment, What: "a", Err: command}, 5},
@@ -144,7 +135,7 @@ func TestSecondSignal(t *testing.T) {
 	write(t, filepath.Join(f.Dir, "Pulumi.yaml"), "name: tombolo\n")
 	assert.NilError(t, os.Mkdir(filepath.Join(f.Dir, "clusters"), 0o755))
 	signals := hangingCLI(t, syscall.SIGINT, syscall.SIGINT)
-	code := supervise(f, signals, func(ctx context.Context) int { return run(ctx, f, []string{"list"}) })
+	code := supervise(f, signals, func(ctx context.Context) int { return tombolo.run(ctx, f, []string{"list"}) })
 	if code != 130 || !strings.Contains(errOut.String(), "► interrupted again: stopping") {
 		t.Errorf("got %d: %s", code, errOut)
 	}
@@ -180,7 +171,7 @@ func TestOneSignalEndsARead(t *testing.T) {
 	signals := make(chan os.Signal, 1)
 	signals <- syscall.SIGTERM
 	args := []string{"comment", "--file", pipe, "--host", "github", "--repository", "acme/platform", "--number", "7"}
-	code := supervise(f, signals, func(ctx context.Context) int { return run(ctx, f, args) })
+	code := supervise(f, signals, func(ctx context.Context) int { return tombolo.run(ctx, f, args) })
 	assert.Check(t, code == 130, "got %d: %s", code, errOut)
 }
 
@@ -192,7 +183,7 @@ func TestClusterFileThatIsNoRegularFile(t *testing.T) {
 	f.Streams.SetTerminal(80)
 	for _, file := range []string{pipe, dir, "/dev/zero"} {
 		errOut.Reset()
-		if code := run(t.Context(), f, []string{"validate", file}); code != 3 || !strings.Contains(errOut.String(), "is not a regular file") {
+		if code := tombolo.run(t.Context(), f, []string{"validate", file}); code != 3 || !strings.Contains(errOut.String(), "is not a regular file") {
 			t.Errorf("%s: got %d: %s", file, code, errOut)
 		}
 	}
@@ -207,14 +198,14 @@ func TestInterruptedCommand(t *testing.T) {
 	f, _, errOut := testFactory(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if code := run(ctx, f, []string{"list"}); code != 130 {
+	if code := tombolo.run(ctx, f, []string{"list"}); code != 130 {
 		t.Errorf("got %d, want 130: %s", code, errOut)
 	}
 }
 
 func TestErrorDocument(t *testing.T) {
 	f, out, errOut := testFactory(t)
-	assert.Check(t, is.Equal(run(t.Context(), f, []string{"validate", "--output", "json"}), 4))
+	assert.Check(t, is.Equal(tombolo.run(t.Context(), f, []string{"validate", "--output", "json"}), 4))
 	var d failure
 	assert.NilError(t, json.Unmarshal(out.Bytes(), &d))
 	if d.Type != "error" || d.Class != "precondition" || d.ExitCode != 4 || !strings.Contains(d.Message, "no project found") {
@@ -239,7 +230,7 @@ func TestLabFromEnvironment(t *testing.T) {
 	} {
 		f, _, errOut := testFactory(t)
 		f.Lookup = func(name string) (string, bool) { return test.value, name == "TOMBOLO_LAB" }
-		code := run(t.Context(), f, append([]string{"version"}, test.args...))
+		code := tombolo.run(t.Context(), f, append([]string{"version"}, test.args...))
 		if f.Globals.Lab != test.want || (code == 0) != (test.err == "") || !strings.Contains(errOut.String(), test.err) {
 			t.Errorf("%q %v: lab %v, exit code %d, %s", test.value, test.args, f.Globals.Lab, code, errOut)
 		}

@@ -19,7 +19,7 @@ const reference = "../../../../docs/reference"
 func TestReferenceOfCommands(t *testing.T) {
 	s, _, _, _ := streams.Test()
 	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}
-	golden.Assert(t, docs.Commands(newRoot(f, new(bool))), reference+"/cli.md")
+	golden.Assert(t, docs.Commands(tombolo.newRoot(f, new(bool))), reference+"/cli.md")
 }
 
 func TestReferenceOfExitCodes(t *testing.T) {

@@ -24,7 +24,7 @@ func TestEmptyValuesAreRefused(t *testing.T) {
 		{"destroy", "--all", "--yes-destroy", "demo,,"},
 	} {
 		f, _, errOut := testFactory(t)
-		assert.Check(t, is.Equal(run(t.Context(), f, args), 2), "%q: %s", args, errOut)
+		assert.Check(t, is.Equal(tombolo.run(t.Context(), f, args), 2), "%q: %s", args, errOut)
 		assert.Check(t, is.Contains(errOut.String(), "is empty"), "%q", args)
 	}
 	strings := 0
@@ -44,6 +44,6 @@ func TestEmptyValuesAreRefused(t *testing.T) {
 		}
 	}
 	f, _, _ := testFactory(t)
-	walk(newRoot(f, new(bool)))
+	walk(tombolo.newRoot(f, new(bool)))
 	assert.Check(t, strings > 40, "%d flags take texts: the test sees nothing", strings)
 }

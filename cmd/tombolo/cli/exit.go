@@ -13,7 +13,7 @@ import (
 	"tombolo/automation/upgrade"
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/config/strict"
-	"tombolo/lab"
+	"tombolo/lab/control"
 )
 
 // exitClass is a class of outcomes with an exit code of its own.
@@ -116,7 +116,7 @@ func exitClasses() []exitClass {
 			meaning: "Something must be set up first: a tool, the lab, the account, core",
 			remedy:  "Do what the message says",
 			matches: func(err error) bool {
-				return isDriverFault(err, driverfault.Precondition) || isFault(err, fault.Precondition) || errors.Is(err, lab.ErrNotRunning) || errors.Is(err, lab.ErrHangs)
+				return isDriverFault(err, driverfault.Precondition) || isFault(err, fault.Precondition) || errors.Is(err, control.ErrNotRunning) || errors.Is(err, control.ErrHangs)
 			},
 		},
 		{

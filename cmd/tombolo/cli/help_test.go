@@ -32,5 +32,5 @@ func TestHelpFits(t *testing.T) {
 			visit(c)
 		}
 	}
-	visit(newRoot(factory.System(), &started))
+	visit(tombolo.newRoot(factory.System(), &started))
 }

@@ -119,7 +119,7 @@ func TestPagesSayWhatWasNotRun(t *testing.T) {
 // that tombolo understands: the command exists, and so do its flags.
 func TestCommandsInPages(t *testing.T) {
 	s, _, _, _ := streams.Test()
-	root := newRoot(&factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}, new(bool))
+	root := tombolo.newRoot(&factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}, new(bool))
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	seen := 0
@@ -139,7 +139,7 @@ func TestCommandsInPages(t *testing.T) {
 // TestCommandsInPipelines: pipelines call tombolo as it can be called.
 func TestCommandsInPipelines(t *testing.T) {
 	s, _, _, _ := streams.Test()
-	root := newRoot(&factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}, new(bool))
+	root := tombolo.newRoot(&factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}, new(bool))
 	files, err := filepath.Glob(filepath.Join(checkout, ".github", "workflows", "*.yml"))
 	assert.NilError(t, err)
 	seen := 0
@@ -243,7 +243,7 @@ func flagOf(cmd *cobra.Command, word string) *pflag.Flag {
 // TestMisunderstood: the check itself sees what is wrong.
 func TestMisunderstood(t *testing.T) {
 	s, _, _, _ := streams.Test()
-	root := newRoot(&factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}, new(bool))
+	root := tombolo.newRoot(&factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}, new(bool))
 	for line, want := range map[string]string{
 		"up demo --lab -o json":  "",
 		"export matrix --all":    "",

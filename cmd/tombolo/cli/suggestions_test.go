@@ -17,7 +17,7 @@ func TestMisspeltCommands(t *testing.T) {
 		"lab fault remove": `unknown command "remove" for "tombolo lab fault"; see ` + "`tombolo lab fault --help`",
 	} {
 		errOut.Reset()
-		assert.Check(t, is.Equal(run(t.Context(), f, strings.Fields(line)), 2))
+		assert.Check(t, is.Equal(tombolo.run(t.Context(), f, strings.Fields(line)), 2))
 		assert.Check(t, is.Contains(errOut.String(), want))
 	}
 }

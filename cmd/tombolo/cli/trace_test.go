@@ -24,13 +24,13 @@ func TestTraceOfACommand(t *testing.T) {
 	c.Setenv(t)
 	f, _, errOut := testFactory(t)
 	f.Lookup = os.LookupEnv
-	assert.Equal(t, run(t.Context(), f, []string{"up", "demo", "--yes"}), 4)
+	assert.Equal(t, tombolo.run(t.Context(), f, []string{"up", "demo", "--yes"}), 4)
 	assert.Equal(t, c.Tree(t), "tombolo up ! "+strings.TrimSuffix(strings.TrimLeft(errOut.String(), "✗x "), "\n")+"\n")
 	root := c.Named("tombolo up")[0]
 	assert.Check(t, is.Equal(root.Attributes["error.type"], "precondition"))
 	assert.Check(t, is.Equal(root.Attributes["process.exit.code"], "4"))
 	for _, args := range [][]string{{"list"}, {"up", "--no-such-flag"}, {"pipelines", "up", "x"}} {
-		run(t.Context(), f, args)
+		tombolo.run(t.Context(), f, args)
 	}
 	assert.Check(t, is.Len(c.Spans(), 1))
 }
@@ -54,7 +54,7 @@ func TestNoVariablesNoTrace(t *testing.T) {
 			f.Lookup = os.LookupEnv
 			f.StartTrace(t.Context(), "up", "")
 			assert.Check(t, f.Trace() == nil, "nothing is set up")
-			assert.Equal(t, run(t.Context(), f, []string{"up", "demo", "--yes"}), 4)
+			assert.Equal(t, tombolo.run(t.Context(), f, []string{"up", "demo", "--yes"}), 4)
 			assert.Check(t, !strings.Contains(errOut.String(), "trace"), errOut.String())
 		})
 	}
@@ -66,7 +66,7 @@ func TestATraceThatCannotBeMade(t *testing.T) {
 	t.Setenv("OTEL_TRACES_EXPORTER", "console")
 	f, _, errOut := testFactory(t)
 	f.Lookup = os.LookupEnv
-	assert.Equal(t, run(t.Context(), f, []string{"up", "demo", "--yes"}), 4)
+	assert.Equal(t, tombolo.run(t.Context(), f, []string{"up", "demo", "--yes"}), 4)
 	assert.Check(t, is.Contains(errOut.String(), "warning: no trace is made: OTEL_TRACES_EXPORTER is \"console\"; set it to otlp or none\n"))
 	t.Setenv("OTEL_TRACES_EXPORTER", "otlp")
 	gone := httptest.NewServer(nil)
@@ -74,7 +74,7 @@ func TestATraceThatCannotBeMade(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", gone.URL)
 	t.Setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "100")
 	errOut.Reset()
-	assert.Equal(t, run(t.Context(), f, []string{"up", "demo", "--yes"}), 4)
+	assert.Equal(t, tombolo.run(t.Context(), f, []string{"up", "demo", "--yes"}), 4)
 	assert.Check(t, is.Equal(strings.Count(errOut.String(), "warning: the trace is not complete: "), 1), errOut.String())
 }
 
@@ -90,7 +90,7 @@ func TestAnInterruptedCommandSendsItsTrace(t *testing.T) {
 	assert.NilError(t, os.Mkdir(filepath.Join(f.Dir, "clusters"), 0o755))
 	write(t, filepath.Join(f.Dir, "clusters", "minimal.yaml"), string(minimal))
 	signals := hangingCLI(t, syscall.SIGTERM, syscall.SIGTERM)
-	code := supervise(f, signals, func(ctx context.Context) int { return run(ctx, f, []string{"up", "minimal", "--yes"}) })
+	code := supervise(f, signals, func(ctx context.Context) int { return tombolo.run(ctx, f, []string{"up", "minimal", "--yes"}) })
 	assert.Check(t, is.Equal(code, 130), errOut)
 	root := c.Named("tombolo up")[0]
 	assert.Check(t, root.Failed)
@@ -111,6 +111,6 @@ func TestCommandsWithATrace(t *testing.T) {
 			walk(sub)
 		}
 	}
-	walk(newRoot(f, &started))
+	walk(tombolo.newRoot(f, &started))
 	assert.DeepEqual(t, names, []string{"tombolo destroy", "tombolo drift", "tombolo preview", "tombolo rebuild", "tombolo up", "tombolo upgrade"})
 }

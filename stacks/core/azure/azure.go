@@ -7,8 +7,8 @@ import (
 	"maps"
 	"strings"
 
-	"github.com/pulumi/pulumi-azure-native-sdk/authorization/v2"
 	azurenative "github.com/pulumi/pulumi-azure-native-sdk/v2"
+	"github.com/pulumi/pulumi-azure-native-sdk/v2/utilities"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -85,7 +85,12 @@ func NewProvider(ctx *pulumi.Context, name, subscription string, opts ...pulumi.
 func Guard(ctx *pulumi.Context, cloud config.Cloud, provider *azurenative.Provider) error {
 	allowed := fmt.Sprintf("subscription %s of tenant %s only", cloud.Account, cloud.Tenant)
 	const credentials = "use credentials of that tenant, by az login or the environment's ARM_TENANT_ID, ARM_CLIENT_ID and what goes with them"
-	caller, err := authorization.GetClientConfig(ctx, pulumi.Provider(provider))
+	var caller struct {
+		SubscriptionID string `pulumi:"subscriptionId"`
+		TenantID       string `pulumi:"tenantId"`
+	}
+	// By the function's name: the package of the SDK takes all of Azure's authorization along.
+	err := ctx.Invoke("azure-native:authorization:getClientConfig", nil, &caller, utilities.PkgInvokeDefaultOpts([]pulumi.InvokeOption{pulumi.Provider(provider)})...)
 	if status.Code(err) == codes.Canceled {
 		// The provider refused its configuration, and has said why itself.
 		return fmt.Errorf("the Azure provider did not start; the cluster file allows %s: %s, or correct cloud.tenant and cloud.account", allowed, credentials)
@@ -93,11 +98,11 @@ func Guard(ctx *pulumi.Context, cloud config.Cloud, provider *azurenative.Provid
 	switch {
 	case err != nil:
 		return fmt.Errorf("find out the tenant of the Azure credentials (the cluster file allows %s): %w; %s", allowed, err, credentials)
-	case !strings.EqualFold(caller.TenantId, cloud.Tenant):
-		return fmt.Errorf("the Azure credentials are of tenant %s, but the cluster file allows %s only; %s, or correct cloud.tenant", caller.TenantId, cloud.Tenant, credentials)
-	case !strings.EqualFold(caller.SubscriptionId, cloud.Account):
+	case !strings.EqualFold(caller.TenantID, cloud.Tenant):
+		return fmt.Errorf("the Azure credentials are of tenant %s, but the cluster file allows %s only; %s, or correct cloud.tenant", caller.TenantID, cloud.Tenant, credentials)
+	case !strings.EqualFold(caller.SubscriptionID, cloud.Account):
 		return fmt.Errorf("the Azure credentials are of subscription %s, but the cluster file allows %s only; use credentials of %s or correct cloud.account",
-			caller.SubscriptionId, cloud.Account, cloud.Account)
+			caller.SubscriptionID, cloud.Account, cloud.Account)
 	}
 	return nil
 }

@@ -24,12 +24,14 @@ import (
 	"tombolo/automation/trace"
 	"tombolo/cmd/tombolo/cli/clusters"
 	"tombolo/cmd/tombolo/cli/fault"
+	"tombolo/cmd/tombolo/cli/labprogram"
 	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 	"tombolo/internal/file"
 	"tombolo/internal/scalar"
 	"tombolo/lab/control"
+	"tombolo/lab/tools"
 	"tombolo/stacks/catalog"
 )
 
@@ -74,35 +76,30 @@ func (g *Globals) again() []string {
 // ShellWord makes one word of a text in any POSIX shell.
 func ShellWord(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// Lab is what commands need of lab.Lab.
+// Lab is what commands need of labprogram.Lab.
 type Lab interface {
-	Backend() string
-	Running(ctx context.Context) (bool, error)
-	Up(ctx context.Context, progress func(control.Step)) error
-	Env() (map[string]string, error)
-	CheckTools() error
-	CheckEKS() error
-	CheckAKS() error
-	CheckArgoCD() error
-	CheckSealedSecrets() error
-	CheckExternalSecrets() error
+	// Enter starts the lab if need be, and returns its environment.
+	Enter(ctx context.Context, progress func(control.Step)) (map[string]string, error)
 }
 
 // Factory makes the dependencies of commands.
 type Factory struct {
 	Streams *streams.Streams
 	Globals *Globals
+	// Args is the command line, for the program that takes it over.
+	Args []string
 	// Dir is the working directory.
 	Dir string
 	// Lookup reads an environment variable.
 	Lookup func(string) (string, bool)
 	// Setenv sets one for this process and those it starts.
 	Setenv func(name, value string) error
-	// Programs of the stacks, Clouds that clusters are in, and the lab of a project, which is
-	// not started. They are given, for they take the SDKs of all providers along.
+	// Programs of the stacks, and Clouds that clusters are in. They are given, for they take
+	// the SDKs of all providers along.
 	Programs catalog.Programs
 	Clouds   cloud.Set
-	OpenLab  func(root string) Lab
+	// OpenLab returns the lab of a project, which is not started.
+	OpenLab func(root string) Lab
 
 	mu sync.Mutex
 	// view is the progress that was last asked for: it owns the terminal.
@@ -132,9 +129,11 @@ func System() *Factory {
 	return &Factory{
 		Streams: streams.System(os.LookupEnv),
 		Globals: &Globals{Output: render.Text},
+		Args:    os.Args[1:],
 		Dir:     dir,
 		Lookup:  os.LookupEnv,
 		Setenv:  os.Setenv,
+		OpenLab: func(root string) Lab { return labprogram.Lab{Root: root} },
 	}
 }
 
@@ -302,18 +301,18 @@ func (f *Factory) LabTools(clusters []*config.Cluster) error {
 	if err != nil {
 		return err
 	}
-	l := f.OpenLab(root)
+	built := tools.Checkout(root)
 	for _, need := range []struct {
 		of    string
 		has   func(c *config.Cluster) bool
 		check func() error
 	}{
-		{"any cluster", func(*config.Cluster) bool { return true }, l.CheckTools},
-		{"clusters in AWS", func(c *config.Cluster) bool { return c.Cloud.Provider == config.AWS }, l.CheckEKS},
-		{"clusters in Azure", func(c *config.Cluster) bool { return c.Cloud.Provider == config.Azure }, l.CheckAKS},
-		{"Argo CD", func(c *config.Cluster) bool { return c.GitOps.Engine == config.ArgoCD }, l.CheckArgoCD},
-		{"Sealed Secrets", func(c *config.Cluster) bool { return slices.Contains(c.Addons.Names(), config.SealedSecretsAddon) }, l.CheckSealedSecrets},
-		{"External Secrets", func(c *config.Cluster) bool { return slices.Contains(c.Addons.Names(), "external-secrets") }, l.CheckExternalSecrets},
+		{"any cluster", func(*config.Cluster) bool { return true }, built.Any},
+		{"clusters in AWS", func(c *config.Cluster) bool { return c.Cloud.Provider == config.AWS }, built.EKS},
+		{"clusters in Azure", func(c *config.Cluster) bool { return c.Cloud.Provider == config.Azure }, built.AKS},
+		{"Argo CD", func(c *config.Cluster) bool { return c.GitOps.Engine == config.ArgoCD }, built.ArgoCD},
+		{"Sealed Secrets", func(c *config.Cluster) bool { return slices.Contains(c.Addons.Names(), config.SealedSecretsAddon) }, built.SealedSecrets},
+		{"External Secrets", func(c *config.Cluster) bool { return slices.Contains(c.Addons.Names(), "external-secrets") }, built.ExternalSecrets},
 	} {
 		if !slices.ContainsFunc(clusters, need.has) {
 			continue
@@ -389,17 +388,7 @@ func (f *Factory) Abandon() {
 // does for a shell: the program that runs inside the driver, and the exec
 // plugin of a kubeconfig, look at the process's environment.
 func (f *Factory) enterLab(ctx context.Context, root string) (map[string]string, error) {
-	l := f.OpenLab(root)
-	running, err := l.Running(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if !running {
-		if err := l.Up(ctx, f.LabSteps()); err != nil {
-			return nil, LabFailed(err)
-		}
-	}
-	env, err := l.Env()
+	env, err := f.OpenLab(root).Enter(ctx, f.LabSteps())
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,8 @@
 package factory
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -141,4 +143,23 @@ func TestAgain(t *testing.T) {
 	} {
 		assert.Check(t, is.Equal(strings.Join(g.again(), " "), want))
 	}
+}
+
+// noLab cannot be entered.
+type noLab struct{}
+
+func (noLab) Enter(context.Context, func(control.Step)) (map[string]string, error) {
+	return map[string]string{"PATH": "/lab"}, errors.New("no etcd")
+}
+
+// TestALabThatDoesNotStart changes nothing of this process.
+func TestALabThatDoesNotStart(t *testing.T) {
+	s, _, _, _ := streams.Test()
+	f := &Factory{
+		Streams: s, Globals: &Globals{Lab: true}, Dir: checkout(t, "name: tombolo\n"),
+		Setenv:  func(string, string) error { return errors.New("the environment is changed") },
+		OpenLab: func(string) Lab { return noLab{} },
+	}
+	_, err := f.Driver(t.Context(), nil)
+	assert.Check(t, is.Error(err, "no etcd"))
 }

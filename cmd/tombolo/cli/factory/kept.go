@@ -10,6 +10,7 @@ import (
 	"tombolo/automation/drift"
 	"tombolo/automation/rollout"
 	"tombolo/cmd/tombolo/cli/clusters"
+	"tombolo/lab/control"
 )
 
 // Drift is where the drift that was last found of each cluster is kept: beside
@@ -47,7 +48,7 @@ func (f *Factory) backend() (string, error) {
 	}
 	o := automation.Options{Root: root, BackendURL: f.Globals.Backend}
 	if f.Globals.Lab {
-		o.WorkDir, o.BackendURL = labWorkDir(root), cmp.Or(o.BackendURL, f.OpenLab(root).Backend())
+		o.WorkDir, o.BackendURL = labWorkDir(root), cmp.Or(o.BackendURL, control.Backend(root))
 	}
 	return o.Backend()
 }

@@ -12,7 +12,7 @@ import (
 // NewCmdAWS returns the hidden command behind the lab's aws where the program for it is not
 // there: cmd/lab-aws is the same, and starts in a tenth of the time. runF, if not nil, runs in place
 // of it.
-func NewCmdAWS(f *factory.Factory, runF func(context.Context, *awscli.Options) error) *cobra.Command {
+func NewCmdAWS(f *Given, runF func(context.Context, *awscli.Options) error) *cobra.Command {
 	return newShim("aws", "Answer as the AWS CLI does to an exec plugin", func(ctx context.Context, args []string) error {
 		root, err := f.Root()
 		if err != nil {

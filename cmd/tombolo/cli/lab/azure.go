@@ -17,7 +17,7 @@ import (
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/render"
-	"tombolo/lab"
+	"tombolo/lab/control"
 )
 
 // azureRemedy is what to do about any other use of the lab's az.
@@ -27,22 +27,22 @@ const azureRemedy = "the lab's az knows `az keyvault secret set`, `show` and `li
 type AzureOptions struct {
 	Out, ErrOut io.Writer
 	// KeyVault returns a key vault's answer to a request, in JSON.
-	KeyVault func(ctx context.Context, r lab.VaultRequest) (json.RawMessage, error)
+	KeyVault func(ctx context.Context, r control.VaultRequest) (json.RawMessage, error)
 
 	Args []string
 }
 
 // NewCmdAzure returns the hidden command behind the lab's az: as much of the Azure CLI as
 // people need to keep secrets. runF, if not nil, runs in place of it.
-func NewCmdAzure(f *factory.Factory, runF func(context.Context, *AzureOptions) error) *cobra.Command {
+func NewCmdAzure(f *Given, runF func(context.Context, *AzureOptions) error) *cobra.Command {
 	opts := &AzureOptions{
 		Out: f.Streams.Out, ErrOut: f.Streams.ErrOut,
-		KeyVault: func(ctx context.Context, r lab.VaultRequest) (json.RawMessage, error) {
-			root, err := f.LabRoot()
+		KeyVault: func(ctx context.Context, r control.VaultRequest) (json.RawMessage, error) {
+			l, err := f.open()
 			if err != nil {
 				return nil, err
 			}
-			return lab.Open(root).KeyVault(ctx, r)
+			return l.KeyVault(ctx, r)
 		},
 	}
 	return newShim("az", "Answer as the Azure CLI does to people who keep secrets", func(ctx context.Context, args []string) error {
@@ -79,10 +79,10 @@ func azureRun(ctx context.Context, o *AzureOptions) error {
 }
 
 // request is what a command asks of a vault.
-func (f azureFlags) request(command string, hasValue bool) (lab.VaultRequest, error) {
-	r := lab.VaultRequest{Method: http.MethodGet, Vault: f.vault, Path: "/secrets"}
+func (f azureFlags) request(command string, hasValue bool) (control.VaultRequest, error) {
+	r := control.VaultRequest{Method: http.MethodGet, Vault: f.vault, Path: "/secrets"}
 	verb, known := strings.CutPrefix(command, "keyvault secret ")
-	usage := func(text, remedy string) (lab.VaultRequest, error) {
+	usage := func(text, remedy string) (control.VaultRequest, error) {
 		return r, fault.NewUsage("az "+command+": "+text, remedy)
 	}
 	switch {
@@ -118,9 +118,9 @@ func (f azureFlags) request(command string, hasValue bool) (lab.VaultRequest, er
 }
 
 // writeVault writes the vault's answer, or its refusal, as the Azure CLI does.
-func writeVault(ctx context.Context, o *AzureOptions, r lab.VaultRequest, valueOnly bool) error {
+func writeVault(ctx context.Context, o *AzureOptions, r control.VaultRequest, valueOnly bool) error {
 	answer, err := o.KeyVault(ctx, r)
-	var refused *lab.VaultError
+	var refused *control.VaultError
 	if errors.As(err, &refused) {
 		return fault.Refuse(o.ErrOut, 1, "ERROR: %s\n", refused)
 	}

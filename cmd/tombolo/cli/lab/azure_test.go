@@ -11,7 +11,7 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
-	"tombolo/lab"
+	"tombolo/lab/control"
 	"tombolo/tests/files"
 )
 
@@ -20,7 +20,7 @@ func TestAzureSecrets(t *testing.T) {
 	text := filepath.Join(t.TempDir(), "text")
 	files.Write(t, text, "of a file\n")
 	const answer, listed = `{"id":"a","value":"s3cret"}`, `{"value":[{"id":"a"}],"nextLink":null}`
-	refused := &lab.VaultError{Code: "Forbidden", Message: "Caller is not authorized to perform action on resource."}
+	refused := &control.VaultError{Code: "Forbidden", Message: "Caller is not authorized to perform action on resource."}
 	for _, test := range []struct {
 		name, asked, want, said, err string
 		args                         []string
@@ -37,7 +37,7 @@ func TestAzureSecrets(t *testing.T) {
 			name: "refused", args: []string{"show", "--vault-name", "kv", "--name", "n"}, asked: "GET kv /secrets/n ", refused: fmt.Errorf("ask: %w", refused),
 			said: "ERROR: (Forbidden) Caller is not authorized to perform action on resource.\n", err: "exit code 1",
 		},
-		{name: "no lab", args: []string{"list", "--vault-name", "kv"}, asked: "GET kv /secrets ", refused: lab.ErrNotRunning, err: lab.ErrNotRunning.Error()},
+		{name: "no lab", args: []string{"list", "--vault-name", "kv"}, asked: "GET kv /secrets ", refused: control.ErrNotRunning, err: control.ErrNotRunning.Error()},
 		{name: "no vault", args: []string{"list"}, err: "az keyvault secret list: no vault is named; give --vault-name"},
 		{name: "no name", args: []string{"show", "--vault-name", "kv"}, err: "az keyvault secret show: no secret is named; give --name"},
 		{name: "no value", args: []string{"set", "--vault-name", "kv", "--name", "n"}, err: "az keyvault secret set: there has to be one value; give --value, or --file"},
@@ -57,7 +57,7 @@ func TestAzureSecrets(t *testing.T) {
 			asked := ""
 			err := azureRun(t.Context(), &AzureOptions{
 				Out: &out, ErrOut: &said, Args: append([]string{"keyvault", "secret"}, test.args...),
-				KeyVault: func(_ context.Context, r lab.VaultRequest) (json.RawMessage, error) {
+				KeyVault: func(_ context.Context, r control.VaultRequest) (json.RawMessage, error) {
 					asked = fmt.Sprintf("%s %s %s %s", r.Method, r.Vault, r.Path, r.Body)
 					if test.answer != "" {
 						return json.RawMessage(test.answer), test.refused

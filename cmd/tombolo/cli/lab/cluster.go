@@ -10,7 +10,7 @@ import (
 )
 
 // NewCmdCluster returns the group of commands lab cluster.
-func NewCmdCluster(f *factory.Factory) *cobra.Command {
+func NewCmdCluster(f *Given) *cobra.Command {
 	cmd := factory.Group("cluster <command>", "Cut a cluster of the lab off, or restart its API server", `
 Disturb the Kubernetes API of one of the lab's clusters. A cluster has the name
 that it has in EKS, see "tombolo lab status".`)
@@ -40,8 +40,8 @@ type ClusterOptions struct {
 	Cluster string
 }
 
-func newCmdDisturb(f *factory.Factory, name, short, done string, do func(Lab, context.Context, string) error) *cobra.Command {
-	opts := &ClusterOptions{Lab: open(f), Status: f.Status, Done: done, Do: do}
+func newCmdDisturb(f *Given, name, short, done string, do func(Lab, context.Context, string) error) *cobra.Command {
+	opts := &ClusterOptions{Lab: f.open, Status: f.Status, Done: done, Do: do}
 	return &cobra.Command{
 		Use:   name + " <cluster>",
 		Short: short,

@@ -12,11 +12,11 @@ import (
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/render"
-	"tombolo/lab"
+	"tombolo/lab/control"
 )
 
 // NewCmdDrift returns the group of commands lab drift.
-func NewCmdDrift(f *factory.Factory) *cobra.Command {
+func NewCmdDrift(f *Given) *cobra.Command {
 	cmd := factory.Group("drift <command>", "Change or delete something in the lab's cloud, past Pulumi", `
 Do to the stand-in of the cloud what people do in a console: change or delete a
 resource without Pulumi knowing. "tombolo drift" shows it, and "tombolo up
@@ -37,13 +37,13 @@ type DriftOptions struct {
 	Changes map[string]any
 }
 
-func newDriftOptions(f *factory.Factory) *DriftOptions {
-	return &DriftOptions{Lab: open(f), Out: f.Streams.Out, Status: f.Status, JSON: f.JSON}
+func newDriftOptions(f *Given) *DriftOptions {
+	return &DriftOptions{Lab: f.open, Out: f.Streams.Out, Status: f.Status, JSON: f.JSON}
 }
 
 // NewCmdDriftChange returns the command lab drift change; runF, if not nil, runs
 // in place of it.
-func NewCmdDriftChange(f *factory.Factory, runF func(context.Context, *DriftOptions) error) *cobra.Command {
+func NewCmdDriftChange(f *Given, runF func(context.Context, *DriftOptions) error) *cobra.Command {
 	opts := newDriftOptions(f)
 	return &cobra.Command{
 		Use:   "change <type> <name-or-id> <property>=<value>...",
@@ -69,7 +69,7 @@ JSON; null removes the property.`),
 
 // NewCmdDriftDelete returns the command lab drift delete; runF, if not nil, runs
 // in place of it.
-func NewCmdDriftDelete(f *factory.Factory, runF func(context.Context, *DriftOptions) error) *cobra.Command {
+func NewCmdDriftDelete(f *Given, runF func(context.Context, *DriftOptions) error) *cobra.Command {
 	opts := newDriftOptions(f)
 	return &cobra.Command{
 		Use:     "delete <type> <name-or-id>",
@@ -102,9 +102,9 @@ func assignments(args []string) (map[string]any, error) {
 
 // driftDocument is the result in the JSON format.
 type driftDocument struct {
-	Type     string   `json:"type"`
-	Done     string   `json:"done"`
-	Resource lab.Item `json:"resource"`
+	Type     string       `json:"type"`
+	Done     string       `json:"done"`
+	Resource control.Item `json:"resource"`
 }
 
 func driftRun(ctx context.Context, o *DriftOptions) error {
@@ -112,7 +112,7 @@ func driftRun(ctx context.Context, o *DriftOptions) error {
 	if err != nil {
 		return err
 	}
-	var item lab.Item
+	var item control.Item
 	done := "deleted"
 	if o.Changes == nil {
 		item, err = l.Delete(ctx, o.Type, o.Name)

@@ -43,9 +43,9 @@ func TestDriftArguments(t *testing.T) {
 	}
 }
 
-func testFactory() *factory.Factory {
+func testFactory() *Given {
 	s, _, _, _ := streams.Test()
-	return &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}
+	return &Given{Factory: &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}}
 }
 
 func TestDriftRun(t *testing.T) {

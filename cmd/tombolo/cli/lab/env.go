@@ -22,8 +22,8 @@ type EnvOptions struct {
 }
 
 // NewCmdEnv returns the command lab env; runF, if not nil, runs in place of it.
-func NewCmdEnv(f *factory.Factory, runF func(context.Context, *EnvOptions) error) *cobra.Command {
-	opts := &EnvOptions{Lab: open(f), Out: f.Streams.Out, JSON: f.JSON}
+func NewCmdEnv(f *Given, runF func(context.Context, *EnvOptions) error) *cobra.Command {
+	opts := &EnvOptions{Lab: f.open, Out: f.Streams.Out, JSON: f.JSON}
 	return &cobra.Command{
 		Use:   "env",
 		Short: "Print the lab's environment for a shell",

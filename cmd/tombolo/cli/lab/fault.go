@@ -14,12 +14,11 @@ import (
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/internal/wording"
-	"tombolo/lab"
-	"tombolo/lab/standin"
+	"tombolo/lab/control"
 )
 
 // NewCmdFault returns the group of commands lab fault.
-func NewCmdFault(f *factory.Factory) *cobra.Command {
+func NewCmdFault(f *Given) *cobra.Command {
 	cmd := factory.Group("fault <command>", "Make requests to the lab's cloud go wrong", `
 Make the next requests to the stand-in of the cloud fail, to see the effect.
 Faults end with their count, when they are cleared, and with the lab.`)
@@ -36,18 +35,18 @@ type FaultOptions struct {
 	Table  func() render.TableOptions
 
 	// Fault to add.
-	Fault lab.Fault
+	Fault control.Fault
 	// IDs of the faults to clear; none means all.
 	IDs []int
 }
 
-func newFaultOptions(f *factory.Factory) *FaultOptions {
-	return &FaultOptions{Lab: open(f), Out: f.Streams.Out, Status: f.Status, JSON: f.JSON, Table: f.Table}
+func newFaultOptions(f *Given) *FaultOptions {
+	return &FaultOptions{Lab: f.open, Out: f.Streams.Out, Status: f.Status, JSON: f.JSON, Table: f.Table}
 }
 
 // NewCmdFaultAdd returns the command lab fault add; runF, if not nil, runs in
 // place of it.
-func NewCmdFaultAdd(f *factory.Factory, runF func(context.Context, *FaultOptions) error) *cobra.Command {
+func NewCmdFaultAdd(f *Given, runF func(context.Context, *FaultOptions) error) *cobra.Command {
 	opts := newFaultOptions(f)
 	cmd := &cobra.Command{
 		Use:   "add <kind> <operation> <type>",
@@ -72,7 +71,7 @@ error, or does not find what it created. A --count below four causes only retrie
   tombolo lab fault add throttled create "*" --count 12`,
 		Args: cobra.ExactArgs(3),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.Fault.Kind, opts.Fault.Operation, opts.Fault.Type = standin.FaultKind(args[0]), args[1], args[2]
+			opts.Fault.Kind, opts.Fault.Operation, opts.Fault.Type = control.FaultKind(args[0]), args[1], args[2]
 			return factory.Run(cmd.Context(), opts, runF, faultAddRun)
 		},
 	}
@@ -83,7 +82,7 @@ error, or does not find what it created. A --count below four causes only retrie
 
 // NewCmdFaultList returns the command lab fault list; runF, if not nil, runs in
 // place of it.
-func NewCmdFaultList(f *factory.Factory, runF func(context.Context, *FaultOptions) error) *cobra.Command {
+func NewCmdFaultList(f *Given, runF func(context.Context, *FaultOptions) error) *cobra.Command {
 	opts := newFaultOptions(f)
 	return &cobra.Command{
 		Use:   "list",
@@ -97,7 +96,7 @@ func NewCmdFaultList(f *factory.Factory, runF func(context.Context, *FaultOption
 
 // NewCmdFaultClear returns the command lab fault clear; runF, if not nil, runs
 // in place of it.
-func NewCmdFaultClear(f *factory.Factory, runF func(context.Context, *FaultOptions) error) *cobra.Command {
+func NewCmdFaultClear(f *Given, runF func(context.Context, *FaultOptions) error) *cobra.Command {
 	opts := newFaultOptions(f)
 	return &cobra.Command{
 		Use:   "clear [id]...",
@@ -117,12 +116,12 @@ func NewCmdFaultClear(f *factory.Factory, runF func(context.Context, *FaultOptio
 
 // faultsDocument is the result in the JSON format.
 type faultsDocument struct {
-	Type   string      `json:"type"`
-	Faults []lab.Fault `json:"faults"`
+	Type   string          `json:"type"`
+	Faults []control.Fault `json:"faults"`
 }
 
-func (o *FaultOptions) document(faults ...lab.Fault) error {
-	return render.WriteJSON(o.Out, faultsDocument{Type: "lab-faults", Faults: append([]lab.Fault{}, faults...)})
+func (o *FaultOptions) document(faults ...control.Fault) error {
+	return render.WriteJSON(o.Out, faultsDocument{Type: "lab-faults", Faults: append([]control.Fault{}, faults...)})
 }
 
 func faultAddRun(ctx context.Context, o *FaultOptions) error {

@@ -12,15 +12,14 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/cmd/tombolo/cli/clitest"
-	"tombolo/lab"
-	"tombolo/lab/standin"
+	"tombolo/lab/control"
 )
 
 func TestFaultArguments(t *testing.T) {
 	var got *FaultOptions
 	keep := func(_ context.Context, o *FaultOptions) error { got = o; return nil }
 	assert.NilError(t, clitest.Execute(t, NewCmdFaultAdd(testFactory(), keep), "slow", "create", "*", "--count", "3", "--delay", "1s"))
-	want := lab.Fault{Kind: standin.FaultSlow, Operation: "create", Type: "*", Count: 3, Delay: time.Second}
+	want := control.Fault{Kind: "slow", Operation: "create", Type: "*", Count: 3, Delay: time.Second}
 	assert.Check(t, is.DeepEqual(got.Fault, want))
 	if err := clitest.Execute(t, NewCmdFaultClear(testFactory(), keep), "1", "2"); err != nil || !cmp.Equal(got.IDs, []int{1, 2}) {
 		t.Errorf("%v, %v", got.IDs, err)
@@ -32,7 +31,7 @@ func TestFaultArguments(t *testing.T) {
 func TestFaultRun(t *testing.T) {
 	f, errOut, out := &fake{}, &bytes.Buffer{}, &bytes.Buffer{}
 	o := &FaultOptions{Lab: f.open, Out: out, Status: to(errOut), JSON: no, Table: plain}
-	o.Fault = lab.Fault{Kind: standin.FaultQuota, Operation: "create", Type: "aws:ec2/vpc:Vpc", Count: 2}
+	o.Fault = control.Fault{Kind: "quota", Operation: "create", Type: "aws:ec2/vpc:Vpc", Count: 2}
 	for _, run := range []func(context.Context, *FaultOptions) error{faultListRun, faultAddRun, faultListRun, faultClearRun} {
 		assert.NilError(t, run(t.Context(), o))
 	}

@@ -10,7 +10,7 @@ import (
 
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/render"
-	"tombolo/lab"
+	"tombolo/lab/control"
 )
 
 // InboxOptions are the options of lab inbox.
@@ -27,8 +27,8 @@ type InboxOptions struct {
 }
 
 // NewCmdInbox returns the command lab inbox; runF, if not nil, runs in place of it.
-func NewCmdInbox(f *factory.Factory, runF func(context.Context, *InboxOptions) error) *cobra.Command {
-	opts := &InboxOptions{Lab: open(f), Out: f.Streams.Out, Status: f.Status, JSON: f.JSON}
+func NewCmdInbox(f *Given, runF func(context.Context, *InboxOptions) error) *cobra.Command {
+	opts := &InboxOptions{Lab: f.open, Out: f.Streams.Out, Status: f.Status, JSON: f.JSON}
 	cmd := &cobra.Command{
 		Use:   "inbox [<channel>]",
 		Short: "Show what the channels of notifications were sent",
@@ -50,8 +50,8 @@ slack, msteams or generic.`),
 
 // inboxDocument is what --output json prints.
 type inboxDocument struct {
-	Type     string        `json:"type"`
-	Messages []lab.Message `json:"messages"`
+	Type     string            `json:"type"`
+	Messages []control.Message `json:"messages"`
 }
 
 func inboxRun(_ context.Context, o *InboxOptions) error {

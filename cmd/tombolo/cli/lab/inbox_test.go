@@ -9,7 +9,7 @@ import (
 	"gotest.tools/v3/assert"
 
 	"tombolo/cmd/tombolo/cli/clitest"
-	"tombolo/lab"
+	"tombolo/lab/control"
 )
 
 func TestInbox(t *testing.T) {
@@ -24,7 +24,7 @@ func TestInbox(t *testing.T) {
 	assert.Equal(t, errOut.String(), "✔ no message has arrived\n")
 
 	at := time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
-	f.messages = []lab.Message{
+	f.messages = []control.Message{
 		{Channel: "blog", At: at, Text: "old"},
 		{Channel: "shop", At: at, Severity: "error", Object: "kustomization/system.shop", Text: "refused:\nService web"},
 	}

@@ -3,78 +3,118 @@ package lab
 
 import (
 	"context"
+	"encoding/json"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/flags"
+	"tombolo/cmd/tombolo/cli/labprogram"
 	"tombolo/cmd/tombolo/render"
-	"tombolo/lab"
+	"tombolo/lab/control"
 )
 
 // Lab is what the commands need of lab.Lab.
 type Lab interface {
-	ChooseProfile(p lab.Profile) error
-	ChooseNetwork(n lab.Network) error
-	Up(ctx context.Context, progress func(lab.Step)) error
+	ChooseProfile(p control.Profile) error
+	ChooseNetwork(n control.Network) error
+	Up(ctx context.Context, progress func(control.Step)) error
 	Down(ctx context.Context) error
-	Status(ctx context.Context) (lab.Status, error)
+	Status(ctx context.Context) (control.Status, error)
 	Env() (map[string]string, error)
 	Processes() ([]string, error)
 	LogFile(process string) (string, error)
-	Change(ctx context.Context, typ, name string, changes map[string]any) (lab.Item, error)
-	Delete(ctx context.Context, typ, name string) (lab.Item, error)
-	Inbox(channel string) ([]lab.Message, error)
-	AddFault(ctx context.Context, f lab.Fault) (lab.Fault, error)
-	Faults(ctx context.Context) ([]lab.Fault, error)
+	KeyVault(ctx context.Context, r control.VaultRequest) (json.RawMessage, error)
+	Change(ctx context.Context, typ, name string, changes map[string]any) (control.Item, error)
+	Delete(ctx context.Context, typ, name string) (control.Item, error)
+	Inbox(channel string) ([]control.Message, error)
+	AddFault(ctx context.Context, f control.Fault) (control.Fault, error)
+	Faults(ctx context.Context) ([]control.Fault, error)
 	ClearFaults(ctx context.Context, ids ...int) (int, error)
 	Cut(ctx context.Context, cluster string) error
 	Restore(ctx context.Context, cluster string) error
 	Restart(ctx context.Context, cluster string) error
 }
 
-// NewCmdLab returns the group of commands.
-func NewCmdLab(f *factory.Factory) *cobra.Command {
+// Here is the lab in the program that has it.
+type Here struct {
+	// Open returns the lab of a project, which is not started.
+	Open func(root string) Lab
+	// Serve is the lab's daemon.
+	Serve func(ctx context.Context, root string, log io.Writer) error
+}
+
+// Given is what the commands are made of.
+type Given struct {
+	*factory.Factory
+	Here
+}
+
+// open adapts the factory to the commands' own interface.
+func (g *Given) open() (Lab, error) {
+	root, err := g.LabRoot()
+	if err != nil {
+		return nil, err
+	}
+	return g.Open(root), nil
+}
+
+// NewCmdLab returns the group of commands. Without the lab in this program, which is tombolo
+// then, the lab's own program takes the command line over: both have the same commands, so that
+// help and completion need only one.
+func NewCmdLab(f *factory.Factory, here *Here) *cobra.Command {
 	cmd := factory.Group("lab <command>", "Start, stop and look into the lab", `
 The lab runs everything on this machine, without a cloud account. The Pulumi
 engine, Kubernetes control planes and the GitOps controllers are real. The
 cloud's APIs, nodes, pods and the software of charts are played: see
 docs/guide/real.md. Its state is in .lab/ of the project.`)
+	g := &Given{Factory: f}
+	if here != nil {
+		g.Here = *here
+	} else {
+		cmd.PersistentPreRunE = elsewhere(f)
+	}
 	cmd.AddCommand(
-		NewCmdUp(f, nil), NewCmdDown(f, nil), NewCmdStatus(f, nil), NewCmdEnv(f, nil), NewCmdLogs(f, nil), NewCmdInbox(f, nil),
-		NewCmdDrift(f), NewCmdFault(f), NewCmdCluster(f),
-		NewCmdServe(f), NewCmdAWS(f, nil), NewCmdAzure(f, nil),
+		NewCmdUp(g, nil), NewCmdDown(g, nil), NewCmdStatus(g, nil), NewCmdEnv(g, nil), NewCmdLogs(g, nil), NewCmdInbox(g, nil),
+		NewCmdDrift(g), NewCmdFault(g), NewCmdCluster(g),
+		NewCmdEnter(g), NewCmdServe(g), NewCmdAWS(g, nil), NewCmdAzure(g, nil),
 	)
 	return cmd
 }
 
-// open adapts the factory to the commands' own interface.
-func open(f *factory.Factory) func() (Lab, error) {
-	return func() (Lab, error) {
+// elsewhere replaces this program by the lab's, once the command line has been found right. A
+// group of commands only prints its help, which this program has.
+func elsewhere(f *factory.Factory) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		// Cobra runs one of these functions: the nearest.
+		if err := cmd.Root().PersistentPreRunE(cmd, args); err != nil || cmd.HasSubCommands() {
+			return err
+		}
 		root, err := f.LabRoot()
 		if err != nil {
-			return nil, err
+			return err
 		}
-		return lab.Open(root), nil
+		return labprogram.Become(cmd.Context(), root, f.Args)
 	}
 }
 
 // UpOptions are the options of lab up.
 type UpOptions struct {
 	Lab    func() (Lab, error)
-	Steps  func() func(lab.Step)
+	Steps  func() func(control.Step)
 	Status func() render.Status
 
 	// Profile that the lab is to be made with; empty for the one it has.
-	Profile lab.Profile
+	Profile control.Profile
 	// Network that this machine is outside of or not, likewise.
-	Network lab.Network
+	Network control.Network
 }
 
 // NewCmdUp returns the command lab up; runF, if not nil, runs in place of it.
-func NewCmdUp(f *factory.Factory, runF func(context.Context, *UpOptions) error) *cobra.Command {
-	opts := &UpOptions{Lab: open(f), Steps: f.LabSteps, Status: f.Status}
+func NewCmdUp(f *Given, runF func(context.Context, *UpOptions) error) *cobra.Command {
+	opts := &UpOptions{Lab: f.open, Steps: f.LabSteps, Status: f.Status}
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Start the lab, or the parts of it that are not running",
@@ -90,11 +130,11 @@ keeps both until lab down.`),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, upRun) },
 	}
-	profile := flags.NewEnum(&opts.Profile, lab.Profiles()...)
-	cmd.Flags().Var(profile, "profile", "which processes a cluster has (default full, or $"+lab.ProfileVariable+")")
+	profile := flags.NewEnum(&opts.Profile, control.Profiles()...)
+	cmd.Flags().Var(profile, "profile", "which processes a cluster has (default full, or $"+control.ProfileVariable+")")
 	factory.CompleteFlag(cmd, "profile", profile.Values())
-	network := flags.NewEnum(&opts.Network, lab.Networks()...)
-	cmd.Flags().Var(network, "network", "what the clusters' networks are like (default open, or $"+lab.NetworkVariable+")")
+	network := flags.NewEnum(&opts.Network, control.Networks()...)
+	cmd.Flags().Var(network, "network", "what the clusters' networks are like (default open, or $"+control.NetworkVariable+")")
 	factory.CompleteFlag(cmd, "network", network.Values())
 	return cmd
 }
@@ -128,8 +168,8 @@ type DownOptions struct {
 }
 
 // NewCmdDown returns the command lab down; runF, if not nil, runs in place of it.
-func NewCmdDown(f *factory.Factory, runF func(context.Context, *DownOptions) error) *cobra.Command {
-	opts := &DownOptions{Lab: open(f), Status: f.Status}
+func NewCmdDown(f *Given, runF func(context.Context, *DownOptions) error) *cobra.Command {
+	opts := &DownOptions{Lab: f.open, Status: f.Status}
 	return &cobra.Command{
 		Use:   "down",
 		Short: "Stop the lab and remove all its data",
@@ -154,7 +194,7 @@ func downRun(ctx context.Context, o *DownOptions) error {
 }
 
 // NewCmdServe returns the hidden command that is the lab's daemon.
-func NewCmdServe(f *factory.Factory) *cobra.Command {
+func NewCmdServe(f *Given) *cobra.Command {
 	return &cobra.Command{
 		Use:    "serve",
 		Short:  "Run the lab's daemon in the foreground",
@@ -165,7 +205,7 @@ func NewCmdServe(f *factory.Factory) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return lab.Serve(cmd.Context(), root, f.Streams.ErrOut)
+			return f.Serve(cmd.Context(), root, f.Streams.ErrOut)
 		},
 	}
 }

@@ -3,6 +3,7 @@ package lab
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -15,34 +16,34 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/cmd/tombolo/render"
-	"tombolo/lab"
+	"tombolo/lab/control"
 )
 
 // fake is a lab that runs in the test's mind only.
 type fake struct {
-	status lab.Status
+	status control.Status
 	env    map[string]string
 	log    string
 	err    error
 	calls  []string
-	faults []lab.Fault
+	faults []control.Fault
 	// messages of the inbox.
-	messages []lab.Message
+	messages []control.Message
 }
 
-func (f *fake) ChooseNetwork(n lab.Network) error {
+func (f *fake) ChooseNetwork(n control.Network) error {
 	f.calls = append(f.calls, "network "+string(n))
 	return nil
 }
 
-func (f *fake) ChooseProfile(p lab.Profile) error {
+func (f *fake) ChooseProfile(p control.Profile) error {
 	f.calls = append(f.calls, "profile "+string(p))
 	return nil
 }
 
-func (f *fake) Up(_ context.Context, progress func(lab.Step)) error {
+func (f *fake) Up(_ context.Context, progress func(control.Step)) error {
 	f.calls = append(f.calls, "up")
-	progress(lab.Step{Name: "start the lab", State: lab.StepDone})
+	progress(control.Step{Name: "start the lab", State: control.StepDone})
 	return f.err
 }
 
@@ -51,9 +52,13 @@ func (f *fake) Down(context.Context) error {
 	return f.err
 }
 
-func (f *fake) Status(context.Context) (lab.Status, error) { return f.status, f.err }
-func (f *fake) Env() (map[string]string, error)            { return f.env, f.err }
-func (f *fake) Processes() ([]string, error)               { return []string{"daemon", "etcd"}, nil }
+func (f *fake) Status(context.Context) (control.Status, error) { return f.status, f.err }
+func (f *fake) Env() (map[string]string, error)                { return f.env, f.err }
+func (f *fake) Processes() ([]string, error)                   { return []string{"daemon", "etcd"}, nil }
+
+func (f *fake) KeyVault(context.Context, control.VaultRequest) (json.RawMessage, error) {
+	return nil, f.err
+}
 
 func (f *fake) LogFile(process string) (string, error) {
 	if process != "etcd" {
@@ -62,28 +67,28 @@ func (f *fake) LogFile(process string) (string, error) {
 	return f.log, f.err
 }
 
-func (f *fake) Change(_ context.Context, typ, name string, changes map[string]any) (lab.Item, error) {
+func (f *fake) Change(_ context.Context, typ, name string, changes map[string]any) (control.Item, error) {
 	f.calls = append(f.calls, fmt.Sprint("change ", typ, " ", name, " ", changes))
-	return lab.Item{Type: typ, ID: name}, f.err
+	return control.Item{Type: typ, ID: name}, f.err
 }
 
-func (f *fake) Delete(_ context.Context, typ, name string) (lab.Item, error) {
+func (f *fake) Delete(_ context.Context, typ, name string) (control.Item, error) {
 	f.calls = append(f.calls, fmt.Sprint("delete ", typ, " ", name))
-	return lab.Item{Type: typ, ID: name}, f.err
+	return control.Item{Type: typ, ID: name}, f.err
 }
 
-func (f *fake) AddFault(_ context.Context, added lab.Fault) (lab.Fault, error) {
+func (f *fake) AddFault(_ context.Context, added control.Fault) (control.Fault, error) {
 	added.ID = len(f.faults) + 1
 	f.faults = append(f.faults, added)
 	return added, f.err
 }
 
-func (f *fake) Inbox(channel string) ([]lab.Message, error) {
+func (f *fake) Inbox(channel string) ([]control.Message, error) {
 	f.calls = append(f.calls, "inbox "+channel)
 	return f.messages, f.err
 }
 
-func (f *fake) Faults(context.Context) ([]lab.Fault, error) { return f.faults, f.err }
+func (f *fake) Faults(context.Context) ([]control.Fault, error) { return f.faults, f.err }
 
 func (f *fake) ClearFaults(_ context.Context, ids ...int) (int, error) {
 	f.calls = append(f.calls, fmt.Sprint("clear ", ids))
@@ -112,7 +117,7 @@ func to(b *bytes.Buffer) func() render.Status {
 
 func TestUpAndDown(t *testing.T) {
 	f, errOut, steps := &fake{}, &bytes.Buffer{}, 0
-	up := &UpOptions{Lab: f.open, Status: to(errOut), Steps: func() func(lab.Step) { return func(lab.Step) { steps++ } }}
+	up := &UpOptions{Lab: f.open, Status: to(errOut), Steps: func() func(control.Step) { return func(control.Step) { steps++ } }}
 	assert.NilError(t, upRun(t.Context(), up))
 	assert.NilError(t, downRun(t.Context(), &DownOptions{Lab: f.open, Status: to(errOut)}))
 	if got, want := errOut.String(), "✔ the lab is running\n✔ the lab is gone\n"; got != want || steps != 1 {
@@ -123,35 +128,35 @@ func TestUpAndDown(t *testing.T) {
 // TestUpWithAProfile chooses before it starts.
 func TestUpWithAProfile(t *testing.T) {
 	f := &fake{}
-	o := &UpOptions{Lab: f.open, Profile: lab.Light, Network: lab.ClosedNetwork, Status: to(&bytes.Buffer{}), Steps: func() func(lab.Step) { return func(lab.Step) {} }}
+	o := &UpOptions{Lab: f.open, Profile: control.Light, Network: control.ClosedNetwork, Status: to(&bytes.Buffer{}), Steps: func() func(control.Step) { return func(control.Step) {} }}
 	assert.NilError(t, upRun(t.Context(), o))
 	assert.Check(t, is.Equal(strings.Join(f.calls, ", "), "profile light, network closed, up"))
 }
 
 func TestUpFails(t *testing.T) {
 	f := &fake{err: errors.New("etcd missing in .tools/bin; run `make tools`")}
-	err := upRun(t.Context(), &UpOptions{Lab: f.open, Steps: func() func(lab.Step) { return func(lab.Step) {} }})
+	err := upRun(t.Context(), &UpOptions{Lab: f.open, Steps: func() func(control.Step) { return func(control.Step) {} }})
 	assert.Check(t, is.Error(err, "the lab did not start: etcd missing in .tools/bin; run `make tools`"))
 }
 
 func TestStatus(t *testing.T) {
-	running := lab.Status{
+	running := control.Status{
 		Running: true, PID: 7, Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local),
-		Endpoints: []lab.Endpoint{{Name: "git", URL: "http://git.lab.test/platform.git"}},
-		Processes: []lab.Process{
+		Endpoints: []control.Endpoint{{Name: "git", URL: "http://git.lab.test/platform.git"}},
+		Processes: []control.Process{
 			{Name: "demo-etcd", State: "running", PID: 8},
 			{Name: "demo-kwok", State: "failed", Restarts: 5, Detail: "exited with code 1\nand more"},
 		},
-		Inventory: []lab.Item{{Type: "aws:ec2/vpc:Vpc", ID: "vpc-1", Name: "demo", Region: "eu-central-1"}},
+		Inventory: []control.Item{{Type: "aws:ec2/vpc:Vpc", ID: "vpc-1", Name: "demo", Region: "eu-central-1"}},
 		Notes:     []string{"the platform repository has commits of its own"},
 	}
 	light := running
-	light.Profile, light.Processes, light.Endpoints, light.Inventory, light.Notes = lab.Light, nil, nil, nil, nil
+	light.Profile, light.Processes, light.Endpoints, light.Inventory, light.Notes = control.Light, nil, nil, nil, nil
 	empty := running
 	empty.Processes, empty.Inventory, empty.Notes = nil, nil, nil
 	for _, test := range []struct {
 		name      string
-		status    lab.Status
+		status    control.Status
 		out, says string
 	}{
 		{"running", running, `Processes: 2
@@ -171,8 +176,8 @@ git    http://git.lab.test/platform.git
 Cloud: 0
 `, "✔ the lab is running since 2026-01-02 03:04:05 (process 7)\n"},
 		{"light", light, "Cloud: 0\n", "✔ the lab is running since 2026-01-02 03:04:05 (process 7)\n  its profile is light\n"},
-		{"down", lab.Status{}, "Cloud: 0\n", "the lab is not running; start it with `tombolo lab up`\n"},
-		{"down, with a cloud", lab.Status{Inventory: running.Inventory}, `Cloud, on disk: 1
+		{"down", control.Status{}, "Cloud: 0\n", "the lab is not running; start it with `tombolo lab up`\n"},
+		{"down, with a cloud", control.Status{Inventory: running.Inventory}, `Cloud, on disk: 1
 TYPE              ID      NAME   REGION
 aws:ec2/vpc:Vpc   vpc-1   demo   eu-central-1
 `, "the lab is not running, but has a cloud on disk; bring it back with `tombolo lab up`, or remove it with `tombolo lab down`\n"},

@@ -14,7 +14,7 @@ import (
 
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
-	"tombolo/lab"
+	"tombolo/lab/control"
 )
 
 // LogsOptions are the options of lab logs.
@@ -30,15 +30,15 @@ type LogsOptions struct {
 }
 
 // NewCmdLogs returns the command lab logs; runF, if not nil, runs in place of it.
-func NewCmdLogs(f *factory.Factory, runF func(context.Context, *LogsOptions) error) *cobra.Command {
-	opts := &LogsOptions{Lab: open(f), Out: f.Streams.Out, Every: 250 * time.Millisecond}
+func NewCmdLogs(f *Given, runF func(context.Context, *LogsOptions) error) *cobra.Command {
+	opts := &LogsOptions{Lab: f.open, Out: f.Streams.Out, Every: 250 * time.Millisecond}
 	cmd := &cobra.Command{
 		Use:   "logs [<process>]",
 		Short: "Print the log of one of the lab's processes",
 		Long:  "Print the log of one of the lab's processes, or the names of those that have one.",
 		Args:  cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return completeProcesses(opts), cobra.ShellCompDirectiveNoFileComp
+			return completeProcesses(f), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -52,15 +52,12 @@ func NewCmdLogs(f *factory.Factory, runF func(context.Context, *LogsOptions) err
 	return cmd
 }
 
-func completeProcesses(o *LogsOptions) []string {
-	l, err := o.Lab()
+func completeProcesses(f *Given) []string {
+	root, err := f.Root()
 	if err != nil {
 		return nil
 	}
-	names, err := l.Processes()
-	if err != nil {
-		return nil
-	}
+	names, _ := control.Processes(root) // without names there is nothing to complete
 	return names
 }
 
@@ -76,7 +73,7 @@ func logsRun(ctx context.Context, o *LogsOptions) error {
 		return list(o, l)
 	}
 	path, err := l.LogFile(o.Process)
-	if errors.Is(err, lab.ErrNotRunning) {
+	if errors.Is(err, control.ErrNotRunning) {
 		return err
 	}
 	if err != nil {

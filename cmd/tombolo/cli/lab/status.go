@@ -12,7 +12,7 @@ import (
 
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/render"
-	"tombolo/lab"
+	"tombolo/lab/control"
 )
 
 // StatusOptions are the options of lab status.
@@ -26,8 +26,8 @@ type StatusOptions struct {
 
 // NewCmdStatus returns the command lab status; runF, if not nil, runs in place
 // of it.
-func NewCmdStatus(f *factory.Factory, runF func(context.Context, *StatusOptions) error) *cobra.Command {
-	opts := &StatusOptions{Lab: open(f), Out: f.Streams.Out, Status: f.Status, JSON: f.JSON, Table: f.Table}
+func NewCmdStatus(f *Given, runF func(context.Context, *StatusOptions) error) *cobra.Command {
+	opts := &StatusOptions{Lab: f.open, Out: f.Streams.Out, Status: f.Status, JSON: f.JSON, Table: f.Table}
 	return &cobra.Command{
 		Use:   "status",
 		Short: "Show the lab's processes and what exists in its cloud",
@@ -43,7 +43,7 @@ resources that it has on disk.`),
 // statusDocument is the result in the JSON format.
 type statusDocument struct {
 	Type string `json:"type"`
-	lab.Status
+	control.Status
 }
 
 func statusRun(ctx context.Context, o *StatusOptions) error {
@@ -61,7 +61,7 @@ func statusRun(ctx context.Context, o *StatusOptions) error {
 	switch {
 	case s.Running:
 		o.Status().Done("the lab is running since %s (process %d)", s.Since.Local().Format(time.DateTime), s.PID)
-		if s.Profile != "" && s.Profile != lab.Full {
+		if s.Profile != "" && s.Profile != control.Full {
 			o.Status().Plain("  its profile is %s", s.Profile)
 		}
 	case len(s.Inventory) > 0:
@@ -75,7 +75,7 @@ func statusRun(ctx context.Context, o *StatusOptions) error {
 	return o.tables(s)
 }
 
-func (o *StatusOptions) tables(s lab.Status) error {
+func (o *StatusOptions) tables(s control.Status) error {
 	var endpoints, processes, items [][]string
 	for _, e := range s.Endpoints {
 		endpoints = append(endpoints, []string{e.Name, e.URL})
