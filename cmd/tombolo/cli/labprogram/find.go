@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -100,10 +99,7 @@ func build(ctx context.Context, checkout string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", "build", "-o", file, "./cmd/"+Name)
 	cmd.Dir = checkout
 	if said, err := cmd.CombinedOutput(); err != nil {
-		return "", fault.NewPrecondition("build "+Name+": "+strings.TrimSpace(string(said)), remedy, err)
-	}
-	if !runs(file) {
-		return "", fmt.Errorf("build %s: %s: %w", Name, file, fs.ErrNotExist)
+		return "", fault.NewPrecondition(strings.TrimSuffix("build "+Name+": "+strings.TrimSpace(string(said)), ": "), remedy, err)
 	}
 	return file, nil
 }
