@@ -28,12 +28,11 @@ type Result struct {
 	Duration time.Duration `json:"duration"`
 }
 
-// StackResult is what an operation on one stack did, and Changes counts its resources by what happened
-// to them.
-type (
-	StackResult = operation.StackResult
-	Changes     = operation.Changes
-)
+// StackResult is what an operation on one stack did.
+type StackResult = operation.StackResult
+
+// Changes counts a stack's resources by what happened to them.
+type Changes = operation.Changes
 
 // LastUp is the up that a cluster is unchanged since.
 type LastUp = lastup.Up

@@ -13,14 +13,19 @@ import (
 	"tombolo/config"
 )
 
-// Options and plans of an upgrade of Kubernetes, and of a rebuild.
 type (
+	// UpgradeOptions of an upgrade of Kubernetes.
 	UpgradeOptions = upgrader.Options
-	UpgradePlan    = upgrader.Plan
+	// UpgradePlan says how a cluster's Kubernetes gets to another version.
+	UpgradePlan = upgrader.Plan
+	// RebuildOptions of a rebuild.
 	RebuildOptions = rebuild.Options
-	RebuildPhase   = rebuild.Phase
-	RebuildPlan    = rebuild.Plan
-	RebuildRecord  = rebuild.Record
+	// RebuildPhase is a part of a rebuild whose time is told.
+	RebuildPhase = rebuild.Phase
+	// RebuildPlan says what a rebuild is going to do.
+	RebuildPlan = rebuild.Plan
+	// RebuildRecord says how far a rebuild has come.
+	RebuildRecord = rebuild.Record
 )
 
 // DefaultNodeTimeout is the longest wait for nodes of an upgrade when none is given.

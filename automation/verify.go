@@ -10,11 +10,11 @@ import (
 	"tombolo/config"
 )
 
-// Options and result of a push.
-type (
-	PushOptions = handover.PushOptions
-	PushResult  = handover.PushResult
-)
+// PushOptions of a push.
+type PushOptions = handover.PushOptions
+
+// PushResult is what a push did.
+type PushResult = handover.PushResult
 
 // Push commits the engine's own manifests to the repository that the cluster follows: see handover.Handover.Push.
 func (d *Driver) Push(ctx context.Context, c *config.Cluster, o PushOptions) (PushResult, error) {
