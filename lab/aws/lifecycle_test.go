@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
@@ -22,6 +24,7 @@ import (
 	"tombolo/lab/aws/sts"
 	"tombolo/lab/standin"
 	"tombolo/lab/standin/standintest"
+	"tombolo/tests/files"
 )
 
 func TestLifecycle(t *testing.T) {
@@ -244,5 +247,35 @@ func TestUnwritableStateMakesNothing(t *testing.T) {
 	a.denied(ec2.EIPType, props{"domain": "vpc"}, "record aws:ec2/eip:Eip eipalloc-0")
 	if items := a.Cloud.Inventory(); len(items) != 0 {
 		t.Errorf("made %v", items)
+	}
+}
+
+func TestStored(t *testing.T) {
+	a := newAccount(t)
+	a.Make(ec2.VPCType, "vpc", props{"cidrBlock": "10.0.0.0/16", "tags": map[string]any{"Name": "demo"}})
+	a.Make(iam.RoleType, "role", props{"assumeRolePolicy": nodeTrust})
+	// A write that a crash has cut short, which Open removes.
+	cut := filepath.Join(a.Dir, "resources", "ec2", ".new-1")
+	assert.NilError(t, os.WriteFile(cut, []byte("{"), 0o600))
+	stored, err := Stored(a.Dir)
+	assert.NilError(t, err)
+	if diff := cmp.Diff(a.Cloud.Inventory(), stored); diff != "" || len(stored) != 2 {
+		t.Errorf("stored are %d resources (-exist +stored):\n%s", len(stored), diff)
+	}
+	if _, err := os.Stat(cut); err != nil {
+		t.Errorf("looking has changed what is stored: %v", err)
+	}
+}
+
+func TestStoredWithoutState(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "aws")
+	if stored, err := Stored(dir); err != nil || len(stored) > 0 {
+		t.Errorf("stored are %v, %v", stored, err)
+	}
+	damaged := filepath.Join(dir, "resources", "ec2", "Vpc-1.json")
+	files.Write(t, damaged, "{")
+	want := "read the state of the AWS stand-in: " + damaged + " is damaged: "
+	if _, err := Stored(dir); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("error %v, want %s…", err, want)
 	}
 }

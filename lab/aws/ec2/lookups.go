@@ -2,6 +2,8 @@ package ec2
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
 
@@ -79,4 +81,140 @@ func getInstanceType(q *standin.Query) (standin.Props, error) {
 		"id": name, "instanceType": name, "defaultVcpus": vcpus, "memorySize": memory,
 		"currentGeneration": true, "hypervisor": "nitro", "supportedArchitectures": []any{arch},
 	}, nil
+}
+
+// Matches reports whether a record has what a lookup asks for: an id, tags,
+// filters, and any other argument by its name.
+func Matches(q *standin.Query, r *standin.Record) bool {
+	for _, key := range standin.SortedKeys(q.Args) {
+		switch key {
+		case "id":
+			if q.Args.Str(key) != r.ID {
+				return false
+			}
+		case "tags":
+			if !r.HasTags(q.Args.Strs("tags")) {
+				return false
+			}
+		case "filters":
+		case "default", "defaultForAz":
+			if q.Args.Boolean(key) {
+				return false // the account has no default network
+			}
+		default:
+			if !standin.Equal(q.Args[key], r.Outputs[key]) {
+				return false
+			}
+		}
+	}
+	return !slices.ContainsFunc(q.Args.Objects("filters"), func(f standin.Props) bool { return !filterMatches(f, r) })
+}
+
+// filterNames of EC2 that are not the property's name with dashes.
+var filterNames = map[string]string{
+	"cidr": "cidrBlock", "cidr-block": "cidrBlock", "group-name": "name", "private-ip-address": "privateIp",
+}
+
+func filterMatches(f standin.Props, r *standin.Record) bool {
+	name, values := f.Str("name"), f.List("values")
+	if key, ok := strings.CutPrefix(name, "tag:"); ok {
+		return MatchesAny(values, r.Outputs.Strs("tags")[key])
+	}
+	if name == "tag-key" {
+		return slices.ContainsFunc(values, func(v string) bool { return r.Outputs.Sub("tags").Has(v) })
+	}
+	property := filterNames[name]
+	if property == "" {
+		property = camel(name)
+	}
+	if strings.HasSuffix(name, "-id") && property == shortType(r)+"Id" || name == "group-id" {
+		return MatchesAny(values, r.ID)
+	}
+	return MatchesAny(values, fmt.Sprint(r.Outputs[property]))
+}
+
+// shortType is a type's own name as a property is spelled, such as subnet.
+func shortType(r *standin.Record) string {
+	name := r.Type[strings.LastIndex(r.Type, ":")+1:]
+	return strings.ToLower(name[:1]) + name[1:]
+}
+
+func camel(dashed string) string {
+	parts := strings.Split(dashed, "-")
+	for i, p := range parts[1:] {
+		if p != "" {
+			parts[i+1] = strings.ToUpper(p[:1]) + p[1:]
+		}
+	}
+	return strings.Join(parts, "")
+}
+
+// MatchesAny compares with EC2's wildcard: an asterisk stands for any text.
+func MatchesAny(patterns []string, value string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return matchesPattern(p, value) })
+}
+
+func matchesPattern(pattern, value string) bool {
+	parts := strings.Split(pattern, "*")
+	if len(parts) == 1 {
+		return pattern == value
+	}
+	rest, ok := strings.CutPrefix(value, parts[0])
+	for _, part := range parts[1 : len(parts)-1] {
+		if ok {
+			_, rest, ok = strings.Cut(rest, part)
+		}
+	}
+	return ok && strings.HasSuffix(rest, parts[len(parts)-1])
+}
+
+// Found is the only match among a type's resources, with more properties over its
+// own.
+func Found(q *standin.Query, typ, noun string, more standin.Props) (standin.Props, error) {
+	var found []*standin.Record
+	for r := range q.Cloud.Each(typ, q.Region) {
+		if Matches(q, r) {
+			found = append(found, r)
+		}
+	}
+	r, err := Only(found, noun)
+	if err != nil {
+		return nil, err
+	}
+	return standin.Merged(standin.WithID(r), more), nil
+}
+
+// Only refuses to choose: a lookup of one thing has to find exactly one.
+func Only(found []*standin.Record, noun string) (*standin.Record, error) {
+	switch len(found) {
+	case 0:
+		return nil, fmt.Errorf("no matching %s found", noun)
+	case 1:
+		return found[0], nil
+	default:
+		return nil, fmt.Errorf("multiple %ss matched; use additional constraints to reduce matches to a single %s", noun, noun)
+	}
+}
+
+// Foreign is the first of the resources that a property of the call names that is
+// not in a VPC; "" when all are. The property is a path, such as
+// vpcConfig.subnetIds.
+func Foreign(c *standin.Call, typ, property, vpc string) string {
+	for _, id := range c.In().At(strings.Split(property, ".")...) {
+		if c.Find(typ, id).Inputs.Str("vpcId") != vpc {
+			return id
+		}
+	}
+	return ""
+}
+
+// IDs of a type's resources that a lookup asks for.
+func IDs(q *standin.Query, typ string) []any {
+	ids := []any{}
+	for r := range q.Cloud.Each(typ, q.Region) {
+		if Matches(q, r) {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
 }

@@ -289,3 +289,12 @@ func iamName(in standin.Props, limit int) []standin.Problem {
 	}
 	return nil
 }
+
+// The types of IAM.
+const (
+	RoleType            = "aws:iam/role:Role"
+	RolePolicyType      = "aws:iam/rolePolicy:RolePolicy"
+	PolicyType          = "aws:iam/policy:Policy"
+	AttachmentType      = "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
+	InstanceProfileType = "aws:iam/instanceProfile:InstanceProfile"
+)
