@@ -49,6 +49,9 @@ type Type struct {
 	// Validate finds bad values, before anything is made. It must cope with
 	// unknown values.
 	Validate func(in Props) []Problem
+	// Put is what creation and update have in common: it refuses what the cloud
+	// refuses, and completes r.Outputs. It runs before both. Optional.
+	Put func(c *Call) error
 	// Create completes r.Outputs, which start as the inputs, and returns the
 	// id. It runs under the cloud's lock.
 	Create func(c *Call) (id string, err error)

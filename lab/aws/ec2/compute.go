@@ -31,6 +31,7 @@ func computeTypes() map[string]*standin.Type {
 				{Path: []string{"vpcSecurityGroupIds"}, To: SecurityGroupType, Missing: missingGroup(), Weak: true},
 			},
 			Validate: validateLaunchTemplate,
+			Put:      checkLaunchTemplate,
 			Create:   createLaunchTemplate,
 			Update:   updateLaunchTemplate,
 			Takes:    standin.Timing{Create: 2 * time.Second, Remove: time.Second},
@@ -58,9 +59,6 @@ func createLaunchTemplate(c *standin.Call) (string, error) {
 	if c.Other("name", c.In().Str("name")) != nil {
 		return "", c.Refusef("InvalidLaunchTemplateName.AlreadyExistsException", "Launch template name already in use.")
 	}
-	if err := checkLaunchTemplate(c); err != nil {
-		return "", err
-	}
 	id, out := account.NewID("lt"), c.Out()
 	out["arn"] = account.ARN(c, "ec2", "launch-template/"+id)
 	out["latestVersion"], out["defaultVersion"] = 1, 1
@@ -71,9 +69,6 @@ func createLaunchTemplate(c *standin.Call) (string, error) {
 // updateLaunchTemplate makes a new version where one is due: versions do not
 // change.
 func updateLaunchTemplate(c *standin.Call) error {
-	if err := checkLaunchTemplate(c); err != nil {
-		return err
-	}
 	latest := c.Old.Outputs.Integer("latestVersion")
 	if c.Type.Renews(c.Old.Inputs, c.In()) {
 		latest++

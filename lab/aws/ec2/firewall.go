@@ -54,10 +54,8 @@ func firewallTypes() map[string]*standin.Type {
 			Defaults:   standin.Props{"self": false},
 			References: append(ruleOf(), ruleFrom("sourceSecurityGroupId")),
 			Validate:   validateGroupRule,
+			Put:        checkRule,
 			Create: func(c *standin.Call) (string, error) {
-				if err := checkRule(c); err != nil {
-					return "", err
-				}
 				c.Out()["securityGroupRuleId"] = account.NewID("sgr")
 				c.Out().SetDefault("sourceSecurityGroupId", "")
 				return fmt.Sprintf("sgrule-%d", account.Hashed(ruleKeys(c.Record)...)), nil
@@ -120,16 +118,13 @@ func vpcRule(constructor any, noun, direction string) *standin.Type {
 		Validate: func(in standin.Props) []standin.Problem {
 			return standin.ExactlyOne(in, "cidrIpv4", "cidrIpv6", "prefixListId", "referencedSecurityGroupId")
 		},
+		Put: checkRule,
 		Create: func(c *standin.Call) (string, error) {
-			if err := checkRule(c); err != nil {
-				return "", err
-			}
 			id := account.NewID("sgr")
 			c.Out()["securityGroupRuleId"], c.Out()["arn"] = id, account.ARN(c, "ec2", "security-group-rule/"+id)
 			return id, nil
 		},
-		Update: checkRule,
-		Takes:  standin.Timing{Create: time.Second, Remove: time.Second},
+		Takes: standin.Timing{Create: time.Second, Remove: time.Second},
 	}
 }
 
@@ -156,8 +151,7 @@ func createGroup(c *standin.Call) (string, error) {
 	}
 	id, out := account.NewID("sg"), c.Out()
 	out["arn"], out["ownerId"] = account.ARN(c, "ec2", "security-group/"+id), c.Cloud.Account
-	out.SetDefault("ingress", []any{})
-	out.SetDefault("egress", []any{})
+	out.SetDefaults(standin.Props{"ingress": []any{}, "egress": []any{}})
 	return id, nil
 }
 
@@ -171,8 +165,7 @@ func adoptGroup(c *standin.Call) (string, error) {
 	id, out := network.Outputs.Str("defaultSecurityGroupId"), c.Out()
 	out["name"], out["description"] = "default", "default VPC security group"
 	out["arn"], out["ownerId"] = account.ARN(c, "ec2", "security-group/"+id), c.Cloud.Account
-	out.SetDefault("ingress", []any{})
-	out.SetDefault("egress", []any{})
+	out.SetDefaults(standin.Props{"ingress": []any{}, "egress": []any{}})
 	return id, nil
 }
 

@@ -35,17 +35,14 @@ func interfaceTypes() map[string]*standin.Type {
 					Code: "InvalidInstanceID.NotFound", Message: "The instance ID '%s' does not exist",
 				}},
 			},
+			Put:    checkInterfaceGroups,
 			Create: createInterface,
-			Update: checkInterfaceGroups,
 			Takes:  standin.Timing{Create: 2 * time.Second, Update: 2 * time.Second, Remove: 2 * time.Second},
 		},
 	}
 }
 
 func createInterface(c *standin.Call) (string, error) {
-	if err := checkInterfaceGroups(c); err != nil {
-		return "", err
-	}
 	subnet := c.Find(SubnetType, c.In().Str("subnetId"))
 	id, out := account.NewID("eni"), c.Out()
 	out["arn"], out["ownerId"] = account.ARN(c, "ec2", "network-interface/"+id), c.Cloud.Account
@@ -54,14 +51,10 @@ func createInterface(c *standin.Call) (string, error) {
 	out["privateDnsName"] = fmt.Sprintf("ip-%s.%s.compute.internal", Dashed(out.Str("privateIp")), c.Region)
 	sum := account.Hashed(id)
 	out["macAddress"] = fmt.Sprintf("06:00:%02x:%02x:%02x:%02x", byte(sum>>24), byte(sum>>16), byte(sum>>8), byte(sum))
-	out.SetDefault("interfaceType", "interface")
-	for _, key := range []string{"description", "outpostArn"} {
-		out.SetDefault(key, "")
-	}
-	for _, key := range []string{"attachments", "ipv6Addresses"} {
-		out.SetDefault(key, []any{})
-	}
-	out.SetDefault("securityGroups", standin.Values(c.Find(VPCType, subnet.Inputs.Str("vpcId")).Outputs.Str("defaultSecurityGroupId")))
+	out.SetDefaults(standin.Props{
+		"interfaceType": "interface", "description": "", "outpostArn": "", "attachments": []any{}, "ipv6Addresses": []any{},
+		"securityGroups": standin.Values(c.Find(VPCType, subnet.Inputs.Str("vpcId")).Outputs.Str("defaultSecurityGroupId")),
+	})
 	return id, nil
 }
 

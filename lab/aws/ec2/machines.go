@@ -72,10 +72,7 @@ func createInstance(c *standin.Call) (string, error) {
 	out.SetDefault("privateIp", address)
 	out["privateDns"] = fmt.Sprintf("ip-%s.%s.compute.internal", Dashed(out.Str("privateIp")), c.Region)
 	out["availabilityZone"] = subnet.Outputs["availabilityZone"]
-	out.SetDefault("tenancy", "default")
-	for _, key := range []string{"publicIp", "publicDns", "keyName", "outpostArn", "passwordData"} {
-		out.SetDefault(key, "")
-	}
+	out.SetDefaults(standin.Props{"tenancy": "default", "publicIp": "", "publicDns": "", "keyName": "", "outpostArn": "", "passwordData": ""})
 	if !in.Has("vpcSecurityGroupIds") {
 		out["vpcSecurityGroupIds"] = standin.Values(c.Find(VPCType, subnet.Inputs.Str("vpcId")).Outputs.Str("defaultSecurityGroupId"))
 	}
@@ -225,12 +222,8 @@ func createVolume(c *standin.Call) (string, error) {
 	id := account.NewID("vol")
 	out["arn"] = account.ARN(c, "ec2", "volume/"+id)
 	out["createTime"] = c.Record.Created.UTC().Format(time.RFC3339)
-	out.SetDefault("type", "gp2") // EC2's default, not the console's
-	out.SetDefault("iops", 100)
-	out.SetDefault("throughput", 0)
-	for _, flag := range []string{"encrypted", "multiAttachEnabled"} {
-		out.SetDefault(flag, false)
-	}
+	// The default type is EC2's, not the console's.
+	out.SetDefaults(standin.Props{"type": "gp2", "iops": 100, "throughput": 0, "encrypted": false, "multiAttachEnabled": false})
 	return id, nil
 }
 
@@ -240,8 +233,7 @@ func createSnapshot(c *standin.Call) (string, error) {
 	out["ownerId"] = c.Cloud.Account
 	volume := c.Find(VolumeType, c.In().Str("volumeId"))
 	out["volumeSize"], out["encrypted"] = volume.Outputs["size"], volume.Outputs["encrypted"]
-	out.SetDefault("description", "")
-	out.SetDefault("storageTier", "standard")
+	out.SetDefaults(standin.Props{"description": "", "storageTier": "standard"})
 	return id, nil
 }
 

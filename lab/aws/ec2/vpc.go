@@ -62,8 +62,8 @@ func (n Neighbours) networkTypes() map[string]*standin.Type {
 			LimitExceeded: standin.Refusal{Code: "InternetGatewayLimitExceeded", Message: "The maximum number of internet gateways has been reached."},
 			API:           standin.API{Service: "EC2", Create: "CreateInternetGateway", Update: "AttachInternetGateway", Remove: "DetachInternetGateway"},
 			References:    []standin.Reference{toVpc()},
+			Put:           oneGatewayEach,
 			Create:        createGateway,
-			Update:        oneGatewayEach,
 			Remove:        n.removeGateway,
 			Takes:         standin.Timing{Create: time.Second, Remove: 10 * time.Second},
 		},
@@ -71,11 +71,7 @@ func (n Neighbours) networkTypes() map[string]*standin.Type {
 }
 
 func createVpc(c *standin.Call) (string, error) {
-	count := 0
-	for range c.Others() {
-		count++
-	}
-	if count >= VpcQuota {
+	if len(slices.Collect(c.Others())) >= VpcQuota {
 		return "", c.Refuse(c.Type.LimitExceeded)
 	}
 	block := c.In().Str("cidrBlock")
@@ -97,9 +93,7 @@ func createVpc(c *standin.Call) (string, error) {
 	out["cidrBlock"] = prefix.Masked().String() // EC2 does the same
 	out["defaultSecurityGroupId"], out["mainRouteTableId"], out["defaultRouteTableId"] = group, table, table
 	out["defaultNetworkAclId"], out["dhcpOptionsId"] = account.NewID("acl"), "dopt-0"+account.RandomHex(16)
-	out.SetDefault("enableDnsHostnames", false)
-	out.SetDefault("enableNetworkAddressUsageMetrics", false)
-	out.SetDefault("assignGeneratedIpv6CidrBlock", false)
+	out.SetDefaults(standin.Props{"enableDnsHostnames": false, "enableNetworkAddressUsageMetrics": false, "assignGeneratedIpv6CidrBlock": false})
 	err = c.Imply(SecurityGroupType, group, standin.Props{"vpcId": id}, standin.Props{
 		"name": "default", "description": "default VPC security group",
 		"arn": account.ARN(c, "ec2", "security-group/"+group), "ownerId": c.Cloud.Account,
@@ -136,12 +130,10 @@ func createSubnet(c *standin.Call) (string, error) {
 	out["ownerId"] = c.Cloud.Account
 	out["availabilityZone"], out["availabilityZoneId"] = zone, account.ZoneID(c.Region, zone)
 	out["privateDnsHostnameTypeOnLaunch"] = "ip-name"
-	for _, flag := range []string{
-		"assignIpv6AddressOnCreation", "enableDns64", "enableResourceNameDnsARecordOnLaunch",
-		"enableResourceNameDnsAaaaRecordOnLaunch", "ipv6Native", "mapPublicIpOnLaunch",
-	} {
-		out.SetDefault(flag, false)
-	}
+	out.SetDefaults(standin.Props{
+		"assignIpv6AddressOnCreation": false, "enableDns64": false, "enableResourceNameDnsARecordOnLaunch": false,
+		"enableResourceNameDnsAaaaRecordOnLaunch": false, "ipv6Native": false, "mapPublicIpOnLaunch": false,
+	})
 	return id, nil
 }
 
@@ -171,15 +163,8 @@ func checkSubnetBlock(c *standin.Call, vpc *standin.Record) error {
 }
 
 func createGateway(c *standin.Call) (string, error) {
-	count := 0
-	for range c.Others() {
-		count++
-	}
-	if count >= VpcQuota {
+	if len(slices.Collect(c.Others())) >= VpcQuota {
 		return "", c.Refuse(c.Type.LimitExceeded)
-	}
-	if err := oneGatewayEach(c); err != nil {
-		return "", err
 	}
 	id := account.NewID("igw")
 	c.Out()["arn"] = account.ARN(c, "ec2", "internet-gateway/"+id)

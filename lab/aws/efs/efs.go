@@ -69,8 +69,8 @@ func Types() map[string]*standin.Type {
 					Code: "SecurityGroupNotFound", Message: "The security group '%s' does not exist",
 				}},
 			},
+			Put:    checkMountGroups,
 			Create: createMountTarget,
-			Update: checkMountGroups,
 			Remove: func(c *standin.Call) error { return countMountTargets(c, -1) },
 			// Users report 80 to 90 seconds until a mount target is available.
 			Takes: standin.Timing{Create: 85 * time.Second, Update: time.Second, Remove: 10 * time.Second},
@@ -97,8 +97,8 @@ func Types() map[string]*standin.Type {
 			Documents:  []string{"policy"},
 			References: []standin.Reference{ofFileSystem(true)},
 			Validate:   func(in standin.Props) []standin.Problem { return iam.JSONPolicy(in, "policy") },
-			Create:     func(c *standin.Call) (string, error) { return c.In().Str("fileSystemId"), checkFileSystemPolicy(c) },
-			Update:     checkFileSystemPolicy,
+			Put:        checkFileSystemPolicy,
+			Create:     func(c *standin.Call) (string, error) { return c.In().Str("fileSystemId"), nil },
 			Takes:      standin.Timing{Create: time.Second, Update: time.Second, Remove: time.Second},
 		},
 	}
@@ -158,10 +158,9 @@ func createFileSystem(c *standin.Call) (string, error) {
 	if zone := c.In().Str("availabilityZoneName"); zone != "" {
 		out["availabilityZoneId"] = account.ZoneID(c.Region, zone)
 	}
-	out.SetDefault("availabilityZoneName", "")
-	out.SetDefault("encrypted", false)
-	out.SetDefault("performanceMode", "generalPurpose")
-	out.SetDefault("protection", map[string]any{"replicationOverwrite": "ENABLED"})
+	out.SetDefaults(standin.Props{
+		"availabilityZoneName": "", "encrypted": false, "performanceMode": "generalPurpose", "protection": map[string]any{"replicationOverwrite": "ENABLED"},
+	})
 	if out.Boolean("encrypted") {
 		out.SetDefault("kmsKeyId", account.ARN(c, "kms", "key/"+account.UUID()))
 	}
@@ -190,9 +189,6 @@ func describeFileSystem(c *standin.Call) error {
 func createMountTarget(c *standin.Call) (string, error) {
 	subnet := c.Find(ec2.SubnetType, c.In().Str("subnetId"))
 	if err := oneTargetEachZone(c, subnet); err != nil {
-		return "", err
-	}
-	if err := checkMountGroups(c); err != nil {
 		return "", err
 	}
 	id, out := account.NewID("fsmt"), c.Out()

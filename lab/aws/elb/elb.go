@@ -52,8 +52,8 @@ func Types() map[string]*standin.Type {
 				}},
 			},
 			Validate: validateLoadBalancer,
+			Put:      checkBalancerNetwork,
 			Create:   createLoadBalancer,
-			Update:   checkBalancerNetwork,
 			Remove:   removeLoadBalancer,
 			// Users of the AWS provider report two to three minutes for
 			// creation; deletion waits for the network interfaces.
@@ -118,19 +118,12 @@ func createLoadBalancer(c *standin.Call) (string, error) {
 	if c.Other("name", name) != nil {
 		return "", c.Refusef("DuplicateLoadBalancerName", "A load balancer with the same name '%s' exists, but with different settings", name)
 	}
-	if err := checkBalancerNetwork(c); err != nil {
-		return "", err
-	}
 	kind := map[string]string{"application": "app", "network": "net", "gateway": "gwy"}[in.Str("loadBalancerType")]
 	suffix := kind + "/" + name + "/" + account.RandomHex(16)
 	arn := account.ARN(c, "elasticloadbalancing", "loadbalancer/"+suffix)
 	out["arn"], out["arnSuffix"] = arn, suffix
 	out["dnsName"], out["zoneId"] = balancerHost(c, name, suffix), "Z"+strings.ToUpper(account.RandomHex(13))
-	out.SetDefault("internal", false)
-	out.SetDefault("ipAddressType", "ipv4")
-	for _, key := range []string{"securityGroups", "subnets", "subnetMappings"} {
-		out.SetDefault(key, []any{})
-	}
+	out.SetDefaults(standin.Props{"internal": false, "ipAddressType": "ipv4", "securityGroups": []any{}, "subnets": []any{}, "subnetMappings": []any{}})
 	return arn, nil
 }
 

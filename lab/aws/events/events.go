@@ -47,8 +47,8 @@ func Types() map[string]*standin.Type {
 			Defaults:  standin.Props{"eventBusName": defaultBus, "forceDestroy": false},
 			InUse:     standin.Refusal{Code: "ValidationException", Message: "Rule can't be deleted since it has targets."},
 			Validate:  validateRule,
+			Put:       putRule,
 			Create:    createEventRule,
-			Update:    putRule,
 			Takes:     standin.Timing{Create: time.Second, Update: time.Second, Remove: time.Second},
 		},
 		EventTargetType: {
@@ -66,8 +66,8 @@ func Types() map[string]*standin.Type {
 				{Path: []string{"arn"}, To: sqs.QueueType, Weak: true},
 			},
 			Validate: validateTarget,
+			Put:      checkTarget,
 			Create:   createTarget,
-			Update:   checkTarget,
 			Identifies: func(r *standin.Record, id string) bool {
 				return id == r.Inputs.Str("rule")+"/"+r.Outputs.Str("targetId")
 			},
@@ -102,7 +102,7 @@ func validateRule(in standin.Props) []standin.Problem {
 func createEventRule(c *standin.Call) (string, error) {
 	name := c.In().Str("name")
 	c.Out()["arn"] = account.ARN(c, "events", "rule/"+name)
-	return name, putRule(c)
+	return name, nil
 }
 
 func putRule(c *standin.Call) error {
@@ -233,7 +233,7 @@ func createTarget(c *standin.Call) (string, error) {
 	if others >= targetQuota {
 		return "", c.Refusef("LimitExceededException", "The requested resource exceeds the maximum number allowed.")
 	}
-	return id, checkTarget(c)
+	return id, nil
 }
 
 // checkTarget is stricter than EventBridge in one thing: it refuses a queue of

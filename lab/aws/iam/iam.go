@@ -2,7 +2,6 @@
 package iam
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -113,22 +112,15 @@ func iamRole() *standin.Type {
 			}
 			return problems
 		},
+		Put: func(c *standin.Call) error { return c.Check(checkBoundary, checkTrust) },
 		Create: func(c *standin.Call) (string, error) {
-			if err := checkBoundary(c); err != nil {
-				return "", err
-			}
 			if err := nameTaken(c, "Role with name %s already exists."); err != nil {
 				return "", err
 			}
-			if err := checkTrust(c); err != nil {
-				return "", err
-			}
 			identity(c, "role", "AROA")
-			c.Out().SetDefault("inlinePolicies", []any{})
-			c.Out().SetDefault("managedPolicyArns", []any{})
+			c.Out().SetDefaults(standin.Props{"inlinePolicies": []any{}, "managedPolicyArns": []any{}})
 			return c.In().Str("name"), nil
 		},
-		Update: func(c *standin.Call) error { return cmp.Or(checkBoundary(c), checkTrust(c)) },
 		Remove: orphanTrust,
 		// IAM is eventually consistent; the provider waits for it.
 		Takes: standin.Timing{Create: time.Second, Remove: time.Second},
@@ -155,11 +147,9 @@ func iamRolePolicy() *standin.Type {
 		Autoname:   standin.Autoname{Property: "name", Max: 128},
 		References: []standin.Reference{toRole("Cannot delete entity, must delete policies first.")},
 		Validate:   func(in standin.Props) []standin.Problem { return append(iamName(in, 128), JSONPolicy(in, "policy")...) },
-		Create: func(c *standin.Call) (string, error) {
-			return c.In().Str("role") + ":" + c.In().Str("name"), checkInline(c)
-		},
-		Update: checkInline,
-		Takes:  standin.Timing{Create: time.Second, Remove: time.Second},
+		Put:        checkInline,
+		Create:     func(c *standin.Call) (string, error) { return c.In().Str("role") + ":" + c.In().Str("name"), nil },
+		Takes:      standin.Timing{Create: time.Second, Remove: time.Second},
 	}
 }
 
@@ -194,6 +184,7 @@ func iamPolicy() *standin.Type {
 		Autoname:  standin.Autoname{Property: "name", Max: 128},
 		Defaults:  standin.Props{"path": "/"},
 		Validate:  func(in standin.Props) []standin.Problem { return append(iamName(in, 128), JSONPolicy(in, "policy")...) },
+		Put:       check,
 		Create: func(c *standin.Call) (string, error) {
 			if err := nameTaken(c, "A policy called %s already exists. Duplicate names are not allowed."); err != nil {
 				return "", err
@@ -202,9 +193,8 @@ func iamPolicy() *standin.Type {
 			c.Out()["policyId"], c.Out()["attachmentCount"] = account.UniqueID("ANPA"), 0
 			delete(c.Out(), "createDate")
 			delete(c.Out(), "uniqueId")
-			return c.Out().Str("arn"), check(c)
+			return c.Out().Str("arn"), nil
 		},
-		Update: check,
 		Remove: func(c *standin.Call) error {
 			for r := range c.Cloud.Each(AttachmentType, standin.Global) {
 				if r.Inputs.Str("policyArn") == c.Record.ID {

@@ -37,8 +37,8 @@ func Types() map[string]*standin.Type {
 				"isEnabled": true, "enableKeyRotation": false, "bypassPolicyLockoutSafetyCheck": false,
 			},
 			Validate: validateKey,
+			Put:      checkKeyPolicy,
 			Create:   createKey,
-			Update:   checkKeyPolicy,
 			Remove:   scheduleKeyDeletion,
 			Takes:    standin.Timing{Create: 5 * time.Second, Remove: time.Second},
 		},
@@ -66,14 +66,9 @@ func validateKey(in standin.Props) []standin.Problem {
 }
 
 func createKey(c *standin.Call) (string, error) {
-	if err := checkKeyPolicy(c); err != nil {
-		return "", err
-	}
 	id, out := account.UUID(), c.Out()
 	out["arn"], out["keyId"] = account.ARN(c, "kms", "key/"+id), id
-	out.SetDefault("description", "")
-	out.SetDefault("multiRegion", false)
-	out.SetDefault("rotationPeriodInDays", 0)
+	out.SetDefaults(standin.Props{"description": "", "multiRegion": false, "rotationPeriodInDays": 0})
 	out.SetDefault("policy", fmt.Sprintf(`{"Id":"key-default-1","Statement":[{"Action":"kms:*","Effect":"Allow","Principal":{"AWS":%q},"Resource":"*","Sid":"Enable IAM User Permissions"}],"Version":"2012-10-17"}`,
 		account.ARN(c, "iam", "root")))
 	return id, nil

@@ -36,8 +36,8 @@ func Types() map[string]*standin.Type {
 			Autoname: standin.Autoname{Property: "name", Max: 512},
 			Defaults: standin.Props{"retentionInDays": 0.0, "skipDestroy": false},
 			Validate: validateLogGroup,
+			Put:      checkLogKey,
 			Create:   createLogGroup,
-			Update:   checkLogKey,
 			Takes:    standin.Timing{Create: time.Second, Remove: time.Second},
 		},
 	}
@@ -73,7 +73,7 @@ func createLogGroup(c *standin.Call) (string, error) {
 	}
 	c.Out()["arn"] = account.ARN(c, "logs", "log-group:"+name)
 	c.Out().SetDefault("logGroupClass", "STANDARD")
-	return name, checkLogKey(c)
+	return name, nil
 }
 
 func checkLogKey(c *standin.Call) error {

@@ -38,9 +38,6 @@ func validateRecord(in standin.Props) []standin.Problem {
 
 // createRecord adds a record set, or with allowOverwrite takes one over.
 func createRecord(c *standin.Call) (string, error) {
-	if err := placeRecord(c); err != nil {
-		return "", err
-	}
 	in := c.In()
 	if other := sameRecord(c); other != nil {
 		if !in.Boolean("allowOverwrite") {

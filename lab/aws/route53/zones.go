@@ -46,8 +46,8 @@ func Types(changed func(c *standin.Cloud, r *standin.Record) error) map[string]*
 				Code: "InvalidVPCId", Message: "The VPC: %s you have provided is not authorized to make the association.",
 			}}},
 			Validate: validateZone,
+			Put:      checkZoneNetworks,
 			Create:   createZone,
-			Update:   checkZoneNetworks,
 			Remove:   removeZone,
 			Takes:    standin.Timing{Create: 35 * time.Second, Update: time.Second, Remove: time.Second},
 		},
@@ -60,6 +60,7 @@ func Types(changed func(c *standin.Cloud, r *standin.Record) error) map[string]*
 			ForceNew:   []string{"name", "zoneId"},
 			References: []standin.Reference{{Path: []string{"zoneId"}, To: ZoneType, Missing: missingZone(), Weak: true}},
 			Validate:   validateRecord,
+			Put:        placeRecord,
 			Create: func(c *standin.Call) (string, error) {
 				id, err := createRecord(c)
 				if err != nil {
@@ -67,12 +68,7 @@ func Types(changed func(c *standin.Cloud, r *standin.Record) error) map[string]*
 				}
 				return id, changed(c.Cloud, c.Record)
 			},
-			Update: func(c *standin.Call) error {
-				if err := placeRecord(c); err != nil {
-					return err
-				}
-				return changed(c.Cloud, c.Record)
-			},
+			Update:     func(c *standin.Call) error { return changed(c.Cloud, c.Record) },
 			Identifies: identifiesRecord,
 			// Users of the provider report 30 to 60 seconds until a change is
 			// on all of Route 53's servers.
@@ -94,9 +90,6 @@ func createZone(c *standin.Call) (string, error) {
 	name := Domain(c.In().Str("name"))
 	if !domainName.MatchString(name) {
 		return "", c.Refusef("InvalidDomainName", "%s is not a valid domain name", c.In().Str("name"))
-	}
-	if err := checkZoneNetworks(c); err != nil {
-		return "", err
 	}
 	id := "Z0" + strings.ToUpper(account.RandomHex(19))
 	describeZone(c.Out(), c.Cloud, id, name)

@@ -52,7 +52,7 @@ func Types() map[string]*standin.Type {
 			API:         standin.API{Create: "PutBucketEncryption", Remove: "DeleteBucketEncryption"},
 			ForceNew:    []string{"expectedBucketOwner"},
 			Validate:    validateBucketEncryption,
-			Update:      checkBucketEncryption,
+			Put:         checkBucketEncryption,
 		}),
 		BucketOwnershipType: bucketSetting(&standin.Type{
 			Constructor: s3.NewBucketOwnershipControls,
@@ -68,7 +68,7 @@ func Types() map[string]*standin.Type {
 			API:         standin.API{Create: "PutBucketLifecycleConfiguration", Remove: "DeleteBucketLifecycle"},
 			ForceNew:    []string{"expectedBucketOwner"},
 			Validate:    validateBucketLifecycle,
-			Update:      checkBucketLifecycle,
+			Put:         checkBucketLifecycle,
 		}),
 		BucketVersioningType: bucketSetting(&standin.Type{
 			Constructor: s3.NewBucketVersioningV2,
@@ -78,7 +78,7 @@ func Types() map[string]*standin.Type {
 			Validate: func(in standin.Props) []standin.Problem {
 				return standin.OneOf(in.Sub("versioningConfiguration"), "status", "Disabled", "Enabled", "Suspended")
 			},
-			Update: checkVersioning,
+			Put: checkVersioning,
 		}),
 		BucketPolicyType: bucketSetting(&standin.Type{
 			Constructor: s3.NewBucketPolicy,
@@ -86,7 +86,7 @@ func Types() map[string]*standin.Type {
 			API:         standin.API{Create: "PutBucketPolicy", Remove: "DeleteBucketPolicy"},
 			Documents:   []string{"policy"},
 			Validate:    func(in standin.Props) []standin.Problem { return iam.JSONPolicy(in, "policy") },
-			Update:      checkBucketPolicy,
+			Put:         checkBucketPolicy,
 		}),
 	}
 }
@@ -106,10 +106,7 @@ func bucketSetting(t *standin.Type) *standin.Type {
 			}
 			id += "," + owner
 		}
-		if t.Update == nil {
-			return id, nil
-		}
-		return id, t.Update(c)
+		return id, nil
 	}
 	return t
 }
@@ -174,11 +171,7 @@ func createBucket(c *standin.Call) (string, error) {
 	out["bucketDomainName"] = name + ".s3." + account.DNSSuffix(c.Region)
 	out["bucketRegionalDomainName"] = fmt.Sprintf("%s.s3.%s.%s", name, c.Region, account.DNSSuffix(c.Region))
 	out["hostedZoneId"] = "Z" + strings.ToUpper(fmt.Sprintf("%013x", account.Hashed(c.Region)))
-	out.SetDefault("bucketPrefix", "")
-	out.SetDefault("objectLockEnabled", false)
-	out.SetDefault("requestPayer", "BucketOwner")
-	out.SetDefault("accelerationStatus", "")
-	out.SetDefault("policy", "")
+	out.SetDefaults(standin.Props{"bucketPrefix": "", "objectLockEnabled": false, "requestPayer": "BucketOwner", "accelerationStatus": "", "policy": ""})
 	// What S3 gives every new bucket.
 	out.SetDefault("serverSideEncryptionConfigurations", []any{map[string]any{"rules": []any{map[string]any{
 		"applyServerSideEncryptionByDefaults": []any{map[string]any{"sseAlgorithm": "AES256", "kmsMasterKeyId": ""}}, "bucketKeyEnabled": false,

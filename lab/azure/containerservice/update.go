@@ -38,20 +38,10 @@ func updateCluster(c *standin.Call) error {
 		return err
 	}
 	out, old := c.Out(), c.Old.Outputs
-	out.SetDefault("kubernetesVersion", old["kubernetesVersion"])
-	out.SetDefault("nodeResourceGroup", old["nodeResourceGroup"])
-	if err := checkFixed(c); err != nil {
+	out.SetDefaults(standin.Props{"kubernetesVersion": old["kubernetesVersion"], "nodeResourceGroup": old["nodeResourceGroup"]})
+	err := c.Check(checkFixed, changeVersion, checkIdentity, checkProfiles, checkInlinePools, checkInlineVersions, describeClusterNetwork, checkClusterNetwork)
+	if err != nil {
 		return err
-	}
-	if err := changeVersion(c); err != nil {
-		return err
-	}
-	for _, check := range []func(*standin.Call) error{
-		checkIdentity, checkProfiles, checkInlinePools, checkInlineVersions, describeClusterNetwork, checkClusterNetwork,
-	} {
-		if err := check(c); err != nil {
-			return err
-		}
 	}
 	for _, key := range []string{"sku", "supportPlan", "storageProfile", "securityProfile", "workloadAutoScalerProfile", "disableLocalAccounts", "enableRBAC", "servicePrincipalProfile"} {
 		out.SetDefault(key, old[key])
@@ -64,10 +54,7 @@ func updateCluster(c *standin.Call) error {
 	describeIssuer(c)
 	describeIdentity(c)
 	describeInlinePools(c)
-	if err := tagNodeGroup(c); err != nil {
-		return err
-	}
-	return putInlinePools(c)
+	return c.Check(tagNodeGroup, putInlinePools)
 }
 
 // tagNodeGroup gives the tags of a cluster to the group of its nodes.
@@ -109,11 +96,7 @@ func at(p standin.Props, path []string) (any, bool) {
 }
 
 func notAllowed(c *standin.Call, path []string) error {
-	name := path[0]
-	for _, key := range path[1:] {
-		name += "." + key
-	}
-	return c.Refusef("PropertyChangeNotAllowed", "Changing property '%s' is not allowed.", name)
+	return c.Refusef("PropertyChangeNotAllowed", "Changing property '%s' is not allowed.", strings.Join(path, "."))
 }
 
 // changeVersion takes the cluster to another version. A minor version alone leaves a cluster

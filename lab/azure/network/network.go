@@ -71,23 +71,20 @@ func Types(interfaces Users) map[string]*standin.Type {
 			Constructor: network.NewVirtualNetwork,
 			// forceNewMap in provider/pkg/gen/replacement.go of azure-native
 			ForceNew: []string{"location"},
-			Create:   func(c *standin.Call) (string, error) { return "", describeNetwork(c) },
-			Update:   func(c *standin.Call) error { return describeNetwork(c) },
+			Put:      describeNetwork,
 			Remove:   func(c *standin.Call) error { return removeNetwork(c, users) },
 			// Seconds, by azure-native's own recordings and users' logs.
 			Takes: standin.Timing{Create: 5 * time.Second, Update: 5 * time.Second, Remove: 11 * time.Second},
 		}),
 		SubnetType: subnets.Type(standin.Type{
 			Constructor: network.NewSubnet,
-			Create:      func(c *standin.Call) (string, error) { return "", describeSubnet(c) },
-			Update:      func(c *standin.Call) error { return updateSubnet(c, users) },
+			Put:         func(c *standin.Call) error { return describeSubnet(c, users) },
 			Remove:      func(c *standin.Call) error { return checkUnused(c, c.Record, users) },
 			Takes:       standin.Timing{Create: 5 * time.Second, Update: 5 * time.Second, Remove: 11 * time.Second},
 		}),
 		NatGatewayType: gateways.Type(standin.Type{
 			Constructor: network.NewNatGateway,
-			Create:      func(c *standin.Call) (string, error) { return "", describeGateway(c) },
-			Update:      describeGateway,
+			Put:         describeGateway,
 			Remove:      removeGateway,
 			Takes:       standin.Timing{Create: 3 * time.Second, Update: 3 * time.Second, Remove: 11 * time.Second},
 		}),
@@ -95,8 +92,7 @@ func Types(interfaces Users) map[string]*standin.Type {
 			Constructor: network.NewPublicIPAddress,
 			// forceNewMap in provider/pkg/gen/replacement.go of azure-native
 			ForceNew: []string{"location", "publicIPAddressVersion", "publicIPPrefix", "sku"},
-			Create:   func(c *standin.Call) (string, error) { return "", describeAddress(c) },
-			Update:   describeAddress,
+			Put:      describeAddress,
 			Remove:   removeAddress,
 			Takes:    standin.Timing{Create: 3 * time.Second, Update: 3 * time.Second, Remove: 11 * time.Second},
 			// https://github.com/MicrosoftDocs/azure-docs/issues/106096
@@ -106,14 +102,12 @@ func Types(interfaces Users) map[string]*standin.Type {
 			Constructor: network.NewLoadBalancer,
 			// forceNewMap in provider/pkg/gen/replacement.go of azure-native
 			ForceNew: []string{"location", "sku"},
-			Create:   func(c *standin.Call) (string, error) { return "", describeBalancer(c) },
-			Update:   describeBalancer,
+			Put:      describeBalancer,
 			Takes:    standin.Timing{Create: 3 * time.Second, Update: 3 * time.Second, Remove: 11 * time.Second},
 		}),
 		RouteTableType: routeTables.Type(standin.Type{
 			Constructor: network.NewRouteTable,
-			Create:      func(c *standin.Call) (string, error) { return "", describeRouteTable(c) },
-			Update:      describeRouteTable,
+			Put:         describeRouteTable,
 			Remove:      removeRouteTable,
 			Takes:       standin.Timing{Create: 3 * time.Second, Update: 3 * time.Second, Remove: 11 * time.Second},
 		}),
