@@ -40,7 +40,7 @@ func TestFileSystemRefusals(t *testing.T) {
 			return props{"creationToken": "demo"}
 		}, "FileSystemAlreadyExists: File system 'fs-0"},
 		{"throughput", efs.FileSystemType, props{"throughputMode": "provisioned"}, "BadRequest: provisionedThroughputInMibps goes with the throughput mode provisioned, got provisioned"},
-		{"transition", efs.FileSystemType, props{"lifecyclePolicies": []any{map[string]any{"transitionToIa": "AFTER_2_DAYS"}}}, `expected transitionToIa to be one of ["AFTER_1_DAY"`},
+		{"transition", efs.FileSystemType, props{"lifecyclePolicies": []any{map[string]any{"transitionToIa": "AFTER_2_DAYS"}}}, `expected lifecyclePolicies[0].transitionToIa to be one of ["AFTER_7_DAYS"`},
 		{
 			"two transitions in one", efs.FileSystemType,
 			props{"lifecyclePolicies": []any{map[string]any{"transitionToIa": "AFTER_30_DAYS", "transitionToPrimaryStorageClass": "AFTER_1_ACCESS"}}},

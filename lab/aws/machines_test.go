@@ -110,7 +110,7 @@ func TestVolumeRefusals(t *testing.T) {
 		"MissingParameter: The request must contain the parameter size/snapshot":                {"availabilityZone": "eu-central-1a"},
 		"Volume of 70000GiB is outside of the allowed range":                                    {"availabilityZone": "eu-central-1a", "size": 70000},
 		"InvalidSnapshot.NotFound: The snapshot 'snap-1' does not exist.":                       {"availabilityZone": "eu-central-1a", "snapshotId": "snap-1"},
-		`expected type to be one of ["gp2" "gp3" "io1" "io2" "sc1" "st1" "standard"], got fast`: {"availabilityZone": "eu-central-1a", "size": 8, "type": "fast"},
+		`expected type to be one of ["standard" "io1" "io2" "gp2" "sc1" "st1" "gp3"], got fast`: {"availabilityZone": "eu-central-1a", "size": 8, "type": "fast"},
 	} {
 		w.denied(ec2.VolumeType, in, want)
 	}

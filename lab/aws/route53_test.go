@@ -35,7 +35,7 @@ func TestDNSRefusals(t *testing.T) {
 		{"record and alias", route53.RecordType, both, "Invalid combination of arguments. one of [aliases records] must be specified"},
 		{"no TTL", route53.RecordType, noTTL, "ttl: all of `records,ttl` must be specified"},
 		{"TTL", route53.RecordType, recordIn(props{"ttl": -1}), "expected ttl to be in the range (0 - 2147483647), got -1"},
-		{"type", route53.RecordType, recordIn(props{"type": "ALIAS"}), `expected type to be one of ["A" "AAAA"`},
+		{"type", route53.RecordType, recordIn(props{"type": "ALIAS"}), `expected type to be one of ["SOA" "A"`},
 		{
 			"policy without identifier", route53.RecordType, recordIn(props{"weightedRoutingPolicies": []any{map[string]any{"weight": 1}}}),
 			"all of `weightedRoutingPolicies,setIdentifier` must be specified",

@@ -44,9 +44,9 @@ func TestBucketRefusals(t *testing.T) {
 			"another owner", s3.BucketVersioningType, withBucket(props{"expectedBucketOwner": "444455556666", "versioningConfiguration": map[string]any{"status": "Enabled"}}),
 			"api error AccessDenied: Access Denied",
 		},
-		{"ownership", s3.BucketOwnershipType, withBucket(props{"rule": map[string]any{"objectOwnership": "Everybody"}}), "expected objectOwnership to be one of"},
-		{"versioning", s3.BucketVersioningType, withBucket(props{"versioningConfiguration": map[string]any{"status": "On"}}), `expected status to be one of ["Disabled" "Enabled" "Suspended"], got On`},
-		{"encryption", s3.BucketEncryptionType, withBucket(rulesOf(map[string]any{"applyServerSideEncryptionByDefault": map[string]any{"sseAlgorithm": "AES128"}})), "expected sseAlgorithm to be one of"},
+		{"ownership", s3.BucketOwnershipType, withBucket(props{"rule": map[string]any{"objectOwnership": "Everybody"}}), "expected rule.objectOwnership to be one of"},
+		{"versioning", s3.BucketVersioningType, withBucket(props{"versioningConfiguration": map[string]any{"status": "On"}}), `expected versioningConfiguration.status to be one of ["Enabled" "Suspended"], got On`},
+		{"encryption", s3.BucketEncryptionType, withBucket(rulesOf(map[string]any{"applyServerSideEncryptionByDefault": map[string]any{"sseAlgorithm": "AES128"}})), "expected rules[0].applyServerSideEncryptionByDefault.sseAlgorithm to be one of"},
 		{
 			"key of no use", s3.BucketEncryptionType,
 			withBucket(rulesOf(map[string]any{"applyServerSideEncryptionByDefault": map[string]any{"sseAlgorithm": "AES256", "kmsMasterKeyId": "x"}})),

@@ -154,9 +154,9 @@ func limits(of shape) (low, high float64) {
 
 func bounds(low, high float64) string {
 	if math.IsInf(high, 1) {
-		return fmt.Sprintf("at least %g", low)
+		return fmt.Sprintf("at least %.0f", low)
 	}
-	return fmt.Sprintf("%g - %g", max(low, 0), high)
+	return fmt.Sprintf("%.0f - %.0f", max(low, 0), high)
 }
 
 func join(path, key string) string { return strings.TrimPrefix(path+"."+key, ".") }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/base64"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -39,10 +38,8 @@ func computeTypes() map[string]*standin.Type {
 	}
 }
 
-var launchTemplateName = regexp.MustCompile(`^[0-9A-Za-z()./_\-]{3,128}$`)
-
 func validateLaunchTemplate(in standin.Props) []standin.Problem {
-	problems := standin.Matching(in, "name", launchTemplateName, "expected length of name to be in the range (3 - 128), of letters, digits and ().-/_, got ")
+	var problems []standin.Problem
 	for i, mapping := range in.Objects("blockDeviceMappings") {
 		disk, at := mapping.Sub("ebs"), fmt.Sprintf("blockDeviceMappings[%d].ebs.", i)
 		if t := disk.Integer("throughput"); disk.Has("throughput") && (t < 125 || t > 1000) {

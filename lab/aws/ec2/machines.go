@@ -177,9 +177,6 @@ func diskTypes() map[string]*standin.Type {
 			References: []standin.Reference{{Path: []string{"snapshotId"}, To: SnapshotType, Weak: true, Missing: standin.Refusal{
 				Code: "InvalidSnapshot.NotFound", Message: "The snapshot '%s' does not exist.",
 			}}},
-			Validate: func(in standin.Props) []standin.Problem {
-				return standin.OneOf(in, "type", "gp2", "gp3", "io1", "io2", "sc1", "st1", "standard")
-			},
 			Create: createVolume,
 			Takes:  standin.Timing{Create: 5 * time.Second, Update: 10 * time.Second, Remove: 5 * time.Second},
 		},

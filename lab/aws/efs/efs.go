@@ -104,32 +104,11 @@ func Types() map[string]*standin.Type {
 	}
 }
 
-// Ages of files that are moved between storage classes. Source:
-// https://docs.aws.amazon.com/efs/latest/ug/API_LifecyclePolicy.html
-var transitionAges = []string{
-	"AFTER_1_DAY", "AFTER_7_DAYS", "AFTER_14_DAYS", "AFTER_30_DAYS", "AFTER_60_DAYS", "AFTER_90_DAYS",
-	"AFTER_180_DAYS", "AFTER_270_DAYS", "AFTER_365_DAYS",
-}
-
 func validateFileSystem(in standin.Props) []standin.Problem {
-	problems := slices.Concat(
-		standin.OneOf(in, "performanceMode", "generalPurpose", "maxIO"),
-		standin.OneOf(in, "throughputMode", "bursting", "provisioned", "elastic"),
-	)
-	if token := in.Str("creationToken"); len(token) > 64 {
-		problems = append(problems, standin.Problem{Path: "creationToken", Reason: "expected length of creationToken to be in the range (0 - 64)"})
-	}
 	if in.Has("kmsKeyId") && !in.Boolean("encrypted") && !standin.HasUnknown(in["encrypted"]) {
-		problems = append(problems, standin.Problem{Path: "kmsKeyId", Reason: "encrypted must be set to true when kms_key_id is specified"})
+		return []standin.Problem{{Path: "kmsKeyId", Reason: "encrypted must be set to true when kms_key_id is specified"}}
 	}
-	for _, rule := range in.Objects("lifecyclePolicies") {
-		problems = slices.Concat(problems,
-			standin.OneOf(rule, "transitionToIa", transitionAges...),
-			standin.OneOf(rule, "transitionToArchive", transitionAges...),
-			standin.OneOf(rule, "transitionToPrimaryStorageClass", "AFTER_1_ACCESS"),
-		)
-	}
-	return problems
+	return nil
 }
 
 // createFileSystem refuses a creation token that was used: EFS takes it for the

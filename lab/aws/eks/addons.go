@@ -121,20 +121,16 @@ func eksAddonTypes() map[string]*standin.Type {
 			// internal/service/eks/addon.go
 			ForceNew:   []string{"addonName", "clusterName"},
 			References: []standin.Reference{toCluster(true)},
-			Validate:   validateAddon,
-			Create:     createAddon,
-			Update:     updateAddon,
+			// The model has PRESERVE, too, which is for updates alone.
+			Validate: func(in standin.Props) []standin.Problem {
+				return standin.OneOf(in, "resolveConflictsOnCreate", "NONE", "OVERWRITE")
+			},
+			Create: createAddon,
+			Update: updateAddon,
 			// By users' reports: seconds to a minute, when it has nodes.
 			Takes: standin.Timing{Create: 40 * time.Second, Update: 30 * time.Second, Remove: 15 * time.Second},
 		},
 	}
-}
-
-func validateAddon(in standin.Props) []standin.Problem {
-	return slices.Concat(
-		standin.OneOf(in, "resolveConflictsOnCreate", "NONE", "OVERWRITE"),
-		standin.OneOf(in, "resolveConflictsOnUpdate", "NONE", "OVERWRITE", "PRESERVE"),
-	)
 }
 
 func createAddon(c *standin.Call) (string, error) {

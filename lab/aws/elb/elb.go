@@ -87,9 +87,6 @@ func Types() map[string]*standin.Type {
 					Code: "TargetGroupNotFound", Message: "One or more target groups not found: %s",
 				}},
 			},
-			Validate: func(in standin.Props) []standin.Problem {
-				return standin.OneOf(in, "protocol", "HTTP", "HTTPS", "TCP", "TLS", "UDP", "TCP_UDP", "GENEVE")
-			},
 			Create: createListener,
 			Takes:  standin.Timing{Create: time.Second, Remove: time.Second},
 		},
@@ -105,7 +102,7 @@ func badELBName(in standin.Props) []standin.Problem {
 }
 
 func validateLoadBalancer(in standin.Props) []standin.Problem {
-	problems := append(badELBName(in), standin.OneOf(in, "loadBalancerType", "application", "network", "gateway")...)
+	problems := badELBName(in)
 	if strings.HasPrefix(in.Str("name"), "internal-") {
 		problems = append(problems, standin.Problem{Path: "name", Reason: `"name" cannot begin with "internal-"`})
 	}
@@ -183,13 +180,13 @@ func removeLoadBalancer(c *standin.Call) error {
 }
 
 func validateTargetGroup(in standin.Props) []standin.Problem {
-	problems := append(badELBName(in), standin.OneOf(in, "targetType", "instance", "ip", "lambda", "alb")...)
+	problems := badELBName(in)
 	for _, key := range []string{"port", "protocol", "vpcId"} {
 		if in.Str("targetType") != "lambda" && !in.Has(key) {
 			problems = append(problems, standin.Missing(key, key))
 		}
 	}
-	return append(problems, standin.OneOf(in, "protocol", "HTTP", "HTTPS", "TCP", "TLS", "UDP", "TCP_UDP", "GENEVE")...)
+	return problems
 }
 
 func createTargetGroup(c *standin.Call) (string, error) {

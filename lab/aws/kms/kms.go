@@ -4,7 +4,6 @@ package kms
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -58,11 +57,7 @@ func Types() map[string]*standin.Type {
 }
 
 func validateKey(in standin.Props) []standin.Problem {
-	return slices.Concat(
-		iam.JSONPolicy(in, "policy"),
-		standin.InRange(in, "deletionWindowInDays", 7, 30),
-		standin.OneOf(in, "keyUsage", "ENCRYPT_DECRYPT", "SIGN_VERIFY", "GENERATE_VERIFY_MAC", "KEY_AGREEMENT"),
-	)
+	return append(iam.JSONPolicy(in, "policy"), standin.InRange(in, "deletionWindowInDays", 7, 30)...)
 }
 
 func createKey(c *standin.Call) (string, error) {

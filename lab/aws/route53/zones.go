@@ -45,11 +45,10 @@ func Types(changed func(c *standin.Cloud, r *standin.Record) error) map[string]*
 			References: []standin.Reference{{Path: []string{"vpcs", "vpcId"}, To: ec2.VPCType, Weak: true, Missing: standin.Refusal{
 				Code: "InvalidVPCId", Message: "The VPC: %s you have provided is not authorized to make the association.",
 			}}},
-			Validate: validateZone,
-			Put:      checkZoneNetworks,
-			Create:   createZone,
-			Remove:   removeZone,
-			Takes:    standin.Timing{Create: 35 * time.Second, Update: time.Second, Remove: time.Second},
+			Put:    checkZoneNetworks,
+			Create: createZone,
+			Remove: removeZone,
+			Takes:  standin.Timing{Create: 35 * time.Second, Update: time.Second, Remove: time.Second},
 		},
 		RecordType: {
 			Constructor: route53.NewRecord,
@@ -78,13 +77,6 @@ func Types(changed func(c *standin.Cloud, r *standin.Record) error) map[string]*
 }
 
 var domainName = regexp.MustCompile(`^([*a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_*]([a-z0-9_-]{0,61}[a-z0-9_])?$`)
-
-func validateZone(in standin.Props) []standin.Problem {
-	if name := in.Str("name"); len(name) > 1024 {
-		return []standin.Problem{{Path: "name", Reason: "expected length of name to be in the range (1 - 1024)"}}
-	}
-	return nil
-}
 
 func createZone(c *standin.Call) (string, error) {
 	name := Domain(c.In().Str("name"))

@@ -51,16 +51,12 @@ func Types() map[string]*standin.Type {
 			Noun:        "S3 Bucket Server-side Encryption Configuration",
 			API:         standin.API{Create: "PutBucketEncryption", Remove: "DeleteBucketEncryption"},
 			ForceNew:    []string{"expectedBucketOwner"},
-			Validate:    validateBucketEncryption,
 			Put:         checkBucketEncryption,
 		}),
 		BucketOwnershipType: bucketSetting(&standin.Type{
 			Constructor: s3.NewBucketOwnershipControls,
 			Noun:        "S3 Bucket Ownership Controls",
 			API:         standin.API{Create: "PutBucketOwnershipControls", Remove: "DeleteBucketOwnershipControls"},
-			Validate: func(in standin.Props) []standin.Problem {
-				return standin.OneOf(in.Sub("rule"), "objectOwnership", "BucketOwnerPreferred", "ObjectWriter", "BucketOwnerEnforced")
-			},
 		}),
 		BucketLifecycleType: bucketSetting(&standin.Type{
 			Constructor: s3.NewBucketLifecycleConfigurationV2,
@@ -75,10 +71,7 @@ func Types() map[string]*standin.Type {
 			Noun:        "S3 Bucket Versioning",
 			API:         standin.API{Create: "PutBucketVersioning", Remove: "PutBucketVersioning"},
 			ForceNew:    []string{"expectedBucketOwner"},
-			Validate: func(in standin.Props) []standin.Problem {
-				return standin.OneOf(in.Sub("versioningConfiguration"), "status", "Disabled", "Enabled", "Suspended")
-			},
-			Put: checkVersioning,
+			Put:         checkVersioning,
 		}),
 		BucketPolicyType: bucketSetting(&standin.Type{
 			Constructor: s3.NewBucketPolicy,
