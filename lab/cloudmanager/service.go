@@ -146,6 +146,14 @@ func (w *watch) network() (network, bool) {
 	return network{}, false
 }
 
+// nodeSubnet is where nodes that nobody has placed go: a private subnet, if there is one.
+func (n network) nodeSubnet() any {
+	if private := subnetsFor(n, true); len(private) > 0 {
+		return private[0]
+	}
+	return n.subnets[0].id
+}
+
 func (w *watch) subnetsOf(vpc string) []subnet {
 	var found []subnet
 	for _, r := range w.cloud.Find(subnetType, nil) {

@@ -72,12 +72,21 @@ type Holder struct{ ObjectID, ClientID, Audience string }
 
 // Holder reads a token of version 1 of the tenant, for any resource.
 func (e *Entra) Holder(token string) (Holder, error) {
-	claims := jwt.MapClaims{}
-	parser := jwt.NewParser(jwt.WithValidMethods([]string{"RS256"}), jwt.WithTimeFunc(e.o.Now), jwt.WithExpirationRequired(), jwt.WithIssuer(Issuer(e.o.Tenant)))
-	if _, err := parser.ParseWithClaims(token, claims, func(*jwt.Token) (any, error) { return &e.key.PublicKey, nil }); err != nil {
-		return Holder{}, fmt.Errorf("verify the token of Entra: %w", err)
+	claims, err := e.verified(token, jwt.WithIssuer(Issuer(e.o.Tenant)))
+	if err != nil {
+		return Holder{}, err
 	}
 	return Holder{ObjectID: text(claims, "oid"), ClientID: text(claims, "appid"), Audience: text(claims, "aud")}, nil
+}
+
+// verified are the claims of a token that Entra has signed, and that is valid still.
+func (e *Entra) verified(token string, rules ...jwt.ParserOption) (jwt.MapClaims, error) {
+	claims := jwt.MapClaims{}
+	rules = append(rules, jwt.WithValidMethods([]string{"RS256"}), jwt.WithTimeFunc(e.o.Now), jwt.WithExpirationRequired())
+	if _, err := jwt.ParseWithClaims(token, claims, func(*jwt.Token) (any, error) { return &e.key.PublicKey, nil }, rules...); err != nil {
+		return nil, fmt.Errorf("verify the token of Entra: %w", err)
+	}
+	return claims, nil
 }
 
 // Review finds the user of a token in an AKS cluster of a tenant: what AKS has its webhook
@@ -87,11 +96,9 @@ func (e *Entra) Holder(token string) (Holder, error) {
 // https://github.com/kubeguard/guard, and
 // https://learn.microsoft.com/azure/aks/concepts-identity#microsoft-entra-integration
 func (e *Entra) Review(tenant, token string) (username string, groups []string, err error) {
-	claims := jwt.MapClaims{}
-	parser := jwt.NewParser(jwt.WithValidMethods([]string{"RS256"}), jwt.WithTimeFunc(e.o.Now), jwt.WithExpirationRequired(),
-		jwt.WithAudience(ServerID), jwt.WithIssuer(Issuer(tenant)))
-	if _, err := parser.ParseWithClaims(token, claims, func(*jwt.Token) (any, error) { return &e.key.PublicKey, nil }); err != nil {
-		return "", nil, fmt.Errorf("verify the token of Entra: %w", err)
+	claims, err := e.verified(token, jwt.WithAudience(ServerID), jwt.WithIssuer(Issuer(tenant)))
+	if err != nil {
+		return "", nil, err
 	}
 	if text(claims, "tid") != tenant {
 		return "", nil, fmt.Errorf("verify the token of Entra: it is of tenant %s, and the cluster of tenant %s", text(claims, "tid"), tenant)

@@ -69,9 +69,6 @@ type Cloud struct {
 	// Work counts operations that go on after their caller has gone.
 	Work    sync.WaitGroup
 	closing chan struct{}
-
-	// sessions are the configured providers, by connection.
-	sessions sync.Map
 }
 
 // Lock gives its caller the account for itself until unlock. Functions of types

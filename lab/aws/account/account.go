@@ -6,8 +6,11 @@ import (
 	"crypto/rand"
 	"fmt"
 	"hash/fnv"
+	"net"
 	"slices"
 	"strings"
+
+	"github.com/google/uuid"
 
 	"tombolo/lab/standin"
 )
@@ -102,6 +105,29 @@ func DNSSuffix(region string) string {
 	return "amazonaws.com"
 }
 
+// Host is the name of a service in a region.
+func Host(service, region string) string {
+	return service + "." + region + "." + DNSSuffix(region)
+}
+
+// Hosts are the names of a service in all regions.
+func Hosts(service string) []string {
+	var hosts []string
+	for _, region := range standin.SortedKeys(Regions) {
+		hosts = append(hosts, Host(service, region))
+	}
+	return hosts
+}
+
+// RegionOf a host of a service, which may have a port.
+func RegionOf(service, host string) (region string, known bool) {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	region, _, _ = strings.Cut(strings.TrimPrefix(host, service+"."), ".")
+	return region, Regions[region] != nil && Host(service, region) == host
+}
+
 // NewID makes an id as EC2 does: a prefix and 17 hexadecimal digits that begin
 // with 0.
 func NewID(prefix string) string { return prefix + "-0" + RandomHex(16) }
@@ -117,10 +143,7 @@ func RandomHex(digits int) string {
 }
 
 // UUID makes a random UUID, as KMS and EKS name things.
-func UUID() string {
-	h := RandomHex(32)
-	return fmt.Sprintf("%s-%s-4%s-8%s-%s", h[:8], h[8:12], h[13:16], h[17:20], h[20:])
-}
+func UUID() string { return uuid.NewString() }
 
 // Hashed makes a short stable number from strings.
 func Hashed(parts ...string) uint32 {

@@ -2,7 +2,6 @@ package account
 
 import (
 	"cmp"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -65,11 +64,7 @@ func Reason(err error) string {
 }
 
 // RequestID makes the id of a request.
-func RequestID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
-}
+func RequestID() string { return UUID() }
 
 // Answers are AWS's errors, as its provider words them.
 type Answers struct{}

@@ -24,16 +24,12 @@ func networkFunctions() map[string]*standin.Function {
 			}
 			return vpc, err
 		}},
-		"aws:ec2/getSubnet:getSubnet":   {SDK: ec2.LookupSubnet, Run: getSubnet},
-		"aws:ec2/getSubnets:getSubnets": {SDK: ec2.GetSubnets, Run: getSubnets},
-		"aws:ec2/getSecurityGroup:getSecurityGroup": {SDK: ec2.LookupSecurityGroup, Run: func(q *standin.Query) (standin.Props, error) {
-			return Found(q, SecurityGroupType, "EC2 Security Group", nil)
-		}},
+		"aws:ec2/getSubnet:getSubnet":                 {SDK: ec2.LookupSubnet, Run: getSubnet},
+		"aws:ec2/getSubnets:getSubnets":               {SDK: ec2.GetSubnets, Run: ListIDs(SubnetType, "ids")},
+		"aws:ec2/getSecurityGroup:getSecurityGroup":   {SDK: ec2.LookupSecurityGroup, Run: Lookup(SecurityGroupType, "EC2 Security Group")},
 		"aws:ec2/getSecurityGroups:getSecurityGroups": {SDK: ec2.GetSecurityGroups, Run: getSecurityGroups},
 		"aws:ec2/getInstanceType:getInstanceType":     {SDK: ec2.GetInstanceType, Run: getInstanceType},
-		"aws:ec2/getVpcs:getVpcs": {SDK: ec2.GetVpcs, Run: func(q *standin.Query) (standin.Props, error) {
-			return standin.Props{"id": q.Region, "ids": IDs(q, VPCType)}, nil
-		}},
+		"aws:ec2/getVpcs:getVpcs":                     {SDK: ec2.GetVpcs, Run: ListIDs(VPCType, "ids")},
 		"aws:ec2/getEips:getEips": {SDK: ec2.GetEips, Run: func(q *standin.Query) (standin.Props, error) {
 			addresses := []any{}
 			for r := range q.Cloud.Each(EIPType, q.Region) {
@@ -52,10 +48,6 @@ func getSubnet(q *standin.Query) (standin.Props, error) {
 		"ipv6CidrBlock": "", "ipv6CidrBlockAssociationId": "", "customerOwnedIpv4Pool": "", "outpostArn": "",
 		"enableLniAtDeviceIndex": 0, "mapCustomerOwnedIpOnLaunch": false,
 	})
-}
-
-func getSubnets(q *standin.Query) (standin.Props, error) {
-	return standin.Props{"id": q.Region, "ids": IDs(q, SubnetType)}, nil
 }
 
 // getSecurityGroups lists those that EC2 made by itself too.
@@ -182,6 +174,18 @@ func Found(q *standin.Query, typ, noun string, more standin.Props) (standin.Prop
 		return nil, err
 	}
 	return standin.Merged(standin.WithID(r), more), nil
+}
+
+// Lookup answers a function that finds the only match among a type's resources.
+func Lookup(typ, noun string) func(q *standin.Query) (standin.Props, error) {
+	return func(q *standin.Query) (standin.Props, error) { return Found(q, typ, noun, nil) }
+}
+
+// ListIDs answers a function that lists a type's resources, with their ids in an output.
+func ListIDs(typ, output string) func(q *standin.Query) (standin.Props, error) {
+	return func(q *standin.Query) (standin.Props, error) {
+		return standin.Props{"id": q.Region, output: IDs(q, typ)}, nil
+	}
 }
 
 // Only refuses to choose: a lookup of one thing has to find exactly one.

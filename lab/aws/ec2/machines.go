@@ -236,9 +236,7 @@ func createSnapshot(c *standin.Call) (string, error) {
 
 func diskFunctions() map[string]*standin.Function {
 	return map[string]*standin.Function{
-		"aws:ebs/getEbsVolumes:getEbsVolumes": {SDK: ebs.GetEbsVolumes, Run: func(q *standin.Query) (standin.Props, error) {
-			return standin.Props{"id": q.Region, "ids": IDs(q, VolumeType)}, nil
-		}},
+		"aws:ebs/getEbsVolumes:getEbsVolumes": {SDK: ebs.GetEbsVolumes, Run: ListIDs(VolumeType, "ids")},
 		"aws:ebs/getVolume:getVolume": {SDK: ebs.LookupVolume, Run: func(q *standin.Query) (standin.Props, error) {
 			volume, err := Found(q, VolumeType, "EC2 EBS Volume", nil)
 			if err == nil {

@@ -88,9 +88,7 @@ func Functions() map[string]*standin.Function {
 		"aws:eks/getNodeGroups:getNodeGroups":     {SDK: eks.GetNodeGroups, Run: getNodeGroups},
 		"aws:eks/getAddon:getAddon":               {SDK: eks.LookupAddon, Run: getAddon},
 		"aws:eks/getAddonVersion:getAddonVersion": {SDK: eks.GetAddonVersion, Run: getAddonVersion},
-		"aws:eks/getClusters:getClusters": {SDK: eks.GetClusters, Run: func(q *standin.Query) (standin.Props, error) {
-			return standin.Props{"id": q.Region, "names": ec2.IDs(q, ClusterType)}, nil
-		}},
+		"aws:eks/getClusters:getClusters":         {SDK: eks.GetClusters, Run: ec2.ListIDs(ClusterType, "names")},
 	}
 }
 

@@ -218,15 +218,9 @@ func createListener(c *standin.Call) (string, error) {
 // Functions look up load balancers and target groups.
 func Functions() map[string]*standin.Function {
 	return map[string]*standin.Function{
-		"aws:lb/getLbs:getLbs": {SDK: lb.GetLbs, Run: func(q *standin.Query) (standin.Props, error) {
-			return standin.Props{"id": q.Region, "arns": ec2.IDs(q, LoadBalancerType)}, nil
-		}},
-		"aws:lb/getLoadBalancer:getLoadBalancer": {SDK: lb.LookupLoadBalancer, Run: func(q *standin.Query) (standin.Props, error) {
-			return ec2.Found(q, LoadBalancerType, "ELBv2 Load Balancer", nil)
-		}},
-		"aws:lb/getTargetGroup:getTargetGroup": {SDK: lb.LookupTargetGroup, Run: func(q *standin.Query) (standin.Props, error) {
-			return ec2.Found(q, TargetGroupType, "ELBv2 Target Group", nil)
-		}},
+		"aws:lb/getLbs:getLbs":                   {SDK: lb.GetLbs, Run: ec2.ListIDs(LoadBalancerType, "arns")},
+		"aws:lb/getLoadBalancer:getLoadBalancer": {SDK: lb.LookupLoadBalancer, Run: ec2.Lookup(LoadBalancerType, "ELBv2 Load Balancer")},
+		"aws:lb/getTargetGroup:getTargetGroup":   {SDK: lb.LookupTargetGroup, Run: ec2.Lookup(TargetGroupType, "ELBv2 Target Group")},
 	}
 }
 

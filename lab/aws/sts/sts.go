@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -163,27 +162,17 @@ func invalid(format string, args ...any) error {
 }
 
 // Host is the name of STS in a region.
-func Host(region string) string { return "sts." + region + "." + account.DNSSuffix(region) }
+func Host(region string) string { return account.Host("sts", region) }
 
 // Hosts are the host names that STS answers to.
-func Hosts() []string {
-	hosts := []string{globalSTS}
-	for _, region := range standin.SortedKeys(account.Regions) {
-		hosts = append(hosts, Host(region))
-	}
-	return hosts
-}
+func Hosts() []string { return append([]string{globalSTS}, account.Hosts("sts")...) }
 
 // Region is the region of one of STSHosts.
 func Region(host string) (region string, known bool) {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	if host == globalSTS {
+	if name, _, _ := strings.Cut(host, ":"); name == globalSTS {
 		return globalSTSRegion, true
 	}
-	region, _, _ = strings.Cut(strings.TrimPrefix(host, "sts."), ".")
-	return region, account.Regions[region] != nil && Host(region) == host
+	return account.RegionOf("sts", host)
 }
 
 // The results of the operations, as XML.

@@ -2,7 +2,6 @@ package arm
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	azurenative "github.com/pulumi/pulumi-azure-native-sdk/v2"
@@ -91,10 +90,5 @@ func knownLocation(location string) bool {
 
 // offered lists the locations, as refusals do.
 func offered() string {
-	names := make([]string, 0, len(Locations))
-	for name := range Locations {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return strings.Join(names, ",")
+	return strings.Join(standin.SortedKeys(Locations), ",")
 }

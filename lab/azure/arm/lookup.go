@@ -3,11 +3,12 @@
 package arm
 
 import (
-	"crypto/rand"
 	"fmt"
 	"hash/fnv"
 	"regexp"
 	"strings"
+
+	"github.com/google/uuid"
 
 	"tombolo/internal/armid"
 	"tombolo/lab/azure/rbac"
@@ -151,12 +152,7 @@ func ForgetWithin(c *standin.Cloud, id string) error {
 }
 
 // UUID makes a random UUID, as Azure names things.
-func UUID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
-}
+func UUID() string { return uuid.NewString() }
 
 // Hashed makes eight digits that stay the same from texts.
 func Hashed(parts ...string) string {
