@@ -114,9 +114,7 @@ func TestAssumeRole(t *testing.T) {
 	})
 	assert.NilError(t, err)
 	session, err := sts.SessionOf(f.Cloud, *made.Credentials.SessionToken)
-	if err != nil || session.Tags["eks-cluster-name"] != "demo" || session.Tags["team"] != "a" || len(session.Transitive) != 1 {
-		t.Errorf("the session is %+v, %v", session, err)
-	}
+	assert.Check(t, err == nil && session.Tags["eks-cluster-name"] == "demo" && session.Tags["team"] == "a" && len(session.Transitive) == 1, "the session is %+v, %v", session, err)
 	if *made.AssumedRoleUser.Arn != "arn:aws:sts::111122223333:assumed-role/spoke-argocd-spoke/x1" {
 		t.Errorf("it is %s", *made.AssumedRoleUser.Arn)
 	}
@@ -153,17 +151,15 @@ func TestManagedPermissions(t *testing.T) {
 	assert.NilError(t, f.Delete(f.mayAssume))
 	policy := f.Make(iam.PolicyType, "spokes", props{"policy": policyOf(maySpokes)})
 	attached := f.Make(iam.AttachmentType, "spokes", props{"role": "demo-argocd", "policyArn": policy.ID})
-	if _, err := hub.AssumeRole(t.Context(), in); err != nil {
-		t.Errorf("by a policy of the account: %v", err)
-	}
+	_, err := hub.AssumeRole(t.Context(), in)
+	assert.Check(t, err == nil, "by a policy of the account: %v", err)
 	assert.NilError(t, f.Delete(attached))
 	f.Make(iam.AttachmentType, "admin", props{"role": "demo-argocd", "policyArn": "arn:aws:iam::aws:policy/AdministratorAccess"})
-	if _, err := hub.AssumeRole(t.Context(), in); err != nil {
-		t.Errorf("by a policy of AWS's: %v", err)
-	}
+	_, err = hub.AssumeRole(t.Context(), in)
+	assert.Check(t, err == nil, "by a policy of AWS's: %v", err)
 	boundary := f.Make(iam.PolicyType, "boundary", props{"policy": readBuckets})
 	assert.NilError(t, f.Update(f.hubRole, props{"permissionsBoundary": boundary.ID}))
-	_, err := hub.AssumeRole(t.Context(), in)
+	_, err = hub.AssumeRole(t.Context(), in)
 	stsRefuses(t, err, "AccessDenied", "is not authorized to perform: sts:AssumeRole")
 }
 

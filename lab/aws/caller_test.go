@@ -63,9 +63,8 @@ func TestSessionsOutliveTheLab(t *testing.T) {
 	f.Reopen(standin.Options{})
 	made, err := session.Retrieve(t.Context())
 	assert.NilError(t, err)
-	if again, err := sts.SessionOf(f.Cloud, made.SessionToken); err != nil || again.AccessKeyID != made.AccessKeyID || again.Role != "demo-argocd" {
-		t.Errorf("got %+v, %v", again, err)
-	}
+	again, err := sts.SessionOf(f.Cloud, made.SessionToken)
+	assert.Check(t, err == nil && again.AccessKeyID == made.AccessKeyID && again.Role == "demo-argocd", "got %+v, %v", again, err)
 }
 
 // TestSessionContext: the role behind a session has its path, which the session does not

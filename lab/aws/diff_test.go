@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/lab/aws/acm"
 	"tombolo/lab/aws/ec2"
@@ -128,15 +129,11 @@ func TestChanges(t *testing.T) {
 	a := newAccount(t)
 	for token := range allTypes() {
 		want, ok := changes[token]
-		if !ok {
-			t.Errorf("the table does not tell what changes of %s mean", token)
-		}
+		assert.Check(t, ok, "the table does not tell what changes of %s mean", token)
 		for replaces, paths := range map[bool]string{true: want.replaces, false: want.updates} {
 			for path := range strings.FieldsSeq(paths) {
 				top, _, _ := strings.Cut(path, ".")
-				if !a.Cloud.TypeOf(token).HasInput(top) {
-					t.Errorf("%s has no %s", token, top)
-				}
+				assert.Check(t, a.Cloud.TypeOf(token).HasInput(top), "%s has no %s", token, top)
 				d, err := a.Server.Diff(t.Context(), &pulumirpc.DiffRequest{
 					Urn: standintest.URN(token, "it"), Olds: a.Wire(nil), OldInputs: a.Wire(at(path, "old")), News: a.Wire(at(path, "new")),
 				})
@@ -165,19 +162,16 @@ func TestEncryptionIsForGood(t *testing.T) {
 	plain := w.clusterArgs(props{"name": "plain"})
 	delete(plain, "encryptionConfig")
 	cluster := w.Make(eks.ClusterType, "plain", plain)
-	if d := w.Diff(cluster, props{"encryptionConfig": encryption}); d.Changes != pulumirpc.DiffResponse_DIFF_SOME || len(d.Replaces) > 0 {
-		t.Errorf("turning it on: %v", d)
-	}
+	d := w.Diff(cluster, props{"encryptionConfig": encryption})
+	assert.Check(t, d.Changes == pulumirpc.DiffResponse_DIFF_SOME && len(d.Replaces) == 0, "turning it on: %v", d)
 	gone := w.Make(kms.KeyType, "gone", props{})
 	assert.NilError(t, w.Delete(gone))
 	bad := props{"encryptionConfig": map[string]any{"provider": map[string]any{"keyArn": gone.Out["arn"]}, "resources": []any{"secrets"}}}
 	refuses(t, w.Update(cluster, bad), "is pending deletion.")
-	if err := w.Update(cluster, props{"encryptionConfig": encryption}); err != nil || cluster.Out.Sub("encryptionConfig").Sub("provider").Str("keyArn") == "" {
-		t.Errorf("turning it on gives %v, %v", err, cluster.Out)
-	}
-	if d := w.Diff(w.cluster, props{"encryptionConfig": nil}); !slices.Equal(d.Replaces, []string{"encryptionConfig"}) {
-		t.Errorf("turning it off: %v", d)
-	}
+	err := w.Update(cluster, props{"encryptionConfig": encryption})
+	assert.Check(t, err == nil && cluster.Out.Sub("encryptionConfig").Sub("provider").Str("keyArn") != "", "turning it on gives %v, %v", err, cluster.Out)
+	d = w.Diff(w.cluster, props{"encryptionConfig": nil})
+	assert.Check(t, slices.Equal(d.Replaces, []string{"encryptionConfig"}), "turning it off: %v", d)
 }
 
 // previewedCluster is the vpcConfig of a cluster to be made, and all outputs of
@@ -211,12 +205,8 @@ func TestPreviewOfWhatAWSDecidesWithinAnObject(t *testing.T) {
 			t.Errorf("%s of a cluster to be made is %v, want unknown", key, created[key])
 		}
 	}
-	if diff := cmp.Diff(had, updated.Sub("vpcConfig")); diff != "" {
-		t.Errorf("an upgrade changes vpcConfig (-before +after):\n%s", diff)
-	}
-	if updated.Str("version") != "1.35" || updated.Str("endpoint") != w.cluster.Out.Str("endpoint") {
-		t.Errorf("an upgrade makes %v", updated)
-	}
+	assert.Check(t, is.Equal(cmp.Diff(had, updated.Sub("vpcConfig")), ""))
+	assert.Check(t, updated.Str("version") == "1.35" && updated.Str("endpoint") == w.cluster.Out.Str("endpoint"), "an upgrade makes %v", updated)
 }
 
 // An update says of an object what it is asked for, and no more of what is not
@@ -228,9 +218,7 @@ func TestPreviewOfAnObjectThatChanges(t *testing.T) {
 		"subnetIds": []any{w.subnetA.ID, w.subnetB.ID}, "endpointPrivateAccess": true,
 	}})
 	now := updated.Sub("vpcConfig")
-	if now["endpointPrivateAccess"] != true || now.Str("clusterSecurityGroupId") != had.Str("clusterSecurityGroupId") {
-		t.Errorf("vpcConfig becomes %v", now)
-	}
+	assert.Check(t, now["endpointPrivateAccess"] == true && now.Str("clusterSecurityGroupId") == had.Str("clusterSecurityGroupId"), "vpcConfig becomes %v", now)
 	if now.Has("securityGroupIds") {
 		t.Errorf("the security groups are not asked for any longer, and vpcConfig has %v", now["securityGroupIds"])
 	}

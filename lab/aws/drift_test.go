@@ -25,17 +25,14 @@ func TestChange(t *testing.T) {
 	}
 	in, out := w.read(w.vpc)
 	assert.Check(t, is.DeepEqual(map[string]any{"Name": "renamed", "kubernetes.io/role": "x"}, in["tags"]))
-	if in.Has("enableDnsHostnames") || out.Sub("tagsAll").Str("Name") != "renamed" {
-		t.Errorf("inputs %v, outputs %v", in, out)
-	}
+	assert.Check(t, !in.Has("enableDnsHostnames") && out.Sub("tagsAll").Str("Name") == "renamed", "inputs %v, outputs %v", in, out)
 	if _, err := w.Cloud.Change(t.Context(), eks.NodeGroupType, w.nodes.In.Str("nodeGroupName"), map[string]any{
 		"scalingConfig.desiredSize": 3.0,
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if nodes := w.Clusters.Nodes["demo/"+w.nodes.In.Str("nodeGroupName")]; len(nodes) != 3 {
-		t.Errorf("nodes are %v", nodes)
-	}
+	nodes := w.Clusters.Nodes["demo/"+w.nodes.In.Str("nodeGroupName")]
+	assert.Check(t, len(nodes) == 3, "nodes are %v", nodes)
 }
 
 func TestChangeRefuses(t *testing.T) {
@@ -53,9 +50,8 @@ func TestChangeRefuses(t *testing.T) {
 		{ec2.VPCType, "net", map[string]any{"cidrBlock.size": "x"}, "change aws:ec2/vpc:Vpc net: cidrBlock.size: cidrBlock is no object: give all of it as JSON"},
 		{ec2.VPCType, "net", map[string]any{"tags.aws:x": "x"}, "change aws:ec2/vpc:Vpc net: tags: a tag's key must not begin with aws: aws:x"},
 	} {
-		if _, err := w.Cloud.Change(t.Context(), test.token, test.name, test.changes); err == nil || err.Error() != test.want {
-			t.Errorf("got  %v\nwant %s", err, test.want)
-		}
+		_, err := w.Cloud.Change(t.Context(), test.token, test.name, test.changes)
+		assert.Check(t, err != nil && err.Error() == test.want, "got  %v\nwant %s", err, test.want)
 	}
 }
 
@@ -109,10 +105,7 @@ func TestNodeEntry(t *testing.T) {
 	w := newWorld(t)
 	entry := w.Make(eks.AccessEntryType, "nodes", w.karpenterNodes())
 	assert.Check(t, is.DeepEqual([]string{"system:nodes"}, entry.Out.List("kubernetesGroups")))
-	if user := entry.Out.Str("userName"); user != "system:node:{{EC2PrivateDNSName}}" {
-		t.Errorf("the user is %s", user)
-	}
-	if err := w.Update(entry, props{"tags": map[string]any{"a": "b"}}); err != nil || len(entry.Out.List("kubernetesGroups")) != 1 {
-		t.Errorf("an update gives %v, %v", err, entry.Out)
-	}
+	assert.Check(t, is.Equal(entry.Out.Str("userName"), "system:node:{{EC2PrivateDNSName}}"))
+	err := w.Update(entry, props{"tags": map[string]any{"a": "b"}})
+	assert.Check(t, err == nil && len(entry.Out.List("kubernetesGroups")) == 1, "an update gives %v, %v", err, entry.Out)
 }

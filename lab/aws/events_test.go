@@ -58,16 +58,11 @@ func TestEvents(t *testing.T) {
 	w := emptyWorld(t)
 	q := w.Add(sqs.QueueType, "queue", props{"name": "demo"})
 	rule := w.Add(events.EventRuleType, "rule", props{"name": "spot", "eventPattern": interruptions})
-	if rule.ID != "spot" || rule.Out.Str("arn") != "arn:aws:events:eu-central-1:111122223333:rule/spot" || rule.Out.Str("state") != "ENABLED" {
-		t.Errorf("rule is %s, %v", rule.ID, rule.Out)
-	}
+	assert.Check(t, rule.ID == "spot" && rule.Out.Str("arn") == "arn:aws:events:eu-central-1:111122223333:rule/spot" && rule.Out.Str("state") == "ENABLED", "rule is %s, %v", rule.ID, rule.Out)
 	target := w.Add(events.EventTargetType, "target", props{"rule": rule.ID, "targetId": "queue", "arn": q.Out["arn"]})
-	if target.ID != "spot-queue" {
-		t.Errorf("target is %s", target.ID)
-	}
-	if in, _ := w.read(&thing{Token: events.EventTargetType, ID: "spot/queue"}); in.Str("arn") != q.Out.Str("arn") {
-		t.Errorf("the import form finds %v", in)
-	}
+	assert.Check(t, target.ID == "spot-queue", "target is %s", target.ID)
+	in, _ := w.read(&thing{Token: events.EventTargetType, ID: "spot/queue"})
+	assert.Check(t, in.Str("arn") == q.Out.Str("arn"), "the import form finds %v", in)
 	refuses(t, w.Delete(rule), "api error ValidationException: Rule can't be deleted since it has targets.")
 	w.TakeDown()
 }

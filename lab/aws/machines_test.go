@@ -57,9 +57,8 @@ func TestInterfaceOfOnesOwn(t *testing.T) {
 		{"status": "available"}, {"tag:cluster.k8s.amazonaws.com/name": "demo"}, {"group-id": w.group.ID}, {"description": "aws-K8S-*"},
 	} {
 		found, err := w.Invoke(manyInterfaces, filtered(filters))
-		if diff := cmp.Diff(standin.Values(left.ID), found["ids"]); err != nil || diff != "" {
-			t.Errorf("%v: %v\n%s", filters, err, diff)
-		}
+		diff := cmp.Diff(standin.Values(left.ID), found["ids"])
+		assert.Check(t, err == nil && diff == "", "%v: %v\n%s", filters, err, diff)
 	}
 	refuses(t, w.Delete(w.group), "has a dependent object")
 	refuses(t, w.Delete(w.subnetA), "has dependencies")
@@ -78,9 +77,7 @@ func TestClusterGroupThatIsInUse(t *testing.T) {
 	assert.NilError(t, w.Delete(left))
 	assert.Check(t, w.Delete(&thing{Token: ec2.SecurityGroupType, Name: "left", ID: id}))
 	for _, i := range w.Cloud.Inventory() {
-		if i.ID == id {
-			t.Errorf("%+v is left", i)
-		}
+		assert.Check(t, i.ID != id, "%+v is left", i)
 	}
 }
 
@@ -92,9 +89,7 @@ func TestVolumes(t *testing.T) {
 	assert.NilError(t, err)
 	assert.Check(t, is.DeepEqual(standin.Values(volume.ID), found["ids"]))
 	one, err := w.Invoke("aws:ebs/getVolume:getVolume", filtered(map[string]string{"volume-id": volume.ID}))
-	if err != nil || one.Integer("size") != 8 || one.Str("volumeType") != "gp2" {
-		t.Errorf("%v, %v", one, err)
-	}
+	assert.Check(t, err == nil && one.Integer("size") == 8 && one.Str("volumeType") == "gp2", "%v, %v", one, err)
 	snapshot := w.Make(ec2.SnapshotType, "data", props{"volumeId": volume.ID})
 	assert.NilError(t, w.Delete(volume))
 	restored := w.Make(ec2.VolumeType, "restored", props{"availabilityZone": "eu-central-1b", "snapshotId": snapshot.ID})

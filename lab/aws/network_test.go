@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/aws/efs"
@@ -26,9 +27,8 @@ func TestDeleteAGroupThatOthersLetIn(t *testing.T) {
 	refuses(t, w.Delete(balancer), "api error DependencyViolation: resource "+balancer.ID+" has a dependent object")
 	balancer.Out["revokeRulesOnDelete"] = true
 	assert.NilError(t, w.Delete(balancer))
-	if err := w.Delete(nodes); err != nil {
-		t.Errorf("the rule is still there: %v", err)
-	}
+	err := w.Delete(nodes)
+	assert.Check(t, err == nil, "the rule is still there: %v", err)
 }
 
 // TestAGroupOfAnotherNetwork is let in to none: the lab peers no networks.
@@ -57,9 +57,7 @@ func TestAdmits(t *testing.T) {
 		port int
 		want bool
 	}{{"10.8.0.10", 443, true}, {"10.9.0.10", 443, false}, {"10.8.0.10", 22, false}} {
-		if got := ec2.Admits(w.Cloud, "eu-central-1", group.ID, netip.MustParseAddr(test.from), test.port); got != test.want {
-			t.Errorf("%s at port %d: %v", test.from, test.port, got)
-		}
+		assert.Check(t, is.Equal(ec2.Admits(w.Cloud, "eu-central-1", group.ID, netip.MustParseAddr(test.from), test.port), test.want), "%v %v", test.from, test.port)
 	}
 	assert.Check(t, !ec2.Admits(w.Cloud, "eu-west-1", group.ID, netip.MustParseAddr("10.8.0.10"), 443))
 }
@@ -177,9 +175,7 @@ func TestInterfaceOfAMountTarget(t *testing.T) {
 		"vpcId":            w.vpc.ID,
 		"associations":     []any{}, "attachments": []any{}, "ipv6Addresses": []any{}, "tags": map[string]any{},
 	}
-	if diff := cmp.Diff(want, found); diff != "" {
-		t.Errorf("interface (-want +got):\n%s", diff)
-	}
+	assert.Check(t, is.Equal(cmp.Diff(want, found), ""))
 }
 
 // TestInterfaceFollowsItsTarget: groups change with the target's, and it goes
@@ -232,8 +228,7 @@ func TestFilterWildcard(t *testing.T) {
 		{"ab*ba", "aba", false},
 		{"*", "", true},
 	} {
-		if got := ec2.MatchesAny([]string{"other", tc.pattern}, tc.value); got != tc.want {
-			t.Errorf("%q matches %q: %t, want %t", tc.pattern, tc.value, got, tc.want)
-		}
+		got := ec2.MatchesAny([]string{"other", tc.pattern}, tc.value)
+		assert.Check(t, got == tc.want, "%q matches %q: %t, want %t", tc.pattern, tc.value, got, tc.want)
 	}
 }

@@ -134,9 +134,8 @@ func TestBucket(t *testing.T) {
 	policy := w.Add(s3.BucketPolicyType, "policy", props{"bucket": bucket.ID, "policy": openPolicy(`,"Condition":{"StringEquals":{"aws:SourceVpce":"vpce-1"}}`)})
 	refuses(t, w.Update(policy, props{"policy": openPolicy("")}), "because public policies are blocked by the BlockPublicPolicy")
 	assert.NilError(t, w.Update(access, props{"blockPublicPolicy": false}))
-	if err := w.Update(policy, props{"policy": openPolicy("")}); err != nil {
-		t.Errorf("a public policy where it is allowed: %v", err)
-	}
+	err := w.Update(policy, props{"policy": openPolicy("")})
+	assert.Check(t, err == nil, "a public policy where it is allowed: %v", err)
 	w.TakeDown()
 }
 
@@ -145,9 +144,8 @@ func TestBucketGoesWithItsSettings(t *testing.T) {
 	w := emptyWorld(t)
 	bucket := w.Make(s3.BucketType, "bucket", props{"bucket": "logs-demo"})
 	w.Make(s3.BucketAccessType, "access", props{"bucket": bucket.ID})
-	if d := w.Diff(bucket, props{"bucket": "logs-other"}); len(d.Replaces) != 1 || d.Changes != pulumirpc.DiffResponse_DIFF_SOME {
-		t.Errorf("another name: %v", d)
-	}
+	d := w.Diff(bucket, props{"bucket": "logs-other"})
+	assert.Check(t, len(d.Replaces) == 1 && d.Changes == pulumirpc.DiffResponse_DIFF_SOME, "another name: %v", d)
 	if err := w.Delete(bucket); err != nil || len(w.Cloud.Inventory()) != 0 {
 		t.Errorf("left over after %v: %v", err, w.Cloud.Inventory())
 	}

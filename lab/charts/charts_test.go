@@ -36,9 +36,7 @@ func TestPackagingIsDeterministic(t *testing.T) {
 		}
 		digests = append(digests, list[0].Digest())
 	}
-	if digests[0] != digests[1] {
-		t.Errorf("the same content gave %v", digests)
-	}
+	assert.Check(t, digests[0] == digests[1], "the same content gave %v", digests)
 	edited := chart(time.Now())
 	edited["demo/values.yaml"].Data = []byte("replicas: 2\n")
 	if list, err := Load(edited); err != nil || list[0].Digest() == digests[0] {

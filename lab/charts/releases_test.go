@@ -57,9 +57,8 @@ func takesValues(t *testing.T, r object, cloud string) {
 		values = merged(values, published.Values)
 	}
 	values = merged(values, r.Spec.Values)
-	if err := schemaOf(t, spec.Chart).Validate(values); err != nil {
-		t.Errorf("%s: %#v", r.file, err)
-	}
+	err := schemaOf(t, spec.Chart).Validate(values)
+	assert.Check(t, err == nil, "%s: %#v", r.file, err)
 }
 
 // schemaOf is the schema in a packaged chart.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -59,9 +60,7 @@ func TestClaimHasAVolume(t *testing.T) {
 			}
 			v.Status.Phase = corev1.VolumeReleased
 			assert.NilError(t, w.reconcileVolume(t.Context(), v))
-			if got := a.kinds(); got != left {
-				t.Errorf("the cloud has %q, want %q", got, left)
-			}
+			assert.Check(t, is.Equal(a.kinds(), left))
 		})
 	}
 }

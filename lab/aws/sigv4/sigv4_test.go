@@ -80,9 +80,7 @@ func TestSignedByVersion2(t *testing.T) {
 	r := signed(t)
 	s, err := Parse(r)
 	assert.NilError(t, err)
-	if s.AccessKeyID != pair.AccessKeyID || s.SessionToken != pair.SessionToken || !s.Date.Equal(at) || s.Presigned {
-		t.Errorf("got %+v", s)
-	}
+	assert.Check(t, s.AccessKeyID == pair.AccessKeyID && s.SessionToken == pair.SessionToken && s.Date.Equal(at) && !s.Presigned, "got %+v", s)
 	if !s.Verify(r, []byte(body), pair.SecretAccessKey) {
 		t.Error("the signature is refused")
 	}
@@ -121,9 +119,7 @@ func TestPresignedByVersion2(t *testing.T) {
 	assert.NilError(t, err)
 	got := received(http.MethodGet, signed, r.Header)
 	s, err := Parse(got)
-	if err != nil || s.Expires != time.Minute || !s.Verify(got, nil, pair.SecretAccessKey) {
-		t.Errorf("it is refused: %+v, %v", s, err)
-	}
+	assert.Check(t, err == nil && s.Expires == time.Minute && s.Verify(got, nil, pair.SecretAccessKey), "it is refused: %+v, %v", s, err)
 }
 
 func TestParseRefuses(t *testing.T) {
