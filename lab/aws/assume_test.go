@@ -170,9 +170,7 @@ func TestUserMayAssume(t *testing.T) {
 	user := sts.UserCredentials(f.Cloud)
 	client := f.as(credentials.NewStaticCredentialsProvider(user.AccessKeyID, user.SecretAccessKey, ""))
 	who, err := client.GetCallerIdentity(t.Context(), nil)
-	if err != nil || *who.Arn != "arn:aws:iam::111122223333:user/tombolo" {
-		t.Fatalf("%+v, %v", who, err)
-	}
+	assert.Assert(t, err == nil && *who.Arn == "arn:aws:iam::111122223333:user/tombolo", "%+v, %v", who, err)
 	in := &stssdk.AssumeRoleInput{RoleArn: awssdk.String(f.spokeRole.Out.Str("arn")), RoleSessionName: awssdk.String("x1")}
 	_, err = client.AssumeRole(t.Context(), in)
 	stsRefuses(t, err, "AccessDenied", "User: arn:aws:iam::111122223333:user/tombolo is not authorized to perform: sts:AssumeRole")

@@ -196,9 +196,7 @@ func (w *world) previewedCluster(change props) (created, updated props) {
 func TestPreviewOfWhatAWSDecidesWithinAnObject(t *testing.T) {
 	w := newWorld(t)
 	had := w.cluster.Out.Sub("vpcConfig")
-	if had.Str("clusterSecurityGroupId") == "" || had.Str("vpcId") == "" {
-		t.Fatalf("AWS has decided nothing: %v", had)
-	}
+	assert.Assert(t, had.Str("clusterSecurityGroupId") != "" && had.Str("vpcId") != "", "AWS has decided nothing: %v", had)
 	created, updated := w.previewedCluster(props{"version": "1.35"})
 	for _, key := range []string{"clusterSecurityGroupId", "vpcId"} {
 		if created[key] != (standin.Unknown{}) {

@@ -20,9 +20,7 @@ func TestChange(t *testing.T) {
 	item, err := w.Cloud.Change(t.Context(), "Vpc", "net", map[string]any{
 		"tags.kubernetes.io/role": "x", "enableDnsHostnames": nil, "tags.Name": "renamed",
 	})
-	if err != nil || item.ID != w.vpc.ID || item.Name != "renamed" {
-		t.Fatalf("%+v, %v", item, err)
-	}
+	assert.Assert(t, err == nil && item.ID == w.vpc.ID && item.Name == "renamed", "%+v, %v", item, err)
 	in, out := w.read(w.vpc)
 	assert.Check(t, is.DeepEqual(map[string]any{"Name": "renamed", "kubernetes.io/role": "x"}, in["tags"]))
 	assert.Check(t, !in.Has("enableDnsHostnames") && out.Sub("tagsAll").Str("Name") == "renamed", "inputs %v, outputs %v", in, out)
@@ -60,9 +58,7 @@ func TestRemove(t *testing.T) {
 	_, err := w.Cloud.Remove(t.Context(), ec2.VPCType, w.vpc.ID)
 	refuses(t, err, "delete aws:ec2/vpc:Vpc "+w.vpc.ID+": deleting EC2 VPC ("+w.vpc.ID+"): operation error EC2: DeleteVpc")
 	item, err := w.Cloud.Remove(t.Context(), "LogGroup", "/aws/eks/demo/cluster")
-	if err != nil || item.Type != logs.LogGroupType {
-		t.Fatalf("%+v, %v", item, err)
-	}
+	assert.Assert(t, err == nil && item.Type == logs.LogGroupType, "%+v, %v", item, err)
 	res, err := w.Server.Read(t.Context(), &pulumirpc.ReadRequest{Urn: standintest.URN(logs.LogGroupType, "logs"), Id: item.ID})
 	if err != nil || res.Id != "" {
 		t.Errorf("the log group is read as %q, %v", res.GetId(), err)

@@ -81,9 +81,8 @@ func TestLostAnswer(t *testing.T) {
 	_, err := a.Try(ec2.VPCType, "net", anyVpc())
 	refuses(t, err, `creating EC2 VPC: operation error EC2: CreateVpc, https response error StatusCode: 0, RequestID: , request send failed, `+
 		`Post "https://ec2.eu-central-1.amazonaws.com/": net/http: timeout awaiting response headers`)
-	if made := a.Cloud.Inventory(); len(made) != 1 || made[0].Type != ec2.VPCType {
-		t.Fatalf("made %v", made)
-	}
+	made := a.Cloud.Inventory()
+	assert.Assert(t, len(made) == 1 && made[0].Type == ec2.VPCType, "made %v", made)
 	left := a.Cloud.Faults()
 	assert.Check(t, len(left) == 0, "the fault has happened, and waits still: %v", left)
 	vpc := &thing{Token: ec2.VPCType, Name: "net", ID: a.Cloud.Inventory()[0].ID}

@@ -39,9 +39,7 @@ func TestLifecycle(t *testing.T) {
 	assert.Check(t, len(issuers) == 1 && strings.HasPrefix(issuers[0], "https://oidc.eks.eu-central-1.amazonaws.com/id/"), "issuers are %v", issuers)
 	group := w.nodes.In.Str("nodeGroupName")
 	nodes := w.Clusters.Nodes["demo/"+group]
-	if len(nodes) != 2 || nodes[0].Zone == nodes[1].Zone {
-		t.Fatalf("nodes are %+v", nodes)
-	}
+	assert.Assert(t, len(nodes) == 2 && nodes[0].Zone != nodes[1].Zone, "nodes are %+v", nodes)
 	n := nodes[0]
 	assert.Check(t, n.Labels["eks.amazonaws.com/nodegroup"] == group && n.Labels["workload"] == "system" && n.Taints[0].Effect == "NoSchedule", "node is %+v", n)
 	w.TakeDown()

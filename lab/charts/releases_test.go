@@ -75,9 +75,8 @@ func read(t *testing.T, file string, into any) {
 	t.Helper()
 	data, err := os.ReadFile(file)
 	assert.NilError(t, err)
-	if err := yaml.Unmarshal(data, into); err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
+	err = yaml.Unmarshal(data, into)
+	assert.Assert(t, err == nil, "%s: %v", file, err)
 }
 
 // merged lays values over others as Helm does: maps key by key, all else by

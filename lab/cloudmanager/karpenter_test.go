@@ -36,9 +36,7 @@ func TestPodHasANode(t *testing.T) {
 		assert.NilError(t, w.reconcilePod(t.Context(), pending("default")))
 	}
 	claims, err := w.objects.Resource(nodeClaims).List(t.Context(), metav1.ListOptions{})
-	if err != nil || len(claims.Items) != 1 || claims.Items[0].GetOwnerReferences()[0].Name != "default" {
-		t.Fatalf("claims %+v, %v", claims, err)
-	}
+	assert.Assert(t, err == nil && len(claims.Items) == 1 && claims.Items[0].GetOwnerReferences()[0].Name == "default", "claims %+v, %v", claims, err)
 	name := claims.Items[0].GetName()
 	for range 2 {
 		assert.NilError(t, w.reconcileNodeClaim(t.Context(), name))
@@ -46,9 +44,7 @@ func TestPodHasANode(t *testing.T) {
 	instances := a.client.Find(instanceType, map[string]string{
 		"karpenter.sh/nodepool": "default", "kubernetes.io/cluster/demo": "owned", "karpenter.k8s.aws/ec2nodeclass": "default",
 	})
-	if len(instances) != 1 {
-		t.Fatalf("instances %+v", instances)
-	}
+	assert.Assert(t, len(instances) == 1, "instances %+v", instances)
 	claim, err := w.objects.Resource(nodeClaims).Get(t.Context(), name, metav1.GetOptions{})
 	assert.NilError(t, err)
 	node, _, _ := unstructured.NestedString(claim.Object, "status", "nodeName")

@@ -208,8 +208,7 @@ func testNamespace(t *testing.T, client kubernetes.Interface) {
 func eventually(t *testing.T, what string, condition func(context.Context) (bool, error)) {
 	t.Helper()
 	began := time.Now()
-	if err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 30*time.Second, true, condition); err != nil {
-		t.Fatalf("wait until %s: %v", what, err)
-	}
+	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 30*time.Second, true, condition)
+	assert.Assert(t, err == nil, "wait until %s: %v", what, err)
 	t.Logf("%s after %v", what, time.Since(began).Round(10*time.Millisecond))
 }

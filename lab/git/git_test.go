@@ -68,9 +68,8 @@ func TestHTTP(t *testing.T) {
 	}
 	must := func(args ...string) {
 		t.Helper()
-		if out, err := user(args...); err != nil {
-			t.Fatalf("git %v: %v\n%s", args, err, out)
-		}
+		out, err := user(args...)
+		assert.Assert(t, err == nil, "git %v: %v\n%s", args, err, out)
 	}
 	must("clone", "-q", address, clone)
 	if data, err := os.ReadFile(filepath.Join(clone, "a.yaml")); err != nil || string(data) != "a: 1\n" {
