@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/lab/aws/acm"
 	"tombolo/lab/aws/route53"
@@ -61,26 +62,18 @@ func TestCertificateRefusals(t *testing.T) {
 func TestCertificate(t *testing.T) {
 	w := emptyWorld(t)
 	certificate := w.Add(acm.CertificateType, "certificate", certificateFor("lab.test", "*.lab.test"))
-	if certificate.ID != certificate.Out.Str("arn") || certificate.Out.Str("status") != "PENDING_VALIDATION" {
-		t.Errorf("certificate is %s, %v", certificate.ID, certificate.Out)
-	}
+	assert.Check(t, certificate.ID == certificate.Out.Str("arn") && certificate.Out.Str("status") == "PENDING_VALIDATION", "certificate is %s, %v", certificate.ID, certificate.Out)
 	options := certificate.Out.Objects("domainValidationOptions")
-	if len(options) != 2 || options[0].Str("resourceRecordName") != options[1].Str("resourceRecordName") || options[1].Str("domainName") != "*.lab.test" {
-		t.Errorf("options are %v", options)
-	}
-	if name := options[0].Str("resourceRecordName"); !strings.HasPrefix(name, "_") || !strings.HasSuffix(name, ".lab.test.") {
-		t.Errorf("record name is %s", name)
-	}
+	assert.Check(t, len(options) == 2 && options[0].Str("resourceRecordName") == options[1].Str("resourceRecordName") && options[1].Str("domainName") == "*.lab.test", "options are %v", options)
+	name := options[0].Str("resourceRecordName")
+	assert.Check(t, strings.HasPrefix(name, "_") && strings.HasSuffix(name, ".lab.test."), "record name is %s", name)
 	again := w.Make(acm.CertificateType, "again", certificateFor("lab.test", "*.lab.test"))
-	if diff := cmp.Diff(options, again.Out.Objects("domainValidationOptions")); diff != "" {
-		t.Errorf("the account is asked for another record: %s", diff)
-	}
+	assert.Check(t, is.Equal(cmp.Diff(options, again.Out.Objects("domainValidationOptions")), ""))
 	assert.NilError(t, w.Delete(again))
 	record := w.Add(route53.RecordType, "record", proof(certificate, 0))
 	w.Add(acm.ValidationType, "validation", props{"certificateArn": certificate.ID, "validationRecordFqdns": []any{record.Out["fqdn"]}})
-	if _, out := w.read(certificate); out.Str("status") != "ISSUED" || out.Str("notAfter") == "" {
-		t.Errorf("certificate is %v", out)
-	}
+	_, out := w.read(certificate)
+	assert.Check(t, out.Str("status") == "ISSUED" && out.Str("notAfter") != "", "certificate is %v", out)
 	w.TakeDown()
 }
 
@@ -125,9 +118,8 @@ func TestValidationGoesWithItsCertificate(t *testing.T) {
 	record := a.Make(route53.RecordType, "proof", proof(certificate, 0))
 	a.Make(acm.ValidationType, "validation", props{"certificateArn": certificate.ID})
 	assert.NilError(t, a.Delete(certificate))
-	if items := a.Cloud.Inventory(); len(items) != 1 || items[0].ID != record.ID {
-		t.Errorf("left over: %v", items)
-	}
+	items := a.Cloud.Inventory()
+	assert.Check(t, len(items) == 1 && items[0].ID == record.ID, "left over: %v", items)
 }
 
 // TestValidationTimesOut where the record is missing, wrong, or not visible from
@@ -150,9 +142,7 @@ func TestValidationTimesOut(t *testing.T) {
 			w.Make(route53.RecordType, "record", in)
 			before := len(w.Cloud.Inventory())
 			w.denied(acm.ValidationType, props{"certificateArn": certificate.ID}, "waiting for ACM Certificate ("+certificate.ID+") to be issued: timeout while waiting for state to become 'ISSUED' (last state: 'PENDING_VALIDATION', timeout: 1h15m0s)")
-			if after := len(w.Cloud.Inventory()); after != before {
-				t.Errorf("there were %d resources and are %d", before, after)
-			}
+			assert.Check(t, is.Equal(len(w.Cloud.Inventory()), before))
 		})
 	}
 }

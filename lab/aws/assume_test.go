@@ -114,9 +114,7 @@ func TestAssumeRole(t *testing.T) {
 	})
 	assert.NilError(t, err)
 	session, err := sts.SessionOf(f.Cloud, *made.Credentials.SessionToken)
-	if err != nil || session.Tags["eks-cluster-name"] != "demo" || session.Tags["team"] != "a" || len(session.Transitive) != 1 {
-		t.Errorf("the session is %+v, %v", session, err)
-	}
+	assert.Check(t, err == nil && session.Tags["eks-cluster-name"] == "demo" && session.Tags["team"] == "a" && len(session.Transitive) == 1, "the session is %+v, %v", session, err)
 	if *made.AssumedRoleUser.Arn != "arn:aws:sts::111122223333:assumed-role/spoke-argocd-spoke/x1" {
 		t.Errorf("it is %s", *made.AssumedRoleUser.Arn)
 	}
@@ -153,17 +151,15 @@ func TestManagedPermissions(t *testing.T) {
 	assert.NilError(t, f.Delete(f.mayAssume))
 	policy := f.Make(iam.PolicyType, "spokes", props{"policy": policyOf(maySpokes)})
 	attached := f.Make(iam.AttachmentType, "spokes", props{"role": "demo-argocd", "policyArn": policy.ID})
-	if _, err := hub.AssumeRole(t.Context(), in); err != nil {
-		t.Errorf("by a policy of the account: %v", err)
-	}
+	_, err := hub.AssumeRole(t.Context(), in)
+	assert.Check(t, err == nil, "by a policy of the account: %v", err)
 	assert.NilError(t, f.Delete(attached))
 	f.Make(iam.AttachmentType, "admin", props{"role": "demo-argocd", "policyArn": "arn:aws:iam::aws:policy/AdministratorAccess"})
-	if _, err := hub.AssumeRole(t.Context(), in); err != nil {
-		t.Errorf("by a policy of AWS's: %v", err)
-	}
+	_, err = hub.AssumeRole(t.Context(), in)
+	assert.Check(t, err == nil, "by a policy of AWS's: %v", err)
 	boundary := f.Make(iam.PolicyType, "boundary", props{"policy": readBuckets})
 	assert.NilError(t, f.Update(f.hubRole, props{"permissionsBoundary": boundary.ID}))
-	_, err := hub.AssumeRole(t.Context(), in)
+	_, err = hub.AssumeRole(t.Context(), in)
 	stsRefuses(t, err, "AccessDenied", "is not authorized to perform: sts:AssumeRole")
 }
 
@@ -174,9 +170,7 @@ func TestUserMayAssume(t *testing.T) {
 	user := sts.UserCredentials(f.Cloud)
 	client := f.as(credentials.NewStaticCredentialsProvider(user.AccessKeyID, user.SecretAccessKey, ""))
 	who, err := client.GetCallerIdentity(t.Context(), nil)
-	if err != nil || *who.Arn != "arn:aws:iam::111122223333:user/tombolo" {
-		t.Fatalf("%+v, %v", who, err)
-	}
+	assert.Assert(t, err == nil && *who.Arn == "arn:aws:iam::111122223333:user/tombolo", "%+v, %v", who, err)
 	in := &stssdk.AssumeRoleInput{RoleArn: awssdk.String(f.spokeRole.Out.Str("arn")), RoleSessionName: awssdk.String("x1")}
 	_, err = client.AssumeRole(t.Context(), in)
 	stsRefuses(t, err, "AccessDenied", "User: arn:aws:iam::111122223333:user/tombolo is not authorized to perform: sts:AssumeRole")

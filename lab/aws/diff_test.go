@@ -5,8 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/lab/aws/acm"
 	"tombolo/lab/aws/ec2"
@@ -22,6 +24,7 @@ import (
 	"tombolo/lab/aws/secretsmanager"
 	"tombolo/lab/aws/sqs"
 	"tombolo/lab/aws/ssm"
+	"tombolo/lab/standin"
 	"tombolo/lab/standin/standintest"
 )
 
@@ -126,15 +129,11 @@ func TestChanges(t *testing.T) {
 	a := newAccount(t)
 	for token := range allTypes() {
 		want, ok := changes[token]
-		if !ok {
-			t.Errorf("the table does not tell what changes of %s mean", token)
-		}
+		assert.Check(t, ok, "the table does not tell what changes of %s mean", token)
 		for replaces, paths := range map[bool]string{true: want.replaces, false: want.updates} {
 			for path := range strings.FieldsSeq(paths) {
 				top, _, _ := strings.Cut(path, ".")
-				if !a.Cloud.TypeOf(token).HasInput(top) {
-					t.Errorf("%s has no %s", token, top)
-				}
+				assert.Check(t, a.Cloud.TypeOf(token).HasInput(top), "%s has no %s", token, top)
 				d, err := a.Server.Diff(t.Context(), &pulumirpc.DiffRequest{
 					Urn: standintest.URN(token, "it"), Olds: a.Wire(nil), OldInputs: a.Wire(at(path, "old")), News: a.Wire(at(path, "new")),
 				})
@@ -163,17 +162,62 @@ func TestEncryptionIsForGood(t *testing.T) {
 	plain := w.clusterArgs(props{"name": "plain"})
 	delete(plain, "encryptionConfig")
 	cluster := w.Make(eks.ClusterType, "plain", plain)
-	if d := w.Diff(cluster, props{"encryptionConfig": encryption}); d.Changes != pulumirpc.DiffResponse_DIFF_SOME || len(d.Replaces) > 0 {
-		t.Errorf("turning it on: %v", d)
-	}
+	d := w.Diff(cluster, props{"encryptionConfig": encryption})
+	assert.Check(t, d.Changes == pulumirpc.DiffResponse_DIFF_SOME && len(d.Replaces) == 0, "turning it on: %v", d)
 	gone := w.Make(kms.KeyType, "gone", props{})
 	assert.NilError(t, w.Delete(gone))
 	bad := props{"encryptionConfig": map[string]any{"provider": map[string]any{"keyArn": gone.Out["arn"]}, "resources": []any{"secrets"}}}
 	refuses(t, w.Update(cluster, bad), "is pending deletion.")
-	if err := w.Update(cluster, props{"encryptionConfig": encryption}); err != nil || cluster.Out.Sub("encryptionConfig").Sub("provider").Str("keyArn") == "" {
-		t.Errorf("turning it on gives %v, %v", err, cluster.Out)
+	err := w.Update(cluster, props{"encryptionConfig": encryption})
+	assert.Check(t, err == nil && cluster.Out.Sub("encryptionConfig").Sub("provider").Str("keyArn") != "", "turning it on gives %v, %v", err, cluster.Out)
+	d = w.Diff(w.cluster, props{"encryptionConfig": nil})
+	assert.Check(t, slices.Equal(d.Replaces, []string{"encryptionConfig"}), "turning it off: %v", d)
+}
+
+// previewedCluster is the vpcConfig of a cluster to be made, and all outputs of
+// the world's cluster after an update that has other inputs.
+func (w *world) previewedCluster(change props) (created, updated props) {
+	w.T.Helper()
+	in := standin.Merged(w.cluster.In, change)
+	made, err := w.Server.Create(w.T.Context(), &pulumirpc.CreateRequest{
+		Urn: standintest.URN(eks.ClusterType, "another"), Properties: w.Wire(in), Preview: true,
+	})
+	assert.NilError(w.T, err)
+	changed, err := w.Server.Update(w.T.Context(), &pulumirpc.UpdateRequest{
+		Urn: standintest.URN(eks.ClusterType, "cluster"), Id: w.cluster.ID, Preview: true,
+		Olds: w.Wire(w.cluster.Out), OldInputs: w.Wire(w.cluster.In), News: w.Wire(in),
+	})
+	assert.NilError(w.T, err)
+	return w.Plain(made.Properties).Sub("vpcConfig"), w.Plain(changed.Properties)
+}
+
+// What AWS decides within an object that was asked for is unknown in the preview
+// of a creation, and what it is in the preview of an update.
+func TestPreviewOfWhatAWSDecidesWithinAnObject(t *testing.T) {
+	w := newWorld(t)
+	had := w.cluster.Out.Sub("vpcConfig")
+	assert.Assert(t, had.Str("clusterSecurityGroupId") != "" && had.Str("vpcId") != "", "AWS has decided nothing: %v", had)
+	created, updated := w.previewedCluster(props{"version": "1.35"})
+	for _, key := range []string{"clusterSecurityGroupId", "vpcId"} {
+		if created[key] != (standin.Unknown{}) {
+			t.Errorf("%s of a cluster to be made is %v, want unknown", key, created[key])
+		}
 	}
-	if d := w.Diff(w.cluster, props{"encryptionConfig": nil}); !slices.Equal(d.Replaces, []string{"encryptionConfig"}) {
-		t.Errorf("turning it off: %v", d)
+	assert.Check(t, is.Equal(cmp.Diff(had, updated.Sub("vpcConfig")), ""))
+	assert.Check(t, updated.Str("version") == "1.35" && updated.Str("endpoint") == w.cluster.Out.Str("endpoint"), "an upgrade makes %v", updated)
+}
+
+// An update says of an object what it is asked for, and no more of what is not
+// asked for any longer.
+func TestPreviewOfAnObjectThatChanges(t *testing.T) {
+	w := newWorld(t)
+	had := w.cluster.Out.Sub("vpcConfig")
+	_, updated := w.previewedCluster(props{"vpcConfig": map[string]any{
+		"subnetIds": []any{w.subnetA.ID, w.subnetB.ID}, "endpointPrivateAccess": true,
+	}})
+	now := updated.Sub("vpcConfig")
+	assert.Check(t, now["endpointPrivateAccess"] == true && now.Str("clusterSecurityGroupId") == had.Str("clusterSecurityGroupId"), "vpcConfig becomes %v", now)
+	if now.Has("securityGroupIds") {
+		t.Errorf("the security groups are not asked for any longer, and vpcConfig has %v", now["securityGroupIds"])
 	}
 }

@@ -40,7 +40,7 @@ func TestFileSystemRefusals(t *testing.T) {
 			return props{"creationToken": "demo"}
 		}, "FileSystemAlreadyExists: File system 'fs-0"},
 		{"throughput", efs.FileSystemType, props{"throughputMode": "provisioned"}, "BadRequest: provisionedThroughputInMibps goes with the throughput mode provisioned, got provisioned"},
-		{"transition", efs.FileSystemType, props{"lifecyclePolicies": []any{map[string]any{"transitionToIa": "AFTER_2_DAYS"}}}, `expected transitionToIa to be one of ["AFTER_1_DAY"`},
+		{"transition", efs.FileSystemType, props{"lifecyclePolicies": []any{map[string]any{"transitionToIa": "AFTER_2_DAYS"}}}, `expected lifecyclePolicies[0].transitionToIa to be one of ["AFTER_7_DAYS"`},
 		{
 			"two transitions in one", efs.FileSystemType,
 			props{"lifecyclePolicies": []any{map[string]any{"transitionToIa": "AFTER_30_DAYS", "transitionToPrimaryStorageClass": "AFTER_1_ACCESS"}}},
@@ -90,9 +90,7 @@ func TestFileSystemRefusals(t *testing.T) {
 func TestFileSystem(t *testing.T) {
 	w := newNetwork(t)
 	files := w.Add(efs.FileSystemType, "files", props{"creationToken": "demo", "encrypted": true, "tags": map[string]any{"Name": "demo"}})
-	if files.Out.Str("dnsName") != files.ID+".efs.eu-central-1.amazonaws.com" || files.Out.Str("name") != "demo" || files.Out.Str("kmsKeyId") == "" {
-		t.Errorf("file system is %v", files.Out)
-	}
+	assert.Check(t, files.Out.Str("dnsName") == files.ID+".efs.eu-central-1.amazonaws.com" && files.Out.Str("name") == "demo" && files.Out.Str("kmsKeyId") != "", "file system is %v", files.Out)
 	w.Add(efs.BackupPolicyType, "backup", props{"fileSystemId": files.ID, "backupPolicy": map[string]any{"status": "ENABLED"}})
 	w.Add(efs.FileSystemPolicyType, "policy", props{
 		"fileSystemId": files.ID,
@@ -100,9 +98,8 @@ func TestFileSystem(t *testing.T) {
 	})
 	for name, subnet := range map[string]*thing{"a": w.subnetA, "b": w.subnetB} {
 		target := w.Add(efs.MountTargetType, name, props{"fileSystemId": files.ID, "subnetId": subnet.ID, "securityGroups": []any{w.group.ID}})
-		if zone := "eu-central-1" + name; target.Out.Str("availabilityZoneName") != zone || !strings.HasPrefix(target.Out.Str("mountTargetDnsName"), zone+"."+files.ID) {
-			t.Errorf("mount target is %v", target.Out)
-		}
+		zone := "eu-central-1" + name
+		assert.Check(t, target.Out.Str("availabilityZoneName") == zone && strings.HasPrefix(target.Out.Str("mountTargetDnsName"), zone+"."+files.ID), "mount target is %v", target.Out)
 	}
 	if _, out := w.read(files); out.Integer("numberOfMountTargets") != 2 {
 		t.Errorf("the file system has %v mount targets", out["numberOfMountTargets"])
@@ -119,7 +116,6 @@ func TestMountTargetsGroups(t *testing.T) {
 	w := newNetwork(t)
 	target := w.Make(efs.MountTargetType, "a", props{"fileSystemId": w.fileSystem(nil).ID, "subnetId": w.subnetA.ID})
 	assert.Check(t, is.DeepEqual([]string{w.vpc.Out.Str("defaultSecurityGroupId")}, target.Out.List("securityGroups")))
-	if err := w.Update(target, props{"securityGroups": []any{w.group.ID}}); err != nil || target.Out.Str("networkInterfaceId") == "" {
-		t.Errorf("update gives %v, %v", err, target.Out)
-	}
+	err := w.Update(target, props{"securityGroups": []any{w.group.ID}})
+	assert.Check(t, err == nil && target.Out.Str("networkInterfaceId") != "", "update gives %v, %v", err, target.Out)
 }

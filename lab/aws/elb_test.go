@@ -47,9 +47,8 @@ func (w *world) balancerArgs(change props) props {
 // balancer does.
 func TestLoadBalancerHoldsItsNetwork(t *testing.T) {
 	b := newBalanced(t)
-	if host := b.balancer.Out.Str("dnsName"); !strings.HasPrefix(host, "web-") || !strings.HasSuffix(host, ".elb.eu-central-1.amazonaws.com") {
-		t.Errorf("the host is %s", host)
-	}
+	host := b.balancer.Out.Str("dnsName")
+	assert.Check(t, strings.HasPrefix(host, "web-") && strings.HasSuffix(host, ".elb.eu-central-1.amazonaws.com"), "the host is %s", host)
 	for want, x := range map[string]*thing{
 		"api error DependencyViolation: resource " + b.front.ID + " has a dependent object":                       b.front,
 		"api error DependencyViolation: The subnet '" + b.subnetA.ID + "' has dependencies and cannot be deleted": b.subnetA,

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/util/rpcutil/rpcerror"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"gotest.tools/v3/assert"
 
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/standin"
@@ -55,17 +56,12 @@ func TestFaultsInTheWay(t *testing.T) {
 			a.fault(test.fault)
 			made, err := a.Try(ec2.VPCType, "net", anyVpc())
 			if test.want == "" {
-				if err != nil || made.ID == "" {
-					t.Errorf("made %v, %v", made, err)
-				}
+				assert.Check(t, err == nil && made.ID != "", "made %v, %v", made, err)
 				return
 			}
-			if err == nil || !strings.Contains(withoutRequestID(err.Error()), test.want) {
-				t.Errorf("got  %v\nwant %s", err, test.want)
-			}
-			if left := a.Cloud.Inventory(); len(left) != 0 {
-				t.Errorf("made all the same: %v", left)
-			}
+			assert.Check(t, err != nil && strings.Contains(withoutRequestID(err.Error()), test.want), "got  %v\nwant %s", err, test.want)
+			left := a.Cloud.Inventory()
+			assert.Check(t, len(left) == 0, "made all the same: %v", left)
 		})
 	}
 }
@@ -85,12 +81,10 @@ func TestLostAnswer(t *testing.T) {
 	_, err := a.Try(ec2.VPCType, "net", anyVpc())
 	refuses(t, err, `creating EC2 VPC: operation error EC2: CreateVpc, https response error StatusCode: 0, RequestID: , request send failed, `+
 		`Post "https://ec2.eu-central-1.amazonaws.com/": net/http: timeout awaiting response headers`)
-	if made := a.Cloud.Inventory(); len(made) != 1 || made[0].Type != ec2.VPCType {
-		t.Fatalf("made %v", made)
-	}
-	if left := a.Cloud.Faults(); len(left) != 0 {
-		t.Errorf("the fault has happened, and waits still: %v", left)
-	}
+	made := a.Cloud.Inventory()
+	assert.Assert(t, len(made) == 1 && made[0].Type == ec2.VPCType, "made %v", made)
+	left := a.Cloud.Faults()
+	assert.Check(t, len(left) == 0, "the fault has happened, and waits still: %v", left)
 	vpc := &thing{Token: ec2.VPCType, Name: "net", ID: a.Cloud.Inventory()[0].ID}
 	a.fault(standin.Fault{Kind: standin.FaultAnswerLost, Operation: standin.OpDelete, Type: ec2.VPCType})
 	refuses(t, a.Delete(vpc), "deleting EC2 VPC ("+vpc.ID+"): operation error EC2: DeleteVpc, https response error StatusCode: 0")
@@ -159,9 +153,8 @@ func TestAddFaultRefuses(t *testing.T) {
 		{standin.Fault{Kind: standin.FaultSlow, Operation: standin.OpInvoke, Type: "getVpd"}, "add a fault: the AWS stand-in does not know the function getVpd; did you mean aws:ec2/getVpc:getVpc?"},
 		{standin.Fault{Kind: standin.FaultSlow, Operation: standin.OpRead, Type: ec2.VPCType, Count: -1}, "add a fault: count and delay cannot be negative"},
 	} {
-		if _, err := a.Cloud.AddFault(test.fault); err == nil || err.Error() != test.want {
-			t.Errorf("got  %v\nwant %s", err, test.want)
-		}
+		_, err := a.Cloud.AddFault(test.fault)
+		assert.Check(t, err != nil && err.Error() == test.want, "got  %v\nwant %s", err, test.want)
 	}
 }
 

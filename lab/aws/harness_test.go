@@ -29,9 +29,8 @@ func newAccount(t *testing.T) *bench {
 	a := &bench{standintest.New(t, Open)}
 	a.Echoes = true
 	a.CheckInputs = func(token string, inputs props) {
-		if unmapped := apimodel.Unmapped(token, inputs); len(unmapped) > 0 {
-			t.Errorf("no call of AWS's takes these inputs of %s: %v; add them to apimodel/calls.json", token, unmapped)
-		}
+		unmapped := apimodel.Unmapped(token, inputs)
+		assert.Check(t, len(unmapped) == 0, "no call of AWS's takes these inputs of %s: %v; add them to apimodel/calls.json", token, unmapped)
 	}
 	a.Configure(props{"region": "eu-central-1"})
 	return a

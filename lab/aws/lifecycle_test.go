@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
@@ -22,36 +24,26 @@ import (
 	"tombolo/lab/aws/sts"
 	"tombolo/lab/standin"
 	"tombolo/lab/standin/standintest"
+	"tombolo/tests/files"
 )
 
 func TestLifecycle(t *testing.T) {
 	w := newWorld(t)
-	if spec := w.Clusters.Running["demo"]; spec.ServiceCIDR != "172.20.0.0/16" || spec.Version != "1.34" || spec.ID != w.cluster.Out.Str("arn") {
-		t.Errorf("control plane started with %+v", spec)
-	}
-	if got := w.cluster.Out.Sub("certificateAuthority").Str("data"); got != "UEVN" {
-		t.Errorf("certificate authority is %q", got)
-	}
+	spec := w.Clusters.Running["demo"]
+	assert.Check(t, spec.ServiceCIDR == "172.20.0.0/16" && spec.Version == "1.34" && spec.ID == w.cluster.Out.Str("arn"), "control plane started with %+v", spec)
+	assert.Check(t, is.Equal(w.cluster.Out.Sub("certificateAuthority").Str("data"), "UEVN"))
 	for _, key := range []string{"endpoint", "arn", "createdAt", "platformVersion"} {
-		if w.cluster.Out.Str(key) == "" {
-			t.Errorf("cluster has no %s", key)
-		}
+		assert.Check(t, w.cluster.Out.Str(key) != "", "cluster has no %s", key)
 	}
-	if issuers := w.cluster.Out.At("identities", "oidcs", "issuer"); len(issuers) != 1 || !strings.HasPrefix(issuers[0], "https://oidc.eks.eu-central-1.amazonaws.com/id/") {
-		t.Errorf("issuers are %v", issuers)
-	}
+	issuers := w.cluster.Out.At("identities", "oidcs", "issuer")
+	assert.Check(t, len(issuers) == 1 && strings.HasPrefix(issuers[0], "https://oidc.eks.eu-central-1.amazonaws.com/id/"), "issuers are %v", issuers)
 	group := w.nodes.In.Str("nodeGroupName")
 	nodes := w.Clusters.Nodes["demo/"+group]
-	if len(nodes) != 2 || nodes[0].Zone == nodes[1].Zone {
-		t.Fatalf("nodes are %+v", nodes)
-	}
-	if n := nodes[0]; n.Labels["eks.amazonaws.com/nodegroup"] != group || n.Labels["workload"] != "system" || n.Taints[0].Effect != "NoSchedule" {
-		t.Errorf("node is %+v", n)
-	}
+	assert.Assert(t, len(nodes) == 2 && nodes[0].Zone != nodes[1].Zone, "nodes are %+v", nodes)
+	n := nodes[0]
+	assert.Check(t, n.Labels["eks.amazonaws.com/nodegroup"] == group && n.Labels["workload"] == "system" && n.Taints[0].Effect == "NoSchedule", "node is %+v", n)
 	w.TakeDown()
-	if len(w.Clusters.Running) != 0 || len(w.Clusters.Nodes["demo/"+group]) != 0 {
-		t.Errorf("still running: %v %v", w.Clusters.Running, w.Clusters.Nodes)
-	}
+	assert.Check(t, len(w.Clusters.Running) == 0 && len(w.Clusters.Nodes["demo/"+group]) == 0, "still running: %v %v", w.Clusters.Running, w.Clusters.Nodes)
 }
 
 func TestNodesFollowTheSize(t *testing.T) {
@@ -60,9 +52,7 @@ func TestNodesFollowTheSize(t *testing.T) {
 	err := w.Update(w.nodes, props{"scalingConfig": map[string]any{"minSize": 1, "desiredSize": 3, "maxSize": 3}})
 	assert.NilError(t, err)
 	after := w.Clusters.Nodes["demo/"+w.nodes.In.Str("nodeGroupName")]
-	if len(after) != 3 || after[0].Name != before[0].Name {
-		t.Errorf("nodes were %v and are %v", before, after)
-	}
+	assert.Check(t, len(after) == 3 && after[0].Name == before[0].Name, "nodes were %v and are %v", before, after)
 }
 
 // TestNodesAreReplaced: another version of Kubernetes has a group's nodes be new
@@ -94,12 +84,9 @@ func TestReopen(t *testing.T) {
 	w.Configure(props{"region": "eu-central-1"})
 	assert.Check(t, is.DeepEqual(before, w.Cloud.Inventory()))
 	assert.NilError(t, w.Cloud.Resume(t.Context()))
-	if len(w.Clusters.Running) != 1 || len(w.Clusters.Nodes["demo/"+w.nodes.In.Str("nodeGroupName")]) != 2 {
-		t.Errorf("after resume: %v %v", w.Clusters.Running, w.Clusters.Nodes)
-	}
-	if _, groups, err := authenticator.Authenticate(w.Cloud, "demo", token); err != nil || !slices.Contains(groups, "system:masters") {
-		t.Errorf("the old token gives %v, %v", groups, err)
-	}
+	assert.Check(t, len(w.Clusters.Running) == 1 && len(w.Clusters.Nodes["demo/"+w.nodes.In.Str("nodeGroupName")]) == 2, "after resume: %v %v", w.Clusters.Running, w.Clusters.Nodes)
+	_, groups, err := authenticator.Authenticate(w.Cloud, "demo", token)
+	assert.Check(t, err == nil && slices.Contains(groups, "system:masters"), "the old token gives %v, %v", groups, err)
 	res, err := w.Server.Read(t.Context(), &pulumirpc.ReadRequest{Urn: standintest.URN(ec2.VPCType, "vpc"), Id: w.vpc.ID})
 	assert.NilError(t, err)
 	assert.Check(t, is.DeepEqual(w.vpc.Out, w.Plain(res.Properties)))
@@ -111,12 +98,8 @@ func TestResumeAsksAFailedClusterForNothing(t *testing.T) {
 	w.Clusters.Fail = errors.New("port 6443 is taken")
 	w.Reopen(standin.Options{})
 	err := w.Cloud.Resume(t.Context())
-	if err == nil || !strings.HasPrefix(err.Error(), "resume EKS Cluster demo: ") || strings.Contains(err.Error(), "\n") {
-		t.Errorf("error %v", err)
-	}
-	if len(w.Clusters.Nodes) > 0 {
-		t.Errorf("nodes %v", w.Clusters.Nodes)
-	}
+	assert.Check(t, err != nil && strings.HasPrefix(err.Error(), "resume EKS Cluster demo: ") && !strings.Contains(err.Error(), "\n"), "error %v", err)
+	assert.Check(t, len(w.Clusters.Nodes) == 0, "nodes %v", w.Clusters.Nodes)
 }
 
 func TestReadByImportForm(t *testing.T) {
@@ -135,14 +118,10 @@ func TestReadByImportForm(t *testing.T) {
 		eks.NodeGroupType:   "demo:" + w.nodes.In.Str("nodeGroupName"),
 	} {
 		res, err := w.Server.Read(t.Context(), &pulumirpc.ReadRequest{Urn: standintest.URN(token, "x"), Id: id})
-		if err != nil || res.Id == "" || len(res.Inputs.GetFields()) == 0 {
-			t.Errorf("read %s %s: %v, %v", token, id, res, err)
-		}
+		assert.Check(t, err == nil && res.Id != "" && len(res.Inputs.GetFields()) != 0, "read %s %s: %v, %v", token, id, res, err)
 	}
 	res, err := w.Server.Read(t.Context(), &pulumirpc.ReadRequest{Urn: standintest.URN(ec2.VPCType, "x"), Id: "vpc-0"})
-	if err != nil || res.Id != "" {
-		t.Errorf("read of nothing: %v, %v", res, err)
-	}
+	assert.Check(t, err == nil && res.Id == "", "read of nothing: %v, %v", res, err)
 }
 
 func TestVanishedCallerLeavesTheResource(t *testing.T) {
@@ -163,9 +142,8 @@ func TestVanishedCallerLeavesTheResource(t *testing.T) {
 	refuses(t, <-made, "stopped waiting for aws:eks/cluster:Cluster second, which goes on: the operation was cancelled")
 	close(w.Clusters.Block)
 	w.Cloud.Work.Wait()
-	if r := eks.ClusterNamed(w.Cloud, "second"); r == nil || r.Status != standin.StatusActive || r.Outputs.Str("endpoint") == "" {
-		t.Errorf("the cluster is %+v", r)
-	}
+	r := eks.ClusterNamed(w.Cloud, "second")
+	assert.Check(t, r != nil && r.Status == standin.StatusActive && r.Outputs.Str("endpoint") != "", "the cluster is %+v", r)
 }
 
 func TestFailedStartCanBeTriedAgain(t *testing.T) {
@@ -203,9 +181,7 @@ func TestRepeatedCreate(t *testing.T) {
 	}()
 	select {
 	case err := <-made:
-		if err != nil {
-			t.Error(err)
-		}
+		assert.Check(t, err)
 	case <-time.After(10 * time.Second):
 		t.Error("the second creation waits for the first one's lock")
 	}
@@ -242,7 +218,33 @@ func TestUnwritableStateMakesNothing(t *testing.T) {
 	assert.NilError(t, os.RemoveAll(a.Dir))
 	assert.NilError(t, os.WriteFile(a.Dir, nil, 0o600))
 	a.denied(ec2.EIPType, props{"domain": "vpc"}, "record aws:ec2/eip:Eip eipalloc-0")
-	if items := a.Cloud.Inventory(); len(items) != 0 {
-		t.Errorf("made %v", items)
+	items := a.Cloud.Inventory()
+	assert.Check(t, len(items) == 0, "made %v", items)
+}
+
+func TestStored(t *testing.T) {
+	a := newAccount(t)
+	a.Make(ec2.VPCType, "vpc", props{"cidrBlock": "10.0.0.0/16", "tags": map[string]any{"Name": "demo"}})
+	a.Make(iam.RoleType, "role", props{"assumeRolePolicy": nodeTrust})
+	// A write that a crash has cut short, which Open removes.
+	cut := filepath.Join(a.Dir, "resources", "ec2", ".new-1")
+	assert.NilError(t, os.WriteFile(cut, []byte("{"), 0o600))
+	stored, err := Stored(a.Dir)
+	assert.NilError(t, err)
+	if diff := cmp.Diff(a.Cloud.Inventory(), stored); diff != "" || len(stored) != 2 {
+		t.Errorf("stored are %d resources (-exist +stored):\n%s", len(stored), diff)
 	}
+	_, err = os.Stat(cut)
+	assert.Check(t, err == nil, "looking has changed what is stored: %v", err)
+}
+
+func TestStoredWithoutState(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "aws")
+	stored, err := Stored(dir)
+	assert.Check(t, err == nil && len(stored) == 0, "stored are %v, %v", stored, err)
+	damaged := filepath.Join(dir, "resources", "ec2", "Vpc-1.json")
+	files.Write(t, damaged, "{")
+	want := "read the state of the AWS stand-in: " + damaged + " is damaged: "
+	_, err = Stored(dir)
+	assert.Check(t, err != nil && strings.HasPrefix(err.Error(), want), "error %v, want %s…", err, want)
 }

@@ -5,11 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/aws/eks"
+	"tombolo/lab/aws/iam"
 	"tombolo/lab/standin"
 )
 
@@ -138,4 +140,102 @@ func TestNodeGroupsUnderATagPolicy(t *testing.T) {
 		}
 		assert.Check(t, is.ErrorContains(err, want))
 	}
+}
+
+// autoArgs are a cluster with EKS Auto Mode, and the roles that it needs.
+func (w *world) autoArgs(change props) props {
+	const trust = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"eks.amazonaws.com"},"Action":["sts:AssumeRole","sts:TagSession"]}]}`
+	role := w.Make(iam.RoleType, "auto-role", props{"assumeRolePolicy": trust})
+	for _, policy := range []string{"AmazonEKSClusterPolicy", "AmazonEKSComputePolicy", "AmazonEKSBlockStoragePolicy", "AmazonEKSLoadBalancingPolicy", "AmazonEKSNetworkingPolicy"} {
+		w.Make(iam.AttachmentType, policy, props{"role": role.ID, "policyArn": "arn:aws:iam::aws:policy/" + policy})
+	}
+	return standin.Merged(w.clusterArgs(props{
+		"name": "auto", "roleArn": role.Out["arn"], "bootstrapSelfManagedAddons": false,
+		"computeConfig":           map[string]any{"enabled": true, "nodePools": []any{"general-purpose", "system"}, "nodeRoleArn": w.nodeRole.Out["arn"]},
+		"kubernetesNetworkConfig": map[string]any{"elasticLoadBalancing": map[string]any{"enabled": true}},
+		"storageConfig":           map[string]any{"blockStorage": map[string]any{"enabled": true}},
+	}), change)
+}
+
+func TestAutoModeRefusals(t *testing.T) {
+	refused(t, newWorld, []attempt{
+		{"a part of it", eks.ClusterType, func(w *world) props {
+			return w.autoArgs(props{"storageConfig": map[string]any{"blockStorage": map[string]any{"enabled": false}}})
+		}, "InvalidParameterException: For EKS Auto Mode, please ensure that all required configs"},
+		{"addons of EKS's", eks.ClusterType, func(w *world) props {
+			return w.autoArgs(props{"bootstrapSelfManagedAddons": true})
+		}, "InvalidParameterException: When EKS Auto Mode is enabled, bootstrapSelfManagedAddons must be set to false."},
+		{"role of a cluster without it", eks.ClusterType, func(w *world) props {
+			return w.autoArgs(props{"roleArn": w.clusterRole.Out["arn"]})
+		}, "has no AmazonEKSComputePolicy attached"},
+		{"no such pool", eks.ClusterType, func(w *world) props {
+			return w.autoArgs(props{"computeConfig": map[string]any{"enabled": true, "nodePools": []any{"gpu"}, "nodeRoleArn": w.nodeRole.Out["arn"]}})
+		}, "Node pool gpu is not one of general-purpose, system"},
+		{"role of the cluster for nodes", eks.ClusterType, func(w *world) props {
+			return w.autoArgs(props{"computeConfig": map[string]any{"enabled": true, "nodePools": []any{"system"}, "nodeRoleArn": w.clusterRole.Out["arn"]}})
+		}, "ec2.amazonaws.com cannot assume it"},
+	})
+}
+
+// TestAutoMode: EKS lets the nodes in, and takes them away with the cluster.
+func TestAutoMode(t *testing.T) {
+	w := newWorld(t)
+	cluster := w.Make(eks.ClusterType, "auto", w.autoArgs(nil))
+	entries := 0
+	for r := range w.Cloud.Each(eks.AccessEntryType, "eu-central-1") {
+		if r.Outputs.Str("clusterName") == "auto" && r.Outputs.Str("type") == "EC2" {
+			entries++
+		}
+	}
+	assert.Check(t, is.Equal(entries, 1))
+	instance := w.Make(ec2.InstanceType, "node", props{
+		"ami": "ami-0123456789abcdef0", "instanceType": "m7i.large", "subnetId": w.subnetA.ID,
+		"tags": map[string]any{eks.ClusterNameTag: "auto", eks.NodePoolTag: "general-purpose"},
+	})
+	assert.NilError(t, w.Delete(cluster))
+	for r := range w.Cloud.Each(ec2.InstanceType, "eu-central-1") {
+		assert.Check(t, r.ID != instance.ID, "the node outlives its cluster")
+	}
+}
+
+func TestAddonVersions(t *testing.T) {
+	w := newWorld(t)
+	for _, test := range []struct{ addon, kubernetes, byDefault, mostRecent string }{
+		{"coredns", "1.32", "v1.11.4-eksbuild.22", "v1.11.4-eksbuild.24"},
+		{"coredns", "1.34", "v1.12.3-eksbuild.1", "v1.12.4-eksbuild.1"},
+		{"coredns", "1.35", "v1.12.4-eksbuild.1", "v1.13.2-eksbuild.4"},
+		{"vpc-cni", "1.31", "v1.19.0-eksbuild.1", "v1.20.5-eksbuild.1"},
+		{"vpc-cni", "1.34", "v1.20.1-eksbuild.3", "v1.20.5-eksbuild.1"},
+		{"vpc-cni", "1.35", "v1.20.4-eksbuild.2", "v1.20.5-eksbuild.1"},
+		{"kube-proxy", "1.35", "v1.35.0-eksbuild.2", "v1.35.0-eksbuild.2"},
+	} {
+		for mostRecent, want := range map[bool]string{false: test.byDefault, true: test.mostRecent} {
+			got, err := w.Invoke("aws:eks/getAddonVersion:getAddonVersion", props{
+				"addonName": test.addon, "kubernetesVersion": test.kubernetes, "mostRecent": mostRecent,
+			})
+			assert.NilError(t, err)
+			assert.Check(t, is.Equal(got["version"], want), "%s for %s, most recent: %t", test.addon, test.kubernetes, mostRecent)
+		}
+	}
+	for _, args := range []props{{"addonName": "nothing", "kubernetesVersion": "1.34"}, {"addonName": "coredns", "kubernetesVersion": "1.99"}} {
+		w.unanswered("aws:eks/getAddonVersion:getAddonVersion", args, "empty result")
+	}
+}
+
+// TestAddonFollows: an addon made without a version has the default one. To write that
+// down is no change; another version is an update in place, that its outputs show.
+func TestAddonFollows(t *testing.T) {
+	w := newWorld(t)
+	addon := w.Make(eks.AddonType, "cni", props{"clusterName": "demo", "addonName": "vpc-cni"})
+	version := func() any { _, out := w.read(addon); return out["addonVersion"] }
+	assert.Check(t, is.Equal(version(), "v1.20.1-eksbuild.3"))
+
+	same := w.Diff(addon, props{"addonVersion": "v1.20.1-eksbuild.3"})
+	assert.Check(t, is.Equal(same.Changes, pulumirpc.DiffResponse_DIFF_NONE), "%v", same)
+	other := w.Diff(addon, props{"addonVersion": "v1.20.4-eksbuild.2"})
+	assert.Check(t, is.DeepEqual(other.Diffs, []string{"addonVersion"}))
+	assert.Check(t, is.Len(other.Replaces, 0))
+
+	assert.NilError(t, w.Update(addon, props{"addonVersion": "v1.20.4-eksbuild.2"}))
+	assert.Check(t, is.Equal(version(), "v1.20.4-eksbuild.2"))
 }

@@ -41,12 +41,9 @@ func TestConfigurationIsRefused(t *testing.T) {
 		{props{"regions": "x"}, `Invalid or unknown key; did you mean "region"?`},
 	} {
 		res, err := a.Server.CheckConfig(t.Context(), &pulumirpc.CheckRequest{News: a.Wire(tc.config)})
-		if err != nil || len(res.Failures) != 1 || !strings.Contains(res.Failures[0].Reason, tc.want) {
-			t.Errorf("check of %v gives %v, %v", tc.config, res, err)
-		}
-		if _, err := a.Server.Configure(t.Context(), &pulumirpc.ConfigureRequest{Args: a.Wire(tc.config)}); err == nil || !strings.Contains(err.Error(), tc.want) {
-			t.Errorf("configuration %v gives %v", tc.config, err)
-		}
+		assert.Check(t, err == nil && len(res.Failures) == 1 && strings.Contains(res.Failures[0].Reason, tc.want), "check of %v gives %v, %v", tc.config, res, err)
+		_, err = a.Server.Configure(t.Context(), &pulumirpc.ConfigureRequest{Args: a.Wire(tc.config)})
+		assert.Check(t, err != nil && strings.Contains(err.Error(), tc.want), "configuration %v gives %v", tc.config, err)
 	}
 }
 
@@ -58,12 +55,9 @@ func TestDefaultTags(t *testing.T) {
 	assert.Check(t, is.DeepEqual(want, vpc.Out.Sub("tagsAll")))
 	a.Make(iam.RoleType, "role", props{"assumeRolePolicy": nodeTrust})
 	list := a.tagged("tombolo:cluster", "demo")
-	if len(list) != 1 || list[0].Str("resourceArn") != vpc.Out.Str("arn") || list[0].Sub("tags").Str("team") != "b" {
-		t.Errorf("found %v", list)
-	}
-	if d := a.Diff(vpc, nil); d.Changes != pulumirpc.DiffResponse_DIFF_NONE {
-		t.Errorf("diff without a change: %v", d)
-	}
+	assert.Check(t, len(list) == 1 && list[0].Str("resourceArn") == vpc.Out.Str("arn") && list[0].Sub("tags").Str("team") == "b", "found %v", list)
+	d := a.Diff(vpc, nil)
+	assert.Check(t, d.Changes == pulumirpc.DiffResponse_DIFF_NONE, "diff without a change: %v", d)
 }
 
 func TestNames(t *testing.T) {
@@ -105,16 +99,12 @@ func TestReplacements(t *testing.T) {
 		{template, props{"instanceType": "m7i.xlarge"}, nil, false},
 	} {
 		d := w.Diff(tc.what, tc.change)
-		if d.Changes != pulumirpc.DiffResponse_DIFF_SOME || !slices.Equal(d.Replaces, tc.replaces) || d.DeleteBeforeReplace != tc.first {
-			t.Errorf("%s with %v: %v", tc.what.Name, tc.change, d)
-		}
+		assert.Check(t, d.Changes == pulumirpc.DiffResponse_DIFF_SOME && slices.Equal(d.Replaces, tc.replaces) && d.DeleteBeforeReplace == tc.first, "%s with %v: %v", tc.what.Name, tc.change, d)
 	}
-	if d := w.Diff(w.cluster, props{"vpcConfig": standin.Merged(w.cluster.In.Sub("vpcConfig"), props{"endpointPrivateAccess": true})}); !slices.Equal(slices.Collect(maps.Keys(d.DetailedDiff)), []string{"vpcConfig.endpointPrivateAccess"}) {
-		t.Errorf("detailed diff is %v", d.DetailedDiff)
-	}
-	if err := w.Update(template, props{"instanceType": "m7i.xlarge"}); err != nil || template.Out.Integer("latestVersion") != 2 || template.Out.Integer("defaultVersion") != 2 {
-		t.Errorf("after an update the template is %v, %v", template.Out, err)
-	}
+	d := w.Diff(w.cluster, props{"vpcConfig": standin.Merged(w.cluster.In.Sub("vpcConfig"), props{"endpointPrivateAccess": true})})
+	assert.Check(t, slices.Equal(slices.Collect(maps.Keys(d.DetailedDiff)), []string{"vpcConfig.endpointPrivateAccess"}), "detailed diff is %v", d.DetailedDiff)
+	err := w.Update(template, props{"instanceType": "m7i.xlarge"})
+	assert.Check(t, err == nil && template.Out.Integer("latestVersion") == 2 && template.Out.Integer("defaultVersion") == 2, "after an update the template is %v, %v", template.Out, err)
 }
 
 func TestTagsMakeNoVersion(t *testing.T) {
@@ -125,24 +115,19 @@ func TestTagsMakeNoVersion(t *testing.T) {
 		Urn: standintest.URN(ec2.LaunchTemplateType, "lt"), Id: template.ID,
 		Olds: a.Wire(template.Out), OldInputs: a.Wire(template.In), News: a.Wire(in), Preview: true,
 	})
-	if err != nil || a.Plain(res.Properties).Integer("latestVersion") != 1 {
-		t.Errorf("preview gives %v, %v", res, err)
-	}
-	if err := a.Update(template, in); err != nil || template.Out.Integer("latestVersion") != 1 || template.Out.Sub("tagsAll").Str("a") != "b" {
-		t.Errorf("update gives %v, %v", template.Out, err)
-	}
+	assert.Check(t, err == nil && a.Plain(res.Properties).Integer("latestVersion") == 1, "preview gives %v, %v", res, err)
+	err = a.Update(template, in)
+	assert.Check(t, err == nil && template.Out.Integer("latestVersion") == 1 && template.Out.Sub("tagsAll").Str("a") == "b", "update gives %v, %v", template.Out, err)
 }
 
 func TestSameDocumentIsNoChange(t *testing.T) {
 	w := newWorld(t)
 	other := `{"Statement":[{"Action":["sts:AssumeRole"],"Principal":{"Service":["ec2.amazonaws.com"]},"Effect":"Allow"}],"Version":"2012-10-17"}`
-	if d := w.Diff(w.nodeRole, props{"assumeRolePolicy": other}); d.Changes != pulumirpc.DiffResponse_DIFF_NONE {
-		t.Errorf("got %v", d)
-	}
+	d := w.Diff(w.nodeRole, props{"assumeRolePolicy": other})
+	assert.Check(t, d.Changes == pulumirpc.DiffResponse_DIFF_NONE, "got %v", d)
 	reversed := props{"vpcConfig": standin.Merged(w.cluster.In.Sub("vpcConfig"), props{"subnetIds": []any{w.subnetB.ID, w.subnetA.ID}})}
-	if d := w.Diff(w.cluster, reversed); d.Changes != pulumirpc.DiffResponse_DIFF_NONE {
-		t.Errorf("got %v", d)
-	}
+	d = w.Diff(w.cluster, reversed)
+	assert.Check(t, d.Changes == pulumirpc.DiffResponse_DIFF_NONE, "got %v", d)
 }
 
 func TestPreview(t *testing.T) {
@@ -157,9 +142,8 @@ func TestPreview(t *testing.T) {
 	if out["arn"] != (standin.Unknown{}) || out["vpcId"] != (standin.Unknown{}) || out.Str("cidrBlock") != "10.0.0.0/24" || res.Id != "" {
 		t.Errorf("preview is %v", out)
 	}
-	if _, err := a.Server.Create(t.Context(), &pulumirpc.CreateRequest{Urn: standintest.URN(ec2.SubnetType, "s"), Properties: a.Wire(in)}); err == nil || err.Error() != "creating EC2 Subnet: an input is still unknown" {
-		t.Errorf("got %v", err)
-	}
+	_, err = a.Server.Create(t.Context(), &pulumirpc.CreateRequest{Urn: standintest.URN(ec2.SubnetType, "s"), Properties: a.Wire(in)})
+	assert.Check(t, err != nil && err.Error() == "creating EC2 Subnet: an input is still unknown", "got %v", err)
 }
 
 func TestRegionsAreApart(t *testing.T) {
@@ -224,18 +208,15 @@ func TestSchemaComesFromTheSDK(t *testing.T) {
 		ec2.GroupRuleType:   {"fromPort", "protocol", "securityGroupId", "toPort", "type"},
 		eks.PodIdentityType: {"clusterName", "namespace", "roleArn", "serviceAccount"},
 	} {
-		if got := a.Cloud.TypeOf(token).Required(); !slices.Equal(got, want) {
-			t.Errorf("%s requires %v", token, got)
-		}
+		got := a.Cloud.TypeOf(token).Required()
+		assert.Check(t, slices.Equal(got, want), "%s requires %v", token, got)
 	}
 	for token := range allTypes() {
 		typ := a.Cloud.TypeOf(token)
 		for _, list := range [][]string{typ.ForceNew, typ.Ordered, typ.Documents} {
 			for _, path := range list {
 				top, _, _ := strings.Cut(path, ".")
-				if !typ.HasInput(top) {
-					t.Errorf("%s has no input %s", token, path)
-				}
+				assert.Check(t, typ.HasInput(top), "%s has no input %s", token, path)
 			}
 		}
 	}

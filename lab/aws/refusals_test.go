@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/config/awsfacts"
 	"tombolo/lab/aws/account"
@@ -275,9 +276,7 @@ func refused(t *testing.T, fresh func(*testing.T) *world, attempts []attempt) {
 			}
 			before := len(w.Cloud.Inventory())
 			w.denied(tc.token, in, tc.want)
-			if after := len(w.Cloud.Inventory()); after != before {
-				t.Errorf("there were %d resources and are %d", before, after)
-			}
+			assert.Check(t, is.Equal(len(w.Cloud.Inventory()), before))
 		})
 	}
 }
@@ -335,9 +334,8 @@ func TestRefusedUpdates(t *testing.T) {
 	}
 	old := w.Make(eks.ClusterType, "old", w.clusterArgs(props{"name": "old", "version": "1.32"}))
 	refuses(t, w.Update(old, props{"version": "1.34"}), "Unsupported Kubernetes minor version update from 1.32 to 1.34")
-	if err := w.Update(old, props{"version": "1.33"}); err != nil || old.Out.Str("version") != "1.33" || old.Out.Str("status") != "ACTIVE" {
-		t.Errorf("the next version gives %v, %v", err, old.Out)
-	}
+	err := w.Update(old, props{"version": "1.33"})
+	assert.Check(t, err == nil && old.Out.Str("version") == "1.33" && old.Out.Str("status") == "ACTIVE", "the next version gives %v, %v", err, old.Out)
 }
 
 // TestVersionsOfTheLab: the lab has what a cluster file may ask for. A cluster without a
@@ -437,9 +435,8 @@ func TestRefusalsSayOneValue(t *testing.T) {
 			refusals = append(refusals, ref.Missing, standin.Refusal{Message: ref.Conflict})
 		}
 		for _, why := range refusals {
-			if text := why.About("demo").Message; strings.Contains(text, "%") {
-				t.Errorf("%s is refused with %q", token, text)
-			}
+			text := why.About("demo").Message
+			assert.Check(t, !strings.Contains(text, "%"), "%s is refused with %q", token, text)
 		}
 	}
 }

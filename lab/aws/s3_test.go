@@ -44,9 +44,9 @@ func TestBucketRefusals(t *testing.T) {
 			"another owner", s3.BucketVersioningType, withBucket(props{"expectedBucketOwner": "444455556666", "versioningConfiguration": map[string]any{"status": "Enabled"}}),
 			"api error AccessDenied: Access Denied",
 		},
-		{"ownership", s3.BucketOwnershipType, withBucket(props{"rule": map[string]any{"objectOwnership": "Everybody"}}), "expected objectOwnership to be one of"},
-		{"versioning", s3.BucketVersioningType, withBucket(props{"versioningConfiguration": map[string]any{"status": "On"}}), `expected status to be one of ["Disabled" "Enabled" "Suspended"], got On`},
-		{"encryption", s3.BucketEncryptionType, withBucket(rulesOf(map[string]any{"applyServerSideEncryptionByDefault": map[string]any{"sseAlgorithm": "AES128"}})), "expected sseAlgorithm to be one of"},
+		{"ownership", s3.BucketOwnershipType, withBucket(props{"rule": map[string]any{"objectOwnership": "Everybody"}}), "expected rule.objectOwnership to be one of"},
+		{"versioning", s3.BucketVersioningType, withBucket(props{"versioningConfiguration": map[string]any{"status": "On"}}), `expected versioningConfiguration.status to be one of ["Enabled" "Suspended"], got On`},
+		{"encryption", s3.BucketEncryptionType, withBucket(rulesOf(map[string]any{"applyServerSideEncryptionByDefault": map[string]any{"sseAlgorithm": "AES128"}})), "expected rules[0].applyServerSideEncryptionByDefault.sseAlgorithm to be one of"},
 		{
 			"key of no use", s3.BucketEncryptionType,
 			withBucket(rulesOf(map[string]any{"applyServerSideEncryptionByDefault": map[string]any{"sseAlgorithm": "AES256", "kmsMasterKeyId": "x"}})),
@@ -134,9 +134,8 @@ func TestBucket(t *testing.T) {
 	policy := w.Add(s3.BucketPolicyType, "policy", props{"bucket": bucket.ID, "policy": openPolicy(`,"Condition":{"StringEquals":{"aws:SourceVpce":"vpce-1"}}`)})
 	refuses(t, w.Update(policy, props{"policy": openPolicy("")}), "because public policies are blocked by the BlockPublicPolicy")
 	assert.NilError(t, w.Update(access, props{"blockPublicPolicy": false}))
-	if err := w.Update(policy, props{"policy": openPolicy("")}); err != nil {
-		t.Errorf("a public policy where it is allowed: %v", err)
-	}
+	err := w.Update(policy, props{"policy": openPolicy("")})
+	assert.Check(t, err == nil, "a public policy where it is allowed: %v", err)
 	w.TakeDown()
 }
 
@@ -145,9 +144,8 @@ func TestBucketGoesWithItsSettings(t *testing.T) {
 	w := emptyWorld(t)
 	bucket := w.Make(s3.BucketType, "bucket", props{"bucket": "logs-demo"})
 	w.Make(s3.BucketAccessType, "access", props{"bucket": bucket.ID})
-	if d := w.Diff(bucket, props{"bucket": "logs-other"}); len(d.Replaces) != 1 || d.Changes != pulumirpc.DiffResponse_DIFF_SOME {
-		t.Errorf("another name: %v", d)
-	}
+	d := w.Diff(bucket, props{"bucket": "logs-other"})
+	assert.Check(t, len(d.Replaces) == 1 && d.Changes == pulumirpc.DiffResponse_DIFF_SOME, "another name: %v", d)
 	if err := w.Delete(bucket); err != nil || len(w.Cloud.Inventory()) != 0 {
 		t.Errorf("left over after %v: %v", err, w.Cloud.Inventory())
 	}

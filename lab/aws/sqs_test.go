@@ -73,22 +73,16 @@ func TestQueue(t *testing.T) {
 	in := props{"name": "demo-karpenter", "messageRetentionSeconds": 300, "sqsManagedSseEnabled": true, "tags": map[string]any{"tombolo:cluster": "demo"}}
 	q := w.Add(sqs.QueueType, "queue", in)
 	arn := "arn:aws:sqs:eu-central-1:111122223333:demo-karpenter"
-	if q.ID != queueURL+"demo-karpenter" || q.Out.Str("url") != q.ID || q.Out.Str("arn") != arn {
-		t.Errorf("queue is %s, %v", q.ID, q.Out)
-	}
+	assert.Check(t, q.ID == queueURL+"demo-karpenter" && q.Out.Str("url") == q.ID && q.Out.Str("arn") == arn, "queue is %s, %v", q.ID, q.Out)
 	policy := w.Add(sqs.QueuePolicyType, "policy", props{"queueUrl": q.ID, "policy": letEventsIn(arn)})
-	if d := w.Diff(policy, props{"policy": strings.ReplaceAll(letEventsIn(arn), `"sqs:SendMessage"`, `["sqs:SendMessage"]`)}); d.Changes != pulumirpc.DiffResponse_DIFF_NONE {
-		t.Errorf("the same policy, written differently: %v", d)
-	}
-	if again := w.Make(sqs.QueueType, "again", in); again.ID != q.ID {
-		t.Errorf("the same queue again is %s", again.ID)
-	}
-	if err := w.Update(q, props{"messageRetentionSeconds": 600.0}); err != nil || q.Out.Integer("messageRetentionSeconds") != 600 || q.Out.Str("arn") != arn {
-		t.Errorf("update gives %v, %v", err, q.Out)
-	}
-	if err := w.Update(q, props{"sqsManagedSseEnabled": nil, "kmsMasterKeyId": "alias/aws/sqs"}); err != nil || q.Out.Boolean("sqsManagedSseEnabled") {
-		t.Errorf("with a key of one's own: %v, %v", err, q.Out)
-	}
+	d := w.Diff(policy, props{"policy": strings.ReplaceAll(letEventsIn(arn), `"sqs:SendMessage"`, `["sqs:SendMessage"]`)})
+	assert.Check(t, d.Changes == pulumirpc.DiffResponse_DIFF_NONE, "the same policy, written differently: %v", d)
+	again := w.Make(sqs.QueueType, "again", in)
+	assert.Check(t, again.ID == q.ID, "the same queue again is %s", again.ID)
+	err := w.Update(q, props{"messageRetentionSeconds": 600.0})
+	assert.Check(t, err == nil && q.Out.Integer("messageRetentionSeconds") == 600 && q.Out.Str("arn") == arn, "update gives %v, %v", err, q.Out)
+	err = w.Update(q, props{"sqsManagedSseEnabled": nil, "kmsMasterKeyId": "alias/aws/sqs"})
+	assert.Check(t, err == nil && !q.Out.Boolean("sqsManagedSseEnabled"), "with a key of one's own: %v, %v", err, q.Out)
 	found := w.tagged("tombolo:cluster", "demo")
 	assert.Assert(t, is.Len(found, 1))
 	assert.Check(t, is.Equal(found[0].Str("resourceArn"), arn))

@@ -21,9 +21,7 @@ import (
 func stsRefuses(t *testing.T, err error, code, message string) {
 	t.Helper()
 	var refused smithy.APIError
-	if !errors.As(err, &refused) || refused.ErrorCode() != code || !strings.Contains(refused.ErrorMessage(), message) {
-		t.Errorf("got  %v\nwant %s: %s", err, code, message)
-	}
+	assert.Check(t, errors.As(err, &refused) && refused.ErrorCode() == code && strings.Contains(refused.ErrorMessage(), message), "got  %v\nwant %s: %s", err, code, message)
 }
 
 // TestArgoCDReachesSpoke goes the whole way of argocd-k8s-auth, in the order of
@@ -39,16 +37,13 @@ func TestArgoCDReachesSpoke(t *testing.T) {
 	spoke := f.assume(pod)
 	made, err := spoke.Retrieve(t.Context())
 	assert.NilError(t, err)
-	if left := time.Until(made.Expires); left > 15*time.Minute || left < 14*time.Minute {
-		t.Errorf("the SDK asks for 15 minutes, and has %v", left)
-	}
+	left := time.Until(made.Expires)
+	assert.Check(t, left <= 15*time.Minute && left >= 14*time.Minute, "the SDK asks for 15 minutes, and has %v", left)
 	presigned, err := f.presign(spoke, map[string]string{authenticator.ClusterHeader: "spoke", "X-Amz-Expires": "60"})
 	assert.NilError(t, err)
 	user, groups, err := authenticator.Authenticate(f.Cloud, "spoke", tokenOf(presigned))
 	session, _, _ := strings.Cut(user, "/aws-go-sdk-")
-	if err != nil || session != "arn:aws:sts::111122223333:assumed-role/spoke-argocd-spoke" || len(groups) != 1 || groups[0] != "tombolo:argocd" {
-		t.Errorf("got %s %v %v", user, groups, err)
-	}
+	assert.Check(t, err == nil && session == "arn:aws:sts::111122223333:assumed-role/spoke-argocd-spoke" && len(groups) == 1 && groups[0] == "tombolo:argocd", "got %s %v %v", user, groups, err)
 }
 
 func tokenOf(url string) string {
@@ -98,8 +93,7 @@ func TestSTSHosts(t *testing.T) {
 		}
 	}
 	for _, host := range sts.Hosts() {
-		if _, known := sts.Region(host); !known {
-			t.Errorf("%s is not served", host)
-		}
+		_, known := sts.Region(host)
+		assert.Check(t, known, "%s is not served", host)
 	}
 }

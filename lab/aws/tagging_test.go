@@ -89,21 +89,17 @@ func TestTagOfTheClustersGroup(t *testing.T) {
 func TestTagOfAnOwnedResource(t *testing.T) {
 	w := newNetwork(t)
 	w.Make(ec2.TagType, "tag", tagOf(w.vpc, "demo"))
-	if d := w.Diff(w.vpc, nil); d.Changes != pulumirpc.DiffResponse_DIFF_NONE {
-		t.Errorf("without a refresh: %v", d)
-	}
+	d := w.Diff(w.vpc, nil)
+	assert.Check(t, d.Changes == pulumirpc.DiffResponse_DIFF_NONE, "without a refresh: %v", d)
 	own := map[string]any{"Name": "net", "team": "a"}
 	assert.NilError(t, w.Update(w.vpc, props{"tags": own}))
 	want := props{"Name": "net", "team": "a", discovery: "demo"}
-	if diff := cmp.Diff(want, w.tags(w.vpc)); diff != "" {
-		t.Errorf("an update without a refresh: %s", diff)
-	}
+	assert.Check(t, is.Equal(cmp.Diff(want, w.tags(w.vpc)), ""))
 	program := w.vpc.In.Clone()
 	w.vpc.In, w.vpc.Out = w.read(w.vpc)
-	d := w.Diff(w.vpc, program)
-	if _, removes := d.DetailedDiff[`tags["`+discovery+`"]`]; d.Changes != pulumirpc.DiffResponse_DIFF_SOME || !removes || len(d.DetailedDiff) != 1 {
-		t.Errorf("after a refresh: %v", d)
-	}
+	d = w.Diff(w.vpc, program)
+	_, removes := d.DetailedDiff[`tags["`+discovery+`"]`]
+	assert.Check(t, d.Changes == pulumirpc.DiffResponse_DIFF_SOME && removes && len(d.DetailedDiff) == 1, "after a refresh: %v", d)
 	if err := w.Update(w.vpc, program); err != nil || !maps.Equal(w.tags(w.vpc), own) {
 		t.Errorf("after that update, %v, the tags are %v", err, w.tags(w.vpc))
 	}

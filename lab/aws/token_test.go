@@ -28,12 +28,10 @@ func TestTokens(t *testing.T) {
 	}
 	w.Cloud.Now = func() time.Time { return expires.Add(time.Minute + time.Second) }
 	const want = "authenticate with cluster demo: the token's request to STS is refused: SignatureDoesNotMatch: Signature expired: "
-	if _, _, err := authenticator.Authenticate(w.Cloud, "demo", token); err == nil || !strings.HasPrefix(err.Error(), want) {
-		t.Errorf("an expired token gives %v", err)
-	}
-	if _, _, err := authenticator.GetToken(w.Cloud, sts.UserCredentials(w.Cloud), ""); err == nil || err.Error() != "get a token: the cluster's name is missing" {
-		t.Errorf("no name gives %v", err)
-	}
+	_, _, err = authenticator.Authenticate(w.Cloud, "demo", token)
+	assert.Check(t, err != nil && strings.HasPrefix(err.Error(), want), "an expired token gives %v", err)
+	_, _, err = authenticator.GetToken(w.Cloud, sts.UserCredentials(w.Cloud), "")
+	assert.Check(t, err != nil && err.Error() == "get a token: the cluster's name is missing", "no name gives %v", err)
 }
 
 func TestTokenRefusals(t *testing.T) {
@@ -73,9 +71,7 @@ func TestTokenRefusals(t *testing.T) {
 		"other headers": {"spoke", tokenOf(presigned(map[string]string{authenticator.ClusterHeader: "spoke", "X-Other": "x", "X-Amz-Expires": "60"})), mismatch},
 	} {
 		_, _, err := authenticator.Authenticate(f.Cloud, test.cluster, test.token)
-		if err == nil || !strings.HasPrefix(err.Error(), "authenticate with cluster "+test.cluster+": ") || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: got %v, want %s", name, err, test.want)
-		}
+		assert.Check(t, err != nil && strings.HasPrefix(err.Error(), "authenticate with cluster "+test.cluster+": ") && strings.Contains(err.Error(), test.want), "%s: got %v, want %s", name, err, test.want)
 	}
 }
 
@@ -128,9 +124,7 @@ func TestArgoCDsToken(t *testing.T) {
 		"&X-Amz-Security-Token=a%2Ftoken%2Bof%3Dbase64&X-Amz-SignedHeaders=host%3Bx-k8s-aws-id&X-Amz-Signature=894a")
 	assert.NilError(t, err)
 	request, err := authenticator.TokenRequest("demo", tokenOf(u.String()))
-	if err != nil || request.Host != u.Host || request.Header.Get("x-k8s-aws-id") != "demo" {
-		t.Errorf("got %+v, %v", request, err)
-	}
+	assert.Check(t, err == nil && request.Host == u.Host && request.Header.Get("x-k8s-aws-id") == "demo", "got %+v, %v", request, err)
 }
 
 func TestEntriesGiveGroups(t *testing.T) {
@@ -149,7 +143,6 @@ func TestEntriesGiveGroups(t *testing.T) {
 		t.Errorf("got %s %v %v", user, groups, err)
 	}
 	assert.NilError(t, f.Update(entry, props{"userName": "{{AccountID}}:{{SessionNameRaw}}"}))
-	if user, _, err := authenticator.Authenticate(f.Cloud, "demo", tokenOf(presigned)); err != nil || user != "111122223333:ann@example.com" {
-		t.Errorf("got %s, %v", user, err)
-	}
+	user, _, err = authenticator.Authenticate(f.Cloud, "demo", tokenOf(presigned))
+	assert.Check(t, err == nil && user == "111122223333:ann@example.com", "got %s, %v", user, err)
 }

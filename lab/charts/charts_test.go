@@ -36,9 +36,7 @@ func TestPackagingIsDeterministic(t *testing.T) {
 		}
 		digests = append(digests, list[0].Digest())
 	}
-	if digests[0] != digests[1] {
-		t.Errorf("the same content gave %v", digests)
-	}
+	assert.Check(t, digests[0] == digests[1], "the same content gave %v", digests)
 	edited := chart(time.Now())
 	edited["demo/values.yaml"].Data = []byte("replicas: 2\n")
 	if list, err := Load(edited); err != nil || list[0].Digest() == digests[0] {
@@ -117,12 +115,9 @@ func TestHandler(t *testing.T) {
 			URLs                  []string
 		}
 	}
-	if err := yaml.Unmarshal(body, &index); err != nil || code != 200 {
-		t.Fatalf("%d %s: %v", code, body, err)
-	}
-	if len(index.Entries["cluster-reporter"]) != 1 {
-		t.Fatalf("index: %s", body)
-	}
+	err := yaml.Unmarshal(body, &index)
+	assert.Assert(t, err == nil && code == 200, "%d %s: %v", code, body, err)
+	assert.Assert(t, len(index.Entries["cluster-reporter"]) == 1, "index: %s", body)
 	for _, entries := range index.Entries {
 		e := entries[0]
 		code, archive := get("/" + e.URLs[0])

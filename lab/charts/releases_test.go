@@ -57,9 +57,8 @@ func takesValues(t *testing.T, r object, cloud string) {
 		values = merged(values, published.Values)
 	}
 	values = merged(values, r.Spec.Values)
-	if err := schemaOf(t, spec.Chart).Validate(values); err != nil {
-		t.Errorf("%s: %#v", r.file, err)
-	}
+	err := schemaOf(t, spec.Chart).Validate(values)
+	assert.Check(t, err == nil, "%s: %#v", r.file, err)
 }
 
 // schemaOf is the schema in a packaged chart.
@@ -76,9 +75,8 @@ func read(t *testing.T, file string, into any) {
 	t.Helper()
 	data, err := os.ReadFile(file)
 	assert.NilError(t, err)
-	if err := yaml.Unmarshal(data, into); err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
+	err = yaml.Unmarshal(data, into)
+	assert.Assert(t, err == nil, "%s: %v", file, err)
 }
 
 // merged lays values over others as Helm does: maps key by key, all else by

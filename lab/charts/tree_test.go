@@ -143,9 +143,8 @@ func TestLabsValues(t *testing.T) {
 				continue
 			}
 			given := merged(plain(t, a.Values(c.AddonFacts(), a.Options, made())), r.Spec.Values)
-			if err := schemaOf(t, r.Spec.Chart.Spec.Chart).Validate(given); err != nil {
-				t.Errorf("%s in cluster %s: %#v", r.file, name, err)
-			}
+			err := schemaOf(t, r.Spec.Chart.Spec.Chart).Validate(given)
+			assert.Check(t, err == nil, "%s in cluster %s: %#v", r.file, name, err)
 		}
 	}
 }

@@ -48,12 +48,8 @@ func (w *watch) autoInstance(ctx context.Context, pool string, net network) (sta
 	if found := w.autoInstances(pool); len(found) > 0 {
 		return found[0], nil
 	}
-	subnet := net.subnets[0].id
-	if private := subnetsFor(net, true); len(private) > 0 {
-		subnet = private[0].(string)
-	}
 	made, err := w.cloud.Create(ctx, instanceType, map[string]any{
-		"ami": net.image(), "instanceType": "c6a.large", "subnetId": subnet, "vpcSecurityGroupIds": []any{net.securityGroup},
+		"ami": net.image(), "instanceType": "c6a.large", "subnetId": net.nodeSubnet(), "vpcSecurityGroupIds": []any{net.securityGroup},
 		"tags": map[string]any{eks.ClusterNameTag: w.cluster, eks.NodePoolTag: pool, eks.NodeClassTag: "default"},
 	})
 	if err == nil {

@@ -161,15 +161,15 @@ func forbidden(pool *unstructured.Unstructured) bool {
 	return false
 }
 
-// holds says that a condition of a claim is true.
-func holds(claim *unstructured.Unstructured, kind string) bool {
-	return slices.ContainsFunc(conditionsOf(claim), func(c any) bool {
+// holds says that a condition of an object is true.
+func holds(object *unstructured.Unstructured, kind string) bool {
+	return slices.ContainsFunc(conditionsOf(object), func(c any) bool {
 		return isCondition(c, kind) && c.(map[string]any)["status"] == "True"
 	})
 }
 
-func conditionsOf(claim *unstructured.Unstructured) []any {
-	conditions, _, _ := unstructured.NestedSlice(claim.Object, "status", "conditions")
+func conditionsOf(object *unstructured.Unstructured) []any {
+	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
 	return conditions
 }
 

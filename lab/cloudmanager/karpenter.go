@@ -141,10 +141,6 @@ func (w *watch) ensureInstance(ctx context.Context, claim *unstructured.Unstruct
 	if !there || len(net.subnets) == 0 {
 		return standin.Resource{}, fmt.Errorf("the cloud has no cluster %s", w.cluster)
 	}
-	subnet := net.subnets[0].id
-	if private := subnetsFor(net, true); len(private) > 0 {
-		subnet = private[0].(string)
-	}
 	class, _, _ := unstructured.NestedString(claim.Object, "spec", "nodeClassRef", "name")
 	asked, err := w.classTags(ctx, class)
 	if err != nil {
@@ -152,7 +148,7 @@ func (w *watch) ensureInstance(ctx context.Context, claim *unstructured.Unstruct
 	}
 	kind := kindOf(claim)
 	made, err := w.cloud.Create(ctx, instanceType, map[string]any{
-		"ami": net.image(), "instanceType": kind.machine, "subnetId": subnet,
+		"ami": net.image(), "instanceType": kind.machine, "subnetId": net.nodeSubnet(),
 		"vpcSecurityGroupIds": []any{net.securityGroup},
 		"tags": withTags(asked, map[string]any{
 			"Name": claim.GetLabels()[poolLabel], poolLabel: claim.GetLabels()[poolLabel], claimTag: claim.GetName(),

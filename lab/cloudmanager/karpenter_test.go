@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -35,9 +36,7 @@ func TestPodHasANode(t *testing.T) {
 		assert.NilError(t, w.reconcilePod(t.Context(), pending("default")))
 	}
 	claims, err := w.objects.Resource(nodeClaims).List(t.Context(), metav1.ListOptions{})
-	if err != nil || len(claims.Items) != 1 || claims.Items[0].GetOwnerReferences()[0].Name != "default" {
-		t.Fatalf("claims %+v, %v", claims, err)
-	}
+	assert.Assert(t, err == nil && len(claims.Items) == 1 && claims.Items[0].GetOwnerReferences()[0].Name == "default", "claims %+v, %v", claims, err)
 	name := claims.Items[0].GetName()
 	for range 2 {
 		assert.NilError(t, w.reconcileNodeClaim(t.Context(), name))
@@ -45,26 +44,20 @@ func TestPodHasANode(t *testing.T) {
 	instances := a.client.Find(instanceType, map[string]string{
 		"karpenter.sh/nodepool": "default", "kubernetes.io/cluster/demo": "owned", "karpenter.k8s.aws/ec2nodeclass": "default",
 	})
-	if len(instances) != 1 {
-		t.Fatalf("instances %+v", instances)
-	}
+	assert.Assert(t, len(instances) == 1, "instances %+v", instances)
 	claim, err := w.objects.Resource(nodeClaims).Get(t.Context(), name, metav1.GetOptions{})
 	assert.NilError(t, err)
 	node, _, _ := unstructured.NestedString(claim.Object, "status", "nodeName")
-	if made, err := w.client.CoreV1().Nodes().Get(t.Context(), node, metav1.GetOptions{}); err != nil || made.Labels[poolLabel] != "default" {
-		t.Errorf("node %q: %+v, %v", node, made, err)
-	}
+	made, err := w.client.CoreV1().Nodes().Get(t.Context(), node, metav1.GetOptions{})
+	assert.Check(t, err == nil && made.Labels[poolLabel] == "default", "node %q: %+v, %v", node, made, err)
 	now := metav1.Now()
 	claim.SetDeletionTimestamp(&now)
 	_, err = w.objects.Resource(nodeClaims).Update(t.Context(), claim, metav1.UpdateOptions{})
 	assert.NilError(t, err)
 	assert.NilError(t, w.reconcileNodeClaim(t.Context(), name))
-	if left := a.kinds(); left != "" {
-		t.Errorf("the cloud still has %s", left)
-	}
-	if nodes, err := w.client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{}); err != nil || len(nodes.Items) != 0 {
-		t.Errorf("nodes are left: %+v, %v", nodes.Items, err)
-	}
+	assert.Check(t, is.Equal(a.kinds(), ""))
+	nodes, err := w.client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
+	assert.Check(t, err == nil && len(nodes.Items) == 0, "nodes are left: %+v, %v", nodes, err)
 }
 
 // TestPodWithoutPool: a pod that waits for something else, and one of a pool
@@ -76,7 +69,6 @@ func TestPodWithoutPool(t *testing.T) {
 	for _, pod := range []*corev1.Pod{waiting, pending("default")} {
 		assert.Check(t, w.reconcilePod(t.Context(), pod))
 	}
-	if claims, err := w.objects.Resource(nodeClaims).List(t.Context(), metav1.ListOptions{}); err != nil || len(claims.Items) != 0 {
-		t.Errorf("claims %+v, %v", claims, err)
-	}
+	claims, err := w.objects.Resource(nodeClaims).List(t.Context(), metav1.ListOptions{})
+	assert.Check(t, err == nil && len(claims.Items) == 0, "claims %+v, %v", claims, err)
 }

@@ -10,13 +10,17 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -207,4 +211,75 @@ func (w *watch) reconcile(ctx context.Context, o reconcile.Object, object any) e
 		return w.reconcilePod(ctx, object)
 	}
 	return nil
+}
+
+// maker is what a cloud's controllers make for Services and claims.
+type maker interface {
+	// holder is the finalizer of the controller that gives a Service its load balancer; "" for
+	// a class without a controller in the lab.
+	holder(s *corev1.Service) string
+	// balance makes what is missing of the load balancer of a Service, and tells where it is.
+	balance(ctx context.Context, s *corev1.Service) (corev1.LoadBalancerIngress, error)
+	// unbalance takes away what was made for a Service.
+	unbalance(ctx context.Context, s *corev1.Service) error
+	// driver is the provisioner of disks, and diskType the type of what it makes.
+	driver() string
+	diskType() string
+	// ensureDisk makes the disk of a claim, unless there is one.
+	ensureDisk(ctx context.Context, claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass) (disk, error)
+}
+
+// disk of a claim.
+type disk struct {
+	// id in the cloud.
+	id string
+	// zone that nodes have to be in which use it, by their label zoneLabel.
+	zone, zoneLabel string
+}
+
+// The finalizers that keep an object until what was made for it in the cloud is
+// gone.
+const (
+	cleanupFinalizer = "service.kubernetes.io/load-balancer-cleanup"
+	serviceFinalizer = "service.k8s.aws/resources"
+	ingressFinalizer = "ingress.k8s.aws/resources"
+)
+
+// updater writes objects of a kind.
+type updater[T metav1.Object] interface {
+	Update(ctx context.Context, object T, o metav1.UpdateOptions) (T, error)
+}
+
+// hold gives an object a finalizer.
+func hold[T metav1.Object](ctx context.Context, objects updater[T], object T, finalizer string) (T, error) {
+	if slices.Contains(object.GetFinalizers(), finalizer) {
+		return object, nil
+	}
+	object.SetFinalizers(append(object.GetFinalizers(), finalizer))
+	updated, err := objects.Update(ctx, object, metav1.UpdateOptions{})
+	if err != nil {
+		return object, fmt.Errorf("set the finalizer: %w", err)
+	}
+	return updated, nil
+}
+
+// release lets an object with a finalizer go once clean has removed what was
+// made for it.
+func release[T metav1.Object](ctx context.Context, objects updater[T], object T, finalizer string, clean func() error) error {
+	if !slices.Contains(object.GetFinalizers(), finalizer) {
+		return nil
+	}
+	if err := clean(); err != nil {
+		return err
+	}
+	object.SetFinalizers(slices.DeleteFunc(object.GetFinalizers(), func(f string) bool { return f == finalizer }))
+	_, err := objects.Update(ctx, object, metav1.UpdateOptions{})
+	return reconcile.IgnoreGone(err)
+}
+
+// untyped is an updater of objects whose kind has no client of its own.
+type untyped struct{ client dynamic.ResourceInterface }
+
+func (u untyped) Update(ctx context.Context, object *unstructured.Unstructured, o metav1.UpdateOptions) (*unstructured.Unstructured, error) {
+	return u.client.Update(ctx, object, o)
 }

@@ -148,7 +148,7 @@ func (o *operated) group(ctx context.Context, owner standin.Props) (string, erro
 	if err != nil && !apierrors.IsNotFound(err) {
 		return "", fmt.Errorf("look up the owner: %w", err)
 	}
-	if err != nil || !isReady(found) {
+	if err != nil || !holds(found, readyCondition) {
 		return "", &stalled{"Warning", "WaitingForOwner", fmt.Sprintf(
 			"Owner %q cannot be found. Progress is blocked until the owner is created.", name+", Group/Kind: resources.azure.com/ResourceGroup")}
 	}
@@ -157,14 +157,6 @@ func (o *operated) group(ctx context.Context, owner standin.Props) (string, erro
 		APIVersion: found.GetAPIVersion(), Kind: found.GetKind(), Name: name, UID: found.GetUID(),
 	}})
 	return found.GetAnnotations()[resourceAnnotation], nil
-}
-
-func isReady(object *unstructured.Unstructured) bool {
-	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
-	return slices.ContainsFunc(conditions, func(c any) bool {
-		condition, _ := c.(map[string]any)
-		return condition["type"] == readyCondition && condition["status"] == "True"
-	})
 }
 
 // status is what the object tells of its resource.

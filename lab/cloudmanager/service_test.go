@@ -65,9 +65,7 @@ func TestServiceHasALoadBalancer(t *testing.T) {
 				assert.NilError(t, w.reconcileService(t.Context(), s))
 			}
 			const made = "SecurityGroup Listener Listener LoadBalancer TargetGroup TargetGroup SecurityGroupIngressRule"
-			if got := a.kinds(); got != made {
-				t.Errorf("the cloud has %s, want %s", got, made)
-			}
+			assert.Check(t, is.Equal(a.kinds(), made))
 			if found := a.client.Find(loadBalancerType, tc.tags); len(found) != 1 {
 				t.Errorf("%d load balancers have the tags %v", len(found), tc.tags)
 			}
@@ -83,9 +81,7 @@ func TestServiceHasALoadBalancer(t *testing.T) {
 			now := metav1.Now()
 			s.DeletionTimestamp = &now
 			assert.NilError(t, w.reconcileService(t.Context(), s))
-			if left := a.kinds(); left != "" {
-				t.Errorf("the cloud still has %s", left)
-			}
+			assert.Check(t, is.Equal(a.kinds(), ""))
 			if s, err = services.Get(t.Context(), "web", metav1.GetOptions{}); err == nil && len(s.Finalizers) > 0 {
 				t.Errorf("the finalizers are left: %v", s.Finalizers)
 			}
@@ -102,9 +98,7 @@ func TestServiceOfAnotherType(t *testing.T) {
 	assert.NilError(t, err)
 	s.Spec.Type = corev1.ServiceTypeClusterIP
 	assert.NilError(t, w.reconcileService(t.Context(), s))
-	if left := a.kinds(); left != "" {
-		t.Errorf("the cloud still has %s", left)
-	}
+	assert.Check(t, is.Equal(a.kinds(), ""))
 	other := "example.com/other"
 	if err := w.reconcileService(t.Context(), web(func(s *corev1.Service) { s.Spec.LoadBalancerClass = &other })); err != nil || a.kinds() != "" {
 		t.Errorf("a class of somebody else's: %v, the cloud has %s", err, a.kinds())
@@ -116,9 +110,8 @@ func TestServiceWithoutSubnets(t *testing.T) {
 	a := newAccount(t)
 	s := web(func(s *corev1.Service) { s.Annotations = map[string]string{internalAnnotation: "true"} })
 	err := a.watching(s).reconcileService(t.Context(), s)
-	if want := "no subnet of " + a.vpc + " has the tag kubernetes.io/role/internal-elb"; err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
+	want := "no subnet of " + a.vpc + " has the tag kubernetes.io/role/internal-elb"
+	assert.Check(t, err != nil && err.Error() == want, "got %v, want %s", err, want)
 }
 
 func TestIngressHasALoadBalancer(t *testing.T) {
@@ -131,19 +124,14 @@ func TestIngressHasALoadBalancer(t *testing.T) {
 	w := a.watching(i)
 	assert.NilError(t, w.reconcileIngress(t.Context(), i.DeepCopy()))
 	tags := map[string]string{"elbv2.k8s.aws/cluster": "demo", "ingress.k8s.aws/stack": "apps/web", "ingress.k8s.aws/resource": "LoadBalancer"}
-	if found := a.client.Find(loadBalancerType, tags); len(found) != 1 || found[0].Text("loadBalancerType") != "application" {
-		t.Errorf("load balancers %v", found)
-	}
+	found := a.client.Find(loadBalancerType, tags)
+	assert.Check(t, len(found) == 1 && found[0].Text("loadBalancerType") == "application", "load balancers %v", found)
 	made, err := w.client.NetworkingV1().Ingresses("apps").Get(t.Context(), "web", metav1.GetOptions{})
-	if err != nil || len(made.Finalizers) != 1 || made.Finalizers[0] != "ingress.k8s.aws/resources" || len(made.Status.LoadBalancer.Ingress) != 1 {
-		t.Errorf("%+v, %v", made, err)
-	}
+	assert.Check(t, err == nil && len(made.Finalizers) == 1 && made.Finalizers[0] == "ingress.k8s.aws/resources" && len(made.Status.LoadBalancer.Ingress) == 1, "%+v, %v", made, err)
 	now := metav1.Now()
 	made.DeletionTimestamp = &now
 	assert.NilError(t, w.reconcileIngress(t.Context(), made))
-	if left := a.kinds(); left != "" {
-		t.Errorf("the cloud still has %s", left)
-	}
+	assert.Check(t, is.Equal(a.kinds(), ""))
 	nginx := "nginx"
 	i.Spec.IngressClassName = &nginx
 	if err := w.reconcileIngress(t.Context(), i); err != nil || a.kinds() != "" {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -45,13 +46,9 @@ func TestClaimHasAVolume(t *testing.T) {
 				assert.NilError(t, w.reconcileClaim(t.Context(), data()))
 			}
 			disks := a.client.Find(volumeType, map[string]string{"kubernetes.io/cluster/demo": "owned", "kubernetes.io/created-for/pvc/name": "data"})
-			if len(disks) != 1 || disks[0].Text("availabilityZone") != "eu-central-1b" || disks[0].Properties["size"] != 2.0 {
-				t.Fatalf("volumes %+v", disks)
-			}
+			assert.Assert(t, len(disks) == 1 && disks[0].Text("availabilityZone") == "eu-central-1b" && disks[0].Properties["size"] == 2.0, "volumes %+v", disks)
 			v, err := w.client.CoreV1().PersistentVolumes().Get(t.Context(), "pvc-11112222", metav1.GetOptions{})
-			if err != nil || v.Spec.CSI.VolumeHandle != disks[0].ID || v.Spec.ClaimRef.Name != "data" {
-				t.Fatalf("%+v, %v", v, err)
-			}
+			assert.Assert(t, err == nil && v.Spec.CSI.VolumeHandle == disks[0].ID && v.Spec.ClaimRef.Name == "data", "%+v, %v", v, err)
 			now := metav1.Now()
 			v.DeletionTimestamp, v.Status.Phase = &now, corev1.VolumeBound
 			if err := w.reconcileVolume(t.Context(), v); err != nil || a.kinds() != "Volume" {
@@ -59,9 +56,7 @@ func TestClaimHasAVolume(t *testing.T) {
 			}
 			v.Status.Phase = corev1.VolumeReleased
 			assert.NilError(t, w.reconcileVolume(t.Context(), v))
-			if got := a.kinds(); got != left {
-				t.Errorf("the cloud has %q, want %q", got, left)
-			}
+			assert.Check(t, is.Equal(a.kinds(), left))
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"tombolo/lab/process"
 )
@@ -47,3 +48,33 @@ func ReadDaemon(path string) (Daemon, bool, error) {
 
 // Alive says that the daemon runs.
 func (d Daemon) Alive() bool { return d.Identity != "" && process.Identity(d.PID) == d.Identity }
+
+// SecretsVariable is the environment variable with the secrets provider of a lab's new stacks: a
+// key that the daemon serves, and keeps until the lab is removed. The passphrase, which the
+// environment has too, is of stacks from before, and of those that plain pulumi makes.
+const SecretsVariable = "TOMBOLO_LAB_SECRETS"
+
+// StepState is how far a step has got.
+type StepState string
+
+// The states of a step.
+const (
+	StepDoing  StepState = "doing"
+	StepDone   StepState = "done"
+	StepFailed StepState = "failed"
+	// StepNote is no work, but something to know.
+	StepNote StepState = "note"
+)
+
+// Step is the progress of the lab's start and end. A step is reported when it begins and
+// when it ends.
+type Step struct {
+	// Name of the step, such as "start the lab".
+	Name string
+	// State of the step.
+	State StepState
+	// Detail says more, such as what was recovered. It may be empty.
+	Detail string
+	// Elapsed since the step began; 0 when it begins.
+	Elapsed time.Duration
+}

@@ -50,9 +50,7 @@ func TestEmulation(t *testing.T) {
 					got++
 				}
 			}
-			if got != want {
-				t.Errorf("%s of %s: %d emulation flags, want %d", part, version, got, want)
-			}
+			assert.Check(t, got == want, "%s of %s: %d emulation flags, want %d", part, version, got, want)
 		}
 	}
 }
@@ -83,9 +81,7 @@ func TestNothingListensOnTheNetwork(t *testing.T) {
 		}
 	}
 	for _, arg := range slices.Concat(c.etcdArgs(), c.apiServerArgs(), c.controllerManagerArgs(), c.schedulerArgs(), c.kwokArgs()) {
-		if strings.Contains(arg, "0.0.0.0") {
-			t.Errorf("%s listens on every address", arg)
-		}
+		assert.Check(t, !strings.Contains(arg, "0.0.0.0"), "%s listens on every address", arg)
 	}
 }
 
@@ -100,9 +96,8 @@ func TestLightArgs(t *testing.T) {
 		TokenReviewURL: func(string) string { return "https://127.0.0.1:1" },
 	})
 	assert.NilError(t, m.shared.prepare(book))
-	if args := m.shared.args(); !slices.Contains(args, "--client-cert-auth=true") || slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "0.0.0.0") }) {
-		t.Errorf("etcd is open: %v", args)
-	}
+	args := m.shared.args()
+	assert.Check(t, slices.Contains(args, "--client-cert-auth=true") && !slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "0.0.0.0") }), "etcd is open: %v", args)
 	for _, name := range []string{"demo", "demo-2"} {
 		c, err := m.prepare(standin.ClusterSpec{Name: name, Version: "1.35", Issuer: "https://oidc.test/id/1"})
 		assert.NilError(t, err)
@@ -111,9 +106,7 @@ func TestLightArgs(t *testing.T) {
 			"--etcd-prefix=/clusters/" + name, "--etcd-servers=" + m.shared.endpoint(), "--etcd-cafile=" + m.shared.ca.CertFile("ca"),
 			"--enable-garbage-collector=false", "--client-ca-file=" + c.ca.CertFile("ca"),
 		} {
-			if !slices.Contains(args, want) {
-				t.Errorf("%s runs without %s: %v", name, want, args)
-			}
+			assert.Check(t, slices.Contains(args, want), "%s runs without %s: %v", name, want, args)
 		}
 	}
 }
@@ -130,12 +123,10 @@ func TestAdminKubeconfig(t *testing.T) {
 func TestStartRefusesBadNames(t *testing.T) {
 	m := New(Options{Dir: t.TempDir()})
 	for _, name := range []string{"", "../x", "a/b", "-a"} {
-		if _, err := m.Start(t.Context(), standin.ClusterSpec{Name: name}); err == nil || !strings.HasSuffix(err.Error(), "is no name for a cluster") {
-			t.Errorf("start of %q: %v", name, err)
-		}
-		if err := m.Stop(t.Context(), name); err == nil {
-			t.Errorf("stop of %q removed something", name)
-		}
+		_, err := m.Start(t.Context(), standin.ClusterSpec{Name: name})
+		assert.Check(t, err != nil && strings.HasSuffix(err.Error(), "is no name for a cluster"), "start of %q: %v", name, err)
+		err = m.Stop(t.Context(), name)
+		assert.Check(t, err != nil, "stop of %q removed something", name)
 	}
 }
 
@@ -159,13 +150,10 @@ func TestNode(t *testing.T) {
 
 func TestSetNodesOnAClusterThatIsGone(t *testing.T) {
 	m := New(Options{Dir: t.TempDir()})
-	if err := m.SetNodes(t.Context(), "demo", "a", nil); err != nil {
-		t.Errorf("no nodes: %v", err)
-	}
-	err := m.SetNodes(t.Context(), "demo", "a", []standin.Node{{Name: "n"}})
-	if err == nil || !strings.HasPrefix(err.Error(), "set the nodes of a in cluster demo: ") {
-		t.Errorf("a node: %v", err)
-	}
+	err := m.SetNodes(t.Context(), "demo", "a", nil)
+	assert.Check(t, err == nil, "no nodes: %v", err)
+	err = m.SetNodes(t.Context(), "demo", "a", []standin.Node{{Name: "n"}})
+	assert.Check(t, err != nil && strings.HasPrefix(err.Error(), "set the nodes of a in cluster demo: "), "a node: %v", err)
 }
 
 // TestTokenKey is the public half of the key that the API server signs with.
@@ -178,11 +166,8 @@ func TestTokenKey(t *testing.T) {
 	assert.NilError(t, err)
 	block, _ := pem.Decode(data)
 	private, err := x509.ParseECPrivateKey(block.Bytes)
-	if err != nil || !private.PublicKey.Equal(got) {
-		t.Errorf("another key: %v, %v", got, err)
-	}
+	assert.Check(t, err == nil && private.PublicKey.Equal(got), "another key: %v, %v", got, err)
 	const missing = "read the token key: the lab has no cluster other"
-	if _, err := m.TokenKey("other"); err == nil || err.Error() != missing {
-		t.Errorf("got %v, want %s", err, missing)
-	}
+	_, err = m.TokenKey("other")
+	assert.Check(t, err != nil && err.Error() == missing, "got %v, want %s", err, missing)
 }

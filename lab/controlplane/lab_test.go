@@ -62,9 +62,7 @@ func TestCluster(t *testing.T) {
 			t.Fatal(again.Endpoint, err)
 		}
 		v, err := client.Discovery().ServerVersion()
-		if err != nil || v.Minor != "36" || v.EmulationMinor != "36" {
-			t.Errorf("version %+v, %v", v, err)
-		}
+		assert.Check(t, err == nil && v.Minor == "36" && v.EmulationMinor == "36", "version %+v, %v", v, err)
 	})
 	t.Run("restart", func(t *testing.T) {
 		s.Close()
@@ -74,13 +72,11 @@ func TestCluster(t *testing.T) {
 		if back.Endpoint != info.Endpoint {
 			t.Errorf("endpoint %s after the restart, was %s", back.Endpoint, info.Endpoint)
 		}
-		if _, err := client.CoreV1().Nodes().Get(t.Context(), "ip-10-0-1-10", metav1.GetOptions{}); err != nil {
-			t.Errorf("the node is lost: %v", err)
-		}
+		_, err = client.CoreV1().Nodes().Get(t.Context(), "ip-10-0-1-10", metav1.GetOptions{})
+		assert.Check(t, err == nil, "the node is lost: %v", err)
 		assert.NilError(t, again.Stop(t.Context(), "demo"))
-		if _, err := os.Stat(filepath.Join(dir, "clusters", "demo")); !os.IsNotExist(err) {
-			t.Errorf("data is left after the stop: %v", err)
-		}
+		_, err = os.Stat(filepath.Join(dir, "clusters", "demo"))
+		assert.Check(t, os.IsNotExist(err), "data is left after the stop: %v", err)
 	})
 }
 
@@ -212,8 +208,7 @@ func testNamespace(t *testing.T, client kubernetes.Interface) {
 func eventually(t *testing.T, what string, condition func(context.Context) (bool, error)) {
 	t.Helper()
 	began := time.Now()
-	if err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 30*time.Second, true, condition); err != nil {
-		t.Fatalf("wait until %s: %v", what, err)
-	}
+	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 30*time.Second, true, condition)
+	assert.Assert(t, err == nil, "wait until %s: %v", what, err)
 	t.Logf("%s after %v", what, time.Since(began).Round(10*time.Millisecond))
 }

@@ -47,33 +47,28 @@ func TestLightClusters(t *testing.T) {
 	for _, p := range s.List() {
 		names = append(names, p.Name)
 	}
-	if got, want := strings.Join(names, " "), "etcd one-kube-apiserver one-two-kube-apiserver"; got != want {
-		t.Errorf("runs %s, want %s", got, want)
-	}
+	got, want := strings.Join(names, " "), "etcd one-kube-apiserver one-two-kube-apiserver"
+	assert.Check(t, got == want, "runs %s, want %s", got, want)
 	t.Run("nodes", func(t *testing.T) { lightNode(t, m, clients["one"]) })
 	t.Run("workloads", func(t *testing.T) { lightDeployment(t, clients["one"]) })
 	t.Run("apart", func(t *testing.T) {
-		if _, err := clients["one-two"].CoreV1().Namespaces().Get(t.Context(), "apps", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
-			t.Errorf("the other cluster has the namespace: %v", err)
-		}
+		_, err := clients["one-two"].CoreV1().Namespaces().Get(t.Context(), "apps", metav1.GetOptions{})
+		assert.Check(t, apierrors.IsNotFound(err), "the other cluster has the namespace: %v", err)
 	})
 	t.Run("deletions", func(t *testing.T) { lightDeletions(t, clients["one"]) })
 	t.Run("end", func(t *testing.T) {
 		assert.NilError(t, m.Stop(t.Context(), "one"))
-		if _, err := os.Stat(filepath.Join(dir, "clusters", "one")); !os.IsNotExist(err) {
-			t.Errorf("data is left after the stop: %v", err)
-		}
-		if _, err := clients["one-two"].CoreV1().Namespaces().Get(t.Context(), "kube-system", metav1.GetOptions{}); err != nil {
-			t.Errorf("the other cluster lost its data: %v", err)
-		}
+		_, err := os.Stat(filepath.Join(dir, "clusters", "one"))
+		assert.Check(t, os.IsNotExist(err), "data is left after the stop: %v", err)
+		_, err = clients["one-two"].CoreV1().Namespaces().Get(t.Context(), "kube-system", metav1.GetOptions{})
+		assert.Check(t, err == nil, "the other cluster lost its data: %v", err)
 		if _, err := m.Start(t.Context(), spec("one")); err != nil {
 			t.Fatal(err)
 		}
 		again, err := m.client("one")
 		assert.NilError(t, err)
-		if _, err := again.CoreV1().Nodes().Get(t.Context(), "ip-10-0-1-10", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
-			t.Errorf("a new cluster has the node of one of that name: %v", err)
-		}
+		_, err = again.CoreV1().Nodes().Get(t.Context(), "ip-10-0-1-10", metav1.GetOptions{})
+		assert.Check(t, apierrors.IsNotFound(err), "a new cluster has the node of one of that name: %v", err)
 	})
 }
 
@@ -125,9 +120,8 @@ func lightDeployment(t *testing.T, client kubernetes.Interface) {
 func lightDeletions(t *testing.T, client kubernetes.Interface) {
 	foreground := metav1.DeletePropagationForeground
 	assert.NilError(t, client.AppsV1().Deployments("apps").Delete(t.Context(), "web", metav1.DeleteOptions{PropagationPolicy: &foreground}))
-	if _, err := client.AppsV1().Deployments("apps").Get(t.Context(), "web", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
-		t.Errorf("the deployment waits for somebody: %v", err)
-	}
+	_, err := client.AppsV1().Deployments("apps").Get(t.Context(), "web", metav1.GetOptions{})
+	assert.Check(t, apierrors.IsNotFound(err), "the deployment waits for somebody: %v", err)
 	eventually(t, "its replicas are gone", func(ctx context.Context) (bool, error) {
 		_, err := client.AppsV1().ReplicaSets("apps").Get(ctx, "web-light", metav1.GetOptions{})
 		return apierrors.IsNotFound(err), nil
@@ -141,9 +135,8 @@ func lightDeletions(t *testing.T, client kubernetes.Interface) {
 		_, err := client.AppsV1().StatefulSets("apps").Get(ctx, "web", metav1.GetOptions{})
 		return apierrors.IsNotFound(err), nil
 	})
-	if _, err := client.CoreV1().Namespaces().Get(t.Context(), "apps", metav1.GetOptions{}); err != nil {
-		t.Errorf("the namespace went before its last object: %v", err)
-	}
+	_, err = client.CoreV1().Namespaces().Get(t.Context(), "apps", metav1.GetOptions{})
+	assert.Check(t, err == nil, "the namespace went before its last object: %v", err)
 	left, err := client.CoreV1().ConfigMaps("apps").Get(t.Context(), "kept", metav1.GetOptions{})
 	assert.NilError(t, err)
 	left.Finalizers = nil

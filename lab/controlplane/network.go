@@ -3,6 +3,7 @@ package controlplane
 import (
 	"context"
 	"fmt"
+	"strings"
 )
 
 // Cut makes a cluster's API silent, as a network does that loses everything:
@@ -46,3 +47,12 @@ func (m *Manager) Restart(ctx context.Context, cluster string) error {
 }
 
 func apiServer(cluster string) string { return cluster + "-kube-apiserver" }
+
+// privateDomain is of the names of private endpoints. No resolver knows it, by RFC 6761.
+const privateDomain = ".k8s.lab.test"
+
+// PrivateHost is the name of a cluster's private endpoint, which its API has a certificate for.
+func PrivateHost(cluster string) string { return strings.ToLower(cluster) + privateDomain }
+
+// ClusterOf is the cluster with the private endpoint of a name.
+func ClusterOf(host string) (string, bool) { return strings.CutSuffix(host, privateDomain) }

@@ -8,16 +8,24 @@ package entra
 
 import (
 	"crypto"
+	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/base64"
+	"encoding/pem"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+	"github.com/google/uuid"
+
+	"tombolo/internal/file"
 )
 
 // The hosts of Entra in Azure's public cloud. Source:
@@ -131,4 +139,79 @@ func issuerOfLogin(tenant string) string { return "https://" + LoginHost + "/" +
 func text(claims jwt.MapClaims, name string) string {
 	value, _ := claims[name].(string)
 	return value
+}
+
+// Error is a refusal of Entra's. Codes:
+// https://learn.microsoft.com/entra/identity-platform/reference-error-codes
+type Error struct {
+	// Status is the HTTP status, Name the one of OAuth such as invalid_client.
+	Status int
+	Name   string
+	// Code is the number after AADSTS.
+	Code    int
+	Message string
+}
+
+// Error says it as clients do.
+func (e *Error) Error() string { return fmt.Sprintf("%s: AADSTS%d: %s", e.Name, e.Code, e.Message) }
+
+// refuse answers with an error. Source of its form:
+// https://learn.microsoft.com/entra/identity-platform/v2-oauth2-client-creds-grant-flow#error-response-1
+func (e *Entra) refuse(w http.ResponseWriter, r *http.Request, why *Error) {
+	trace, correlation := uuid.NewString(), r.Header.Get("Client-Request-Id")
+	if correlation == "" {
+		correlation = uuid.NewString()
+	}
+	at := e.o.Now().UTC().Format("2006-01-02 15:04:05Z")
+	answer(w, why.Status, map[string]any{
+		"error":             why.Name,
+		"error_description": fmt.Sprintf("AADSTS%d: %s Trace ID: %s Correlation ID: %s Timestamp: %s", why.Code, why.Message, trace, correlation, at),
+		"error_codes":       []int{why.Code},
+		"timestamp":         at, "trace_id": trace, "correlation_id": correlation,
+		"error_uri": fmt.Sprintf("https://%s/error?code=%d", LoginHost, why.Code),
+	})
+}
+
+// badRequest is a refusal of a request that is wrong in itself.
+func badRequest(name string, code int, format string, args ...any) *Error {
+	return &Error{http.StatusBadRequest, name, code, fmt.Sprintf(format, args...)}
+}
+
+// badClient is a refusal of a client that does not prove who it is.
+func badClient(code int, format string, args ...any) *Error {
+	return &Error{http.StatusUnauthorized, "invalid_client", code, fmt.Sprintf(format, args...)}
+}
+
+// keyBits is the size of Entra's own keys.
+const keyBits = 2048
+
+// openKey reads the key in a PEM file, and makes it the first time.
+func openKey(path string) (*rsa.PrivateKey, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return makeKey(path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the key for tokens: %w", err)
+	}
+	key, err := jwt.ParseRSAPrivateKeyFromPEM(data)
+	if err != nil {
+		return nil, fmt.Errorf("read the key for tokens in %s: %w", path, err)
+	}
+	return key, nil
+}
+
+func makeKey(path string) (*rsa.PrivateKey, error) {
+	key, err := rsa.GenerateKey(rand.Reader, keyBits)
+	if err != nil {
+		return nil, fmt.Errorf("make the key for tokens: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("make the directory of the key for tokens: %w", err)
+	}
+	block := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
+	if err := file.Replace(path, block, 0o600); err != nil {
+		return nil, fmt.Errorf("keep the key for tokens: %w", err)
+	}
+	return key, nil
 }

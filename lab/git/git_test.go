@@ -32,9 +32,7 @@ func TestSeedFollowsTheTree(t *testing.T) {
 	files.Write(t, filepath.Join(tree, "apps", "a.yaml"), "a: 1\n")
 	files.Write(t, filepath.Join(tree, ".gitignore"), "*.yaml\n") // of the user's; the tree is taken whole
 	first := seed(t, r, tree)
-	if !first.Changed || first.Commit == "" {
-		t.Errorf("first seed: %+v", first)
-	}
+	assert.Check(t, first.Changed && first.Commit != "", "first seed: %+v", first)
 	if again := seed(t, r, tree); again.Changed || again.Commit != first.Commit {
 		t.Errorf("a second seed made %+v, was at %s", again, first.Commit)
 	}
@@ -42,12 +40,8 @@ func TestSeedFollowsTheTree(t *testing.T) {
 	files.Write(t, filepath.Join(tree, "apps", "b.yaml"), "b: 1\n")
 	second := seed(t, r, tree)
 	files, err := r.git(t.Context(), nil, "--git-dir="+r.dir, "ls-tree", "-r", "--name-only", Branch)
-	if err != nil || files != ".gitignore\napps/b.yaml" || !second.Changed {
-		t.Errorf("after an edit: %q, %v, %+v", files, err, second)
-	}
-	if parent := r.resolve(t.Context(), Branch+"^"); parent != first.Commit {
-		t.Errorf("the second commit is on %s, want %s", parent, first.Commit)
-	}
+	assert.Check(t, err == nil && files == ".gitignore\napps/b.yaml" && second.Changed, "after an edit: %q, %v, %+v", files, err, second)
+	assert.Check(t, is.Equal(r.resolve(t.Context(), Branch+"^"), first.Commit))
 }
 
 func TestSeedNeedsATree(t *testing.T) {
@@ -74,9 +68,8 @@ func TestHTTP(t *testing.T) {
 	}
 	must := func(args ...string) {
 		t.Helper()
-		if out, err := user(args...); err != nil {
-			t.Fatalf("git %v: %v\n%s", args, err, out)
-		}
+		out, err := user(args...)
+		assert.Assert(t, err == nil, "git %v: %v\n%s", args, err, out)
 	}
 	must("clone", "-q", address, clone)
 	if data, err := os.ReadFile(filepath.Join(clone, "a.yaml")); err != nil || string(data) != "a: 1\n" {
@@ -93,9 +86,7 @@ func TestHTTP(t *testing.T) {
 	pushed := r.resolve(t.Context(), Branch)
 	files.Write(t, filepath.Join(tree, "a.yaml"), "a: 2\n")
 	left := seed(t, r, tree)
-	if left.Changed || left.Commit != pushed || !strings.Contains(left.Note, "has commits of its own") {
-		t.Errorf("a changed tree after a push: %+v", left)
-	}
+	assert.Check(t, !left.Changed && left.Commit == pushed && strings.Contains(left.Note, "has commits of its own"), "a changed tree after a push: %+v", left)
 
 	for _, wrong := range []string{s.URL + "/platform.git", strings.Replace(address, "secret", "guess", 1)} {
 		if out, err := user("ls-remote", wrong); err == nil {

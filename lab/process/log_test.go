@@ -27,9 +27,8 @@ func TestLogExcerpt(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "etcd.log")
 			assert.NilError(t, os.WriteFile(file, []byte(test.log), 0o600))
-			if got, want := logExcerpt(file), strings.ReplaceAll(test.want, "LOG", file); got != want {
-				t.Errorf("got  %q\nwant %q", got, want)
-			}
+			got, want := logExcerpt(file), strings.ReplaceAll(test.want, "LOG", file)
+			assert.Check(t, got == want, "got  %q\nwant %q", got, want)
 		})
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 // TestMain lets the test binary play the child processes.
@@ -77,16 +78,13 @@ func TestStart(t *testing.T) {
 	if p.Err() != nil || Identity(p.PID()) == "" {
 		t.Errorf("a running process has error %v and identity %q", p.Err(), Identity(p.PID()))
 	}
-	if names, err := Recorded(filepath.Dir(s.PIDFile)); err != nil || len(names) != 1 {
-		t.Errorf("recorded %v, %v", names, err)
-	}
+	names, err := Recorded(filepath.Dir(s.PIDFile))
+	assert.Check(t, err == nil && len(names) == 1, "recorded %v, %v", names, err)
 	p.Stop()
-	if got, want := p.Err().Error(), "killed by signal 15 (terminated)"; got != want {
-		t.Errorf("ended by %q, want %q", got, want)
-	}
-	if _, err := os.Stat(s.PIDFile); !os.IsNotExist(err) {
-		t.Errorf("the pid file is left: %v", err)
-	}
+	got, want := p.Err().Error(), "killed by signal 15 (terminated)"
+	assert.Check(t, got == want, "ended by %q, want %q", got, want)
+	_, err = os.Stat(s.PIDFile)
+	assert.Check(t, os.IsNotExist(err), "the pid file is left: %v", err)
 	p.Stop() // a second time does nothing
 }
 
@@ -125,9 +123,7 @@ func TestStartFails(t *testing.T) {
 				t.Fatal("it started")
 			}
 			for _, want := range test.want {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("error %q does not say %q", err, want)
-				}
+				assert.Check(t, strings.Contains(err.Error(), want), "error %q does not say %q", err, want)
 			}
 		})
 	}
@@ -150,9 +146,8 @@ func TestStartEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := spec(t, "healthy")
 	s.Healthy = func(context.Context) error { cancel(); return errors.New("not yet") }
-	if _, err := Start(ctx, s); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want %v", err, context.Canceled)
-	}
+	_, err := Start(ctx, s)
+	assert.Check(t, errors.Is(err, context.Canceled), "error %v, want %v", err, context.Canceled)
 }
 
 func TestStopKillsTheStubborn(t *testing.T) {
@@ -161,9 +156,8 @@ func TestStopKillsTheStubborn(t *testing.T) {
 	p, err := Start(t.Context(), s)
 	assert.NilError(t, err)
 	p.Stop()
-	if got, want := p.Err().Error(), "killed by signal 9 (killed)"; got != want {
-		t.Errorf("ended by %q, want %q", got, want)
-	}
+	got, want := p.Err().Error(), "killed by signal 9 (killed)"
+	assert.Check(t, got == want, "ended by %q, want %q", got, want)
 }
 
 func TestLogOfTheRunBeforeIsKept(t *testing.T) {
@@ -175,9 +169,7 @@ func TestLogOfTheRunBeforeIsKept(t *testing.T) {
 		<-p.Done()
 	}
 	for _, file := range []string{s.LogFile(), s.LogFile() + ".1"} {
-		if got := Tail(file, 1); got != "cannot find the flux compensator" {
-			t.Errorf("%s ends with %q", filepath.Base(file), got)
-		}
+		assert.Check(t, is.Equal(Tail(file, 1), "cannot find the flux compensator"), "%v", filepath.Base(file))
 	}
 }
 
@@ -195,12 +187,9 @@ func TestReap(t *testing.T) {
 		assert.NilError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 	}
 	ended, err := Reap(dir)
-	if err != nil || len(ended) != 1 || ended[0] != "left" {
-		t.Errorf("ended %v, %v; want the one that was left", ended, err)
-	}
-	if entries, _ := os.ReadDir(dir); len(entries) != 0 {
-		t.Errorf("records are left: %v", entries)
-	}
+	assert.Check(t, err == nil && len(ended) == 1 && ended[0] == "left", "ended %v, %v; want the one that was left", ended, err)
+	entries, _ := os.ReadDir(dir)
+	assert.Check(t, len(entries) == 0, "records are left: %v", entries)
 	select {
 	case <-p.Done():
 	case <-time.After(5 * time.Second):

@@ -44,14 +44,11 @@ func TestSupervisorRestartsWhatDies(t *testing.T) {
 	p.Healthy, p.Restart = nil, true
 	assert.NilError(t, s.Start(t.Context(), p))
 	before := awaitStatus(t, s, "running", func(st Status) bool { return st.State == Running })
-	if err := s.Start(t.Context(), p); err != nil || s.List()[0].PID != before.PID {
-		t.Errorf("a second start replaced the process (%v)", err)
-	}
+	err := s.Start(t.Context(), p)
+	assert.Check(t, err == nil && s.List()[0].PID == before.PID, "a second start replaced the process (%v)", err)
 	assert.NilError(t, syscall.Kill(before.PID, syscall.SIGKILL))
 	after := awaitStatus(t, s, "running again", func(st Status) bool { return st.State == Running && st.PID != before.PID })
-	if after.Restarts != 1 || !strings.HasPrefix(after.Detail, "killed by signal 9 (killed)") {
-		t.Errorf("status after the restart: %+v", after)
-	}
+	assert.Check(t, after.Restarts == 1 && strings.HasPrefix(after.Detail, "killed by signal 9 (killed)"), "status after the restart: %+v", after)
 	s.Stop("healthy", "unknown")
 	if Identity(after.PID) != "" || len(s.List()) != 0 {
 		t.Errorf("pid %d still runs; %v", after.PID, s.List())
@@ -67,9 +64,8 @@ func TestStartCutsThePauseShort(t *testing.T) {
 	assert.NilError(t, syscall.Kill(s.List()[0].PID, syscall.SIGKILL))
 	awaitStatus(t, s, "restarting", func(st Status) bool { return st.State == Restarting })
 	assert.NilError(t, s.Start(t.Context(), p))
-	if st := s.List()[0]; st.State != Running || st.Restarts != 1 {
-		t.Errorf("status %+v", st)
-	}
+	st := s.List()[0]
+	assert.Check(t, st.State == Running && st.Restarts == 1, "status %+v", st)
 }
 
 func TestSupervisorGivesUp(t *testing.T) {
@@ -78,9 +74,8 @@ func TestSupervisorGivesUp(t *testing.T) {
 	p.Healthy, p.Restart = nil, true
 	assert.NilError(t, s.Start(t.Context(), p))
 	st := awaitStatus(t, s, "failed", func(st Status) bool { return st.State == Failed })
-	if want := "given up after 9 failures in a row: exited with code 3"; !strings.HasPrefix(st.Detail, want) {
-		t.Errorf("detail %q, want it to begin with %q", st.Detail, want)
-	}
+	want := "given up after 9 failures in a row: exited with code 3"
+	assert.Check(t, strings.HasPrefix(st.Detail, want), "detail %q, want it to begin with %q", st.Detail, want)
 }
 
 func TestSupervisorReportsAFirstStartThatFails(t *testing.T) {
@@ -88,13 +83,11 @@ func TestSupervisorReportsAFirstStartThatFails(t *testing.T) {
 	p := spec(t, "exit")
 	p.Restart = true
 	for range 2 { // each Start tries anew
-		if err := s.Start(t.Context(), p); err == nil || !strings.HasPrefix(err.Error(), "start exit: exited with code 3") {
-			t.Errorf("error %v", err)
-		}
+		err := s.Start(t.Context(), p)
+		assert.Check(t, err != nil && strings.HasPrefix(err.Error(), "start exit: exited with code 3"), "error %v", err)
 	}
-	if st := s.List()[0]; st.State != Failed {
-		t.Errorf("state %s", st.State)
-	}
+	st := s.List()[0]
+	assert.Check(t, st.State == Failed, "state %s", st.State)
 }
 
 func TestClosedSupervisorStartsNothing(t *testing.T) {
@@ -109,9 +102,8 @@ func TestPause(t *testing.T) {
 	p.Healthy = nil
 	assert.NilError(t, s.Start(t.Context(), p))
 	assert.Check(t, errors.Join(s.Pause("healthy"), s.Resume("healthy"), s.Pause("healthy")))
-	if pid := s.List()[0].PID; !stopped(pid) {
-		t.Errorf("process %d runs", pid)
-	}
+	pid := s.List()[0].PID
+	assert.Check(t, stopped(pid), "process %d runs", pid)
 	assert.Check(t, is.Error(s.Pause("unknown"), "send stopped (signal) to unknown: there is no such process"))
 	s.Stop("healthy") // ends what is paused, too
 	assert.Check(t, is.Error(s.Resume("healthy"), "send continued to healthy: there is no such process"))

@@ -109,6 +109,20 @@ func (c *Call) Imply(typ, id string, in, out Props) error {
 	})
 }
 
+// Check asks functions one after the other, up to the first that refuses. Functions
+// that there are not are left out.
+func (c *Call) Check(checks ...func(c *Call) error) error {
+	for _, check := range checks {
+		if check == nil {
+			continue
+		}
+		if err := check(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Refuse makes the error of a call that the cloud refuses. With args, the
 // message is a format for them.
 func (c *Call) Refuse(why Refusal, args ...any) error {

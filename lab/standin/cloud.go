@@ -11,8 +11,10 @@
 package standin
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"path/filepath"
 	"sync"
 	"time"
 )
@@ -67,9 +69,6 @@ type Cloud struct {
 	// Work counts operations that go on after their caller has gone.
 	Work    sync.WaitGroup
 	closing chan struct{}
-
-	// sessions are the configured providers, by connection.
-	sessions sync.Map
 }
 
 // Lock gives its caller the account for itself until unlock. Functions of types
@@ -140,4 +139,30 @@ func (c *Cloud) wait(ctx context.Context, d time.Duration) error {
 	case <-c.closing:
 		return ErrClosing
 	}
+}
+
+// Open loads the account that is kept in dir, or makes an empty one there.
+func Open(dir string, k *Catalogue, o Options) (*Cloud, error) {
+	if o.Clusters == nil {
+		return nil, errors.New("Options.Clusters is missing")
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	o.LeastWait = cmp.Or(o.LeastWait, 5*time.Second)
+	o.Faults = cmp.Or(o.Faults, &Faults{})
+	s, err := openStore(filepath.Join(dir, "resources"))
+	if err != nil {
+		return nil, err
+	}
+	secret, err := loadSecret(filepath.Join(dir, "token.key"))
+	if err != nil {
+		return nil, err
+	}
+	if err := k.prepare(); err != nil {
+		return nil, err
+	}
+	return &Cloud{
+		Options: o, catalogue: k, store: s, secret: secret, faults: o.Faults, closing: make(chan struct{}), changed: make(chan struct{}),
+	}, nil
 }

@@ -55,6 +55,9 @@ func (c *Cloud) beginCreate(s *session, typ *Type, in Props) (*Record, func(), e
 	if err := op.checkTagPolicy(); err != nil {
 		return nil, nil, err
 	}
+	if err := op.Check(typ.Put); err != nil {
+		return nil, nil, err
+	}
 	id, err := typ.Create(op)
 	if err != nil {
 		return nil, nil, err
@@ -110,10 +113,8 @@ func (c *Cloud) beginUpdate(s *session, typ *Type, id string, known, in Props) (
 		return nil, err
 	}
 	op.keepTags(known)
-	if typ.Update != nil {
-		if err := typ.Update(op); err != nil {
-			return nil, err
-		}
+	if err := op.Check(typ.Put, typ.Update); err != nil {
+		return nil, err
 	}
 	if typ.Settle != nil && r.Status != StatusCreating {
 		r.Status = statusUpdating
@@ -184,10 +185,8 @@ func (c *Cloud) beginRemove(s *session, typ *Type, id string) (*Call, error) {
 	if _, err := op.dependants(); err != nil {
 		return nil, err
 	}
-	if typ.Remove != nil {
-		if err := typ.Remove(op); err != nil {
-			return nil, err
-		}
+	if err := op.Check(typ.Remove); err != nil {
+		return nil, err
 	}
 	if typ.Teardown == nil {
 		return op, nil

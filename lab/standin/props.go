@@ -104,6 +104,13 @@ func (p Props) SetDefault(key string, value any) {
 	}
 }
 
+// SetDefaults sets the properties that are missing.
+func (p Props) SetDefaults(defaults Props) {
+	for key, value := range defaults {
+		p.SetDefault(key, value)
+	}
+}
+
 // keep takes over a property that others have.
 func (p Props) keep(key string, others Props) {
 	if value, has := others[key]; has {

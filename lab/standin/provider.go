@@ -27,7 +27,7 @@ func (p *provider) Attach(context.Context, *pulumirpc.PluginAttach) (*emptypb.Em
 
 // GetPluginInfo tells the provider's version.
 func (p *provider) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.PluginInfo, error) {
-	return &pulumirpc.PluginInfo{Version: p.cloud.catalogue.Version}, nil
+	return &pulumirpc.PluginInfo{Version: p.home.catalogue.Version}, nil
 }
 
 // GetSchema answers with an empty schema: programs have their SDKs.
@@ -37,7 +37,7 @@ func (p *provider) GetSchema(context.Context, *pulumirpc.GetSchemaRequest) (*pul
 
 // Cancel makes the calls of this connection's engine stop waiting.
 func (p *provider) Cancel(ctx context.Context, _ *emptypb.Empty) (*emptypb.Empty, error) {
-	if s, ok := p.cloud.sessions.Load(connection(ctx)); ok {
+	if s, ok := p.sessions.Load(connection(ctx)); ok {
 		s.(*session).cancel(ErrCancelled)
 	}
 	return &emptypb.Empty{}, nil
@@ -60,7 +60,7 @@ func (p *provider) Check(ctx context.Context, req *pulumirpc.CheckRequest) (*pul
 		return nil, err
 	}
 	if len(problems) == 0 {
-		problems = append(problems, p.cloud.catalogue.CheckTags(news)...)
+		problems = append(problems, s.cloud.catalogue.CheckTags(news)...)
 		if typ.Validate != nil {
 			problems = append(problems, typ.Validate(news)...)
 		}
@@ -149,12 +149,12 @@ func (p *provider) Create(ctx context.Context, req *pulumirpc.CreateRequest) (*p
 	ctx, cancel := s.scope(ctx)
 	defer cancel()
 	about := typ.request(OpCreate, in.Str(typ.Autoname.Property), s.Region)
-	r, err := meet(ctx, p.cloud, about, func() (*Record, error) { return p.cloud.create(ctx, s, typ, in) })
+	r, err := meet(ctx, s.cloud, about, func() (*Record, error) { return s.cloud.create(ctx, s, typ, in) })
 	if err == nil {
-		err = p.cloud.awaitSeen(about, r)
+		err = s.cloud.awaitSeen(about, r)
 	}
 	if err != nil {
-		return nil, p.cloud.wire(err)
+		return nil, s.cloud.wire(err)
 	}
 	out, err := Marshal(r.Outputs, "the outputs")
 	return &pulumirpc.CreateResponse{Id: r.ID, Properties: out}, err
@@ -206,11 +206,11 @@ func (p *provider) Update(ctx context.Context, req *pulumirpc.UpdateRequest) (*p
 	}
 	ctx, cancel := s.scope(ctx)
 	defer cancel()
-	r, err := meet(ctx, p.cloud, typ.request(OpUpdate, req.Id, s.Region), func() (*Record, error) {
-		return p.cloud.update(ctx, s, typ, req.Id, known, in)
+	r, err := meet(ctx, s.cloud, typ.request(OpUpdate, req.Id, s.Region), func() (*Record, error) {
+		return s.cloud.update(ctx, s, typ, req.Id, known, in)
 	})
 	if err != nil {
-		return nil, p.cloud.wire(err)
+		return nil, s.cloud.wire(err)
 	}
 	out, err := Marshal(r.Outputs, "the outputs")
 	return &pulumirpc.UpdateResponse{Properties: out}, err
@@ -275,11 +275,11 @@ func (p *provider) Read(ctx context.Context, req *pulumirpc.ReadRequest) (*pulum
 	ctx, cancel := s.scope(ctx)
 	defer cancel()
 	about := typ.request(OpRead, req.Id, s.Region)
-	r, err := meet(ctx, p.cloud, about, func() (*Record, error) { return p.cloud.read(typ, s, req.Id), nil })
+	r, err := meet(ctx, s.cloud, about, func() (*Record, error) { return s.cloud.read(typ, s, req.Id), nil })
 	if err != nil {
-		return nil, p.cloud.wire(err)
+		return nil, s.cloud.wire(err)
 	}
-	if _, hidden := p.cloud.faults.take(about, FaultNotFound); hidden || r == nil {
+	if _, hidden := s.cloud.faults.take(about, FaultNotFound); hidden || r == nil {
 		return &pulumirpc.ReadResponse{}, nil
 	}
 	in := typ.inputsOf(r)
@@ -306,14 +306,14 @@ func (p *provider) Delete(ctx context.Context, req *pulumirpc.DeleteRequest) (*e
 	}
 	ctx, cancel := s.scope(ctx)
 	defer cancel()
-	done, err := meet(ctx, p.cloud, typ.request(OpDelete, req.Id, s.Region), func() (*emptypb.Empty, error) {
-		if err := p.cloud.prepareRemove(typ, s.Region, req.Id, known); err != nil {
+	done, err := meet(ctx, s.cloud, typ.request(OpDelete, req.Id, s.Region), func() (*emptypb.Empty, error) {
+		if err := s.cloud.prepareRemove(typ, s.Region, req.Id, known); err != nil {
 			return nil, err
 		}
-		return &emptypb.Empty{}, p.cloud.remove(ctx, s, typ, req.Id)
+		return &emptypb.Empty{}, s.cloud.remove(ctx, s, typ, req.Id)
 	})
 	if err != nil {
-		return nil, p.cloud.wire(err)
+		return nil, s.cloud.wire(err)
 	}
 	return done, nil
 }
@@ -324,9 +324,9 @@ func (p *provider) Invoke(ctx context.Context, req *pulumirpc.InvokeRequest) (*p
 	if err != nil {
 		return nil, err
 	}
-	f := p.cloud.catalogue.Functions[req.Tok]
+	f := s.cloud.catalogue.Functions[req.Tok]
 	if f == nil {
-		return nil, rpcerror.Newf(codes.NotFound, "the %s stand-in does not know the function %s", p.cloud.catalogue.Cloud, req.Tok)
+		return nil, rpcerror.Newf(codes.NotFound, "the %s stand-in does not know the function %s", s.cloud.catalogue.Cloud, req.Tok)
 	}
 	args, err := Unmarshal(req.Args, "the arguments")
 	if err != nil {
@@ -337,9 +337,9 @@ func (p *provider) Invoke(ctx context.Context, req *pulumirpc.InvokeRequest) (*p
 	}
 	ctx, cancel := s.scope(ctx)
 	defer cancel()
-	result, err := meet(ctx, p.cloud, p.cloud.catalogue.Answers.Invocation(req.Tok, s.Region), func() (Props, error) { return p.cloud.invoke(s, f, args) })
+	result, err := meet(ctx, s.cloud, s.cloud.catalogue.Answers.Invocation(req.Tok, s.Region), func() (Props, error) { return s.cloud.invoke(s, f, args) })
 	if err != nil {
-		return nil, p.cloud.wire(fmt.Errorf("invoking %s: %w", req.Tok, err))
+		return nil, s.cloud.wire(fmt.Errorf("invoking %s: %w", req.Tok, err))
 	}
 	out, err := Marshal(result, "the result")
 	return &pulumirpc.InvokeResponse{Return: out}, err
@@ -352,9 +352,9 @@ func (p *provider) target(ctx context.Context, name string) (*session, *Type, er
 		return nil, nil, err
 	}
 	token := string(urn.URN(name).Type())
-	typ := p.cloud.catalogue.Types[token]
+	typ := s.cloud.catalogue.Types[token]
 	if typ == nil {
-		return nil, nil, rpcerror.Newf(codes.NotFound, "the %s stand-in does not know the resource type %s", p.cloud.catalogue.Cloud, token)
+		return nil, nil, rpcerror.Newf(codes.NotFound, "the %s stand-in does not know the resource type %s", s.cloud.catalogue.Cloud, token)
 	}
 	return s, typ, nil
 }
@@ -398,6 +398,4 @@ func leftBy(err error) *Record {
 
 // Provider serves the account as the cloud's Pulumi provider. Every connection
 // has a configuration of its own.
-func (c *Cloud) Provider() pulumirpc.ResourceProviderServer {
-	return &provider{cloud: c}
-}
+func (c *Cloud) Provider() pulumirpc.ResourceProviderServer { return Organisation(c) }

@@ -78,7 +78,7 @@ func Types() map[string]*standin.Type {
 var certificateName = regexp.MustCompile(`^(\*\.)?([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])$`)
 
 func validateCertificate(in standin.Props) []standin.Problem {
-	problems := append(standin.ExactlyOne(in, "domainName", "privateKey"), standin.OneOf(in, "validationMethod", "DNS", "EMAIL", "HTTP")...)
+	problems := standin.ExactlyOne(in, "domainName", "privateKey")
 	for _, key := range []string{"domainName", "subjectAlternativeNames"} {
 		for _, name := range in.At(key) {
 			if strings.HasSuffix(name, ".") {

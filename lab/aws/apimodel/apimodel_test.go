@@ -90,8 +90,7 @@ func TestARNs(t *testing.T) {
 		"arn:aws:kms:eu-central:111122223333:key/1":                  false,
 		"arn:aws:kms:eu-central-1:111122223333:":                     false,
 	} {
-		if problem := arnProblem(arn); (problem == "") != right {
-			t.Errorf("%s: %q", arn, problem)
-		}
+		problem := arnProblem(arn)
+		assert.Check(t, (problem == "") == right, "%s: %q", arn, problem)
 	}
 }

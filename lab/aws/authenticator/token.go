@@ -3,15 +3,21 @@
 package authenticator
 
 import (
+	"context"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	ekssdk "github.com/pulumi/pulumi-aws/sdk/v6/go/aws/eks"
 
 	"tombolo/lab/aws/eks"
@@ -50,17 +56,24 @@ func GetToken(c *standin.Cloud, by sigv4.Credentials, cluster string) (token str
 	if r := eks.ClusterNamed(c, cluster); r != nil {
 		region = r.Region
 	}
-	return newToken(c, by, region, cluster), c.Now().Add(tokenClaims).UTC(), nil
+	token, err = newToken(c, by, region, cluster)
+	return token, c.Now().Add(tokenClaims).UTC(), err
 }
 
 // newToken makes a token for a cluster of whoever has the credentials.
-func newToken(c *standin.Cloud, by sigv4.Credentials, region, cluster string) string {
+func newToken(c *standin.Cloud, by sigv4.Credentials, region, cluster string) (string, error) {
+	query := url.Values{"Action": {"GetCallerIdentity"}, "Version": {sts.Version}, "X-Amz-Expires": {strconv.Itoa(int(tokenPresigned.Seconds()))}}
 	r := &http.Request{
 		Method: http.MethodGet, Host: sts.Host(region), Header: http.Header{ClusterHeader: {cluster}},
-		URL: &url.URL{Scheme: "https", Host: sts.Host(region), Path: "/", RawQuery: "Action=GetCallerIdentity&Version=" + sts.Version},
+		URL: &url.URL{Scheme: "https", Host: sts.Host(region), Path: "/", RawQuery: query.Encode()},
 	}
-	sigv4.Presign(r, by, region, "sts", c.Now(), tokenPresigned)
-	return TokenPrefix + base64.RawURLEncoding.EncodeToString([]byte(r.URL.String()))
+	holder := aws.Credentials{AccessKeyID: by.AccessKeyID, SecretAccessKey: by.SecretAccessKey, SessionToken: by.SessionToken}
+	empty := sha256.Sum256(nil)
+	signed, _, err := v4.NewSigner().PresignHTTP(context.Background(), holder, r, hex.EncodeToString(empty[:]), "sts", region, c.Now())
+	if err != nil {
+		return "", fmt.Errorf("sign a token: %w", err)
+	}
+	return TokenPrefix + base64.RawURLEncoding.EncodeToString([]byte(signed)), nil
 }
 
 // Authenticate finds the user of a token in a cluster: its access entries
@@ -174,8 +187,8 @@ func Functions() map[string]*standin.Function {
 	return map[string]*standin.Function{
 		"aws:eks/getClusterAuth:getClusterAuth": {SDK: ekssdk.GetClusterAuth, Run: func(q *standin.Query) (standin.Props, error) {
 			name := q.Args.Str("name")
-			token := newToken(q.Cloud, sts.UserCredentials(q.Cloud), q.Region, name)
-			return standin.Props{"id": name, "name": name, "token": token}, nil
+			token, err := newToken(q.Cloud, sts.UserCredentials(q.Cloud), q.Region, name)
+			return standin.Props{"id": name, "name": name, "token": token}, err
 		}},
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/base64"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -31,6 +30,7 @@ func computeTypes() map[string]*standin.Type {
 				{Path: []string{"vpcSecurityGroupIds"}, To: SecurityGroupType, Missing: missingGroup(), Weak: true},
 			},
 			Validate: validateLaunchTemplate,
+			Put:      checkLaunchTemplate,
 			Create:   createLaunchTemplate,
 			Update:   updateLaunchTemplate,
 			Takes:    standin.Timing{Create: 2 * time.Second, Remove: time.Second},
@@ -38,10 +38,8 @@ func computeTypes() map[string]*standin.Type {
 	}
 }
 
-var launchTemplateName = regexp.MustCompile(`^[0-9A-Za-z()./_\-]{3,128}$`)
-
 func validateLaunchTemplate(in standin.Props) []standin.Problem {
-	problems := standin.Matching(in, "name", launchTemplateName, "expected length of name to be in the range (3 - 128), of letters, digits and ().-/_, got ")
+	var problems []standin.Problem
 	for i, mapping := range in.Objects("blockDeviceMappings") {
 		disk, at := mapping.Sub("ebs"), fmt.Sprintf("blockDeviceMappings[%d].ebs.", i)
 		if t := disk.Integer("throughput"); disk.Has("throughput") && (t < 125 || t > 1000) {
@@ -58,9 +56,6 @@ func createLaunchTemplate(c *standin.Call) (string, error) {
 	if c.Other("name", c.In().Str("name")) != nil {
 		return "", c.Refusef("InvalidLaunchTemplateName.AlreadyExistsException", "Launch template name already in use.")
 	}
-	if err := checkLaunchTemplate(c); err != nil {
-		return "", err
-	}
 	id, out := account.NewID("lt"), c.Out()
 	out["arn"] = account.ARN(c, "ec2", "launch-template/"+id)
 	out["latestVersion"], out["defaultVersion"] = 1, 1
@@ -71,9 +66,6 @@ func createLaunchTemplate(c *standin.Call) (string, error) {
 // updateLaunchTemplate makes a new version where one is due: versions do not
 // change.
 func updateLaunchTemplate(c *standin.Call) error {
-	if err := checkLaunchTemplate(c); err != nil {
-		return err
-	}
 	latest := c.Old.Outputs.Integer("latestVersion")
 	if c.Type.Renews(c.Old.Inputs, c.In()) {
 		latest++

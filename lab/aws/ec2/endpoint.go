@@ -66,8 +66,8 @@ func endpointTypes() map[string]*standin.Type {
 					Missing: standin.Refusal{Code: "InvalidSecurityGroupID.NotFound", Message: "The security group ID '%s' does not exist"},
 				},
 			},
+			Put:    checkEndpoint,
 			Create: createEndpoint,
-			Update: checkEndpoint,
 			// Interface endpoints take a minute or two, by users' reports.
 			Takes: standin.Timing{Create: 60 * time.Second, Remove: 30 * time.Second},
 		},
@@ -75,19 +75,14 @@ func endpointTypes() map[string]*standin.Type {
 }
 
 func createEndpoint(c *standin.Call) (string, error) {
-	if err := checkEndpoint(c); err != nil {
-		return "", err
-	}
 	id, out := account.NewID("vpce"), c.Out()
 	out["arn"] = account.ARN(c, "ec2", "vpc-endpoint/"+id)
 	out["ownerId"], out["state"], out["requesterManaged"] = c.Cloud.Account, "available", false
-	out.SetDefault("serviceRegion", c.Region)
-	out.SetDefault("ipAddressType", "ipv4")
-	out.SetDefault("privateDnsEnabled", false)
-	out.SetDefault("policy", `{"Statement":[{"Action":"*","Effect":"Allow","Principal":"*","Resource":"*"}],"Version":"2008-10-17"}`)
-	for _, key := range []string{"routeTableIds", "subnetIds", "securityGroupIds", "cidrBlocks", "dnsEntries", "subnetConfigurations"} {
-		out.SetDefault(key, []any{})
-	}
+	out.SetDefaults(standin.Props{
+		"serviceRegion": c.Region, "ipAddressType": "ipv4", "privateDnsEnabled": false,
+		"policy":        `{"Statement":[{"Action":"*","Effect":"Allow","Principal":"*","Resource":"*"}],"Version":"2008-10-17"}`,
+		"routeTableIds": []any{}, "subnetIds": []any{}, "securityGroupIds": []any{}, "cidrBlocks": []any{}, "dnsEntries": []any{}, "subnetConfigurations": []any{},
+	})
 	out["dnsOptions"] = map[string]any{"dnsRecordIpType": "ipv4"}
 	out["prefixListId"] = ""
 	if c.In().Str("vpcEndpointType") == "Gateway" {

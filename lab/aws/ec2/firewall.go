@@ -54,10 +54,8 @@ func firewallTypes() map[string]*standin.Type {
 			Defaults:   standin.Props{"self": false},
 			References: append(ruleOf(), ruleFrom("sourceSecurityGroupId")),
 			Validate:   validateGroupRule,
+			Put:        checkRule,
 			Create: func(c *standin.Call) (string, error) {
-				if err := checkRule(c); err != nil {
-					return "", err
-				}
 				c.Out()["securityGroupRuleId"] = account.NewID("sgr")
 				c.Out().SetDefault("sourceSecurityGroupId", "")
 				return fmt.Sprintf("sgrule-%d", account.Hashed(ruleKeys(c.Record)...)), nil
@@ -120,16 +118,13 @@ func vpcRule(constructor any, noun, direction string) *standin.Type {
 		Validate: func(in standin.Props) []standin.Problem {
 			return standin.ExactlyOne(in, "cidrIpv4", "cidrIpv6", "prefixListId", "referencedSecurityGroupId")
 		},
+		Put: checkRule,
 		Create: func(c *standin.Call) (string, error) {
-			if err := checkRule(c); err != nil {
-				return "", err
-			}
 			id := account.NewID("sgr")
 			c.Out()["securityGroupRuleId"], c.Out()["arn"] = id, account.ARN(c, "ec2", "security-group-rule/"+id)
 			return id, nil
 		},
-		Update: checkRule,
-		Takes:  standin.Timing{Create: time.Second, Remove: time.Second},
+		Takes: standin.Timing{Create: time.Second, Remove: time.Second},
 	}
 }
 
@@ -156,8 +151,7 @@ func createGroup(c *standin.Call) (string, error) {
 	}
 	id, out := account.NewID("sg"), c.Out()
 	out["arn"], out["ownerId"] = account.ARN(c, "ec2", "security-group/"+id), c.Cloud.Account
-	out.SetDefault("ingress", []any{})
-	out.SetDefault("egress", []any{})
+	out.SetDefaults(standin.Props{"ingress": []any{}, "egress": []any{}})
 	return id, nil
 }
 
@@ -171,8 +165,7 @@ func adoptGroup(c *standin.Call) (string, error) {
 	id, out := network.Outputs.Str("defaultSecurityGroupId"), c.Out()
 	out["name"], out["description"] = "default", "default VPC security group"
 	out["arn"], out["ownerId"] = account.ARN(c, "ec2", "security-group/"+id), c.Cloud.Account
-	out.SetDefault("ingress", []any{})
-	out.SetDefault("egress", []any{})
+	out.SetDefaults(standin.Props{"ingress": []any{}, "egress": []any{}})
 	return id, nil
 }
 
@@ -283,4 +276,35 @@ func ruleImportID(in standin.Props) string {
 func ruleText(key string) string {
 	p := strings.Split(key, "|")
 	return fmt.Sprintf("peer: %s, %s, from port: %s, to port: %s, ALLOW", p[2], strings.ToUpper(p[3]), p[4], p[5])
+}
+
+// Admits says whether a rule of a security group lets an address in at a port of TCP. Rules
+// for members of groups let no address in.
+func Admits(c *standin.Cloud, region, group string, from netip.Addr, port int) bool {
+	for _, r := range slices.Concat(c.Snapshot(GroupRuleType), c.Snapshot(IngressRuleType)) {
+		if r.Region == region && r.Inputs.Str("securityGroupId") == group && admits(r, from, port) {
+			return true
+		}
+	}
+	return false
+}
+
+func admits(r *standin.Record, from netip.Addr, port int) bool {
+	in := r.Inputs
+	if r.Type == GroupRuleType && in.Str("type") != "ingress" {
+		return false
+	}
+	switch strings.ToLower(in.Str("protocol") + in.Str("ipProtocol")) {
+	case "-1", "all":
+	case "tcp", "6":
+		if port < in.Integer("fromPort") || port > in.Integer("toPort") {
+			return false
+		}
+	default:
+		return false
+	}
+	return slices.ContainsFunc(append(in.List("cidrBlocks"), in.List("cidrIpv4")...), func(text string) bool {
+		block, err := netip.ParsePrefix(text)
+		return err == nil && block.Contains(from)
+	})
 }

@@ -35,17 +35,14 @@ func interfaceTypes() map[string]*standin.Type {
 					Code: "InvalidInstanceID.NotFound", Message: "The instance ID '%s' does not exist",
 				}},
 			},
+			Put:    checkInterfaceGroups,
 			Create: createInterface,
-			Update: checkInterfaceGroups,
 			Takes:  standin.Timing{Create: 2 * time.Second, Update: 2 * time.Second, Remove: 2 * time.Second},
 		},
 	}
 }
 
 func createInterface(c *standin.Call) (string, error) {
-	if err := checkInterfaceGroups(c); err != nil {
-		return "", err
-	}
 	subnet := c.Find(SubnetType, c.In().Str("subnetId"))
 	id, out := account.NewID("eni"), c.Out()
 	out["arn"], out["ownerId"] = account.ARN(c, "ec2", "network-interface/"+id), c.Cloud.Account
@@ -54,14 +51,10 @@ func createInterface(c *standin.Call) (string, error) {
 	out["privateDnsName"] = fmt.Sprintf("ip-%s.%s.compute.internal", Dashed(out.Str("privateIp")), c.Region)
 	sum := account.Hashed(id)
 	out["macAddress"] = fmt.Sprintf("06:00:%02x:%02x:%02x:%02x", byte(sum>>24), byte(sum>>16), byte(sum>>8), byte(sum))
-	out.SetDefault("interfaceType", "interface")
-	for _, key := range []string{"description", "outpostArn"} {
-		out.SetDefault(key, "")
-	}
-	for _, key := range []string{"attachments", "ipv6Addresses"} {
-		out.SetDefault(key, []any{})
-	}
-	out.SetDefault("securityGroups", standin.Values(c.Find(VPCType, subnet.Inputs.Str("vpcId")).Outputs.Str("defaultSecurityGroupId")))
+	out.SetDefaults(standin.Props{
+		"interfaceType": "interface", "description": "", "outpostArn": "", "attachments": []any{}, "ipv6Addresses": []any{},
+		"securityGroups": standin.Values(c.Find(VPCType, subnet.Inputs.Str("vpcId")).Outputs.Str("defaultSecurityGroupId")),
+	})
 	return id, nil
 }
 
@@ -148,6 +141,89 @@ func (n Neighbours) allInterfaces(c *standin.Call) []*standin.Record {
 	}
 	for _, held := range append(n.Interfaces, natInterfaces, instanceInterfaces, endpointInterfaces) {
 		all = append(all, held(c)...)
+	}
+	return all
+}
+
+// ImpliedInterface is a network interface that AWS makes and removes along with
+// something else.
+type ImpliedInterface struct {
+	ID, Kind, Description, Address string
+	Subnet                         *standin.Record
+	Groups                         any
+	// own: the user's, as those of instances; others are AWS's to manage.
+	own  bool
+	tags map[string]any
+}
+
+// Implied is the record of an interface of holder.
+func Implied(c *standin.Call, holder *standin.Record, i ImpliedInterface) *standin.Record {
+	if i.Address == "" {
+		i.Address = HostAddress(i.Subnet.Outputs.Str("cidrBlock"), i.ID)
+	}
+	if i.Groups == nil {
+		i.Groups = []any{}
+	}
+	if i.tags == nil {
+		i.tags = map[string]any{}
+	}
+	return &standin.Record{Type: InterfaceType, ID: i.ID, Region: holder.Region, Created: holder.Created, Outputs: standin.Props{
+		"arn":              account.ARN(c, "ec2", "network-interface/"+i.ID),
+		"availabilityZone": i.Subnet.Outputs["availabilityZone"],
+		"description":      i.Description,
+		"interfaceType":    i.Kind,
+		"ownerId":          c.Cloud.Account,
+		"privateIp":        i.Address,
+		"privateIps":       standin.Values(i.Address),
+		"securityGroups":   i.Groups,
+		"subnetId":         i.Subnet.ID,
+		"vpcId":            i.Subnet.Inputs["vpcId"],
+		"status":           "in-use",
+		"requesterManaged": !i.own,
+		"associations":     []any{}, "attachments": []any{}, "ipv6Addresses": []any{}, "tags": i.tags,
+	}}
+}
+
+// DerivedID is the id of an interface that has no record, always the same.
+func DerivedID(parts ...string) string {
+	return fmt.Sprintf("eni-0%08x%08x", account.Hashed(parts...), account.Hashed(append(parts, "2")...))
+}
+
+func natInterfaces(c *standin.Call) (all []*standin.Record) {
+	for nat := range c.Cloud.Each(NatType, c.Region) {
+		all = append(all, Implied(c, nat, ImpliedInterface{
+			ID: nat.Outputs.Str("networkInterfaceId"), Kind: "nat_gateway", Address: nat.Outputs.Str("privateIp"),
+			Description: "Interface for NAT Gateway " + nat.ID, Subnet: c.Find(SubnetType, nat.Inputs.Str("subnetId")),
+		}))
+	}
+	return all
+}
+
+// instanceInterfaces are those of instances that somebody runs. Nodes of
+// managed groups are not told of: EKS takes them away with their group.
+func instanceInterfaces(c *standin.Call) (all []*standin.Record) {
+	for instance := range c.Cloud.Each(InstanceType, c.Region) {
+		all = append(all, Implied(c, instance, ImpliedInterface{
+			ID: instance.Outputs.Str("primaryNetworkInterfaceId"), Kind: "interface", Address: instance.Outputs.Str("privateIp"), own: true,
+			Subnet: c.Find(SubnetType, instance.Inputs.Str("subnetId")), Groups: instance.Outputs["vpcSecurityGroupIds"],
+			tags: instance.Outputs.Clone().Sub("tags"),
+		}))
+	}
+	return all
+}
+
+func endpointInterfaces(c *standin.Call) (all []*standin.Record) {
+	for endpoint := range c.Cloud.Each(EndpointType, c.Region) {
+		ids := endpoint.Outputs.List("networkInterfaceIds")
+		for i, subnet := range endpoint.Inputs.List("subnetIds") {
+			if i >= len(ids) {
+				break // a subnet that was added later
+			}
+			all = append(all, Implied(c, endpoint, ImpliedInterface{
+				ID: ids[i], Kind: "vpc_endpoint", Description: "VPC Endpoint Interface " + endpoint.ID,
+				Subnet: c.Find(SubnetType, subnet), Groups: endpoint.Inputs["securityGroupIds"],
+			}))
+		}
 	}
 	return all
 }

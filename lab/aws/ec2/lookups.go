@@ -2,6 +2,8 @@ package ec2
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
 
@@ -22,16 +24,12 @@ func networkFunctions() map[string]*standin.Function {
 			}
 			return vpc, err
 		}},
-		"aws:ec2/getSubnet:getSubnet":   {SDK: ec2.LookupSubnet, Run: getSubnet},
-		"aws:ec2/getSubnets:getSubnets": {SDK: ec2.GetSubnets, Run: getSubnets},
-		"aws:ec2/getSecurityGroup:getSecurityGroup": {SDK: ec2.LookupSecurityGroup, Run: func(q *standin.Query) (standin.Props, error) {
-			return Found(q, SecurityGroupType, "EC2 Security Group", nil)
-		}},
+		"aws:ec2/getSubnet:getSubnet":                 {SDK: ec2.LookupSubnet, Run: getSubnet},
+		"aws:ec2/getSubnets:getSubnets":               {SDK: ec2.GetSubnets, Run: ListIDs(SubnetType, "ids")},
+		"aws:ec2/getSecurityGroup:getSecurityGroup":   {SDK: ec2.LookupSecurityGroup, Run: Lookup(SecurityGroupType, "EC2 Security Group")},
 		"aws:ec2/getSecurityGroups:getSecurityGroups": {SDK: ec2.GetSecurityGroups, Run: getSecurityGroups},
 		"aws:ec2/getInstanceType:getInstanceType":     {SDK: ec2.GetInstanceType, Run: getInstanceType},
-		"aws:ec2/getVpcs:getVpcs": {SDK: ec2.GetVpcs, Run: func(q *standin.Query) (standin.Props, error) {
-			return standin.Props{"id": q.Region, "ids": IDs(q, VPCType)}, nil
-		}},
+		"aws:ec2/getVpcs:getVpcs":                     {SDK: ec2.GetVpcs, Run: ListIDs(VPCType, "ids")},
 		"aws:ec2/getEips:getEips": {SDK: ec2.GetEips, Run: func(q *standin.Query) (standin.Props, error) {
 			addresses := []any{}
 			for r := range q.Cloud.Each(EIPType, q.Region) {
@@ -50,10 +48,6 @@ func getSubnet(q *standin.Query) (standin.Props, error) {
 		"ipv6CidrBlock": "", "ipv6CidrBlockAssociationId": "", "customerOwnedIpv4Pool": "", "outpostArn": "",
 		"enableLniAtDeviceIndex": 0, "mapCustomerOwnedIpOnLaunch": false,
 	})
-}
-
-func getSubnets(q *standin.Query) (standin.Props, error) {
-	return standin.Props{"id": q.Region, "ids": IDs(q, SubnetType)}, nil
 }
 
 // getSecurityGroups lists those that EC2 made by itself too.
@@ -79,4 +73,152 @@ func getInstanceType(q *standin.Query) (standin.Props, error) {
 		"id": name, "instanceType": name, "defaultVcpus": vcpus, "memorySize": memory,
 		"currentGeneration": true, "hypervisor": "nitro", "supportedArchitectures": []any{arch},
 	}, nil
+}
+
+// Matches reports whether a record has what a lookup asks for: an id, tags,
+// filters, and any other argument by its name.
+func Matches(q *standin.Query, r *standin.Record) bool {
+	for _, key := range standin.SortedKeys(q.Args) {
+		switch key {
+		case "id":
+			if q.Args.Str(key) != r.ID {
+				return false
+			}
+		case "tags":
+			if !r.HasTags(q.Args.Strs("tags")) {
+				return false
+			}
+		case "filters":
+		case "default", "defaultForAz":
+			if q.Args.Boolean(key) {
+				return false // the account has no default network
+			}
+		default:
+			if !standin.Equal(q.Args[key], r.Outputs[key]) {
+				return false
+			}
+		}
+	}
+	return !slices.ContainsFunc(q.Args.Objects("filters"), func(f standin.Props) bool { return !filterMatches(f, r) })
+}
+
+// filterNames of EC2 that are not the property's name with dashes.
+var filterNames = map[string]string{
+	"cidr": "cidrBlock", "cidr-block": "cidrBlock", "group-name": "name", "private-ip-address": "privateIp",
+}
+
+func filterMatches(f standin.Props, r *standin.Record) bool {
+	name, values := f.Str("name"), f.List("values")
+	if key, ok := strings.CutPrefix(name, "tag:"); ok {
+		return MatchesAny(values, r.Outputs.Strs("tags")[key])
+	}
+	if name == "tag-key" {
+		return slices.ContainsFunc(values, func(v string) bool { return r.Outputs.Sub("tags").Has(v) })
+	}
+	property := filterNames[name]
+	if property == "" {
+		property = camel(name)
+	}
+	if strings.HasSuffix(name, "-id") && property == shortType(r)+"Id" || name == "group-id" {
+		return MatchesAny(values, r.ID)
+	}
+	return MatchesAny(values, fmt.Sprint(r.Outputs[property]))
+}
+
+// shortType is a type's own name as a property is spelled, such as subnet.
+func shortType(r *standin.Record) string {
+	name := r.Type[strings.LastIndex(r.Type, ":")+1:]
+	return strings.ToLower(name[:1]) + name[1:]
+}
+
+func camel(dashed string) string {
+	parts := strings.Split(dashed, "-")
+	for i, p := range parts[1:] {
+		if p != "" {
+			parts[i+1] = strings.ToUpper(p[:1]) + p[1:]
+		}
+	}
+	return strings.Join(parts, "")
+}
+
+// MatchesAny compares with EC2's wildcard: an asterisk stands for any text.
+func MatchesAny(patterns []string, value string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return matchesPattern(p, value) })
+}
+
+func matchesPattern(pattern, value string) bool {
+	parts := strings.Split(pattern, "*")
+	if len(parts) == 1 {
+		return pattern == value
+	}
+	rest, ok := strings.CutPrefix(value, parts[0])
+	for _, part := range parts[1 : len(parts)-1] {
+		if ok {
+			_, rest, ok = strings.Cut(rest, part)
+		}
+	}
+	return ok && strings.HasSuffix(rest, parts[len(parts)-1])
+}
+
+// Found is the only match among a type's resources, with more properties over its
+// own.
+func Found(q *standin.Query, typ, noun string, more standin.Props) (standin.Props, error) {
+	var found []*standin.Record
+	for r := range q.Cloud.Each(typ, q.Region) {
+		if Matches(q, r) {
+			found = append(found, r)
+		}
+	}
+	r, err := Only(found, noun)
+	if err != nil {
+		return nil, err
+	}
+	return standin.Merged(standin.WithID(r), more), nil
+}
+
+// Lookup answers a function that finds the only match among a type's resources.
+func Lookup(typ, noun string) func(q *standin.Query) (standin.Props, error) {
+	return func(q *standin.Query) (standin.Props, error) { return Found(q, typ, noun, nil) }
+}
+
+// ListIDs answers a function that lists a type's resources, with their ids in an output.
+func ListIDs(typ, output string) func(q *standin.Query) (standin.Props, error) {
+	return func(q *standin.Query) (standin.Props, error) {
+		return standin.Props{"id": q.Region, output: IDs(q, typ)}, nil
+	}
+}
+
+// Only refuses to choose: a lookup of one thing has to find exactly one.
+func Only(found []*standin.Record, noun string) (*standin.Record, error) {
+	switch len(found) {
+	case 0:
+		return nil, fmt.Errorf("no matching %s found", noun)
+	case 1:
+		return found[0], nil
+	default:
+		return nil, fmt.Errorf("multiple %ss matched; use additional constraints to reduce matches to a single %s", noun, noun)
+	}
+}
+
+// Foreign is the first of the resources that a property of the call names that is
+// not in a VPC; "" when all are. The property is a path, such as
+// vpcConfig.subnetIds.
+func Foreign(c *standin.Call, typ, property, vpc string) string {
+	for _, id := range c.In().At(strings.Split(property, ".")...) {
+		if c.Find(typ, id).Inputs.Str("vpcId") != vpc {
+			return id
+		}
+	}
+	return ""
+}
+
+// IDs of a type's resources that a lookup asks for.
+func IDs(q *standin.Query, typ string) []any {
+	ids := []any{}
+	for r := range q.Cloud.Each(typ, q.Region) {
+		if Matches(q, r) {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
 }

@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ebs"
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
 
 	"tombolo/lab/aws/account"
+	"tombolo/lab/aws/kms"
 	"tombolo/lab/standin"
 )
 
@@ -69,10 +72,7 @@ func createInstance(c *standin.Call) (string, error) {
 	out.SetDefault("privateIp", address)
 	out["privateDns"] = fmt.Sprintf("ip-%s.%s.compute.internal", Dashed(out.Str("privateIp")), c.Region)
 	out["availabilityZone"] = subnet.Outputs["availabilityZone"]
-	out.SetDefault("tenancy", "default")
-	for _, key := range []string{"publicIp", "publicDns", "keyName", "outpostArn", "passwordData"} {
-		out.SetDefault(key, "")
-	}
+	out.SetDefaults(standin.Props{"tenancy": "default", "publicIp": "", "publicDns": "", "keyName": "", "outpostArn": "", "passwordData": ""})
 	if !in.Has("vpcSecurityGroupIds") {
 		out["vpcSecurityGroupIds"] = standin.Values(c.Find(VPCType, subnet.Inputs.Str("vpcId")).Outputs.Str("defaultSecurityGroupId"))
 	}
@@ -109,4 +109,140 @@ func getInstances(q *standin.Query) (standin.Props, error) {
 		}
 	}
 	return standin.Props{"id": q.Region, "ids": ids, "privateIps": addresses, "publicIps": []any{}, "ipv6Addresses": []any{}}, nil
+}
+
+// instanceFamilies of EC2 that EKS nodes commonly are, with memory per vCPU in
+// GiB. A "g" after the generation means Graviton. Source:
+// https://docs.aws.amazon.com/ec2/latest/instancetypes/
+var instanceFamilies = map[string]int{
+	"c5": 2, "c5a": 2, "c5d": 2, "c5n": 2, "c6a": 2, "c6g": 2, "c6gd": 2, "c6gn": 2, "c6i": 2, "c6id": 2, "c6in": 2,
+	"c7a": 2, "c7g": 2, "c7gd": 2, "c7gn": 2, "c7i": 2, "c7i-flex": 2, "c8g": 2, "c8gd": 2,
+	"g4dn": 4, "g5": 4, "g6": 4, "i3": 8, "i4i": 8, "i4g": 8,
+	"m5": 4, "m5a": 4, "m5ad": 4, "m5d": 4, "m5n": 4, "m6a": 4, "m6g": 4, "m6gd": 4, "m6i": 4, "m6id": 4, "m6in": 4,
+	"m7a": 4, "m7g": 4, "m7gd": 4, "m7i": 4, "m7i-flex": 4, "m8g": 4, "m8gd": 4, "p4d": 12, "p5": 10,
+	"r5": 8, "r5a": 8, "r5d": 8, "r5n": 8, "r6a": 8, "r6g": 8, "r6gd": 8, "r6i": 8, "r6id": 8, "r7a": 8, "r7g": 8, "r7i": 8, "r7iz": 8, "r8g": 8,
+	"t3": 4, "t3a": 4, "t4g": 4, "x2gd": 16,
+}
+
+// instanceSizes and their vCPUs.
+var instanceSizes = map[string]int{
+	"nano": 2, "micro": 2, "small": 2, "medium": 2, "large": 2, "xlarge": 4, "2xlarge": 8, "4xlarge": 16,
+	"8xlarge": 32, "9xlarge": 36, "12xlarge": 48, "16xlarge": 64, "18xlarge": 72, "24xlarge": 96, "32xlarge": 128, "48xlarge": 192, "metal": 96,
+}
+
+// KnownInstance reports whether there is an instance type of a name.
+func KnownInstance(typ string) bool {
+	family, size, _ := strings.Cut(typ, ".")
+	if instanceFamilies[family] == 0 || instanceSizes[size] == 0 {
+		return false
+	}
+	small := slices.Contains([]string{"nano", "micro", "small"}, size)
+	return strings.HasPrefix(family, "t") || !small && (size != "medium" || InstanceArch(typ) == "arm64" || strings.HasSuffix(family, "7a"))
+}
+
+// InstanceArch is the CPU architecture, as Kubernetes spells it.
+func InstanceArch(typ string) string {
+	family, _, _ := strings.Cut(typ, ".")
+	if i := strings.IndexAny(family, "0123456789"); i >= 0 && i+1 < len(family) && family[i+1] == 'g' {
+		return "arm64"
+	}
+	return "amd64"
+}
+
+// instanceCapacity is the number of vCPUs and the memory in MiB.
+func instanceCapacity(typ string) (vcpus, memory int) {
+	family, size, _ := strings.Cut(typ, ".")
+	vcpus = instanceSizes[size]
+	if strings.HasPrefix(family, "t") {
+		small := map[string]int{"nano": 512, "micro": 1024, "small": 2048, "medium": 4096}
+		if memory = small[size]; memory > 0 {
+			return vcpus, memory
+		}
+	}
+	if size == "medium" {
+		vcpus = 1
+	}
+	return vcpus, vcpus * instanceFamilies[family] * 1024
+}
+
+func diskTypes() map[string]*standin.Type {
+	return map[string]*standin.Type{
+		VolumeType: {
+			Constructor: ebs.NewVolume,
+			Noun:        "EBS Volume",
+			API:         standin.API{Service: "EC2", Create: "CreateVolume", Update: "ModifyVolume", Remove: "DeleteVolume"},
+			// internal/service/ec2/ebs_volume.go
+			ForceNew: []string{"availabilityZone", "encrypted", "kmsKeyId", "multiAttachEnabled", "outpostArn", "snapshotId"},
+			Defaults: standin.Props{"finalSnapshot": false},
+			References: []standin.Reference{{Path: []string{"snapshotId"}, To: SnapshotType, Weak: true, Missing: standin.Refusal{
+				Code: "InvalidSnapshot.NotFound", Message: "The snapshot '%s' does not exist.",
+			}}},
+			Create: createVolume,
+			Takes:  standin.Timing{Create: 5 * time.Second, Update: 10 * time.Second, Remove: 5 * time.Second},
+		},
+		SnapshotType: {
+			Constructor: ebs.NewSnapshot,
+			Noun:        "EBS Snapshot",
+			API:         standin.API{Service: "EC2", Create: "CreateSnapshot", Update: "ModifySnapshotTier", Remove: "DeleteSnapshot"},
+			// internal/service/ec2/ebs_snapshot.go
+			ForceNew: []string{"description", "outpostArn", "volumeId"},
+			// A snapshot outlives its volume.
+			References: []standin.Reference{{Path: []string{"volumeId"}, To: VolumeType, Weak: true, Missing: standin.Refusal{
+				Code: "InvalidVolume.NotFound", Message: "The volume '%s' does not exist.",
+			}}},
+			Create: createSnapshot,
+			Takes:  standin.Timing{Create: 30 * time.Second, Remove: time.Second},
+		},
+	}
+}
+
+func createVolume(c *standin.Call) (string, error) {
+	in, out := c.In(), c.Out()
+	zone := in.Str("availabilityZone")
+	if !slices.Contains(account.Zones(c.Region), zone) {
+		return "", c.Refusef("InvalidZone.NotFound", "The zone '%s' does not exist.", zone)
+	}
+	if !in.Has("size") && !in.Has("snapshotId") {
+		return "", c.Refusef("MissingParameter", "The request must contain the parameter size/snapshot")
+	}
+	if size := in.Integer("size"); in.Has("size") && (size < 1 || size > 65536) {
+		return "", c.Refusef("InvalidParameterValue", "Volume of %dGiB is outside of the allowed range of 1GiB to 65536GiB", size)
+	}
+	if key := in.Str("kmsKeyId"); key != "" {
+		if _, err := kms.UsableKey(c, key); err != nil {
+			return "", err
+		}
+	}
+	if snapshot := c.Find(SnapshotType, in.Str("snapshotId")); snapshot != nil {
+		out.SetDefault("size", snapshot.Outputs["volumeSize"])
+	}
+	id := account.NewID("vol")
+	out["arn"] = account.ARN(c, "ec2", "volume/"+id)
+	out["createTime"] = c.Record.Created.UTC().Format(time.RFC3339)
+	// The default type is EC2's, not the console's.
+	out.SetDefaults(standin.Props{"type": "gp2", "iops": 100, "throughput": 0, "encrypted": false, "multiAttachEnabled": false})
+	return id, nil
+}
+
+func createSnapshot(c *standin.Call) (string, error) {
+	id, out := account.NewID("snap"), c.Out()
+	out["arn"] = fmt.Sprintf("arn:%s:ec2:%s::snapshot/%s", account.Partition(c.Region), c.Region, id)
+	out["ownerId"] = c.Cloud.Account
+	volume := c.Find(VolumeType, c.In().Str("volumeId"))
+	out["volumeSize"], out["encrypted"] = volume.Outputs["size"], volume.Outputs["encrypted"]
+	out.SetDefaults(standin.Props{"description": "", "storageTier": "standard"})
+	return id, nil
+}
+
+func diskFunctions() map[string]*standin.Function {
+	return map[string]*standin.Function{
+		"aws:ebs/getEbsVolumes:getEbsVolumes": {SDK: ebs.GetEbsVolumes, Run: ListIDs(VolumeType, "ids")},
+		"aws:ebs/getVolume:getVolume": {SDK: ebs.LookupVolume, Run: func(q *standin.Query) (standin.Props, error) {
+			volume, err := Found(q, VolumeType, "EC2 EBS Volume", nil)
+			if err == nil {
+				volume["volumeId"], volume["volumeType"] = volume["id"], volume["type"]
+			}
+			return volume, err
+		}},
+	}
 }

@@ -1,8 +1,10 @@
 package ec2
 
 import (
+	"encoding/binary"
 	"fmt"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
@@ -61,8 +63,7 @@ func routingTypes() map[string]*standin.Type {
 			Create: func(c *standin.Call) (string, error) {
 				id := account.NewID("rtb")
 				c.Out()["arn"], c.Out()["ownerId"] = account.ARN(c, "ec2", "route-table/"+id), c.Cloud.Account
-				c.Out().SetDefault("routes", []any{})
-				c.Out().SetDefault("propagatingVgws", []any{})
+				c.Out().SetDefaults(standin.Props{"routes": []any{}, "propagatingVgws": []any{}})
 				return id, nil
 			},
 			Takes: standin.Timing{Create: time.Second, Remove: time.Second},
@@ -79,11 +80,8 @@ func routingTypes() map[string]*standin.Type {
 				{Path: []string{"natGatewayId"}, To: NatType, Missing: missingNat, Weak: true},
 			},
 			Validate: validateRoute,
+			Put:      routeInVpc,
 			Create:   createRoute,
-			Update: func(c *standin.Call) error {
-				c.Out()["state"] = "active"
-				return routeInVpc(c)
-			},
 			Identifies: func(r *standin.Record, id string) bool {
 				return id == r.Inputs.Str("routeTableId")+"_"+r.Inputs.Str("destinationCidrBlock")
 			},
@@ -129,12 +127,10 @@ func createAddress(c *standin.Call) (string, error) {
 	out["arn"] = account.ARN(c, "ec2", "elastic-ip/"+id)
 	out["networkBorderGroup"], out["publicIpv4Pool"] = c.Region, "amazon"
 	out["publicDns"] = fmt.Sprintf("ec2-%s.%s.compute.amazonaws.com", Dashed(ip), c.Region)
-	for _, key := range []string{
-		"associationId", "carrierIp", "customerOwnedIp", "instance", "ipamPoolId",
-		"networkInterface", "privateDns", "privateIp", "ptrRecord",
-	} {
-		out.SetDefault(key, "")
-	}
+	out.SetDefaults(standin.Props{
+		"associationId": "", "carrierIp": "", "customerOwnedIp": "", "instance": "", "ipamPoolId": "",
+		"networkInterface": "", "privateDns": "", "privateIp": "", "ptrRecord": "",
+	})
 	return id, nil
 }
 
@@ -157,9 +153,7 @@ func createNat(c *standin.Call) (string, error) {
 	id := account.NewID("nat")
 	out["networkInterfaceId"] = account.NewID("eni")
 	out.SetDefault("privateIp", HostAddress(subnet.Outputs.Str("cidrBlock"), id))
-	out.SetDefault("secondaryAllocationIds", []any{})
-	out.SetDefault("secondaryPrivateIpAddresses", []any{})
-	out.SetDefault("secondaryPrivateIpAddressCount", 0)
+	out.SetDefaults(standin.Props{"secondaryAllocationIds": []any{}, "secondaryPrivateIpAddresses": []any{}, "secondaryPrivateIpAddressCount": 0})
 	return id, nil
 }
 
@@ -194,11 +188,8 @@ func createRoute(c *standin.Call) (string, error) {
 			return "", c.Refusef("RouteAlreadyExists", "The route identified by %s already exists.", destination)
 		}
 	}
-	if err := routeInVpc(c); err != nil {
-		return "", err
-	}
 	out := c.Out()
-	out["origin"], out["state"] = "CreateRoute", "active"
+	out["origin"] = "CreateRoute"
 	out["instanceId"], out["instanceOwnerId"] = "", ""
 	out.SetDefault("networkInterfaceId", "")
 	return fmt.Sprintf("r-%s%d", table, account.Hashed(destination)), nil
@@ -208,6 +199,7 @@ func createRoute(c *standin.Call) (string, error) {
 func routeInVpc(c *standin.Call) error {
 	table := c.Find(RouteTableType, c.In().Str("routeTableId"))
 	vpc := table.Inputs.Str("vpcId")
+	c.Out()["state"] = "active"
 	if gateway := c.Find(GatewayType, c.In().Str("gatewayId")); gateway != nil && gateway.Inputs.Str("vpcId") != vpc {
 		return c.Refusef("InvalidParameterValue", "route table %s and network gateway %s belong to different networks", table.ID, gateway.ID)
 	}
@@ -231,3 +223,20 @@ func createTableLink(c *standin.Call) (string, error) {
 	}
 	return account.NewID("rtbassoc"), nil
 }
+
+// HostAddress picks an address in a block for something, always the same. EC2
+// keeps the first four addresses and the last one of a subnet for itself.
+func HostAddress(block string, parts ...string) string {
+	prefix, err := netip.ParsePrefix(block)
+	if err != nil || prefix.Bits() > 28 {
+		return ""
+	}
+	base := prefix.Masked().Addr().As4()
+	size := uint32(1) << (32 - prefix.Bits())
+	var out [4]byte
+	binary.BigEndian.PutUint32(out[:], binary.BigEndian.Uint32(base[:])+4+account.Hashed(parts...)%(size-5))
+	return netip.AddrFrom4(out).String()
+}
+
+// Dashed turns 10.0.0.1 into 10-0-0-1, as in DNS names.
+func Dashed(ip string) string { return strings.ReplaceAll(ip, ".", "-") }

@@ -1,6 +1,7 @@
 package ec2
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -9,6 +10,8 @@ import (
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
 
 	"tombolo/lab/aws/account"
+	"tombolo/lab/aws/iam"
+	"tombolo/lab/aws/logs"
 	"tombolo/lab/standin"
 )
 
@@ -59,8 +62,8 @@ func (n Neighbours) networkTypes() map[string]*standin.Type {
 			LimitExceeded: standin.Refusal{Code: "InternetGatewayLimitExceeded", Message: "The maximum number of internet gateways has been reached."},
 			API:           standin.API{Service: "EC2", Create: "CreateInternetGateway", Update: "AttachInternetGateway", Remove: "DetachInternetGateway"},
 			References:    []standin.Reference{toVpc()},
+			Put:           oneGatewayEach,
 			Create:        createGateway,
-			Update:        oneGatewayEach,
 			Remove:        n.removeGateway,
 			Takes:         standin.Timing{Create: time.Second, Remove: 10 * time.Second},
 		},
@@ -68,11 +71,7 @@ func (n Neighbours) networkTypes() map[string]*standin.Type {
 }
 
 func createVpc(c *standin.Call) (string, error) {
-	count := 0
-	for range c.Others() {
-		count++
-	}
-	if count >= VpcQuota {
+	if len(slices.Collect(c.Others())) >= VpcQuota {
 		return "", c.Refuse(c.Type.LimitExceeded)
 	}
 	block := c.In().Str("cidrBlock")
@@ -94,9 +93,7 @@ func createVpc(c *standin.Call) (string, error) {
 	out["cidrBlock"] = prefix.Masked().String() // EC2 does the same
 	out["defaultSecurityGroupId"], out["mainRouteTableId"], out["defaultRouteTableId"] = group, table, table
 	out["defaultNetworkAclId"], out["dhcpOptionsId"] = account.NewID("acl"), "dopt-0"+account.RandomHex(16)
-	out.SetDefault("enableDnsHostnames", false)
-	out.SetDefault("enableNetworkAddressUsageMetrics", false)
-	out.SetDefault("assignGeneratedIpv6CidrBlock", false)
+	out.SetDefaults(standin.Props{"enableDnsHostnames": false, "enableNetworkAddressUsageMetrics": false, "assignGeneratedIpv6CidrBlock": false})
 	err = c.Imply(SecurityGroupType, group, standin.Props{"vpcId": id}, standin.Props{
 		"name": "default", "description": "default VPC security group",
 		"arn": account.ARN(c, "ec2", "security-group/"+group), "ownerId": c.Cloud.Account,
@@ -133,12 +130,10 @@ func createSubnet(c *standin.Call) (string, error) {
 	out["ownerId"] = c.Cloud.Account
 	out["availabilityZone"], out["availabilityZoneId"] = zone, account.ZoneID(c.Region, zone)
 	out["privateDnsHostnameTypeOnLaunch"] = "ip-name"
-	for _, flag := range []string{
-		"assignIpv6AddressOnCreation", "enableDns64", "enableResourceNameDnsARecordOnLaunch",
-		"enableResourceNameDnsAaaaRecordOnLaunch", "ipv6Native", "mapPublicIpOnLaunch",
-	} {
-		out.SetDefault(flag, false)
-	}
+	out.SetDefaults(standin.Props{
+		"assignIpv6AddressOnCreation": false, "enableDns64": false, "enableResourceNameDnsARecordOnLaunch": false,
+		"enableResourceNameDnsAaaaRecordOnLaunch": false, "ipv6Native": false, "mapPublicIpOnLaunch": false,
+	})
 	return id, nil
 }
 
@@ -168,15 +163,8 @@ func checkSubnetBlock(c *standin.Call, vpc *standin.Record) error {
 }
 
 func createGateway(c *standin.Call) (string, error) {
-	count := 0
-	for range c.Others() {
-		count++
-	}
-	if count >= VpcQuota {
+	if len(slices.Collect(c.Others())) >= VpcQuota {
 		return "", c.Refuse(c.Type.LimitExceeded)
-	}
-	if err := oneGatewayEach(c); err != nil {
-		return "", err
 	}
 	id := account.NewID("igw")
 	c.Out()["arn"] = account.ARN(c, "ec2", "internet-gateway/"+id)
@@ -214,4 +202,81 @@ func publicNat(c *standin.Call, vpc string) bool {
 		}
 	}
 	return false
+}
+
+// FlowLogType is the type of flow logs, which EC2 sends to a log group or a bucket.
+const FlowLogType = "aws:ec2/flowLog:FlowLog"
+
+// deliverer assumes the role of a flow log.
+const deliverer = "vpc-flow-logs.amazonaws.com"
+
+func flowLogTypes() map[string]*standin.Type {
+	return map[string]*standin.Type{
+		FlowLogType: {
+			Constructor: ec2.NewFlowLog,
+			Noun:        "EC2 Flow Log",
+			API:         standin.API{Service: "EC2", Create: "CreateFlowLogs", Update: "CreateTags", Remove: "DeleteFlowLogs"},
+			// internal/service/ec2/vpc_flow_log.go: all but tags
+			ForceNew: []string{
+				"deliverCrossAccountRole", "destinationOptions", "eniId", "iamRoleArn", "logDestination", "logDestinationType", "logFormat",
+				"maxAggregationInterval", "subnetId", "trafficType", "transitGatewayAttachmentId", "transitGatewayId", "vpcId",
+			},
+			Defaults:   standin.Props{"logDestinationType": "cloud-watch-logs", "maxAggregationInterval": 600.0},
+			References: []standin.Reference{{Path: []string{"vpcId"}, To: VPCType, Weak: true, Missing: MissingVPC}},
+			Create:     createFlowLog,
+			Takes:      standin.Timing{Create: time.Second, Remove: time.Second},
+		},
+	}
+}
+
+// createFlowLog refuses what EC2 refuses, and a log group into which the role could write
+// nothing: EC2 makes such a flow log, and says "Access error" in its status. Sources:
+// https://docs.aws.amazon.com/vpc/latest/userguide/flow-logs-troubleshooting.html and
+// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateFlowLogs.html
+func createFlowLog(c *standin.Call) (string, error) {
+	in := c.In()
+	for other := range c.Cloud.Each(FlowLogType, c.Region) {
+		if other.Inputs.Str("vpcId") == in.Str("vpcId") && other.Inputs.Str("trafficType") == in.Str("trafficType") &&
+			other.Inputs.Str("logDestination") == in.Str("logDestination") {
+			return "", c.Refusef("FlowLogAlreadyExists", "Error. There is an existing Flow Log with the same configuration and log destination.")
+		}
+	}
+	var err error
+	if in.Str("logDestinationType") == "s3" {
+		err = checkFlowBucket(c)
+	} else {
+		err = checkFlowGroup(c)
+	}
+	if err != nil {
+		return "", err
+	}
+	id := account.NewID("fl")
+	c.Out()["arn"] = account.ARN(c, "ec2", "vpc-flow-log/"+id)
+	c.Out().SetDefault("logFormat", "${version} ${account-id} ${interface-id} ${srcaddr} ${dstaddr} ${srcport} ${dstport} ${protocol} ${packets} ${bytes} ${start} ${end} ${action} ${log-status}")
+	return id, nil
+}
+
+// checkFlowBucket does not look for the bucket: it may be another account's.
+func checkFlowBucket(c *standin.Call) error {
+	in := c.In()
+	if in.Str("iamRoleArn") != "" {
+		return c.Refusef("InvalidParameter", "DeliverLogsPermissionArn is not applicable for s3 delivery")
+	}
+	return nil
+}
+
+func checkFlowGroup(c *standin.Call) error {
+	in := c.In()
+	if in.Str("iamRoleArn") == "" {
+		return c.Refusef("InvalidParameter", "DeliverLogsPermissionArn can't be empty if LogDestinationType is cloud-watch-logs.")
+	}
+	role := iam.RoleOf(c.Cloud, in.Str("iamRoleArn"))
+	if role == nil || !iam.Trusts(role, deliverer, "sts:AssumeRole") {
+		return fmt.Errorf("flow log: Access error: %s does not exist, or %s cannot assume it", in.Str("iamRoleArn"), deliverer)
+	}
+	name := in.Str("logDestination")[strings.Index(in.Str("logDestination"), ":log-group:")+len(":log-group:"):]
+	if c.Find(logs.LogGroupType, strings.TrimSuffix(name, ":*")) == nil {
+		return fmt.Errorf("flow log: Access error: there is no log group %s, and the role makes none", name)
+	}
+	return nil
 }

@@ -69,8 +69,8 @@ func Types() map[string]*standin.Type {
 					Code: "SecurityGroupNotFound", Message: "The security group '%s' does not exist",
 				}},
 			},
+			Put:    checkMountGroups,
 			Create: createMountTarget,
-			Update: checkMountGroups,
 			Remove: func(c *standin.Call) error { return countMountTargets(c, -1) },
 			// Users report 80 to 90 seconds until a mount target is available.
 			Takes: standin.Timing{Create: 85 * time.Second, Update: time.Second, Remove: 10 * time.Second},
@@ -97,39 +97,18 @@ func Types() map[string]*standin.Type {
 			Documents:  []string{"policy"},
 			References: []standin.Reference{ofFileSystem(true)},
 			Validate:   func(in standin.Props) []standin.Problem { return iam.JSONPolicy(in, "policy") },
-			Create:     func(c *standin.Call) (string, error) { return c.In().Str("fileSystemId"), checkFileSystemPolicy(c) },
-			Update:     checkFileSystemPolicy,
+			Put:        checkFileSystemPolicy,
+			Create:     func(c *standin.Call) (string, error) { return c.In().Str("fileSystemId"), nil },
 			Takes:      standin.Timing{Create: time.Second, Update: time.Second, Remove: time.Second},
 		},
 	}
 }
 
-// Ages of files that are moved between storage classes. Source:
-// https://docs.aws.amazon.com/efs/latest/ug/API_LifecyclePolicy.html
-var transitionAges = []string{
-	"AFTER_1_DAY", "AFTER_7_DAYS", "AFTER_14_DAYS", "AFTER_30_DAYS", "AFTER_60_DAYS", "AFTER_90_DAYS",
-	"AFTER_180_DAYS", "AFTER_270_DAYS", "AFTER_365_DAYS",
-}
-
 func validateFileSystem(in standin.Props) []standin.Problem {
-	problems := slices.Concat(
-		standin.OneOf(in, "performanceMode", "generalPurpose", "maxIO"),
-		standin.OneOf(in, "throughputMode", "bursting", "provisioned", "elastic"),
-	)
-	if token := in.Str("creationToken"); len(token) > 64 {
-		problems = append(problems, standin.Problem{Path: "creationToken", Reason: "expected length of creationToken to be in the range (0 - 64)"})
-	}
 	if in.Has("kmsKeyId") && !in.Boolean("encrypted") && !standin.HasUnknown(in["encrypted"]) {
-		problems = append(problems, standin.Problem{Path: "kmsKeyId", Reason: "encrypted must be set to true when kms_key_id is specified"})
+		return []standin.Problem{{Path: "kmsKeyId", Reason: "encrypted must be set to true when kms_key_id is specified"}}
 	}
-	for _, rule := range in.Objects("lifecyclePolicies") {
-		problems = slices.Concat(problems,
-			standin.OneOf(rule, "transitionToIa", transitionAges...),
-			standin.OneOf(rule, "transitionToArchive", transitionAges...),
-			standin.OneOf(rule, "transitionToPrimaryStorageClass", "AFTER_1_ACCESS"),
-		)
-	}
-	return problems
+	return nil
 }
 
 // createFileSystem refuses a creation token that was used: EFS takes it for the
@@ -158,10 +137,9 @@ func createFileSystem(c *standin.Call) (string, error) {
 	if zone := c.In().Str("availabilityZoneName"); zone != "" {
 		out["availabilityZoneId"] = account.ZoneID(c.Region, zone)
 	}
-	out.SetDefault("availabilityZoneName", "")
-	out.SetDefault("encrypted", false)
-	out.SetDefault("performanceMode", "generalPurpose")
-	out.SetDefault("protection", map[string]any{"replicationOverwrite": "ENABLED"})
+	out.SetDefaults(standin.Props{
+		"availabilityZoneName": "", "encrypted": false, "performanceMode": "generalPurpose", "protection": map[string]any{"replicationOverwrite": "ENABLED"},
+	})
 	if out.Boolean("encrypted") {
 		out.SetDefault("kmsKeyId", account.ARN(c, "kms", "key/"+account.UUID()))
 	}
@@ -190,9 +168,6 @@ func describeFileSystem(c *standin.Call) error {
 func createMountTarget(c *standin.Call) (string, error) {
 	subnet := c.Find(ec2.SubnetType, c.In().Str("subnetId"))
 	if err := oneTargetEachZone(c, subnet); err != nil {
-		return "", err
-	}
-	if err := checkMountGroups(c); err != nil {
 		return "", err
 	}
 	id, out := account.NewID("fsmt"), c.Out()

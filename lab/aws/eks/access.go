@@ -65,8 +65,8 @@ func eksAccessTypes() map[string]*standin.Type {
 			// internal/service/eks/pod_identity_association.go
 			ForceNew:   []string{"clusterName", "namespace", "serviceAccount"},
 			References: []standin.Reference{toCluster(true)},
+			Put:        checkPodRole,
 			Create:     createPodIdentity,
-			Update:     checkPodRole,
 			Identifies: func(r *standin.Record, id string) bool { return id == r.Inputs.Str("clusterName")+","+r.ID },
 			Takes:      standin.Timing{Create: 2 * time.Second, Remove: time.Second},
 		},
@@ -143,11 +143,9 @@ func describeEntry(c *standin.Call, out standin.Props, cluster, principal string
 // describeIdentity says whom Kubernetes takes a principal for.
 func describeIdentity(out standin.Props, principal string) {
 	if groups, isNode := nodeEntries[out.Str("type")]; isNode {
-		out.SetDefault("userName", nodeUser)
-		out.SetDefault("kubernetesGroups", standin.Values(groups...))
+		out.SetDefaults(standin.Props{"userName": nodeUser, "kubernetesGroups": standin.Values(groups...)})
 	}
-	out.SetDefault("userName", defaultUser(principal))
-	out.SetDefault("kubernetesGroups", []any{})
+	out.SetDefaults(standin.Props{"userName": defaultUser(principal), "kubernetesGroups": []any{}})
 }
 
 // defaultUser is the Kubernetes user that EKS takes a principal for.
@@ -264,9 +262,6 @@ func createPodIdentity(c *standin.Call) (string, error) {
 		if r.Inputs.Str("clusterName") == cluster.ID && r.Inputs.Str("namespace") == in.Str("namespace") && r.Inputs.Str("serviceAccount") == in.Str("serviceAccount") {
 			return "", c.Refuse(standin.Refusal{Code: "ResourceInUseException", Status: 409, Message: "Association already exists: %s"}, r.ID)
 		}
-	}
-	if err := checkPodRole(c); err != nil {
-		return "", err
 	}
 	id := "a-" + account.RandomHex(17)
 	c.Out()["associationId"] = id

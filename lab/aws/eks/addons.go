@@ -121,20 +121,16 @@ func eksAddonTypes() map[string]*standin.Type {
 			// internal/service/eks/addon.go
 			ForceNew:   []string{"addonName", "clusterName"},
 			References: []standin.Reference{toCluster(true)},
-			Validate:   validateAddon,
-			Create:     createAddon,
-			Update:     updateAddon,
+			// The model has PRESERVE, too, which is for updates alone.
+			Validate: func(in standin.Props) []standin.Problem {
+				return standin.OneOf(in, "resolveConflictsOnCreate", "NONE", "OVERWRITE")
+			},
+			Create: createAddon,
+			Update: updateAddon,
 			// By users' reports: seconds to a minute, when it has nodes.
 			Takes: standin.Timing{Create: 40 * time.Second, Update: 30 * time.Second, Remove: 15 * time.Second},
 		},
 	}
-}
-
-func validateAddon(in standin.Props) []standin.Problem {
-	return slices.Concat(
-		standin.OneOf(in, "resolveConflictsOnCreate", "NONE", "OVERWRITE"),
-		standin.OneOf(in, "resolveConflictsOnUpdate", "NONE", "OVERWRITE", "PRESERVE"),
-	)
 }
 
 func createAddon(c *standin.Call) (string, error) {
@@ -154,8 +150,7 @@ func createAddon(c *standin.Call) (string, error) {
 	if addons[name].pods && !hasNodes(c, cluster.ID) {
 		return "", fmt.Errorf("creating EKS Add-On (%s): waiting for EKS Add-On (%s) create: timeout while waiting for state to become 'ACTIVE' (last state: 'DEGRADED', timeout: 20m0s): InsufficientNumberOfReplicas: The add-on is unhealthy because all deployments have all pods unscheduled no nodes available to schedule pods", id, id)
 	}
-	out.SetDefault("addonVersion", defaultVersion(name, cluster.Outputs.Str("version")))
-	out.SetDefault("configurationValues", "")
+	out.SetDefaults(standin.Props{"addonVersion": defaultVersion(name, cluster.Outputs.Str("version")), "configurationValues": ""})
 	out["arn"] = account.ARN(c, "eks", fmt.Sprintf("addon/%s/%s/%s", cluster.ID, name, account.UUID()))
 	out["createdAt"] = c.Record.Created.UTC().Format(time.RFC3339)
 	out["modifiedAt"] = out["createdAt"]
@@ -173,8 +168,7 @@ func hasNodes(c *standin.Call, cluster string) bool {
 
 func updateAddon(c *standin.Call) error {
 	c.Out()["modifiedAt"] = c.Cloud.Now().UTC().Format(time.RFC3339)
-	c.Out().SetDefault("addonVersion", c.Old.Outputs["addonVersion"])
-	c.Out().SetDefault("configurationValues", "")
+	c.Out().SetDefaults(standin.Props{"addonVersion": c.Old.Outputs["addonVersion"], "configurationValues": ""})
 	return checkAddon(c, c.Find(ClusterType, c.In().Str("clusterName")))
 }
 

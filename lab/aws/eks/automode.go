@@ -45,10 +45,7 @@ func checkAutoMode(c *standin.Call) error {
 	if c.Old == nil && in.Boolean("bootstrapSelfManagedAddons") {
 		return c.Refusef("InvalidParameterException", "When EKS Auto Mode is enabled, bootstrapSelfManagedAddons must be set to false.")
 	}
-	if err := checkAutoRole(c); err != nil {
-		return err
-	}
-	return checkAutoPools(c)
+	return c.Check(checkAutoRole, checkAutoPools)
 }
 
 // checkAutoRole holds the cluster's role to what Auto Mode needs.

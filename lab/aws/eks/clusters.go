@@ -90,13 +90,7 @@ func createCluster(c *standin.Call) (string, error) {
 			return "", fmt.Errorf("the lab runs one control plane of a name, and %s is in use in %s; choose another name", name, r.Region)
 		}
 	}
-	if err := chooseVersion(c); err != nil {
-		return "", err
-	}
-	if err := checkClusterRole(c); err != nil {
-		return "", err
-	}
-	if err := checkAutoMode(c); err != nil {
+	if err := c.Check(chooseVersion, checkClusterRole, checkAutoMode); err != nil {
 		return "", err
 	}
 	vpc, err := checkClusterNetwork(c)
@@ -217,15 +211,13 @@ func describeCluster(c *standin.Call, vpc, group string) error {
 	clusterVpcConfig(c, vpc, group)
 
 	access := in.Sub("accessConfig").Clone()
-	access.SetDefault("authenticationMode", "CONFIG_MAP")
-	access.SetDefault("bootstrapClusterCreatorAdminPermissions", true)
+	access.SetDefaults(standin.Props{"authenticationMode": "CONFIG_MAP", "bootstrapClusterCreatorAdminPermissions": true})
 	out["accessConfig"] = map[string]any(access)
 
 	network := in.Sub("kubernetesNetworkConfig").Clone()
 	block := c.Find(ec2.VPCType, vpc).Outputs.Str("cidrBlock")
 	network.SetDefault("serviceIpv4Cidr", map[bool]string{true: "172.20.0.0/16", false: "10.100.0.0/16"}[strings.HasPrefix(block, "10.")])
-	network.SetDefault("ipFamily", "ipv4")
-	network.SetDefault("elasticLoadBalancing", map[string]any{"enabled": false})
+	network.SetDefaults(standin.Props{"ipFamily": "ipv4", "elasticLoadBalancing": map[string]any{"enabled": false}})
 	if services := network.Str("serviceIpv4Cidr"); !takesServices(services) {
 		return c.Refusef("InvalidParameterException", "The service CIDR %s is not in 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16 and between /24 and /12", services)
 	} else if overlaps(services, block) {
@@ -258,9 +250,7 @@ func overlaps(a, b string) bool {
 
 func clusterVpcConfig(c *standin.Call, vpc, group string) {
 	config := c.In().Sub("vpcConfig").Clone()
-	config.SetDefault("endpointPrivateAccess", false)
-	config.SetDefault("endpointPublicAccess", true)
-	config.SetDefault("securityGroupIds", []any{})
+	config.SetDefaults(standin.Props{"endpointPrivateAccess": false, "endpointPublicAccess": true, "securityGroupIds": []any{}})
 	cidrs := []any{}
 	if config.Boolean("endpointPublicAccess") {
 		cidrs = append(cidrs, "0.0.0.0/0")
@@ -325,13 +315,8 @@ func startCluster(ctx context.Context, c *standin.Cloud, r *standin.Record) erro
 
 func updateCluster(c *standin.Call) error {
 	old := c.Old.Outputs
-	if err := checkUpgrade(c, old.Str("version"), c.Out().Str("version")); err != nil {
-		return err
-	}
-	if err := checkAutoMode(c); err != nil {
-		return err
-	}
-	if err := checkClusterKey(c); err != nil {
+	checkVersion := func(c *standin.Call) error { return checkUpgrade(c, old.Str("version"), c.Out().Str("version")) }
+	if err := c.Check(checkVersion, checkAutoMode, checkClusterKey); err != nil {
 		return err
 	}
 	before, after := old.Sub("accessConfig"), c.In().Sub("accessConfig").Clone()
@@ -358,8 +343,7 @@ func updateCluster(c *standin.Call) error {
 		network["elasticLoadBalancing"] = map[string]any(balancing)
 	}
 	c.Out()["kubernetesNetworkConfig"] = map[string]any(network)
-	c.Out().SetDefault("version", old["version"])
-	c.Out().SetDefault("upgradePolicy", old["upgradePolicy"])
+	c.Out().SetDefaults(standin.Props{"version": old["version"], "upgradePolicy": old["upgradePolicy"]})
 	return nil
 }
 

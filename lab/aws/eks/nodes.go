@@ -105,9 +105,9 @@ func createNodeGroup(c *standin.Call) (string, error) {
 	} else {
 		out["diskSize"] = 0 // EKS reports none: the template has it
 	}
-	out.SetDefault("updateConfig", map[string]any{"maxUnavailable": 1})
-	out.SetDefault("nodeRepairConfig", map[string]any{"enabled": false})
-	out.SetDefault("labels", map[string]any{})
+	out.SetDefaults(standin.Props{
+		"updateConfig": map[string]any{"maxUnavailable": 1}, "nodeRepairConfig": map[string]any{"enabled": false}, "labels": map[string]any{},
+	})
 	out["resources"] = []any{map[string]any{
 		"autoscalingGroups": []any{map[string]any{"name": "eks-" + name + "-" + account.UUID()}}, "remoteAccessSecurityGroupId": "",
 	}}
@@ -153,10 +153,7 @@ func checkNodes(c *standin.Call, cluster *standin.Record) error {
 	if id := ec2.Foreign(c, ec2.SubnetType, "subnetIds", vpc); id != "" {
 		return c.Refusef("InvalidParameterException", "Subnet %s is not in the VPC of the cluster, %s", id, vpc)
 	}
-	if err := checkInstances(c); err != nil {
-		return err
-	}
-	if err := checkImage(c, cluster); err != nil {
+	if err := c.Check(checkInstances, func(c *standin.Call) error { return checkImage(c, cluster) }); err != nil {
 		return err
 	}
 	version := in.Str("version")
@@ -245,10 +242,11 @@ func updateNodeGroup(c *standin.Call) error {
 	case want > high:
 		return c.Refusef("InvalidParameterException", "desiredSize can't be greater than maxSize")
 	}
-	if err := checkNodes(c, cluster); err != nil {
-		return err
-	}
-	if err := checkOlder(c, cluster); err != nil {
+	err := c.Check(
+		func(c *standin.Call) error { return checkNodes(c, cluster) },
+		func(c *standin.Call) error { return checkOlder(c, cluster) },
+	)
+	if err != nil {
 		return err
 	}
 	for _, key := range []string{"updateConfig", "labels", "instanceTypes", "amiType", "nodeRepairConfig", "diskSize", "version"} {

@@ -52,8 +52,8 @@ func Types() map[string]*standin.Type {
 				}},
 			},
 			Validate: validateLoadBalancer,
+			Put:      checkBalancerNetwork,
 			Create:   createLoadBalancer,
-			Update:   checkBalancerNetwork,
 			Remove:   removeLoadBalancer,
 			// Users of the AWS provider report two to three minutes for
 			// creation; deletion waits for the network interfaces.
@@ -87,9 +87,6 @@ func Types() map[string]*standin.Type {
 					Code: "TargetGroupNotFound", Message: "One or more target groups not found: %s",
 				}},
 			},
-			Validate: func(in standin.Props) []standin.Problem {
-				return standin.OneOf(in, "protocol", "HTTP", "HTTPS", "TCP", "TLS", "UDP", "TCP_UDP", "GENEVE")
-			},
 			Create: createListener,
 			Takes:  standin.Timing{Create: time.Second, Remove: time.Second},
 		},
@@ -105,7 +102,7 @@ func badELBName(in standin.Props) []standin.Problem {
 }
 
 func validateLoadBalancer(in standin.Props) []standin.Problem {
-	problems := append(badELBName(in), standin.OneOf(in, "loadBalancerType", "application", "network", "gateway")...)
+	problems := badELBName(in)
 	if strings.HasPrefix(in.Str("name"), "internal-") {
 		problems = append(problems, standin.Problem{Path: "name", Reason: `"name" cannot begin with "internal-"`})
 	}
@@ -118,19 +115,12 @@ func createLoadBalancer(c *standin.Call) (string, error) {
 	if c.Other("name", name) != nil {
 		return "", c.Refusef("DuplicateLoadBalancerName", "A load balancer with the same name '%s' exists, but with different settings", name)
 	}
-	if err := checkBalancerNetwork(c); err != nil {
-		return "", err
-	}
 	kind := map[string]string{"application": "app", "network": "net", "gateway": "gwy"}[in.Str("loadBalancerType")]
 	suffix := kind + "/" + name + "/" + account.RandomHex(16)
 	arn := account.ARN(c, "elasticloadbalancing", "loadbalancer/"+suffix)
 	out["arn"], out["arnSuffix"] = arn, suffix
 	out["dnsName"], out["zoneId"] = balancerHost(c, name, suffix), "Z"+strings.ToUpper(account.RandomHex(13))
-	out.SetDefault("internal", false)
-	out.SetDefault("ipAddressType", "ipv4")
-	for _, key := range []string{"securityGroups", "subnets", "subnetMappings"} {
-		out.SetDefault(key, []any{})
-	}
+	out.SetDefaults(standin.Props{"internal": false, "ipAddressType": "ipv4", "securityGroups": []any{}, "subnets": []any{}, "subnetMappings": []any{}})
 	return arn, nil
 }
 
@@ -190,13 +180,13 @@ func removeLoadBalancer(c *standin.Call) error {
 }
 
 func validateTargetGroup(in standin.Props) []standin.Problem {
-	problems := append(badELBName(in), standin.OneOf(in, "targetType", "instance", "ip", "lambda", "alb")...)
+	problems := badELBName(in)
 	for _, key := range []string{"port", "protocol", "vpcId"} {
 		if in.Str("targetType") != "lambda" && !in.Has(key) {
 			problems = append(problems, standin.Missing(key, key))
 		}
 	}
-	return append(problems, standin.OneOf(in, "protocol", "HTTP", "HTTPS", "TCP", "TLS", "UDP", "TCP_UDP", "GENEVE")...)
+	return problems
 }
 
 func createTargetGroup(c *standin.Call) (string, error) {
@@ -228,15 +218,9 @@ func createListener(c *standin.Call) (string, error) {
 // Functions look up load balancers and target groups.
 func Functions() map[string]*standin.Function {
 	return map[string]*standin.Function{
-		"aws:lb/getLbs:getLbs": {SDK: lb.GetLbs, Run: func(q *standin.Query) (standin.Props, error) {
-			return standin.Props{"id": q.Region, "arns": ec2.IDs(q, LoadBalancerType)}, nil
-		}},
-		"aws:lb/getLoadBalancer:getLoadBalancer": {SDK: lb.LookupLoadBalancer, Run: func(q *standin.Query) (standin.Props, error) {
-			return ec2.Found(q, LoadBalancerType, "ELBv2 Load Balancer", nil)
-		}},
-		"aws:lb/getTargetGroup:getTargetGroup": {SDK: lb.LookupTargetGroup, Run: func(q *standin.Query) (standin.Props, error) {
-			return ec2.Found(q, TargetGroupType, "ELBv2 Target Group", nil)
-		}},
+		"aws:lb/getLbs:getLbs":                   {SDK: lb.GetLbs, Run: ec2.ListIDs(LoadBalancerType, "arns")},
+		"aws:lb/getLoadBalancer:getLoadBalancer": {SDK: lb.LookupLoadBalancer, Run: ec2.Lookup(LoadBalancerType, "ELBv2 Load Balancer")},
+		"aws:lb/getTargetGroup:getTargetGroup":   {SDK: lb.LookupTargetGroup, Run: ec2.Lookup(TargetGroupType, "ELBv2 Target Group")},
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/cloudwatch"
 
 	"tombolo/lab/aws/account"
-	"tombolo/lab/aws/policy"
 	"tombolo/lab/aws/sqs"
 	"tombolo/lab/standin"
 )
@@ -47,8 +46,8 @@ func Types() map[string]*standin.Type {
 			Defaults:  standin.Props{"eventBusName": defaultBus, "forceDestroy": false},
 			InUse:     standin.Refusal{Code: "ValidationException", Message: "Rule can't be deleted since it has targets."},
 			Validate:  validateRule,
+			Put:       putRule,
 			Create:    createEventRule,
-			Update:    putRule,
 			Takes:     standin.Timing{Create: time.Second, Update: time.Second, Remove: time.Second},
 		},
 		EventTargetType: {
@@ -66,8 +65,8 @@ func Types() map[string]*standin.Type {
 				{Path: []string{"arn"}, To: sqs.QueueType, Weak: true},
 			},
 			Validate: validateTarget,
+			Put:      checkTarget,
 			Create:   createTarget,
-			Update:   checkTarget,
 			Identifies: func(r *standin.Record, id string) bool {
 				return id == r.Inputs.Str("rule")+"/"+r.Outputs.Str("targetId")
 			},
@@ -76,20 +75,13 @@ func Types() map[string]*standin.Type {
 	}
 }
 
-var (
-	ruleName = regexp.MustCompile(`^[0-9A-Za-z_.-]{1,64}$`)
-	schedule = regexp.MustCompile(`^(rate\((1 (minute|hour|day)|([2-9]|[1-9]\d+) (minutes|hours|days))\)|cron\(\S+( \S+){5}\))$`)
-)
+var schedule = regexp.MustCompile(`^(rate\((1 (minute|hour|day)|([2-9]|[1-9]\d+) (minutes|hours|days))\)|cron\(\S+( \S+){5}\))$`)
 
 func validateRule(in standin.Props) []standin.Problem {
 	var problems []standin.Problem
 	if !in.Has("eventPattern") && !in.Has("scheduleExpression") {
 		problems = append(problems, standin.Problem{Path: "eventPattern", Reason: "one of [eventPattern scheduleExpression] must be specified"})
 	}
-	problems = slices.Concat(problems,
-		standin.Matching(in, "name", ruleName, "invalid value for name (only alphanumeric characters, and ._- are allowed, up to 64): "),
-		standin.OneOf(in, "state", "DISABLED", "ENABLED", "ENABLED_WITH_ALL_CLOUDTRAIL_MANAGEMENT_EVENTS"),
-	)
 	if pattern := in.Str("eventPattern"); pattern != "" && !json.Valid([]byte(pattern)) {
 		problems = append(problems, standin.Problem{Path: "eventPattern", Reason: `"eventPattern" contains an invalid JSON`})
 	} else if len(pattern) > patternSize {
@@ -102,7 +94,7 @@ func validateRule(in standin.Props) []standin.Problem {
 func createEventRule(c *standin.Call) (string, error) {
 	name := c.In().Str("name")
 	c.Out()["arn"] = account.ARN(c, "events", "rule/"+name)
-	return name, putRule(c)
+	return name, nil
 }
 
 func putRule(c *standin.Call) error {
@@ -200,13 +192,7 @@ func badMatch(name string, match any) string {
 	return ""
 }
 
-var targetName = regexp.MustCompile(`^[.\-_A-Za-z0-9]{1,64}$`)
-
 func validateTarget(in standin.Props) []standin.Problem {
-	problems := standin.Matching(in, "targetId", targetName, "invalid value for targetId (only alphanumeric characters, and ._- are allowed, up to 64): ")
-	if arn := in.Str("arn"); in.Has("arn") && !standin.HasUnknown(in["arn"]) && !policy.ARNShape.MatchString(arn) {
-		problems = append(problems, standin.Problem{Path: "arn", Reason: fmt.Sprintf("%q (%s) is an invalid ARN: arn: invalid prefix", "arn", arn)})
-	}
 	given := 0
 	for _, key := range []string{"input", "inputPath", "inputTransformer"} {
 		if in.Has(key) {
@@ -214,9 +200,9 @@ func validateTarget(in standin.Props) []standin.Problem {
 		}
 	}
 	if given > 1 {
-		problems = append(problems, standin.Problem{Path: "input", Reason: `Conflicting configuration arguments. "input": conflicts with inputPath and inputTransformer`})
+		return []standin.Problem{{Path: "input", Reason: `Conflicting configuration arguments. "input": conflicts with inputPath and inputTransformer`}}
 	}
-	return problems
+	return nil
 }
 
 // createTarget puts a target: one that exists under the id is changed.
@@ -233,7 +219,7 @@ func createTarget(c *standin.Call) (string, error) {
 	if others >= targetQuota {
 		return "", c.Refusef("LimitExceededException", "The requested resource exceeds the maximum number allowed.")
 	}
-	return id, checkTarget(c)
+	return id, nil
 }
 
 // checkTarget is stricter than EventBridge in one thing: it refuses a queue of

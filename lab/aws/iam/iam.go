@@ -2,9 +2,7 @@
 package iam
 
 import (
-	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +12,15 @@ import (
 	"tombolo/lab/aws/account"
 	"tombolo/lab/aws/policy"
 	"tombolo/lab/standin"
+)
+
+// The types of IAM.
+const (
+	RoleType            = "aws:iam/role:Role"
+	RolePolicyType      = "aws:iam/rolePolicy:RolePolicy"
+	PolicyType          = "aws:iam/policy:Policy"
+	AttachmentType      = "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
+	InstanceProfileType = "aws:iam/instanceProfile:InstanceProfile"
 )
 
 // managedPolicies are policies of AWS's own that clusters and their addons use.
@@ -78,7 +85,6 @@ func Types() map[string]*standin.Type {
 			Autoname:   standin.Autoname{Property: "name", Max: 128},
 			Defaults:   standin.Props{"path": "/"},
 			References: []standin.Reference{toRole("Cannot delete entity, must remove roles from instance profile first.")},
-			Validate:   func(in standin.Props) []standin.Problem { return iamName(in, 128) },
 			Create: func(c *standin.Call) (string, error) {
 				name := c.In().Str("name")
 				if err := nameTaken(c, "Instance Profile %s already exists."); err != nil {
@@ -105,30 +111,16 @@ func iamRole() *standin.Type {
 		Autoname:  standin.Autoname{Property: "name", Max: 64},
 		Defaults:  standin.Props{"path": "/", "maxSessionDuration": 3600.0, "forceDetachPolicies": false},
 		InUse:     standin.Refusal{Code: "DeleteConflict", Status: 409, Message: "Cannot delete entity, must detach all policies first."},
-		Validate: func(in standin.Props) []standin.Problem {
-			problems := append(iamName(in, 64), JSONPolicy(in, "assumeRolePolicy")...)
-			problems = append(problems, standin.InRange(in, "maxSessionDuration", 3600, 43200)...)
-			if len(in.Str("description")) > 1000 {
-				problems = append(problems, standin.Problem{Path: "description", Reason: "expected length of description to be in the range (0 - 1000)"})
-			}
-			return problems
-		},
+		Validate:  func(in standin.Props) []standin.Problem { return JSONPolicy(in, "assumeRolePolicy") },
+		Put:       func(c *standin.Call) error { return c.Check(checkBoundary, checkTrust) },
 		Create: func(c *standin.Call) (string, error) {
-			if err := checkBoundary(c); err != nil {
-				return "", err
-			}
 			if err := nameTaken(c, "Role with name %s already exists."); err != nil {
 				return "", err
 			}
-			if err := checkTrust(c); err != nil {
-				return "", err
-			}
 			identity(c, "role", "AROA")
-			c.Out().SetDefault("inlinePolicies", []any{})
-			c.Out().SetDefault("managedPolicyArns", []any{})
+			c.Out().SetDefaults(standin.Props{"inlinePolicies": []any{}, "managedPolicyArns": []any{}})
 			return c.In().Str("name"), nil
 		},
-		Update: func(c *standin.Call) error { return cmp.Or(checkBoundary(c), checkTrust(c)) },
 		Remove: orphanTrust,
 		// IAM is eventually consistent; the provider waits for it.
 		Takes: standin.Timing{Create: time.Second, Remove: time.Second},
@@ -154,12 +146,10 @@ func iamRolePolicy() *standin.Type {
 		Documents:  []string{"policy"},
 		Autoname:   standin.Autoname{Property: "name", Max: 128},
 		References: []standin.Reference{toRole("Cannot delete entity, must delete policies first.")},
-		Validate:   func(in standin.Props) []standin.Problem { return append(iamName(in, 128), JSONPolicy(in, "policy")...) },
-		Create: func(c *standin.Call) (string, error) {
-			return c.In().Str("role") + ":" + c.In().Str("name"), checkInline(c)
-		},
-		Update: checkInline,
-		Takes:  standin.Timing{Create: time.Second, Remove: time.Second},
+		Validate:   func(in standin.Props) []standin.Problem { return JSONPolicy(in, "policy") },
+		Put:        checkInline,
+		Create:     func(c *standin.Call) (string, error) { return c.In().Str("role") + ":" + c.In().Str("name"), nil },
+		Takes:      standin.Timing{Create: time.Second, Remove: time.Second},
 	}
 }
 
@@ -193,7 +183,8 @@ func iamPolicy() *standin.Type {
 		Documents: []string{"policy"},
 		Autoname:  standin.Autoname{Property: "name", Max: 128},
 		Defaults:  standin.Props{"path": "/"},
-		Validate:  func(in standin.Props) []standin.Problem { return append(iamName(in, 128), JSONPolicy(in, "policy")...) },
+		Validate:  func(in standin.Props) []standin.Problem { return JSONPolicy(in, "policy") },
+		Put:       check,
 		Create: func(c *standin.Call) (string, error) {
 			if err := nameTaken(c, "A policy called %s already exists. Duplicate names are not allowed."); err != nil {
 				return "", err
@@ -202,9 +193,8 @@ func iamPolicy() *standin.Type {
 			c.Out()["policyId"], c.Out()["attachmentCount"] = account.UniqueID("ANPA"), 0
 			delete(c.Out(), "createDate")
 			delete(c.Out(), "uniqueId")
-			return c.Out().Str("arn"), check(c)
+			return c.Out().Str("arn"), nil
 		},
-		Update: check,
 		Remove: func(c *standin.Call) error {
 			for r := range c.Cloud.Each(AttachmentType, standin.Global) {
 				if r.Inputs.Str("policyArn") == c.Record.ID {
@@ -271,21 +261,6 @@ func nameTaken(c *standin.Call, message string) error {
 		if strings.EqualFold(r.Outputs.Str("name"), name) {
 			return c.Refuse(standin.Refusal{Code: "EntityAlreadyExists", Status: 409, Message: message}, name)
 		}
-	}
-	return nil
-}
-
-var iamNames = regexp.MustCompile(`^[\w+=,.@-]*$`)
-
-func iamName(in standin.Props, limit int) []standin.Problem {
-	name := in.Str("name")
-	switch {
-	case !in.Has("name") || standin.HasUnknown(in["name"]):
-		return nil
-	case len(name) < 1 || len(name) > limit:
-		return []standin.Problem{{Path: "name", Reason: fmt.Sprintf("expected length of name to be in the range (1 - %d), got %s", limit, name)}}
-	case !iamNames.MatchString(name):
-		return []standin.Problem{{Path: "name", Reason: `invalid value for name (must match [\w+=,.@-])`}}
 	}
 	return nil
 }

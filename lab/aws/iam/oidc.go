@@ -15,6 +15,7 @@ import (
 // OIDCProviderType is the type of IAM OIDC providers.
 const OIDCProviderType = "aws:iam/openIdConnectProvider:OpenIdConnectProvider"
 
+// thumbprint of a certificate. The model has its length alone.
 var thumbprint = regexp.MustCompile(`^[0-9a-fA-F]{40}$`)
 
 func iamOIDCProvider() *standin.Type {
@@ -32,23 +33,16 @@ func iamOIDCProvider() *standin.Type {
 }
 
 func validateOIDCProvider(in standin.Props) []standin.Problem {
-	var problems []standin.Problem
-	if raw := in.Str("url"); raw != "" {
-		if u, err := url.Parse(raw); err != nil || u.Scheme != "https" || u.Host == "" || len(raw) > 255 {
-			problems = append(problems, standin.Problem{Path: "url", Reason: "expected \"url\" to have a url with schema of: \"https\", got " + raw})
-		}
+	raw, known := in["url"].(string)
+	if u, err := url.Parse(raw); known && (err != nil || u.Scheme != "https" || u.Host == "") {
+		return []standin.Problem{{Path: "url", Reason: "expected \"url\" to have a url with schema of: \"https\", got " + raw}}
 	}
 	for _, t := range in.List("thumbprintLists") {
 		if !thumbprint.MatchString(t) {
-			problems = append(problems, standin.Problem{Path: "thumbprintLists", Reason: "expected length of thumbprintLists to be in the range (40 - 40), got " + t})
+			return []standin.Problem{{Path: "thumbprintLists", Reason: "expected length of thumbprintLists to be in the range (40 - 40), got " + t}}
 		}
 	}
-	for _, id := range in.List("clientIdLists") {
-		if len(id) < 1 || len(id) > 255 {
-			problems = append(problems, standin.Problem{Path: "clientIdLists", Reason: "expected length of clientIdLists to be in the range (1 - 255)"})
-		}
-	}
-	return problems
+	return nil
 }
 
 // createOIDCProvider makes up a thumbprint where none is given, as IAM does.

@@ -7,13 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 
 	"tombolo/lab/aws/account"
 	"tombolo/lab/aws/sts"
-	"tombolo/lab/standin"
 )
 
 // largest request that is read, in bytes. A secret has at most 64 KiB.
@@ -55,34 +53,14 @@ func Decode(body []byte, in any) error {
 	return nil
 }
 
-// Host is the name of the service in a region.
-func (s Service) Host(region string) string {
-	return s.Name + "." + region + "." + account.DNSSuffix(region)
-}
-
 // Hosts are the names of the service in all regions.
-func (s Service) Hosts() []string {
-	var hosts []string
-	for _, region := range standin.SortedKeys(account.Regions) {
-		hosts = append(hosts, s.Host(region))
-	}
-	return hosts
-}
-
-// region of a host of the service.
-func (s Service) region(host string) (region string, known bool) {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	region, _, _ = strings.Cut(strings.TrimPrefix(host, s.Name+"."), ".")
-	return region, account.Regions[region] != nil && s.Host(region) == host
-}
+func (s Service) Hosts() []string { return account.Hosts(s.Name) }
 
 // Handler serves the services, each at its hosts.
 func Handler(accounts sts.Accounts, services ...Service) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for _, s := range services {
-			if region, known := s.region(r.Host); known {
+			if region, known := account.RegionOf(s.Name, r.Host); known {
 				body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, largest))
 				var result any
 				if err == nil {

@@ -4,7 +4,6 @@ package kms
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -37,8 +36,8 @@ func Types() map[string]*standin.Type {
 				"isEnabled": true, "enableKeyRotation": false, "bypassPolicyLockoutSafetyCheck": false,
 			},
 			Validate: validateKey,
+			Put:      checkKeyPolicy,
 			Create:   createKey,
-			Update:   checkKeyPolicy,
 			Remove:   scheduleKeyDeletion,
 			Takes:    standin.Timing{Create: 5 * time.Second, Remove: time.Second},
 		},
@@ -58,22 +57,13 @@ func Types() map[string]*standin.Type {
 }
 
 func validateKey(in standin.Props) []standin.Problem {
-	return slices.Concat(
-		iam.JSONPolicy(in, "policy"),
-		standin.InRange(in, "deletionWindowInDays", 7, 30),
-		standin.OneOf(in, "keyUsage", "ENCRYPT_DECRYPT", "SIGN_VERIFY", "GENERATE_VERIFY_MAC", "KEY_AGREEMENT"),
-	)
+	return append(iam.JSONPolicy(in, "policy"), standin.InRange(in, "deletionWindowInDays", 7, 30)...)
 }
 
 func createKey(c *standin.Call) (string, error) {
-	if err := checkKeyPolicy(c); err != nil {
-		return "", err
-	}
 	id, out := account.UUID(), c.Out()
 	out["arn"], out["keyId"] = account.ARN(c, "kms", "key/"+id), id
-	out.SetDefault("description", "")
-	out.SetDefault("multiRegion", false)
-	out.SetDefault("rotationPeriodInDays", 0)
+	out.SetDefaults(standin.Props{"description": "", "multiRegion": false, "rotationPeriodInDays": 0})
 	out.SetDefault("policy", fmt.Sprintf(`{"Id":"key-default-1","Statement":[{"Action":"kms:*","Effect":"Allow","Principal":{"AWS":%q},"Resource":"*","Sid":"Enable IAM User Permissions"}],"Version":"2012-10-17"}`,
 		account.ARN(c, "iam", "root")))
 	return id, nil

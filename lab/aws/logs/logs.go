@@ -3,7 +3,6 @@ package logs
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -22,8 +21,6 @@ const LogGroupType = "aws:cloudwatch/logGroup:LogGroup"
 // Source: https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutRetentionPolicy.html
 var retentions = []int{0, 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653}
 
-var logGroupName = regexp.MustCompile(`^[.\-_/#A-Za-z0-9]{1,512}$`)
-
 // Types are log groups.
 func Types() map[string]*standin.Type {
 	return map[string]*standin.Type{
@@ -36,8 +33,8 @@ func Types() map[string]*standin.Type {
 			Autoname: standin.Autoname{Property: "name", Max: 512},
 			Defaults: standin.Props{"retentionInDays": 0.0, "skipDestroy": false},
 			Validate: validateLogGroup,
+			Put:      checkLogKey,
 			Create:   createLogGroup,
-			Update:   checkLogKey,
 			Takes:    standin.Timing{Create: time.Second, Remove: time.Second},
 		},
 	}
@@ -59,11 +56,10 @@ func Functions() map[string]*standin.Function {
 }
 
 func validateLogGroup(in standin.Props) []standin.Problem {
-	problems := standin.Matching(in, "name", logGroupName, "invalid value for name (only alphanumeric characters, and ._-/# are allowed, up to 512): ")
 	if days := in.Integer("retentionInDays"); !standin.HasUnknown(in["retentionInDays"]) && !slices.Contains(retentions, days) {
-		problems = append(problems, standin.Problem{Path: "retentionInDays", Reason: fmt.Sprintf("expected retentionInDays to be one of %v, got %d", retentions, days)})
+		return []standin.Problem{{Path: "retentionInDays", Reason: fmt.Sprintf("expected retentionInDays to be one of %v, got %d", retentions, days)}}
 	}
-	return problems
+	return nil
 }
 
 func createLogGroup(c *standin.Call) (string, error) {
@@ -73,7 +69,7 @@ func createLogGroup(c *standin.Call) (string, error) {
 	}
 	c.Out()["arn"] = account.ARN(c, "logs", "log-group:"+name)
 	c.Out().SetDefault("logGroupClass", "STANDARD")
-	return name, checkLogKey(c)
+	return name, nil
 }
 
 func checkLogKey(c *standin.Call) error {

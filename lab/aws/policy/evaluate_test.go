@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 const (
@@ -42,16 +45,11 @@ func TestJudgeIdentity(t *testing.T) {
 		allowAll + `,{"Effect":"Deny","Action":"sts:*","Resource":"*","Condition":{"Null":{"aws:PrincipalTag/cluster":true}}}`:  Allowed,
 		allowAll + `,{"Effect":"Deny","Action":"sts:*","Resource":"*","Condition":{"Null":{"aws:PrincipalTag/cluster":false}}}`: denied,
 	} {
-		if got := q.Judge(Identity, policyOf(statements)); got != want {
-			t.Errorf("%s: got %d, want %d", statements, got, want)
-		}
+		assert.Check(t, is.Equal(q.Judge(Identity, policyOf(statements)), want), "%v", statements)
 	}
-	if got := q.Judge(Identity); got != silent {
-		t.Errorf("without policies: %d", got)
-	}
-	if got := q.Judge(Identity, policyOf(allowAll), policyOf(`{"Effect":"Deny","Action":"*","Resource":"*"}`)); got != denied {
-		t.Errorf("a denial in another document: %d", got)
-	}
+	assert.Check(t, is.Equal(q.Judge(Identity), silent))
+	got := q.Judge(Identity, policyOf(allowAll), policyOf(`{"Effect":"Deny","Action":"*","Resource":"*"}`))
+	assert.Check(t, got == denied, "a denial in another document: %d", got)
 }
 
 func TestJudgeTrust(t *testing.T) {
@@ -76,9 +74,7 @@ func TestJudgeTrust(t *testing.T) {
 		statement(`"Principal":{"Federated":"` + hubRole + `"}`):                                      silent,
 		statement(`"Principal":"*"`) + `,{"Effect":"Deny","Action":"sts:AssumeRole","Principal":"*"}`: denied,
 	} {
-		if got := q.Judge(Trust, policyOf(statements)); got != want {
-			t.Errorf("%s: got %d, want %d", statements, got, want)
-		}
+		assert.Check(t, is.Equal(q.Judge(Trust, policyOf(statements)), want), "%v", statements)
 	}
 }
 
@@ -151,9 +147,7 @@ func TestConditionsHold(t *testing.T) {
 		`{"Null":{"aws:a":"false"}}`:                                       true,
 	} {
 		statement := fmt.Sprintf(`{"Effect":"Allow","Action":"*","Resource":"*","Condition":%s}`, condition)
-		if got := q.Judge(Identity, policyOf(statement)) == Allowed; got != want {
-			t.Errorf("%s: %t, want %t", condition, got, want)
-		}
+		assert.Check(t, is.Equal(q.Judge(Identity, policyOf(statement)) == Allowed, want), "%v", condition)
 	}
 }
 
@@ -172,8 +166,7 @@ func TestEveryOperator(t *testing.T) {
 		}
 		q := Inquiry{Context: map[string][]string{"aws:a": {value}}}
 		want := !strings.Contains(operator, "Not") && !strings.HasSuffix(operator, "Than")
-		if got := q.holds(operator, "aws:a", []string{value}); got != want {
-			t.Errorf("%s of equal values: %t", operator, got)
-		}
+		got := q.holds(operator, "aws:a", []string{value})
+		assert.Check(t, got == want, "%s of equal values: %t", operator, got)
 	}
 }

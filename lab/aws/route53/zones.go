@@ -45,11 +45,10 @@ func Types(changed func(c *standin.Cloud, r *standin.Record) error) map[string]*
 			References: []standin.Reference{{Path: []string{"vpcs", "vpcId"}, To: ec2.VPCType, Weak: true, Missing: standin.Refusal{
 				Code: "InvalidVPCId", Message: "The VPC: %s you have provided is not authorized to make the association.",
 			}}},
-			Validate: validateZone,
-			Create:   createZone,
-			Update:   checkZoneNetworks,
-			Remove:   removeZone,
-			Takes:    standin.Timing{Create: 35 * time.Second, Update: time.Second, Remove: time.Second},
+			Put:    checkZoneNetworks,
+			Create: createZone,
+			Remove: removeZone,
+			Takes:  standin.Timing{Create: 35 * time.Second, Update: time.Second, Remove: time.Second},
 		},
 		RecordType: {
 			Constructor: route53.NewRecord,
@@ -60,6 +59,7 @@ func Types(changed func(c *standin.Cloud, r *standin.Record) error) map[string]*
 			ForceNew:   []string{"name", "zoneId"},
 			References: []standin.Reference{{Path: []string{"zoneId"}, To: ZoneType, Missing: missingZone(), Weak: true}},
 			Validate:   validateRecord,
+			Put:        placeRecord,
 			Create: func(c *standin.Call) (string, error) {
 				id, err := createRecord(c)
 				if err != nil {
@@ -67,12 +67,7 @@ func Types(changed func(c *standin.Cloud, r *standin.Record) error) map[string]*
 				}
 				return id, changed(c.Cloud, c.Record)
 			},
-			Update: func(c *standin.Call) error {
-				if err := placeRecord(c); err != nil {
-					return err
-				}
-				return changed(c.Cloud, c.Record)
-			},
+			Update:     func(c *standin.Call) error { return changed(c.Cloud, c.Record) },
 			Identifies: identifiesRecord,
 			// Users of the provider report 30 to 60 seconds until a change is
 			// on all of Route 53's servers.
@@ -83,20 +78,10 @@ func Types(changed func(c *standin.Cloud, r *standin.Record) error) map[string]*
 
 var domainName = regexp.MustCompile(`^([*a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_*]([a-z0-9_-]{0,61}[a-z0-9_])?$`)
 
-func validateZone(in standin.Props) []standin.Problem {
-	if name := in.Str("name"); len(name) > 1024 {
-		return []standin.Problem{{Path: "name", Reason: "expected length of name to be in the range (1 - 1024)"}}
-	}
-	return nil
-}
-
 func createZone(c *standin.Call) (string, error) {
 	name := Domain(c.In().Str("name"))
 	if !domainName.MatchString(name) {
 		return "", c.Refusef("InvalidDomainName", "%s is not a valid domain name", c.In().Str("name"))
-	}
-	if err := checkZoneNetworks(c); err != nil {
-		return "", err
 	}
 	id := "Z0" + strings.ToUpper(account.RandomHex(19))
 	describeZone(c.Out(), c.Cloud, id, name)
@@ -236,3 +221,12 @@ func describeFoundZone(q *standin.Query, r *standin.Record) standin.Props {
 		"privateZone": vpc != "", "vpcId": vpc, "resourceRecordSetCount": count,
 	})
 }
+
+// The types of Route 53.
+const (
+	ZoneType   = "aws:route53/zone:Zone"
+	RecordType = "aws:route53/record:Record"
+)
+
+// Domain is a name as Route 53 compares it.
+func Domain(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }

@@ -51,16 +51,12 @@ func Types() map[string]*standin.Type {
 			Noun:        "S3 Bucket Server-side Encryption Configuration",
 			API:         standin.API{Create: "PutBucketEncryption", Remove: "DeleteBucketEncryption"},
 			ForceNew:    []string{"expectedBucketOwner"},
-			Validate:    validateBucketEncryption,
-			Update:      checkBucketEncryption,
+			Put:         checkBucketEncryption,
 		}),
 		BucketOwnershipType: bucketSetting(&standin.Type{
 			Constructor: s3.NewBucketOwnershipControls,
 			Noun:        "S3 Bucket Ownership Controls",
 			API:         standin.API{Create: "PutBucketOwnershipControls", Remove: "DeleteBucketOwnershipControls"},
-			Validate: func(in standin.Props) []standin.Problem {
-				return standin.OneOf(in.Sub("rule"), "objectOwnership", "BucketOwnerPreferred", "ObjectWriter", "BucketOwnerEnforced")
-			},
 		}),
 		BucketLifecycleType: bucketSetting(&standin.Type{
 			Constructor: s3.NewBucketLifecycleConfigurationV2,
@@ -68,17 +64,14 @@ func Types() map[string]*standin.Type {
 			API:         standin.API{Create: "PutBucketLifecycleConfiguration", Remove: "DeleteBucketLifecycle"},
 			ForceNew:    []string{"expectedBucketOwner"},
 			Validate:    validateBucketLifecycle,
-			Update:      checkBucketLifecycle,
+			Put:         checkBucketLifecycle,
 		}),
 		BucketVersioningType: bucketSetting(&standin.Type{
 			Constructor: s3.NewBucketVersioningV2,
 			Noun:        "S3 Bucket Versioning",
 			API:         standin.API{Create: "PutBucketVersioning", Remove: "PutBucketVersioning"},
 			ForceNew:    []string{"expectedBucketOwner"},
-			Validate: func(in standin.Props) []standin.Problem {
-				return standin.OneOf(in.Sub("versioningConfiguration"), "status", "Disabled", "Enabled", "Suspended")
-			},
-			Update: checkVersioning,
+			Put:         checkVersioning,
 		}),
 		BucketPolicyType: bucketSetting(&standin.Type{
 			Constructor: s3.NewBucketPolicy,
@@ -86,7 +79,7 @@ func Types() map[string]*standin.Type {
 			API:         standin.API{Create: "PutBucketPolicy", Remove: "DeleteBucketPolicy"},
 			Documents:   []string{"policy"},
 			Validate:    func(in standin.Props) []standin.Problem { return iam.JSONPolicy(in, "policy") },
-			Update:      checkBucketPolicy,
+			Put:         checkBucketPolicy,
 		}),
 	}
 }
@@ -106,10 +99,7 @@ func bucketSetting(t *standin.Type) *standin.Type {
 			}
 			id += "," + owner
 		}
-		if t.Update == nil {
-			return id, nil
-		}
-		return id, t.Update(c)
+		return id, nil
 	}
 	return t
 }
@@ -174,15 +164,27 @@ func createBucket(c *standin.Call) (string, error) {
 	out["bucketDomainName"] = name + ".s3." + account.DNSSuffix(c.Region)
 	out["bucketRegionalDomainName"] = fmt.Sprintf("%s.s3.%s.%s", name, c.Region, account.DNSSuffix(c.Region))
 	out["hostedZoneId"] = "Z" + strings.ToUpper(fmt.Sprintf("%013x", account.Hashed(c.Region)))
-	out.SetDefault("bucketPrefix", "")
-	out.SetDefault("objectLockEnabled", false)
-	out.SetDefault("requestPayer", "BucketOwner")
-	out.SetDefault("accelerationStatus", "")
-	out.SetDefault("policy", "")
+	out.SetDefaults(standin.Props{"bucketPrefix": "", "objectLockEnabled": false, "requestPayer": "BucketOwner", "accelerationStatus": "", "policy": ""})
 	// What S3 gives every new bucket.
 	out.SetDefault("serverSideEncryptionConfigurations", []any{map[string]any{"rules": []any{map[string]any{
 		"applyServerSideEncryptionByDefaults": []any{map[string]any{"sseAlgorithm": "AES256", "kmsMasterKeyId": ""}}, "bucketKeyEnabled": false,
 	}}}})
 	out.SetDefault("versionings", []any{map[string]any{"enabled": false, "mfaDelete": false}})
 	return name, nil
+}
+
+// The types of S3.
+const (
+	BucketType           = "aws:s3/bucketV2:BucketV2"
+	BucketAccessType     = "aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock"
+	BucketEncryptionType = "aws:s3/bucketServerSideEncryptionConfigurationV2:BucketServerSideEncryptionConfigurationV2"
+	BucketOwnershipType  = "aws:s3/bucketOwnershipControls:BucketOwnershipControls"
+	BucketLifecycleType  = "aws:s3/bucketLifecycleConfigurationV2:BucketLifecycleConfigurationV2"
+	BucketVersioningType = "aws:s3/bucketVersioningV2:BucketVersioningV2"
+	BucketPolicyType     = "aws:s3/bucketPolicy:BucketPolicy"
+)
+
+// bucketARN: buckets have neither region nor account in their ARNs.
+func bucketARN(c *standin.Call, name string) string {
+	return "arn:" + account.Partition(c.Region) + ":s3:::" + name
 }

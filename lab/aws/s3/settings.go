@@ -14,14 +14,6 @@ import (
 
 var keyAlgorithms = []string{"aws:kms", "aws:kms:dsse"}
 
-func validateBucketEncryption(in standin.Props) []standin.Problem {
-	var problems []standin.Problem
-	for _, rule := range in.Objects("rules") {
-		problems = append(problems, standin.OneOf(rule.Sub("applyServerSideEncryptionByDefault"), "sseAlgorithm", append([]string{"AES256"}, keyAlgorithms...)...)...)
-	}
-	return problems
-}
-
 // checkBucketEncryption leaves out whether the key exists: S3 does not ask.
 func checkBucketEncryption(c *standin.Call) error {
 	for _, rule := range c.In().Objects("rules") {
@@ -50,21 +42,11 @@ var lifecycleActions = []string{
 	"abortIncompleteMultipartUpload", "expiration", "noncurrentVersionExpiration", "noncurrentVersionTransitions", "transitions",
 }
 
-var storageClasses = []string{
-	"DEEP_ARCHIVE", "GLACIER", "GLACIER_IR", "INTELLIGENT_TIERING", "ONEZONE_IA", "STANDARD_IA",
-}
-
 func validateBucketLifecycle(in standin.Props) []standin.Problem {
 	var problems []standin.Problem
 	for _, rule := range in.Objects("rules") {
-		problems = append(problems, standin.OneOf(rule, "status", "Disabled", "Enabled")...)
 		if id := rule.Str("id"); len(id) > 255 {
 			problems = append(problems, standin.Problem{Path: "rules", Reason: "expected length of id to be in the range (1 - 255)"})
-		}
-		for _, list := range []string{"transitions", "noncurrentVersionTransitions"} {
-			for _, transition := range rule.Objects(list) {
-				problems = append(problems, standin.OneOf(transition, "storageClass", storageClasses...)...)
-			}
 		}
 	}
 	return problems

@@ -1,4 +1,4 @@
-// Package sigv4 makes and checks signatures of AWS's Signature Version 4, in
+// Package sigv4 checks signatures of AWS's Signature Version 4, in
 // the Authorization header of a request or in the query of a presigned URL.
 // Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv.html
 //
@@ -126,31 +126,6 @@ func (s *Signature) fill(fields map[string]string, date string) error {
 func (s *Signature) Verify(r *http.Request, body []byte, secret string) bool {
 	want := s.compute(r, body, secret)
 	return hmac.Equal([]byte(want), []byte(s.value))
-}
-
-// Presign puts a signature into the URL of a request without a body, so that
-// whoever has the URL can send it, with the request's headers. at is when, to
-// the second, and expires for how long.
-func Presign(r *http.Request, c Credentials, region, service string, at time.Time, expires time.Duration) {
-	s := &Signature{AccessKeyID: c.AccessKeyID, Presigned: true, SignedHeaders: []string{"host"}}
-	date := at.UTC().Format(timeFormat)
-	s.Date, s.scope = at, strings.Join([]string{date[:8], region, service, "aws4_request"}, "/")
-	for name := range r.Header {
-		s.SignedHeaders = append(s.SignedHeaders, strings.ToLower(name))
-	}
-	slices.Sort(s.SignedHeaders)
-	query := r.URL.Query()
-	query.Set(queryAlgorithm, algorithm)
-	query.Set(queryCredential, c.AccessKeyID+"/"+s.scope)
-	query.Set(queryDate, date)
-	query.Set(queryExpires, strconv.Itoa(int(expires.Seconds())))
-	query.Set(queryHeaders, strings.Join(s.SignedHeaders, ";"))
-	if c.SessionToken != "" {
-		query.Set(queryToken, c.SessionToken)
-	}
-	r.URL.RawQuery = canonicalQuery(query)
-	query.Set(querySignature, s.compute(r, nil, c.SecretAccessKey))
-	r.URL.RawQuery = canonicalQuery(query)
 }
 
 // compute makes the signature of a request: four keys, one inside the other,

@@ -66,10 +66,8 @@ func Types() map[string]*standin.Type {
 			Validate:   func(in standin.Props) []standin.Problem { return iam.JSONPolicy(in, "policy") },
 			// A policy is an attribute of its queue: a second one takes the
 			// place of the first.
-			Create: func(c *standin.Call) (string, error) {
-				return c.In().Str("queueUrl"), checkQueuePolicy(c)
-			},
-			Update: checkQueuePolicy,
+			Put:    checkQueuePolicy,
+			Create: func(c *standin.Call) (string, error) { return c.In().Str("queueUrl"), nil },
 			Takes:  standin.Timing{Create: 30 * time.Second, Update: 30 * time.Second, Remove: 30 * time.Second},
 		},
 	}

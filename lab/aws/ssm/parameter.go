@@ -57,11 +57,7 @@ func Types() map[string]*standin.Type {
 
 // validateParameter is what the provider refuses by itself.
 func validateParameter(in standin.Props) []standin.Problem {
-	problems := slices.Concat(
-		standin.OneOf(in, "type", "String", "StringList", secureString),
-		standin.OneOf(in, "tier", standard, advanced, intelligent),
-		standin.OneOf(in, "dataType", "aws:ec2:image", "aws:ssm:integration", "text"),
-	)
+	problems := standin.OneOf(in, "dataType", "aws:ec2:image", "aws:ssm:integration", "text")
 	const both = `"insecure_value": one of ` + "`insecure_value,value,value_wo`"
 	switch value, insecure := in.Has("value"), in.Has("insecureValue"); {
 	case value && insecure:

@@ -18,38 +18,22 @@ const (
 
 // admit refuses a resource that Resource Manager does not let be made, in its own order.
 func (k Kind) admit(c *standin.Call, property string) error {
-	if err := admitWrite(c, k); err != nil {
-		return err
-	}
-	if err := checkGroup(c); err != nil {
-		return err
-	}
-	if err := k.checkParent(c); err != nil {
-		return err
-	}
-	if err := k.checkName(c, c.In().Str(property)); err != nil {
-		return err
-	}
-	if err := k.checkLocation(c); err != nil {
-		return err
-	}
-	return checkTags(c)
+	checkName := func(c *standin.Call) error { return k.checkName(c, c.In().Str(property)) }
+	return c.Check(k.admitWrite, checkGroup, k.checkParent, checkName, k.checkLocation, checkTags)
 }
 
 // admitWrite refuses a write by somebody who may not, and one that a lock forbids.
-func admitWrite(c *standin.Call, k Kind) error {
+func (k Kind) admitWrite(c *standin.Call) error {
 	subscription := armid.SubscriptionOf(c.Record.ID)
 	if subscription != "" && !KnownSubscription(c.Cloud, subscription) {
 		// https://learn.microsoft.com/en-us/azure/azure-resource-manager/troubleshooting/common-deployment-errors
 		return c.Refuse(standin.Refusal{Code: "SubscriptionNotFound", Status: 404, Message: "The subscription '" + subscription + "' could not be found."})
 	}
-	if err := authorize(c, k.ARM+"/write", c.Record.ID); err != nil {
-		return err
-	}
-	if err := k.checkRegistered(c); err != nil {
-		return err
-	}
-	return checkLocks(c, c.Record.ID, "write")
+	return c.Check(
+		func(c *standin.Call) error { return authorize(c, k.ARM+"/write", c.Record.ID) },
+		k.checkRegistered,
+		func(c *standin.Call) error { return checkLocks(c, c.Record.ID, "write") },
+	)
 }
 
 // authorize refuses a call that its caller is not allowed. The credentials own their

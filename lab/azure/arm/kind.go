@@ -43,7 +43,7 @@ type Kind struct {
 }
 
 // Type completes a type with what Resource Manager does for all of them. The type's own
-// functions are called once that has been done, and its Create returns no id.
+// functions are called once that has been done. Create is optional, and returns no id.
 func (k Kind) Type(t standin.Type) *standin.Type {
 	names := parameters(k.Path)
 	name := names[len(names)-1]
@@ -53,12 +53,11 @@ func (k Kind) Type(t standin.Type) *standin.Type {
 	t.ForceNew = append(slices.Clone(names), t.ForceNew...)
 	t.Autoname = k.naming(name)
 	t.Identifies = func(r *standin.Record, id string) bool { return Same(r.ID, id) }
-	own := t.Create
+	own := t
+	t.Put = nil
 	t.Create = func(c *standin.Call) (string, error) { return k.create(c, name, own) }
-	change := t.Update
-	t.Update = func(c *standin.Call) error { return k.update(c, change) }
-	remove := t.Remove
-	t.Remove = func(c *standin.Call) error { return k.remove(c, remove) }
+	t.Update = func(c *standin.Call) error { return k.update(c, own) }
+	t.Remove = func(c *standin.Call) error { return k.remove(c, own) }
 	return &t
 }
 
@@ -81,7 +80,7 @@ func (k Kind) naming(property string) standin.Autoname {
 
 // create refuses what Resource Manager refuses, has the type do its part, and returns the id
 // that Azure answers with.
-func (k Kind) create(c *standin.Call, property string, own func(c *standin.Call) (string, error)) (string, error) {
+func (k Kind) create(c *standin.Call, property string, own standin.Type) (string, error) {
 	id := Filled(k.Path, SubscriptionFor(c), c.In())
 	if ByID(c.Cloud, k.Token, id) != nil {
 		return "", fmt.Errorf("cannot create already existing resource '%s'", id)
@@ -94,8 +93,11 @@ func (k Kind) create(c *standin.Call, property string, own func(c *standin.Call)
 		return "", err
 	}
 	k.describe(c, property)
-	if own != nil {
-		if _, err := own(c); err != nil {
+	if err := c.Check(own.Put); err != nil {
+		return "", err
+	}
+	if own.Create != nil {
+		if _, err := own.Create(c); err != nil {
 			return "", err
 		}
 	}
@@ -118,11 +120,8 @@ func (k Kind) describe(c *standin.Call, property string) {
 	}
 }
 
-func (k Kind) update(c *standin.Call, own func(c *standin.Call) error) error {
-	if err := admitWrite(c, k); err != nil {
-		return err
-	}
-	if err := checkTags(c); err != nil {
+func (k Kind) update(c *standin.Call, own standin.Type) error {
+	if err := c.Check(k.admitWrite, checkTags); err != nil {
 		return err
 	}
 	out, old := c.Out(), c.Old.Outputs
@@ -135,10 +134,8 @@ func (k Kind) update(c *standin.Call, own func(c *standin.Call) error) error {
 		}
 		out["location"] = location
 	}
-	if own != nil {
-		if err := own(c); err != nil {
-			return err
-		}
+	if err := c.Check(own.Put, own.Update); err != nil {
+		return err
 	}
 	keepOutputs(c)
 	return nil
@@ -146,17 +143,14 @@ func (k Kind) update(c *standin.Call, own func(c *standin.Call) error) error {
 
 // remove has the type check that Azure would delete the resource, and takes along what is
 // within it.
-func (k Kind) remove(c *standin.Call, own func(c *standin.Call) error) error {
-	if err := authorize(c, k.ARM+"/delete", c.Record.ID); err != nil {
+func (k Kind) remove(c *standin.Call, own standin.Type) error {
+	err := c.Check(
+		func(c *standin.Call) error { return authorize(c, k.ARM+"/delete", c.Record.ID) },
+		func(c *standin.Call) error { return checkLocks(c, c.Record.ID, "delete") },
+		own.Remove,
+	)
+	if err != nil {
 		return err
-	}
-	if err := checkLocks(c, c.Record.ID, "delete"); err != nil {
-		return err
-	}
-	if own != nil {
-		if err := own(c); err != nil {
-			return err
-		}
 	}
 	if c.Type.Teardown != nil {
 		return nil // what is within goes in the end

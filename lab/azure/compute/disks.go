@@ -35,8 +35,7 @@ func Types() map[string]*standin.Type {
 			Constructor: compute.NewDisk,
 			// forceNewMap in provider/pkg/gen/replacement.go of azure-native
 			ForceNew: []string{"creationData", "location"},
-			Create:   func(c *standin.Call) (string, error) { return "", describe(c) },
-			Update:   describe,
+			Put:      describe,
 			// The words of https://github.com/cloud-barista/cb-spider/issues/1558, and the quota of
 			// https://learn.microsoft.com/en-us/rest/api/compute/usage/list
 			LimitExceeded: standin.Refusal{Code: "OperationNotAllowed", Status: 409, Message: "Operation could not be completed as it results in exceeding approved StandardSSDDiskCount quota."},
@@ -77,12 +76,10 @@ func describe(c *standin.Call) error {
 	if c.Old != nil && size < c.Old.Outputs.Integer("diskSizeGB") {
 		return c.Refusef("InvalidParameter", "The disk '%s' cannot be made smaller.", armid.NameOf(c.Record.ID))
 	}
-	for key, value := range map[string]any{
+	out.SetDefaults(standin.Props{
 		"diskState": "Unattached", "publicNetworkAccess": "Enabled", "networkAccessPolicy": "AllowAll",
 		"encryption": map[string]any{"type": "EncryptionAtRestWithPlatformKey"},
-	} {
-		out.SetDefault(key, value)
-	}
+	})
 	out["provisioningState"], out["diskSizeBytes"] = "Succeeded", float64(size)*(1<<30)
 	out["sku"] = map[string]any{"name": kind, "tier": strings.Split(kind, "_")[0]}
 	out["uniqueId"], out["timeCreated"] = arm.UUID(), c.Record.Created.UTC().Format(time.RFC3339)

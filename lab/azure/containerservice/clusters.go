@@ -63,13 +63,10 @@ func createCluster(c *standin.Call) (string, error) {
 		}
 	}
 	c.Out().SetDefault("kubernetesVersion", defaultVersion)
-	for _, check := range []func(*standin.Call) error{
-		checkIdentity, func(c *standin.Call) error { return checkVersion(c, c.Out().Str("kubernetesVersion")) },
-		checkProfiles, checkInlinePools, describeClusterNetwork, checkClusterNetwork, checkNodeGroup,
-	} {
-		if err := check(c); err != nil {
-			return "", err
-		}
+	checkOwnVersion := func(c *standin.Call) error { return checkVersion(c, c.Out().Str("kubernetesVersion")) }
+	err := c.Check(checkIdentity, checkOwnVersion, checkProfiles, checkInlinePools, describeClusterNetwork, checkClusterNetwork, checkNodeGroup)
+	if err != nil {
+		return "", err
 	}
 	describeCluster(c)
 	return "", implyWithCluster(c)
@@ -86,16 +83,12 @@ func describeCluster(c *standin.Call) {
 		describePrivate(c, access, host)
 	}
 	out["eTag"], out["resourceUID"], out["maxAgentPools"] = arm.UUID(), arm.Hashed(c.Record.ID, "uid")+strings.Repeat("0", 16), 100
-	out.SetDefault("enableRBAC", true)
-	out.SetDefault("disableLocalAccounts", false)
-	out.SetDefault("supportPlan", "KubernetesOfficial")
-	out.SetDefault("sku", map[string]any{"name": "Base", "tier": "Free"})
-	out.SetDefault("servicePrincipalProfile", map[string]any{"clientId": "msi"})
-	out.SetDefault("securityProfile", map[string]any{})
-	out.SetDefault("storageProfile", map[string]any{
-		"diskCSIDriver": map[string]any{"enabled": true}, "fileCSIDriver": map[string]any{"enabled": true}, "snapshotController": map[string]any{"enabled": true},
+	on := map[string]any{"enabled": true}
+	out.SetDefaults(standin.Props{
+		"enableRBAC": true, "disableLocalAccounts": false, "supportPlan": "KubernetesOfficial", "sku": map[string]any{"name": "Base", "tier": "Free"},
+		"servicePrincipalProfile": map[string]any{"clientId": "msi"}, "securityProfile": map[string]any{}, "workloadAutoScalerProfile": map[string]any{},
+		"storageProfile": map[string]any{"diskCSIDriver": on, "fileCSIDriver": on, "snapshotController": on},
 	})
-	out.SetDefault("workloadAutoScalerProfile", map[string]any{})
 	out["powerState"] = map[string]any{"code": "Running"}
 	describeIssuer(c)
 	describeIdentity(c)

@@ -27,13 +27,11 @@ func describePool(c *standin.Call, r, control *standin.Record) {
 	out.SetDefault("orchestratorVersion", minorOf(version))
 	out["nodeImageVersion"] = "AKSUbuntu-2204gen2containerd-202511.07.0"
 	out["powerState"], out["eTag"] = map[string]any{"code": "Running"}, arm.UUID()
-	for key, value := range map[string]any{
+	out.SetDefaults(standin.Props{
 		"mode": "User", "osType": "Linux", "osSKU": "Ubuntu", "osDiskType": "Managed", "osDiskSizeGB": 128, "maxPods": 250, "kubeletDiskType": "OS",
 		"enableFIPS": false, "enableNodePublicIP": false, "scaleDownMode": "Delete", "upgradeSettings": map[string]any{"maxSurge": "10%"},
 		"securityProfile": map[string]any{"enableSecureBoot": false, "enableVTPM": false},
-	} {
-		out.SetDefault(key, value)
-	}
+	})
 	if before != "" && before != version {
 		r.Nodes = nil // an upgrade has all nodes be new ones
 	}

@@ -41,16 +41,13 @@ func updatePool(c *standin.Call) error {
 	if busy(c.Old) {
 		return inProgress(c, c.Old, "node pool")
 	}
-	if err := checkFixedPool(c); err != nil {
-		return err
-	}
-	if err := checkPool(c, control, c.In(), c.Record.ID); err != nil {
-		return err
-	}
-	if err := checkPoolVersion(c, c.In().Str("orchestratorVersion"), control); err != nil {
-		return err
-	}
-	if err := checkSystemStays(c, c.In().Str("mode")); err != nil {
+	err := c.Check(
+		checkFixedPool,
+		func(c *standin.Call) error { return checkPool(c, control, c.In(), c.Record.ID) },
+		func(c *standin.Call) error { return checkPoolVersion(c, c.In().Str("orchestratorVersion"), control) },
+		func(c *standin.Call) error { return checkSystemStays(c, c.In().Str("mode")) },
+	)
+	if err != nil {
 		return err
 	}
 	describePool(c, c.Record, control)
@@ -112,20 +109,15 @@ func checkPool(c *standin.Call, control *standin.Record, in standin.Props, id st
 		return c.Refusef("InvalidParameter", "The value of parameter agentPoolProfile.name is invalid. Error details: agent pool name '%s' is invalid. Agent pool names must begin with a lowercase letter, "+
 			"have only lowercase letters and numbers, and be 1 to 12 characters long. Please see https://aka.ms/aks-naming-rules for more details.", name)
 	}
-	for _, check := range []func() error{
-		func() error { return checkSize(c, name, in.Str("vmSize"), in.Str("mode"), location) },
-		func() error { return checkCount(c, in) },
-		func() error { return checkZones(c, in.List("availabilityZones"), location) },
-		func() error { return checkLabels(c, in) },
-		func() error { return checkQuota(c, in, location, wanted(in), id) },
-		func() error { return checkOrchestrator(c, in.Str("orchestratorVersion"), control) },
-		func() error { return checkPoolNetwork(c, control, in, id) },
-	} {
-		if err := check(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.Check(
+		func(c *standin.Call) error { return checkSize(c, name, in.Str("vmSize"), in.Str("mode"), location) },
+		func(c *standin.Call) error { return checkCount(c, in) },
+		func(c *standin.Call) error { return checkZones(c, in.List("availabilityZones"), location) },
+		func(c *standin.Call) error { return checkLabels(c, in) },
+		func(c *standin.Call) error { return checkQuota(c, in, location, wanted(in), id) },
+		func(c *standin.Call) error { return checkOrchestrator(c, in.Str("orchestratorVersion"), control) },
+		func(c *standin.Call) error { return checkPoolNetwork(c, control, in, id) },
+	)
 }
 
 // wanted is how many nodes a pool is made with.

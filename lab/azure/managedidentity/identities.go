@@ -64,8 +64,7 @@ func Types() map[string]*standin.Type {
 		CredentialType: credential.Type(standin.Type{
 			Constructor: managedidentity.NewFederatedIdentityCredential,
 			Validate:    validateCredential,
-			Create:      func(c *standin.Call) (string, error) { return "", checkCredential(c) },
-			Update:      checkCredential,
+			Put:         checkCredential,
 			Remove:      checkAlone,
 			// A write takes seconds, in which no other one of the identity may begin.
 			Settle:   func(context.Context, *standin.Cloud, *standin.Record) error { return nil },

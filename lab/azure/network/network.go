@@ -3,12 +3,14 @@ package network
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"time"
 
 	network "github.com/pulumi/pulumi-azure-native-sdk/network/v2/v20190601"
 
 	"tombolo/lab/azure/arm"
+	"tombolo/lab/azure/rbac"
 	"tombolo/lab/standin"
 )
 
@@ -69,23 +71,20 @@ func Types(interfaces Users) map[string]*standin.Type {
 			Constructor: network.NewVirtualNetwork,
 			// forceNewMap in provider/pkg/gen/replacement.go of azure-native
 			ForceNew: []string{"location"},
-			Create:   func(c *standin.Call) (string, error) { return "", describeNetwork(c) },
-			Update:   func(c *standin.Call) error { return describeNetwork(c) },
+			Put:      describeNetwork,
 			Remove:   func(c *standin.Call) error { return removeNetwork(c, users) },
 			// Seconds, by azure-native's own recordings and users' logs.
 			Takes: standin.Timing{Create: 5 * time.Second, Update: 5 * time.Second, Remove: 11 * time.Second},
 		}),
 		SubnetType: subnets.Type(standin.Type{
 			Constructor: network.NewSubnet,
-			Create:      func(c *standin.Call) (string, error) { return "", describeSubnet(c) },
-			Update:      func(c *standin.Call) error { return updateSubnet(c, users) },
+			Put:         func(c *standin.Call) error { return describeSubnet(c, users) },
 			Remove:      func(c *standin.Call) error { return checkUnused(c, c.Record, users) },
 			Takes:       standin.Timing{Create: 5 * time.Second, Update: 5 * time.Second, Remove: 11 * time.Second},
 		}),
 		NatGatewayType: gateways.Type(standin.Type{
 			Constructor: network.NewNatGateway,
-			Create:      func(c *standin.Call) (string, error) { return "", describeGateway(c) },
-			Update:      describeGateway,
+			Put:         describeGateway,
 			Remove:      removeGateway,
 			Takes:       standin.Timing{Create: 3 * time.Second, Update: 3 * time.Second, Remove: 11 * time.Second},
 		}),
@@ -93,8 +92,7 @@ func Types(interfaces Users) map[string]*standin.Type {
 			Constructor: network.NewPublicIPAddress,
 			// forceNewMap in provider/pkg/gen/replacement.go of azure-native
 			ForceNew: []string{"location", "publicIPAddressVersion", "publicIPPrefix", "sku"},
-			Create:   func(c *standin.Call) (string, error) { return "", describeAddress(c) },
-			Update:   describeAddress,
+			Put:      describeAddress,
 			Remove:   removeAddress,
 			Takes:    standin.Timing{Create: 3 * time.Second, Update: 3 * time.Second, Remove: 11 * time.Second},
 			// https://github.com/MicrosoftDocs/azure-docs/issues/106096
@@ -104,14 +102,12 @@ func Types(interfaces Users) map[string]*standin.Type {
 			Constructor: network.NewLoadBalancer,
 			// forceNewMap in provider/pkg/gen/replacement.go of azure-native
 			ForceNew: []string{"location", "sku"},
-			Create:   func(c *standin.Call) (string, error) { return "", describeBalancer(c) },
-			Update:   describeBalancer,
+			Put:      describeBalancer,
 			Takes:    standin.Timing{Create: 3 * time.Second, Update: 3 * time.Second, Remove: 11 * time.Second},
 		}),
 		RouteTableType: routeTables.Type(standin.Type{
 			Constructor: network.NewRouteTable,
-			Create:      func(c *standin.Call) (string, error) { return "", describeRouteTable(c) },
-			Update:      describeRouteTable,
+			Put:         describeRouteTable,
 			Remove:      removeRouteTable,
 			Takes:       standin.Timing{Create: 3 * time.Second, Update: 3 * time.Second, Remove: 11 * time.Second},
 		}),
@@ -169,4 +165,105 @@ func checkReference(c *standin.Call, token, id, location string) error {
 	}
 	return c.Refusef("InvalidResourceReference", "Resource %s referenced by resource %s was not found. Please make sure that the referenced resource exists, "+
 		"and that both resources are in the same region.", id, c.Record.ID)
+}
+
+// The network team's network, which exists from the start, as companies have networks that
+// no cluster makes. It is in a subscription of its own. Its route table leads to the team's
+// firewall.
+const (
+	TeamGroup      = "network-team"
+	TeamNetwork    = "shared"
+	TeamSubnet     = "aks"
+	TeamRouteTable = "to-firewall"
+)
+
+// The ids of the network team's resources.
+const (
+	teamGroupID      = "/subscriptions/" + arm.NetworkSubscription + "/resourceGroups/" + TeamGroup
+	TeamNetworkID    = teamGroupID + "/providers/Microsoft.Network/virtualNetworks/" + TeamNetwork
+	TeamSubnetID     = TeamNetworkID + "/subnets/" + TeamSubnet
+	TeamRouteTableID = teamGroupID + "/providers/Microsoft.Network/routeTables/" + TeamRouteTable
+)
+
+// TeamZone is the id of the network team's private DNS zone for the clusters of a location.
+func TeamZone(location string) string {
+	return teamGroupID + "/providers/Microsoft.Network/privateDnsZones/privatelink." + location + ".azmk8s.io"
+}
+
+// OwnNetwork makes the network team's network, in a location, where it does not exist yet.
+// The lab's credentials may read it, join its subnet and assign roles on all that the team
+// has, such as its private DNS zones; they may change nothing.
+func OwnNetwork(c *standin.Cloud, location string) error {
+	defer c.Lock()()
+	if arm.ByID(c, NetworkType, TeamNetworkID) != nil {
+		return nil
+	}
+	for _, r := range teamResources(location) {
+		if err := c.Put(teamRecord(c, r)); err != nil {
+			return fmt.Errorf("make the network team's network: %w", err)
+		}
+	}
+	return nil
+}
+
+type teamResource struct {
+	token, id string
+	in, out   standin.Props
+}
+
+// teamRecord is implied: it is no resource of anybody's that works with the account, and is
+// in no inventory.
+func teamRecord(c *standin.Cloud, r teamResource) *standin.Record {
+	out := standin.Merged(r.in, r.out)
+	return &standin.Record{
+		Type: r.token, ID: r.id, Region: standin.Global, Implied: true,
+		// Long ago: rights that the team has given count.
+		Created: c.Now().Add(-24 * time.Hour), Inputs: r.in, Outputs: standin.Normal(map[string]any(out)).(map[string]any),
+	}
+}
+
+func teamResources(location string) []teamResource {
+	state := func(name, kind string, more standin.Props) standin.Props {
+		return standin.Merged(standin.Props{"name": name, "type": kind, "provisioningState": "Succeeded", "etag": arm.Etag()}, more)
+	}
+	inTeam := func(in standin.Props) standin.Props {
+		return standin.Merged(in, standin.Props{"resourceGroupName": TeamGroup})
+	}
+	list := []teamResource{
+		{arm.GroupType, teamGroupID, standin.Props{"resourceGroupName": TeamGroup, "location": location}, standin.Props{
+			"name": TeamGroup, "type": "Microsoft.Resources/resourceGroups", "properties": map[string]any{"provisioningState": "Succeeded"},
+		}},
+		{NetworkType, TeamNetworkID, inTeam(standin.Props{
+			"virtualNetworkName": TeamNetwork, "location": location, "addressSpace": map[string]any{"addressPrefixes": []any{"10.200.0.0/16"}},
+		}), state(TeamNetwork, networks.ARM, standin.Props{"enableDdosProtection": false, "virtualNetworkPeerings": []any{}})},
+		{RouteTableType, TeamRouteTableID, inTeam(standin.Props{
+			"routeTableName": TeamRouteTable, "location": location, "disableBgpRoutePropagation": true,
+			"routes": []any{map[string]any{"name": "default", "addressPrefix": "0.0.0.0/0", "nextHopType": "VirtualAppliance", "nextHopIpAddress": "10.200.255.4"}},
+		}), state(TeamRouteTable, routeTables.ARM, nil)},
+		{SubnetType, TeamSubnetID, inTeam(standin.Props{
+			"virtualNetworkName": TeamNetwork, "subnetName": TeamSubnet, "addressPrefix": "10.200.0.0/20", "routeTable": map[string]any{"id": TeamRouteTableID},
+		}), state(TeamSubnet, subnets.ARM, standin.Props{"privateEndpointNetworkPolicies": "Enabled", "privateLinkServiceNetworkPolicies": "Enabled", "delegations": []any{}})},
+	}
+	rights := []struct{ scope, role string }{
+		{teamGroupID, rbac.Reader},
+		{TeamSubnetID, rbac.SubnetJoiner},
+		{teamGroupID, rbac.AccessAdministrator},
+	}
+	for i, right := range rights {
+		list = append(list, teamRight(i, right.scope, right.role))
+	}
+	return list
+}
+
+// teamRight is a role that the team has given to the lab's credentials.
+func teamRight(number int, scope, role string) teamResource {
+	name := fmt.Sprintf("00000000-0000-4000-8000-0000000000d%d", number)
+	in := standin.Props{
+		"principalId": arm.ClientObject, "principalType": "ServicePrincipal", "scope": scope,
+		"roleDefinitionId": rbac.Definition(arm.NetworkSubscription, role), "roleAssignmentName": name,
+	}
+	return teamResource{
+		rbac.AssignmentType, scope + "/providers/Microsoft.Authorization/roleAssignments/" + name, in,
+		standin.Props{"name": name, "type": "Microsoft.Authorization/roleAssignments"},
+	}
 }

@@ -112,7 +112,10 @@ func outsideNetwork(c *standin.Call, subnet, network *standin.Record) error {
 // describeSubnet refuses ranges that Azure does not take, and references to what does not
 // exist. Sources: https://github.com/MicrosoftDocs/azure-docs/pull/123869 and, of sizes,
 // https://learn.microsoft.com/en-us/azure/virtual-network/virtual-networks-faq
-func describeSubnet(c *standin.Call) error {
+func describeSubnet(c *standin.Call, users Users) error {
+	if err := checkRangeInUse(c, users); err != nil {
+		return err
+	}
 	network := NetworkOf(c.Cloud, c.Record)
 	blocks := Prefixes(c.Record)
 	if len(blocks) == 0 {
@@ -160,13 +163,16 @@ func describeDelegations(c *standin.Call) {
 	c.Out()["delegations"] = list
 }
 
-// updateSubnet refuses to take away a range that is in use. Source:
+// checkRangeInUse refuses to take away a range that is in use. Source:
 // https://learn.microsoft.com/en-us/azure/virtual-network/virtual-network-manage-subnet
-func updateSubnet(c *standin.Call, users Users) error {
+func checkRangeInUse(c *standin.Call, users Users) error {
+	if c.Old == nil {
+		return nil
+	}
 	if before, after := Prefixes(c.Old), Prefixes(c.Record); !slices.Equal(before, after) && users(c.Cloud, c.Old) != "" {
 		return c.Refusef("InUsePrefixCannotBeDeleted", "IpPrefix %s on Subnet %s has active allocations and cannot be deleted.", before[0], armid.NameOf(c.Record.ID))
 	}
-	return describeSubnet(c)
+	return nil
 }
 
 // checkUnused refuses to delete a subnet that something is in. Source:

@@ -37,11 +37,7 @@ func Types(using ...Using) map[string]*standin.Type {
 			Constructor: resources.NewResourceGroup,
 			// forceNewMap in provider/pkg/gen/replacement.go of azure-native
 			ForceNew: []string{"location"},
-			Create: func(c *standin.Call) (string, error) {
-				c.Out()["properties"] = map[string]any{"provisioningState": "Succeeded"}
-				return "", nil
-			},
-			Update: func(c *standin.Call) error {
+			Put: func(c *standin.Call) error {
 				c.Out()["properties"] = map[string]any{"provisioningState": "Succeeded"}
 				return nil
 			},

@@ -53,8 +53,7 @@ func Types() map[string]*standin.Type {
 			Constructor: storage.NewStorageAccount,
 			// forceNewMap in provider/pkg/gen/replacement.go of azure-native
 			ForceNew: []string{"isHnsEnabled", "location"},
-			Create:   func(c *standin.Call) (string, error) { return "", createAccount(c) },
-			Update:   updateAccount,
+			Put:      putAccount,
 			// An account goes with all that is in it, without a question:
 			// https://learn.microsoft.com/en-us/azure/storage/common/storage-account-create#delete-a-storage-account
 			Takes: standin.Timing{Create: 25 * time.Second, Update: 3 * time.Second, Remove: 4 * time.Second},
@@ -62,14 +61,12 @@ func Types() map[string]*standin.Type {
 		// forceNewMap there has nothing for a container
 		ContainerType: containers.Type(standin.Type{
 			Constructor: storage.NewBlobContainer,
-			Create:      func(c *standin.Call) (string, error) { return "", writeContainer(c) },
-			Update:      writeContainer,
+			Put:         writeContainer,
 			Takes:       standin.Timing{Create: time.Second, Update: time.Second, Remove: time.Second},
 		}),
 		PolicyType: policies.Type(standin.Type{
 			Constructor: storage.NewManagementPolicy,
-			Create:      func(c *standin.Call) (string, error) { return "", writePolicy(c) },
-			Update:      writePolicy,
+			Put:         writePolicy,
 			Takes:       standin.Timing{Create: time.Second, Update: time.Second, Remove: time.Second},
 		}),
 	}
@@ -86,9 +83,9 @@ func Functions() map[string]*standin.Function {
 // accountName is what an account's name matches.
 var accountName = regexp.MustCompile(`^[a-z0-9]{3,24}$`)
 
-// createAccount refuses a name that no account can have, and one that another has in the world.
+// checkAccountName refuses a name that no account can have, and one that another has in the world.
 // Source: https://learn.microsoft.com/en-us/azure/azure-resource-manager/troubleshooting/error-storage-account-name
-func createAccount(c *standin.Call) error {
+func checkAccountName(c *standin.Call) error {
 	name := armid.NameOf(c.Record.ID)
 	if !accountName.MatchString(name) {
 		return c.Refusef("AccountNameInvalid", "%s is not a valid storage account name. Storage account name must be between 3 and 24 characters in length and use numbers and lower-case letters only.", name)
@@ -103,15 +100,11 @@ func createAccount(c *standin.Call) error {
 		}
 		return c.Refuse(standin.Refusal{Code: "StorageAccountAlreadyTaken", Status: 409, Message: fmt.Sprintf("The storage account named %s is already taken.", name)})
 	}
-	if err := checkAccount(c); err != nil {
-		return err
-	}
-	describeAccount(c)
 	return nil
 }
 
-func updateAccount(c *standin.Call) error {
-	if err := checkAccount(c); err != nil {
+func putAccount(c *standin.Call) error {
+	if err := c.Check(checkAccountName, checkAccount); err != nil {
 		return err
 	}
 	describeAccount(c)
@@ -156,13 +149,73 @@ func describeAccount(c *standin.Call) {
 		endpoints[service] = "https://" + name + "." + service + ".core.windows.net/"
 	}
 	out["primaryEndpoints"] = endpoints
-	out.SetDefault("accessTier", "Hot")
-	out.SetDefault("enableHttpsTrafficOnly", true)
-	out.SetDefault("minimumTlsVersion", "TLS1_0")
-	out.SetDefault("allowBlobPublicAccess", false)
-	out.SetDefault("encryption", map[string]any{"keySource": "Microsoft.Storage"})
-	out.SetDefault("networkRuleSet", map[string]any{"bypass": "AzureServices", "defaultAction": "Allow"})
+	out.SetDefaults(standin.Props{
+		"accessTier": "Hot", "enableHttpsTrafficOnly": true, "minimumTlsVersion": "TLS1_0", "allowBlobPublicAccess": false,
+		"encryption":     map[string]any{"keySource": "Microsoft.Storage"},
+		"networkRuleSet": map[string]any{"bypass": "AzureServices", "defaultAction": "Allow"},
+	})
 	sku := out.Sub("sku").Clone()
 	sku["tier"], _, _ = strings.Cut(sku.Str("name"), "_")
 	out["sku"] = map[string]any(sku)
+}
+
+// writeContainer refuses a container for the public in an account that lets none be. Source:
+// https://github.com/pivotal/paving/issues/89
+func writeContainer(c *standin.Call) error {
+	account := arm.ParentOf(c.Cloud, AccountType, c.Record.ID)
+	if access := c.In().Str("publicAccess"); access != "" && access != "None" && account.Outputs["allowBlobPublicAccess"] != true {
+		return c.Refuse(standin.Refusal{Code: "PublicAccessNotPermitted", Status: 409, Message: "Public access is not permitted on this storage account."})
+	}
+	out := c.Out()
+	out["hasImmutabilityPolicy"], out["hasLegalHold"], out["deleted"], out["remainingRetentionDays"] = false, false, false, 0.0
+	out["leaseState"], out["leaseStatus"], out["etag"] = "Available", "Unlocked", arm.Etag()
+	out["lastModifiedTime"] = c.Cloud.Now().UTC().Format(time.RFC3339)
+	out.SetDefaults(standin.Props{"publicAccess": "None", "denyEncryptionScopeOverride": false, "defaultEncryptionScope": "$account-encryption-key"})
+	return nil
+}
+
+// mostRules of a policy, and mostDays of a rule. Sources:
+// https://learn.microsoft.com/en-us/azure/storage/blobs/lifecycle-management-policy-structure and
+// https://registry.terraform.io/providers/hashicorp/azurerm/latest/docs/resources/storage_management_policy
+const (
+	mostRules = 100
+	mostDays  = 99999
+)
+
+// writePolicy refuses a policy of another name than an account's only one has, and rules that no
+// policy can have. Sources: https://github.com/pulumi/pulumi-azure-native/issues/2164 and
+// https://learn.microsoft.com/en-us/azure/storage/blobs/lifecycle-management-policy-structure
+func writePolicy(c *standin.Call) error {
+	if name := armid.NameOf(c.Record.ID); name != "default" {
+		return c.Refuse(standin.Refusal{Code: "HttpResourceNotFound", Status: 404, Message: "The request url " + c.Record.ID + " is not found."})
+	}
+	rules, names := c.In().Sub("policy").Objects("rules"), map[string]bool{}
+	if len(rules) == 0 || len(rules) > mostRules {
+		return refuseRule(c, "rules")
+	}
+	for _, rule := range rules {
+		if names[rule.Str("name")] {
+			return refuseRule(c, "rules.name")
+		}
+		names[rule.Str("name")] = true
+		definition := rule.Sub("definition")
+		if len(definition.Sub("filters").List("blobTypes")) == 0 {
+			return refuseRule(c, "rules.definition.filters.blobTypes")
+		}
+		if len(definition.Sub("actions")) == 0 {
+			return refuseRule(c, "rules.definition.actions")
+		}
+		days, given := definition.Sub("actions").Sub("baseBlob").Sub("delete")["daysAfterModificationGreaterThan"].(float64)
+		if given && (days < 0 || days > mostDays) {
+			return refuseRule(c, "rules.definition.actions.baseBlob.delete.daysAfterModificationGreaterThan")
+		}
+	}
+	c.Out()["lastModifiedTime"] = c.Cloud.Now().UTC().Format(time.RFC3339)
+	return nil
+}
+
+// refuseRule is a refusal in the provider's general words:
+// https://learn.microsoft.com/en-us/rest/api/storagerp/srp_error_codes_common
+func refuseRule(c *standin.Call, property string) error {
+	return c.Refusef("InvalidRequestPropertyValue", "The value for the property 'policy.%s' in the request is not valid.", property)
 }

@@ -1,12 +1,44 @@
+// Package account is what all services of the AWS stand-in have in common: the
+// account itself, its regions, its ARNs and ids, and how AWS words its errors.
 package account
 
 import (
 	"crypto/rand"
 	"fmt"
 	"hash/fnv"
+	"net"
 	"slices"
 	"strings"
+
+	"github.com/google/uuid"
+
+	"tombolo/lab/standin"
 )
+
+// ARNIn makes an ARN of the account.
+func ARNIn(c *standin.Cloud, region, service, resource string) string {
+	if service == "iam" {
+		region = ""
+	}
+	return fmt.Sprintf("arn:%s:%s:%s:%s:%s", Partition(region), service, region, c.Account, resource)
+}
+
+// ARN makes an ARN in the region of a call.
+func ARN(c *standin.Call, service, resource string) string {
+	return ARNIn(c.Cloud, c.Region, service, resource)
+}
+
+// CallerARN is the ARN of the caller: the one user of the account, or of the account that
+// the organisation's users are in.
+func CallerARN(c *standin.Cloud, region string) string {
+	if c.Caller != "" {
+		return c.Caller
+	}
+	return fmt.Sprintf("arn:%s:iam::%s:user/tombolo", Partition(region), c.Account)
+}
+
+// UserID of the account's one user.
+const UserID = "AIDATOMBOLOLABUSER000"
 
 // Regions and the letters of their zones that a new account sees. Source:
 // https://docs.aws.amazon.com/global-infrastructure/latest/regions/aws-regions.html
@@ -73,6 +105,29 @@ func DNSSuffix(region string) string {
 	return "amazonaws.com"
 }
 
+// Host is the name of a service in a region.
+func Host(service, region string) string {
+	return service + "." + region + "." + DNSSuffix(region)
+}
+
+// Hosts are the names of a service in all regions.
+func Hosts(service string) []string {
+	var hosts []string
+	for _, region := range standin.SortedKeys(Regions) {
+		hosts = append(hosts, Host(service, region))
+	}
+	return hosts
+}
+
+// RegionOf a host of a service, which may have a port.
+func RegionOf(service, host string) (region string, known bool) {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	region, _, _ = strings.Cut(strings.TrimPrefix(host, service+"."), ".")
+	return region, Regions[region] != nil && Host(service, region) == host
+}
+
 // NewID makes an id as EC2 does: a prefix and 17 hexadecimal digits that begin
 // with 0.
 func NewID(prefix string) string { return prefix + "-0" + RandomHex(16) }
@@ -88,10 +143,7 @@ func RandomHex(digits int) string {
 }
 
 // UUID makes a random UUID, as KMS and EKS name things.
-func UUID() string {
-	h := RandomHex(32)
-	return fmt.Sprintf("%s-%s-4%s-8%s-%s", h[:8], h[8:12], h[13:16], h[17:20], h[20:])
-}
+func UUID() string { return uuid.NewString() }
 
 // Hashed makes a short stable number from strings.
 func Hashed(parts ...string) uint32 {

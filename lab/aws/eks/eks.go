@@ -1,7 +1,10 @@
+// Package eks is Elastic Kubernetes Service in the stand-in. Its clusters are
+// real control planes.
 package eks
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/eks"
@@ -9,6 +12,69 @@ import (
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/standin"
 )
+
+// Types are clusters, their nodes and addons, and the access to them.
+func Types() map[string]*standin.Type {
+	types := eksClusterTypes()
+	maps.Copy(types, eksNodeTypes())
+	maps.Copy(types, eksAddonTypes())
+	maps.Copy(types, eksAccessTypes())
+	maps.Copy(types, eksIdentityProviderTypes())
+	return types
+}
+
+// The types of clusters and of their node groups.
+const (
+	ClusterType   = "aws:eks/cluster:Cluster"
+	NodeGroupType = "aws:eks/nodeGroup:NodeGroup"
+)
+
+// KubernetesVersions that EKS offers, oldest first, in November 2026. Source:
+// https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html; of 1.36 see
+// the calendar in config/awsfacts.
+var KubernetesVersions = []string{"1.31", "1.32", "1.33", "1.34", "1.35", "1.36"}
+
+// newest version that the lab's control plane can serve, and that a cluster without a
+// version has: controlplane.Version.
+const newest = "1.36"
+
+func missingCluster() standin.Refusal {
+	return standin.Refusal{Code: "ResourceNotFoundException", Status: 404, Message: "No cluster found for name: %s."}
+}
+
+func toCluster(cascade bool) standin.Reference {
+	return standin.Reference{Path: []string{"clusterName"}, To: ClusterType, Missing: missingCluster(), Cascade: cascade}
+}
+
+// activeCluster finds the cluster that a resource is in; EKS adds nothing to a
+// cluster that is being made or deleted.
+func activeCluster(c *standin.Call) (*standin.Record, error) {
+	cluster := c.Find(ClusterType, c.In().Str("clusterName"))
+	if cluster.Status == standin.StatusCreating || cluster.Status == standin.StatusDeleting {
+		return nil, c.Refusef("InvalidRequestException", "Cluster '%s' is not in ACTIVE status", cluster.ID)
+	}
+	return cluster, nil
+}
+
+// Issuer of a cluster's service account tokens.
+func Issuer(r *standin.Record) string {
+	for _, identity := range r.Outputs.Objects("identities") {
+		for _, oidc := range identity.Objects("oidcs") {
+			return oidc.Str("issuer")
+		}
+	}
+	return ""
+}
+
+// ClusterNamed is the cluster of a name, in any region, or nil.
+func ClusterNamed(c *standin.Cloud, name string) *standin.Record {
+	for _, r := range c.Snapshot(ClusterType) {
+		if r.Outputs.Str("name") == name {
+			return r
+		}
+	}
+	return nil
+}
 
 // ClusterQuota is the default quota of clusters in a region:
 // https://docs.aws.amazon.com/eks/latest/userguide/service-quotas.html
@@ -22,9 +88,7 @@ func Functions() map[string]*standin.Function {
 		"aws:eks/getNodeGroups:getNodeGroups":     {SDK: eks.GetNodeGroups, Run: getNodeGroups},
 		"aws:eks/getAddon:getAddon":               {SDK: eks.LookupAddon, Run: getAddon},
 		"aws:eks/getAddonVersion:getAddonVersion": {SDK: eks.GetAddonVersion, Run: getAddonVersion},
-		"aws:eks/getClusters:getClusters": {SDK: eks.GetClusters, Run: func(q *standin.Query) (standin.Props, error) {
-			return standin.Props{"id": q.Region, "names": ec2.IDs(q, ClusterType)}, nil
-		}},
+		"aws:eks/getClusters:getClusters":         {SDK: eks.GetClusters, Run: ec2.ListIDs(ClusterType, "names")},
 	}
 }
 
@@ -89,4 +153,20 @@ func getAddonVersion(q *standin.Query) (standin.Props, error) {
 		version = versions[0]
 	}
 	return standin.Props{"id": name, "version": version}, nil
+}
+
+// Interfaces are those by which a control plane reaches the nodes.
+// Source: https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
+func Interfaces(c *standin.Call) (all []*standin.Record) {
+	for cluster := range c.Cloud.Each(ClusterType, c.Region) {
+		config := cluster.Outputs.Sub("vpcConfig")
+		groups := append(standin.Values(config.List("securityGroupIds")...), config.Str("clusterSecurityGroupId"))
+		for _, id := range config.List("subnetIds") {
+			all = append(all, ec2.Implied(c, cluster, ec2.ImpliedInterface{
+				ID: ec2.DerivedID(cluster.ID, id), Kind: "interface", Description: "Amazon EKS " + cluster.ID,
+				Subnet: c.Find(ec2.SubnetType, id), Groups: groups,
+			}))
+		}
+	}
+	return all
 }

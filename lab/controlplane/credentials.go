@@ -2,7 +2,12 @@ package controlplane
 
 import (
 	"context"
+	"crypto"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -10,7 +15,61 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd/api"
+
+	"tombolo/lab/kubeconfig"
+	"tombolo/lab/pki"
 )
+
+// writeKubeconfigs writes the kubeconfigs of the control plane's own parts,
+// and the one by which the API server has bearer tokens reviewed. The admin's
+// comes last: it means that the cluster exists.
+func (c *cluster) writeKubeconfigs(reviewURL string, reviewCA []byte, reviewToken string) error {
+	for _, part := range []string{controllersCert, schedulerCert, adminCert} {
+		crt, err := os.ReadFile(c.ca.CertFile(part))
+		if err != nil {
+			return fmt.Errorf("read a client certificate: %w", err)
+		}
+		key, err := os.ReadFile(c.ca.KeyFile(part))
+		if err != nil {
+			return fmt.Errorf("read a client key: %w", err)
+		}
+		user := &api.AuthInfo{ClientCertificateData: crt, ClientKeyData: key}
+		if err := kubeconfig.Write(c.file(part+".kubeconfig"), c.endpoint(), c.ca.PEM(), user, ""); err != nil {
+			return err
+		}
+	}
+	return kubeconfig.Write(c.file("token-review.kubeconfig"), reviewURL, reviewCA, &api.AuthInfo{Token: reviewToken}, "")
+}
+
+// TokenKey is the public key for the tokens of a cluster's service accounts. It
+// fails for a cluster that does not exist.
+func (m *Manager) TokenKey(cluster string) (crypto.PublicKey, error) {
+	exists, err := m.exists(cluster)
+	if err == nil && !exists {
+		err = fmt.Errorf("the lab has no cluster %s", cluster)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the token key: %w", err)
+	}
+	authority, err := pki.Open(filepath.Join(m.dir(cluster), "pki"), "lab cluster "+cluster)
+	if err != nil {
+		return nil, fmt.Errorf("read the token key of %s: %w", cluster, err)
+	}
+	data, err := os.ReadFile(authority.CertFile(serviceAccountKey))
+	if err != nil {
+		return nil, fmt.Errorf("read the token key of %s: %w", cluster, err)
+	}
+	block, _ := pem.Decode(data)
+	if block == nil {
+		return nil, fmt.Errorf("read the token key of %s: it is no PEM", cluster)
+	}
+	key, err := x509.ParsePKIXPublicKey(block.Bytes)
+	if err != nil {
+		return nil, fmt.Errorf("read the token key of %s: %w", cluster, err)
+	}
+	return key, nil
+}
 
 // adminBinding is the name that AKS gives the binding of the groups which are a cluster's
 // admins, to the role cluster-admin. Source:
