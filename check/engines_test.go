@@ -358,7 +358,5 @@ func TestWaves(t *testing.T) {
 		}
 		last = here
 	}
-	if len(definitions) < 4 || !slices.Contains(addon.Stages(), addon.Others) {
-		t.Errorf("definitions: %v", definitions)
-	}
+	assert.Check(t, len(definitions) >= 4 && slices.Contains(addon.Stages(), addon.Others), "definitions: %v", definitions)
 }

@@ -25,8 +25,6 @@ func TestContractKnowsWhatIsPublished(t *testing.T) {
 		t.Errorf("keys (-published +check)\n%s", diff)
 	}
 	for name, v := range p.Variables {
-		if v.Example == "" {
-			t.Errorf("%s has no example of a value", name)
-		}
+		assert.Check(t, v.Example != "", "%s has no example of a value", name)
 	}
 }

@@ -12,7 +12,6 @@ func TestSameRepository(t *testing.T) {
 	} {
 		assert.Check(t, sameRepository("https://git.example.com/platform.git", other), "%s is taken for another repository", other)
 	}
-	if sameRepository("https://git.example.com/platform.git", "https://git.example.com/apps.git") {
-		t.Error("another repository is taken for the same")
-	}
+	assert.Check(t, !sameRepository("https://git.example.com/platform.git", "https://git.example.com/apps.git"),
+		"another repository is taken for the same")
 }

@@ -27,9 +27,7 @@ func TestCollector(t *testing.T) {
 		"tree/a.yaml:7:1: note: is left (cluster two); do it",
 	}
 	got := c.All()
-	if len(got) != len(want) || got.Count(Error) != 1 || got.Count(Note) != 1 {
-		t.Fatalf("found %v", got)
-	}
+	assert.Assert(t, len(got) == len(want) && got.Count(Error) == 1 && got.Count(Note) == 1, "found %v", got)
 	for i, f := range got {
 		assert.Check(t, f.String() == want[i], "%s, want %s", f, want[i])
 	}

@@ -40,9 +40,7 @@ func TestFollow(t *testing.T) {
 	if got := findingtest.Messages(w.Findings); got != "" || w.Incomplete {
 		t.Errorf("found %s", got)
 	}
-	if len(w.met) != 2 || w.met[1].Spec.Path != "./eu" {
-		t.Errorf("met %v", w.met)
-	}
+	assert.Check(t, len(w.met) == 2 && w.met[1].Spec.Path == "./eu", "met %v", w.met)
 	if a := w.inventory[inventory.ID{Kind: "ConfigMap", Namespace: "b", Name: "a"}]; a.Values["region"] != "eu" {
 		t.Errorf("the tree makes %v", a)
 	}

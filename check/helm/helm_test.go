@@ -23,9 +23,8 @@ func TestRender(t *testing.T) {
 		"other/a.yaml":                "a: 1\n",
 	}))
 	c, read, err := Load(files, "chart")
-	if err != nil || strings.Join(read, " ") != "chart/Chart.yaml chart/templates/object.yaml chart/values.yaml" {
-		t.Fatalf("read %s: %v", read, err)
-	}
+	assert.Assert(t, err == nil && strings.Join(read, " ") == "chart/Chart.yaml chart/templates/object.yaml chart/values.yaml",
+		"read %s: %v", read, err)
 	values, err := Overlay(map[string]any{"a": 2, "cluster": map[string]any{}}, "a: 3\n")
 	assert.NilError(t, err)
 	_, err = Render(c, "one", "there", values, true)
@@ -59,7 +58,5 @@ func TestCause(t *testing.T) {
 	assert.NilError(t, err)
 	_, err = Render(c, "one", "there", nil, false)
 	cause, template, line := Cause(err, func(name string) bool { return name == "it/templates/bad.yaml" })
-	if template != "it/templates/bad.yaml" || line != 2 || !strings.Contains(cause, "no good") {
-		t.Errorf("%s at %s:%d", cause, template, line)
-	}
+	assert.Check(t, template == "it/templates/bad.yaml" && line == 2 && strings.Contains(cause, "no good"), "%s at %s:%d", cause, template, line)
 }

@@ -46,9 +46,8 @@ func TestAdd(t *testing.T) {
 		{"Secret", "a", "sealed"}:         {Keys: []string{"token"}},
 	}
 	assert.Check(t, is.DeepEqual(got, want))
-	if !got[ID{"Secret", "a", "any"}].Has("x") || got[ID{"Secret", "a", "made"}].Has("x") {
-		t.Error("a Secret that is filled from elsewhere may have any key, another may not")
-	}
+	assert.Check(t, got[ID{"Secret", "a", "any"}].Has("x") && !got[ID{"Secret", "a", "made"}].Has("x"),
+		"a Secret that is filled from elsewhere may have any key, another may not")
 }
 
 func TestNamesake(t *testing.T) {

@@ -93,9 +93,7 @@ func TestNothingIsFetched(t *testing.T) {
 			if got := w.reached(); got != "" {
 				t.Fatalf("%s: %s", text, got)
 			}
-			if built.Err == nil && len(built.Remote) == 0 {
-				t.Errorf("%s: nothing tells that it was not followed", text)
-			}
+			assert.Check(t, built.Err != nil || len(built.Remote) > 0, "%s: nothing tells that it was not followed", text)
 		}
 	}
 }
@@ -142,12 +140,8 @@ func TestElsewhereIsWhatKustomizeFetches(t *testing.T) {
 			continue // kustomize of this version does not know them
 		}
 		runKustomize(t, map[string][]string{"resources": {reference}})
-		if w.reached() == "" {
-			t.Errorf("kustomize does not fetch %s", reference)
-		}
-		if IsLocal(reference) {
-			t.Errorf("%s passes for a path of the tree", reference)
-		}
+		assert.Check(t, w.reached() != "", "kustomize does not fetch %s", reference)
+		assert.Check(t, !IsLocal(reference), "%s passes for a path of the tree", reference)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"tombolo/config"
 	"tombolo/config/addon"
 	"tombolo/internal/names"
+
+	"gotest.tools/v3/assert"
 )
 
 func cluster(name string) *config.Cluster {
@@ -23,9 +25,7 @@ func cluster(name string) *config.Cluster {
 func TestToFlux(t *testing.T) {
 	c := cluster("one")
 	p := To(c, c)
-	if p.Path != "clusters/one" || p.Registration != nil {
-		t.Errorf("starts at %s, registration %v", p.Path, p.Registration)
-	}
+	assert.Check(t, p.Path == "clusters/one" && p.Registration == nil, "starts at %s, registration %v", p.Path, p.Registration)
 	if v := p.Variables["zone"]; v.Example != "a.test" || !slices.Equal(v.Setting, []string{"values", "zone"}) {
 		t.Errorf("zone is %v", v)
 	}
@@ -34,9 +34,7 @@ func TestToFlux(t *testing.T) {
 	}
 	for name, want := range map[string][]string{"dns-values": {names.ValuesKey}, "karpenter-values": {names.ValuesKey}, names.PlatformAuth: {"identity", "known_hosts"}} {
 		at := slices.IndexFunc(p.Objects, func(o Object) bool { return o.Name == name })
-		if at < 0 || !slices.Equal(p.Objects[at].Keys, want) {
-			t.Errorf("%s with %v is not among %v", name, want, p.Objects)
-		}
+		assert.Check(t, at >= 0 && slices.Equal(p.Objects[at].Keys, want), "%s with %v is not among %v", name, want, p.Objects)
 	}
 }
 
@@ -46,9 +44,8 @@ func TestToArgoCD(t *testing.T) {
 	spoke.GitOps = config.GitOps{Engine: config.ArgoCD, Hub: "hub"}
 	spoke.Labels, spoke.Annotations = map[string]string{"ring": "first"}, map[string]string{"contact": "team"}
 	h, s := To(hub, hub), To(spoke, hub)
-	if s.Path != "clusters/hub" || s.Registration.Hub != "hub" || s.Registration.Server == h.Registration.Server {
-		t.Errorf("the spoke starts at %s, with %v", s.Path, s.Registration)
-	}
+	assert.Check(t, s.Path == "clusters/hub" && s.Registration.Hub == "hub" && s.Registration.Server != h.Registration.Server,
+		"the spoke starts at %s, with %v", s.Path, s.Registration)
 	r := s.Registration
 	if r.Part("labels")["ring"] != "first" || r.Part("annotations")["contact"] != "team" || r.Repository() != "https://git.test/tree.git" {
 		t.Errorf("registration %v", r)
@@ -66,9 +63,7 @@ func TestPagesOfArgoCD(t *testing.T) {
 	hub.GitOps.ArgoCD.OIDC = &config.ArgoCDOIDC{URL: "https://ArgoCD.example.com:8443/"}
 	spoke.GitOps = config.GitOps{Engine: config.ArgoCD, Hub: "hub"}
 	for _, p := range []Set{To(hub, hub), To(spoke, hub)} {
-		if p.Pages["argocd.example.com"] != "Argo CD" {
-			t.Errorf("%s has the pages %v", p.Cluster, p.Pages)
-		}
+		assert.Check(t, p.Pages["argocd.example.com"] == "Argo CD", "%s has the pages %v", p.Cluster, p.Pages)
 	}
 	hub.GitOps.Engine = config.Flux
 	if pages := To(hub, hub).Pages; len(pages) > 0 {

@@ -3,6 +3,8 @@ package tree
 import (
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 func TestExpands(t *testing.T) {
@@ -26,8 +28,6 @@ func TestExpands(t *testing.T) {
 		if err := Expands([]byte(text)); err != nil {
 			got = err.Error()
 		}
-		if got != want {
-			t.Errorf("%.40q: %q, want %q", text, got, want)
-		}
+		assert.Check(t, got == want, "%.40q: %q, want %q", text, got, want)
 	}
 }

@@ -90,7 +90,5 @@ func TestInClusterFile(t *testing.T) {
 	want := `one.yaml:3:3: error: gitops.path "start" is not a directory of the platform tree (cluster one); did you mean "starts"?
 one.yaml:6:11: warning: is idle (cluster one)
 `
-	if got != want || w.Findings[1].Unused != "dns" {
-		t.Errorf("found\n%swant\n%s", got, want)
-	}
+	assert.Check(t, got == want && w.Findings[1].Unused == "dns", "found\n%swant\n%s", got, want)
 }

@@ -63,14 +63,12 @@ func built(t *testing.T, args *EngineArgs) *recorder.Recorder {
 func TestControllersStartConfigured(t *testing.T) {
 	r := built(t, engineArgs(t))
 	for _, patch := range slices.Concat(r.OfType(configMapPatch), r.OfType(accountPatch)) {
-		if !patch.WaitsFor("ConfigMap::") || !patch.WaitsFor("ServiceAccount::") {
-			t.Errorf("%s does not wait for the objects that it changes: %v", patch.Name, patch.DependsOn)
-		}
+		assert.Check(t, patch.WaitsFor("ConfigMap::") && patch.WaitsFor("ServiceAccount::"),
+			"%s does not wait for the objects that it changes: %v", patch.Name, patch.DependsOn)
 	}
 	for _, c := range slices.Concat(r.OfType(deployment), r.OfType(statefulSet)) {
-		if !c.WaitsFor("ConfigMapPatch::") || !c.WaitsFor("ServiceAccountPatch::") {
-			t.Errorf("%s does not wait for its settings: %v", c.Name, c.DependsOn)
-		}
+		assert.Check(t, c.WaitsFor("ConfigMapPatch::") && c.WaitsFor("ServiceAccountPatch::"),
+			"%s does not wait for its settings: %v", c.Name, c.DependsOn)
 		c.Expect(t, map[string]string{"metadata.namespace": "argocd", `metadata.annotations["pulumi.com/skipAwait"]`: "true"})
 	}
 	root := r.OfType(application)[0]
@@ -151,9 +149,7 @@ func TestKeepsWhatWasMade(t *testing.T) {
 func repository(t *testing.T, r *recorder.Recorder) map[string]string {
 	t.Helper()
 	found, ok := r.Named(secretType, "mgmt-auth")
-	if !ok {
-		t.Fatal("there is no Secret for the repository")
-	}
+	assert.Assert(t, ok, "there is no Secret for the repository")
 	found.Expect(t, map[string]string{
 		"metadata.name": "platform-auth", `metadata.labels["argocd.argoproj.io/secret-type"]`: "repository", "stringData": "",
 	})

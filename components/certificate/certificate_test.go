@@ -82,18 +82,14 @@ func TestRecords(t *testing.T) {
 			"zoneId": "Z1", "name": "_1." + domain + ".", "type": "CNAME", "records[0]": "_2." + domain + ".acm-validations.aws.",
 			"ttl": "60", "allowOverwrite": "true",
 		})
-		if !record.RetainOnDelete {
-			t.Errorf("%s goes with the certificate, and with it the renewal of others for the domain", record.Name)
-		}
+		assert.Check(t, record.RetainOnDelete, "%s goes with the certificate, and with it the renewal of others for the domain", record.Name)
 	}
 }
 
 func TestWildcardAlone(t *testing.T) {
 	r := built(t, &CertificateArgs{Domain: "*.example.com", ZoneID: "Z1", ZoneName: "example.com"})
 	record, ok := r.Named(recordType, "demo-web-validation-example.com")
-	if !ok {
-		t.Fatal("no record for the wildcard's domain")
-	}
+	assert.Assert(t, ok, "no record for the wildcard's domain")
 	record.Expect(t, map[string]string{"name": "_1.example.com."})
 	if _, given := r.OfType("aws:acm/certificate:Certificate")[0].Value("subjectAlternativeNames"); given {
 		t.Error("a certificate for one name has alternative names")

@@ -44,9 +44,7 @@ func TestLoad(t *testing.T) {
 		{Path: path, SHA256: sumOfHello},
 	} {
 		got, err := product().Load(t.Context(), d)
-		if err != nil || string(got) != "hello" {
-			t.Errorf("%+v: %q, %v", d, got, err)
-		}
+		assert.Check(t, err == nil && string(got) == "hello", "%+v: %q, %v", d, got, err)
 	}
 }
 

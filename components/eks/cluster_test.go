@@ -86,9 +86,7 @@ func run(t *testing.T, args *ClusterArgs) (*recorder.Recorder, error) {
 		})
 		return recorder.Probe(ctx, pulumi.Map{"endpoint": c.Endpoint})
 	})
-	if err == nil && len(checked) == 0 {
-		t.Error("the outputs did not resolve")
-	}
+	assert.Check(t, err != nil || len(checked) > 0, "the outputs did not resolve")
 	return r, err
 }
 
@@ -124,9 +122,7 @@ func TestControlPlane(t *testing.T) {
 		t.Errorf("encryption key %q", got)
 	}
 	roles, ok := cluster.Value("instanceRoles")
-	if !ok || len(roles.ArrayValue()) != 0 {
-		t.Errorf("instance roles are %v, expected none, so that the component makes none", roles)
-	}
+	assert.Check(t, ok && len(roles.ArrayValue()) == 0, "instance roles are %v, expected none, so that the component makes none", roles)
 	for _, before := range []string{"logGroup:LogGroup::demo-logs", "AmazonEKSClusterPolicy"} {
 		if !slices.ContainsFunc(cluster.DependsOn, func(urn string) bool { return strings.Contains(urn, before) }) {
 			t.Errorf("the cluster does not wait for %s: %v", before, cluster.DependsOn)
@@ -412,7 +408,6 @@ func TestSecurityGroupOfAClusterToBeMade(t *testing.T) {
 		return nil
 	}, recorder.Preview)
 	assert.NilError(t, err)
-	if len(named) != 1 || len(grouped) != 0 {
-		t.Errorf("the name is known %d times, the security group %d times, want once and never", len(named), len(grouped))
-	}
+	assert.Check(t, len(named) == 1 && len(grouped) == 0,
+		"the name is known %d times, the security group %d times, want once and never", len(named), len(grouped))
 }

@@ -61,9 +61,7 @@ func TestInstallInStages(t *testing.T) {
 	role := r.OfType("kubernetes:rbac.authorization.k8s.io/v1:ClusterRole")[0]
 	assert.Check(t, role.WaitsFor(crd), "rights do not wait for definitions: %v", role.DependsOn)
 	for _, d := range r.OfType(deployment) {
-		if !d.WaitsFor("ClusterRole::") || !d.WaitsFor("ServiceAccount::") {
-			t.Errorf("%s does not wait for its rights: %v", d.Name, d.DependsOn)
-		}
+		assert.Check(t, d.WaitsFor("ClusterRole::") && d.WaitsFor("ServiceAccount::"), "%s does not wait for its rights: %v", d.Name, d.DependsOn)
 	}
 	sync := r.OfType(kustomization)[0]
 	for _, before := range []string{deployment, crd, repository, secretType} {
@@ -178,9 +176,7 @@ func TestSyncObjects(t *testing.T) {
 func TestCredentialsAreSecret(t *testing.T) {
 	secret := built(t, engineArgs(t)).OfType(secretType)[0]
 	data, ok := secret.Value("data")
-	if !ok {
-		t.Fatal("the Secret has no data")
-	}
+	assert.Assert(t, ok, "the Secret has no data")
 	password := data
 	if !data.IsSecret() {
 		password = data.ObjectValue()["password"]

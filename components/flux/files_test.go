@@ -114,7 +114,5 @@ func TestDigest(t *testing.T) {
 
 func TestControllers(t *testing.T) {
 	names, err := Product().Controllers(filesArgs(t).Manifest)
-	if err != nil || strings.Join(names, " ") != "kustomize-controller source-controller" {
-		t.Errorf("%v, %v", names, err)
-	}
+	assert.Check(t, err == nil && strings.Join(names, " ") == "kustomize-controller source-controller", "%v, %v", names, err)
 }

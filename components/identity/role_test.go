@@ -84,9 +84,7 @@ func TestSeveralServiceAccounts(t *testing.T) {
 			continue
 		}
 		more, ok := r.Named("aws:eks/podIdentityAssociation:PodIdentityAssociation", "demo-dns-external-dns-private-association")
-		if !ok || more.String("serviceAccount") != "external-dns-private" {
-			t.Errorf("the second service account's association is %+v", more)
-		}
+		assert.Check(t, ok && more.String("serviceAccount") == "external-dns-private", "the second service account's association is %+v", more)
 	}
 }
 

@@ -30,9 +30,7 @@ func TestNamespaces(t *testing.T) {
 	assert.NilError(t, err)
 	assert.Check(t, is.Len(r.Problems(), 0))
 	dns, ok := r.Named(token, "demo-dns")
-	if !ok {
-		t.Fatal("no namespace demo-dns")
-	}
+	assert.Assert(t, ok, "no namespace demo-dns")
 	for path, want := range map[string]string{
 		"metadata.name": "dns", "metadata.labels.team": "net", `metadata.labels["tombolo/cluster"]`: "demo", "metadata.annotations.a": "b",
 	} {

@@ -168,9 +168,7 @@ func TestEndpoints(t *testing.T) {
 		"demo-endpoint-s3": "Gateway", "demo-endpoint-dynamodb": "Gateway", "demo-endpoint-ecr-api": "Interface",
 	} {
 		e, ok := r.Named("aws:ec2/vpcEndpoint:VpcEndpoint", name)
-		if !ok || e.String("vpcEndpointType") != kind {
-			t.Errorf("endpoint %s is %q, expected %s", name, e.String("vpcEndpointType"), kind)
-		}
+		assert.Check(t, ok && e.String("vpcEndpointType") == kind, "endpoint %s is %q, expected %s", name, e.String("vpcEndpointType"), kind)
 	}
 	e, _ := r.Named("aws:ec2/vpcEndpoint:VpcEndpoint", "demo-endpoint-ecr-api")
 	assert.Check(t, is.Equal(e.String("serviceName"), "com.amazonaws.eu-central-1.ecr.api"))
@@ -256,9 +254,7 @@ func TestExistingMakesNothing(t *testing.T) {
 		t.Errorf("private subnets by zone are %v, expected %v", byZone, want)
 	}
 	for _, res := range r.All() {
-		if res.Custom {
-			t.Errorf("%s %s was registered in another team's network", res.Type, res.Name)
-		}
+		assert.Check(t, !res.Custom, "%s %s was registered in another team's network", res.Type, res.Name)
 	}
 }
 

@@ -54,13 +54,9 @@ func TestRightsAreTheGroups(t *testing.T) {
 
 func TestServiceAccount(t *testing.T) {
 	r, token, hidden := access(t, &AccessArgs{Namespace: "tombolo", Rotation: 3})
-	if token != "t0ken" || !hidden {
-		t.Errorf("the token is %v (secret: %t)", token, hidden)
-	}
+	assert.Check(t, token == "t0ken" && hidden, "the token is %v (secret: %t)", token, hidden)
 	secret, ok := r.Named(secretType, "demo-token-3")
-	if !ok {
-		t.Fatal("the resource of the token does not carry its number: another one would replace it before the hub has the new one")
-	}
+	assert.Assert(t, ok, "the resource of the token does not carry its number: another one would replace it before the hub has the new one")
 	secret.Expect(t, map[string]string{
 		"metadata.name": "argocd-manager-3", "metadata.namespace": "tombolo", "type": "kubernetes.io/service-account-token",
 		`metadata.annotations["kubernetes.io/service-account.name"]`: "argocd-manager",

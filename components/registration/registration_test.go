@@ -9,6 +9,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/components/recorder"
+
+	"gotest.tools/v3/assert"
 )
 
 const secretType = "kubernetes:core/v1:Secret"
@@ -45,9 +47,7 @@ func field(t *testing.T, secret recorder.Resource, key string) (string, bool) {
 		hidden, value = true, value.SecretValue().Element
 	}
 	text, err := base64.StdEncoding.DecodeString(value.StringValue())
-	if err != nil {
-		t.Errorf("%s: %v", key, err)
-	}
+	assert.Check(t, err, key)
 	return string(text), hidden
 }
 
@@ -83,9 +83,7 @@ func TestCredentials(t *testing.T) {
 		args := registrationArgs()
 		args.Credentials = test.credentials
 		got, hidden := field(t, registered(t, args), "config")
-		if got != test.want || !hidden {
-			t.Errorf("%s: config is %s (secret: %t), expected %s, a secret", name, got, hidden, test.want)
-		}
+		assert.Check(t, got == test.want && hidden, "%s: config is %s (secret: %t), expected %s, a secret", name, got, hidden, test.want)
 	}
 }
 

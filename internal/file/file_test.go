@@ -18,9 +18,7 @@ func TestReplace(t *testing.T) {
 	}{{"first", 0o600}, {"second", 0o644}, {"", 0o755}} {
 		assert.NilError(t, Replace(path, []byte(tt.content), tt.mode))
 		content, err := os.ReadFile(path)
-		if err != nil || string(content) != tt.content {
-			t.Errorf("the file holds %q, %v; expected %q", content, err, tt.content)
-		}
+		assert.Check(t, err == nil && string(content) == tt.content, "the file holds %q, %v; expected %q", content, err, tt.content)
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != tt.mode {
 			t.Errorf("the file's mode is %v, %v; expected %v", info.Mode(), err, tt.mode)
 		}
@@ -57,7 +55,5 @@ func TestCreate(t *testing.T) {
 func alone(t *testing.T, dir, name string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 1 || entries[0].Name() != name {
-		t.Errorf("the directory holds %v, %v; expected %s alone", entries, err, name)
-	}
+	assert.Check(t, err == nil && len(entries) == 1 && entries[0].Name() == name, "the directory holds %v, %v; expected %s alone", entries, err, name)
 }

@@ -8,14 +8,14 @@ import (
 	xhtml "golang.org/x/net/html"
 
 	"tombolo/internal/markdown/hostile"
+
+	"gotest.tools/v3/assert"
 )
 
 func shown(t *testing.T, text string) *xhtml.Node {
 	t.Helper()
 	root, err := hostile.Shown(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return root
 }
 
@@ -65,9 +65,7 @@ func TestHostileText(t *testing.T) {
 		if got := strings.Join(elements, " "); got != frame+"table thead tr th th th tbody tr td code td td" {
 			t.Errorf("%q has the elements %s in a table", s, got)
 		}
-		if !strings.Contains(text, want) || !strings.Contains(text, "last") {
-			t.Errorf("%q is shown as %q in a table", s, text)
-		}
+		assert.Check(t, strings.Contains(text, want) && strings.Contains(text, "last"), "%q is shown as %q in a table", s, text)
 		elements, text = contents(shown(t, Block("diff", "+ "+s+"\n")))
 		if got := strings.Join(elements, " "); got != frame+"pre code" || !strings.Contains(text, strings.Map(visible, s)) {
 			t.Errorf("%q is %q with the elements %s in a block", s, text, got)

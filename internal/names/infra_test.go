@@ -16,9 +16,8 @@ func TestInfraKeys(t *testing.T) {
 		seen := map[string]bool{}
 		examples := map[string]string{}
 		for _, k := range InfraKeys(cloud, nil) {
-			if seen[k.Name] || k.Name == "" || k.Description == "" || k.Example == "" || strings.Contains(k.Example, "$") {
-				t.Errorf("key %+v of %s is there twice or lacks something", k, cloud)
-			}
+			assert.Check(t, !seen[k.Name] && k.Name != "" && k.Description != "" && k.Example != "" && !strings.Contains(k.Example, "$"),
+				"key %+v of %s is there twice or lacks something", k, cloud)
 			seen[k.Name], examples[k.Name] = true, k.Example
 		}
 		assert.Check(t, is.Equal(examples["cluster_id"], id))
@@ -34,9 +33,7 @@ func TestInfraKeysOfACluster(t *testing.T) {
 		if want := "arn:aws:eks:eu-central-1:111122223333:cluster/prod"; k.Name == "cluster_arn" && k.Example != want {
 			t.Errorf("cluster_arn of prod is like %s; expected %s", k.Example, want)
 		}
-		if k.Name == "node_role_arn" && k.Example != "arn:other" {
-			t.Errorf("what is known of node_role_arn is passed over: %s", k.Example)
-		}
+		assert.Check(t, k.Name != "node_role_arn" || k.Example == "arn:other", "what is known of node_role_arn is passed over: %s", k.Example)
 	}
 }
 

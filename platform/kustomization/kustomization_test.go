@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"gotest.tools/v3/assert"
 )
 
 func TestEdit(t *testing.T) {
@@ -37,9 +39,7 @@ func TestEditRemovesTheLast(t *testing.T) {
 		"resources:\nkind: None\n": "resources:\nkind: None\n",
 	} {
 		got, err := Edit([]byte(text), nil, []string{"old"})
-		if err != nil || string(got) != want {
-			t.Errorf("%q becomes %q, %v; want %q", text, got, err, want)
-		}
+		assert.Check(t, err == nil && string(got) == want, "%q becomes %q, %v; want %q", text, got, err, want)
 	}
 }
 

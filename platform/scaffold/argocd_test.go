@@ -81,9 +81,7 @@ func TestTreeThatCannotBe(t *testing.T) {
 		},
 	} {
 		_, err := Write(t.TempDir(), platform.ArgoCD(), clusters, false)
-		if err == nil || err.Error() != "write the platform tree: "+want {
-			t.Errorf("error %v, want %s", err, want)
-		}
+		assert.Check(t, is.Error(err, "write the platform tree: "+want))
 	}
 }
 
@@ -109,9 +107,7 @@ func TestReferenceOfArgoCDHasEveryAddon(t *testing.T) {
 // ApplicationSets by the label, verify their Applications.
 func TestArgoCDFoldersOfAddonsAreLabelled(t *testing.T) {
 	lists, err := fs.Glob(platform.ArgoCD(), "addons/*/"+listFile)
-	if err != nil || len(lists) < 10 {
-		t.Fatalf("%d addons have a folder: %v", len(lists), err)
-	}
+	assert.Assert(t, err == nil && len(lists) >= 10, "%d addons have a folder: %v", len(lists), err)
 	for _, list := range lists {
 		label := "tombolo/addon: " + path.Base(path.Dir(list)) + "\n"
 		sets, err := fs.Glob(platform.ArgoCD(), path.Join(path.Dir(list), "*.yaml"))

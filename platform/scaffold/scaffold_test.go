@@ -117,9 +117,7 @@ func TestTurningOffAndOnEditsTheLists(t *testing.T) {
 	own := read(t, dir, list) + "  # ours\n  - ../../../ours\n"
 	assert.NilError(t, os.WriteFile(filepath.Join(dir, list), []byte(own), 0o644))
 	changes := write(t, dir, false, cluster("clusters/dev", "karpenter"))
-	if changes[list] != Updated || changes["addons/external-dns"] != Unused {
-		t.Errorf("changes: %v", changes)
-	}
+	assert.Check(t, changes[list] == Updated && changes["addons/external-dns"] == Unused, "changes: %v", changes)
 	if text := read(t, dir, list); strings.Contains(text, "external-dns") || !strings.Contains(text, "# ours\n  - ../../../ours\n") {
 		t.Errorf("after turning off:\n%s", text)
 	}

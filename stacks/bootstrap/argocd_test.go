@@ -41,7 +41,5 @@ func TestRegistrationBeforeTheCluster(t *testing.T) {
 		assert.Check(t, maps.Equal(args.Labels, c.RegistrationLabels()), "labels %v", args.Labels)
 		return nil
 	}, recorder.Preview)
-	if err != nil {
-		t.Error(err)
-	}
+	assert.Check(t, err)
 }

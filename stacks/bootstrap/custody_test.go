@@ -68,14 +68,11 @@ func TestCustody(t *testing.T) {
 			err := (&recorder.Recorder{}).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
 				p := &program{ctx: ctx, c: c, last: test.last, own: connection{kubeconfig: pulumi.String(text).ToStringOutput()}}
 				got, err := p.custody(fluxEngine(c, distributionRecord{}), []byte(manifest))
-				if got.handedOver != test.want.handedOver || got.digest != test.want.digest || !slices.Equal(got.made, test.want.made) {
-					t.Errorf("got %+v, want %+v", got, test.want)
-				}
+				assert.Check(t, got.handedOver == test.want.handedOver && got.digest == test.want.digest && slices.Equal(got.made, test.want.made),
+					"got %+v, want %+v", got, test.want)
 				return err
 			})
-			if err != nil {
-				t.Error(err)
-			}
+			assert.Check(t, err)
 		})
 	}
 }
@@ -114,14 +111,11 @@ func TestCustodyOfArgoCD(t *testing.T) {
 					ctx: ctx, c: c, last: distributionRecord{Digest: "old", Objects: made}, own: connection{kubeconfig: pulumi.String(text).ToStringOutput()},
 				}
 				got, err := p.custody(argocdEngine(), []byte(manifest))
-				if got.handedOver != test.want.handedOver || got.digest != test.want.digest || !slices.Equal(got.made, test.want.made) {
-					t.Errorf("got %+v, want %+v", got, test.want)
-				}
+				assert.Check(t, got.handedOver == test.want.handedOver && got.digest == test.want.digest && slices.Equal(got.made, test.want.made),
+					"got %+v, want %+v", got, test.want)
 				return err
 			})
-			if err != nil {
-				t.Error(err)
-			}
+			assert.Check(t, err)
 		})
 	}
 }
@@ -142,14 +136,10 @@ func TestWithoutAClusterNothingIsInGit(t *testing.T) {
 		unknown := pulumi.UnsafeUnknownOutput(nil).ApplyT(func(any) string { return "" }).(pulumi.StringOutput)
 		p := &program{ctx: ctx, own: connection{kubeconfig: unknown}}
 		got, err := p.gitCustody(argocdEngine(), []string{"argocd-server"})
-		if got.managed {
-			t.Error("Git manages the engine of a cluster that does not exist")
-		}
+		assert.Check(t, !got.managed, "Git manages the engine of a cluster that does not exist")
 		return err
 	}, recorder.Preview)
-	if err != nil {
-		t.Error(err)
-	}
+	assert.Check(t, err)
 }
 
 func TestLastDistribution(t *testing.T) {
@@ -165,9 +155,7 @@ func TestLastDistribution(t *testing.T) {
 	r := &recorder.Recorder{Outputs: map[string]resource.PropertyMap{"pulumi:pulumi:StackReference": {"outputs": outputs}}}
 	err = r.Run("demo-bootstrap", func(ctx *pulumi.Context) error {
 		got, err := lastDistribution(ctx)
-		if got.Digest != want.Digest || !slices.Equal(got.Objects, want.Objects) || !got.TakenOver {
-			t.Errorf("came back as %+v, want %+v", got, want)
-		}
+		assert.Check(t, got.Digest == want.Digest && slices.Equal(got.Objects, want.Objects) && got.TakenOver, "came back as %+v, want %+v", got, want)
 		return err
 	})
 	assert.NilError(t, err)

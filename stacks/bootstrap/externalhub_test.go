@@ -40,9 +40,7 @@ func TestExternalHub(t *testing.T) {
 		made := hubProvider(t, token)
 		made.Expect(t, map[string]string{"clusterIdentifier": "external-hub/company-hub"})
 		kubeconfig, _ := made.Value("kubeconfig")
-		if !kubeconfig.IsSecret() {
-			t.Fatal("the kubeconfig with the token is no secret")
-		}
+		assert.Assert(t, kubeconfig.IsSecret(), "the kubeconfig with the token is no secret")
 		text := kubeconfig.SecretValue().Element.StringValue()
 		for _, want := range []string{"token: " + token, "server: https://hub.example.com", "certificate-authority-data: Q0E="} {
 			assert.Check(t, strings.Contains(text, want), "no %q in the kubeconfig", want)

@@ -24,9 +24,7 @@ func TestRefuseRegistered(t *testing.T) {
 		{status: http.StatusForbidden, want: "read the registration of demo at its hub: "},
 	} {
 		text := kubeconfig(t, func(w http.ResponseWriter, r *http.Request) {
-			if !strings.HasSuffix(r.URL.Path, "/namespaces/argocd/secrets/cluster-demo") {
-				t.Errorf("asks for %s", r.URL.Path)
-			}
+			assert.Check(t, strings.HasSuffix(r.URL.Path, "/namespaces/argocd/secrets/cluster-demo"), "asks for %s", r.URL.Path)
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(test.status)
 			if test.status == http.StatusOK {

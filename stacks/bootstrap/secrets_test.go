@@ -35,14 +35,10 @@ func TestSecretsAreSecret(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if got.Value != want || !got.Secret {
-				t.Errorf("%+v: %q, secret %t; expected %q as a secret", ref, got.Value, got.Secret, want)
-			}
+			assert.Check(t, got.Value == want && got.Secret, "%+v: %q, secret %t; expected %q as a secret", ref, got.Value, got.Secret, want)
 			return nil
 		}, func(info *pulumi.RunInfo) { info.Config = map[string]string{"tombolo:gitToken": "from-config"} })
-		if err != nil {
-			t.Errorf("%+v: %v", ref, err)
-		}
+		assert.Check(t, err, "%+v", ref)
 	}
 }
 

@@ -81,13 +81,11 @@ func sameFields(t *testing.T, handoff, values reflect.Type, keys map[string]bool
 			continue
 		}
 		key := f.Tag.Get("output")
-		if key == "" || keys[key] || strings.ToLower(key[:1]) != key[:1] {
-			t.Errorf("%s: output key %q is missing, taken, or not in camelCase", f.Name, key)
-		}
+		assert.Check(t, key != "" && !keys[key] && strings.ToLower(key[:1]) == key[:1],
+			"%s: output key %q is missing, taken, or not in camelCase", f.Name, key)
 		keys[key] = true
-		if v.Name != f.Name || v.Tag != f.Tag || v.Type != plain(f.Type) {
-			t.Errorf("%s.%s %s `%s` is not the plain %s %s `%s`", values, v.Name, v.Type, v.Tag, f.Name, f.Type, f.Tag)
-		}
+		assert.Check(t, v.Name == f.Name && v.Tag == f.Tag && v.Type == plain(f.Type),
+			"%s.%s %s `%s` is not the plain %s %s `%s`", values, v.Name, v.Type, v.Tag, f.Name, f.Type, f.Tag)
 	}
 }
 
@@ -180,9 +178,7 @@ func TestPlaceholdersAreTypedUnknowns(t *testing.T) {
 		}
 		each(&h, func(key string, field reflect.Value) {
 			_, known, _, err := await(ctx, field.Interface().(pulumi.Output))
-			if known || err != nil {
-				t.Errorf("%s is known: %v", key, err)
-			}
+			assert.Check(t, !known && err == nil, "%s is known: %v", key, err)
 		})
 		return nil
 	}, recorder.Preview)
@@ -272,9 +268,7 @@ func TestFromOutputs(t *testing.T) {
 	values, err := FromOutputs(decoded)
 	assert.NilError(t, err)
 	eachOf(reflect.ValueOf(&values).Elem(), "aws", func(key string, field reflect.Value) {
-		if field.IsZero() {
-			t.Errorf("%s was not read", key)
-		}
+		assert.Check(t, !field.IsZero(), "%s was not read", key)
 	})
 	for want, change := range map[string]func(){
 		"read hand-off: output vpcId of stack core is <nil>, expected string: run up for core again": func() { delete(decoded, "vpcId") },

@@ -55,9 +55,7 @@ func table(t *testing.T, b *strings.Builder, typ reflect.Type) {
 			continue // no output of its own
 		}
 		value := map[reflect.Kind]string{reflect.Slice: "list of strings", reflect.Map: "map of strings", reflect.String: "string"}[plain(field.Type).Kind()]
-		if value == "" || meanings[field.Name] == "" {
-			t.Fatalf("%s has a type or a comment that the reference does not know", field.Name)
-		}
+		assert.Assert(t, value != "" && meanings[field.Name] != "", "%s has a type or a comment that the reference does not know", field.Name)
 		fmt.Fprintf(b, "| `%s` | %s | %s |\n", key, value, meanings[field.Name])
 	}
 }

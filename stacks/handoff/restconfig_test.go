@@ -41,9 +41,8 @@ func TestPluginRunsInTheEnvironment(t *testing.T) {
 	})
 	assert.NilError(t, err)
 	plugin := cfg.ExecProvider
-	if plugin.Command != filepath.Join(dir, "aws") || plugin.InteractiveMode != api.NeverExecInteractiveMode {
-		t.Errorf("command %s, interactive %s", plugin.Command, plugin.InteractiveMode)
-	}
+	assert.Check(t, plugin.Command == filepath.Join(dir, "aws") && plugin.InteractiveMode == api.NeverExecInteractiveMode,
+		"command %s, interactive %s", plugin.Command, plugin.InteractiveMode)
 	want := []api.ExecEnvVar{{Name: "AWS_PROFILE", Value: "platform"}, {Name: "AWS_REGION", Value: "eu-central-1"}, {Name: "PATH", Value: path}}
 	assert.Check(t, is.DeepEqual(plugin.Env, want))
 }
@@ -66,7 +65,5 @@ func TestPluginIsMissing(t *testing.T) {
 	_, err := RESTConfig(withPlugin("aws"), map[string]string{"PATH": t.TempDir()})
 	var missing *MissingPluginError
 	want := "aws, which gets tokens for the cluster, is not in PATH; install aws, or set PATH"
-	if !errors.As(err, &missing) || err.Error() != want {
-		t.Errorf("error %v, expected %s", err, want)
-	}
+	assert.Check(t, errors.As(err, &missing) && err.Error() == want, "error %v, expected %s", err, want)
 }

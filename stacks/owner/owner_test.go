@@ -10,6 +10,8 @@ import (
 
 	"tombolo/components/recorder"
 	"tombolo/internal/names"
+
+	"gotest.tools/v3/assert"
 )
 
 // made runs a program that makes an identity.
@@ -27,16 +29,14 @@ func made(t *testing.T, r *recorder.Recorder, o ...pulumi.RunOption) Owner {
 func TestNew(t *testing.T) {
 	first, second := &recorder.Recorder{}, &recorder.Recorder{}
 	a, b := made(t, first), made(t, second)
-	if !regexp.MustCompile(`^[a-z2-7]{26}$`).MatchString(a.ID) || a.ID == b.ID || !a.New {
-		t.Errorf("two clusters have the identities %v and %v", a, b)
-	}
+	assert.Check(t, regexp.MustCompile(`^[a-z2-7]{26}$`).MatchString(a.ID) && a.ID != b.ID && a.New,
+		"two clusters have the identities %v and %v", a, b)
 	if tags := a.Tags(); tags[names.OwnerTag] != a.ID || tags[names.BackendTag] != Fingerprint("file:///state") {
 		t.Errorf("the tags are %v", tags)
 	}
 	kept, _ := first.Named(Type, ResourceName)
-	if len(kept.IgnoreChanges) != 1 || kept.IgnoreChanges[0] != "input" {
-		t.Errorf("changes of %v are ignored, and an identity is to stay as it is", kept.IgnoreChanges)
-	}
+	assert.Check(t, len(kept.IgnoreChanges) == 1 && kept.IgnoreChanges[0] == "input",
+		"changes of %v are ignored, and an identity is to stay as it is", kept.IgnoreChanges)
 	stays := &recorder.Recorder{Outputs: map[string]resource.PropertyMap{Type: resource.NewPropertyMapFromMap(map[string]any{
 		"output": map[string]any{"id": "kept", "backend": "b0"},
 	})}}
@@ -61,18 +61,14 @@ func TestBrokenState(t *testing.T) {
 
 func TestFingerprint(t *testing.T) {
 	one := Fingerprint("postgres://me:secret@db.example:5432/state?sslmode=require")
-	if !regexp.MustCompile(`^[0-9a-f]{8}$`).MatchString(one) {
-		t.Errorf("the fingerprint is %q", one)
-	}
+	assert.Check(t, regexp.MustCompile(`^[0-9a-f]{8}$`).MatchString(one), "the fingerprint is %q", one)
 	for _, same := range []string{"postgres://db.example:5432/state", "postgres://other@db.example:5432/state/"} {
 		if got := Fingerprint(same); got != one {
 			t.Errorf("%s has the fingerprint %s, want %s", same, got, one)
 		}
 	}
 	for _, other := range []string{"postgres://db.example:5432/other", "s3://state"} {
-		if Fingerprint(other) == one {
-			t.Errorf("%s has the fingerprint of another backend", other)
-		}
+		assert.Check(t, Fingerprint(other) != one, "%s has the fingerprint of another backend", other)
 	}
 	if got := Fingerprint(""); got != "unknown" {
 		t.Errorf("a backend that is not known has the fingerprint %s", got)

@@ -82,9 +82,7 @@ func bootstrapped(t *testing.T, name string) (*config.Cluster, *recorder.Recorde
 func registrationOf(t *testing.T, r *recorder.Recorder, cluster string) (recorder.Resource, map[string]string) {
 	t.Helper()
 	secret, ok := r.Named(kubeSecret, cluster+"-secret")
-	if !ok {
-		t.Fatalf("%s is not registered", cluster)
-	}
+	assert.Assert(t, ok, "%s is not registered", cluster)
 	data, _ := secret.Value("data")
 	assert.Assert(t, data.IsSecret(), "the data is no Pulumi secret")
 	return secret, secret.SecretData(t)
@@ -145,9 +143,7 @@ func TestSpoke(t *testing.T) {
 	if want := `{"awsAuthConfig":{"clusterName":"eks-name","roleARN":"` + spokeRole + `"},"tlsClientConfig":{"insecure":false,"caData":"`; !strings.HasPrefix(data["config"], want) {
 		t.Errorf("config is %s", data["config"])
 	}
-	if strings.Contains(data["config"], "oken") || !strings.HasPrefix(data["server"], "https://127.0.0.1:") {
-		t.Errorf("data is %v", data)
-	}
+	assert.Check(t, !strings.Contains(data["config"], "oken") && strings.HasPrefix(data["server"], "https://127.0.0.1:"), "data is %v", data)
 	labels := c.RegistrationLabels()
 	labels["argocd.argoproj.io/secret-type"] = "cluster"
 	for key, want := range labels {
@@ -194,9 +190,8 @@ func TestSpokeValues(t *testing.T) {
 	if got := slices.Sorted(maps.Keys(values.Addons)); !slices.Equal(got, []string{"external-secrets", "metrics-server"}) {
 		t.Errorf("addons %v", got)
 	}
-	if values.Addons["metrics-server"] == nil || len(values.Addons["external-secrets"]) == 0 {
-		t.Errorf("addons have the values %v; expected {} for metrics-server, which has none", values.Addons)
-	}
+	assert.Check(t, values.Addons["metrics-server"] != nil && len(values.Addons["external-secrets"]) > 0,
+		"addons have the values %v; expected {} for metrics-server, which has none", values.Addons)
 }
 
 // TestTokenIsSealed: the token of a service account is in no input that is not
@@ -251,9 +246,8 @@ func TestSpokeIsSmall(t *testing.T) {
 			objects = append(objects, res.Type+" "+res.Name)
 		}
 	}
-	if len(objects) < 6 || len(objects) > 10 {
-		t.Errorf("bootstrap has %d objects, allowed are 10:\n%s", len(objects), strings.Join(objects, "\n"))
-	}
+	assert.Check(t, len(objects) >= 6 && len(objects) <= 10,
+		"bootstrap has %d objects, allowed are 10:\n%s", len(objects), strings.Join(objects, "\n"))
 }
 
 func TestHubIsSmall(t *testing.T) {
@@ -265,9 +259,8 @@ func TestHubIsSmall(t *testing.T) {
 			own = append(own, res.Type+" "+res.Name)
 		}
 	}
-	if len(own) < 8 || len(own) > 12 {
-		t.Errorf("bootstrap has %d objects besides the distribution, allowed are 12:\n%s", len(own), strings.Join(own, "\n"))
-	}
+	assert.Check(t, len(own) >= 8 && len(own) <= 12,
+		"bootstrap has %d objects besides the distribution, allowed are 12:\n%s", len(own), strings.Join(own, "\n"))
 }
 
 func TestRolesBetweenHubAndSpoke(t *testing.T) {
@@ -300,7 +293,5 @@ func TestHubIsMissing(t *testing.T) {
 	}
 	r, o := deployed(t)
 	o.Hub = load(t, "mgmt")
-	if err := run(t, r, c, stacks.Bootstrap, o); err != nil {
-		t.Errorf("with the hub given: %v", err)
-	}
+	assert.Check(t, run(t, r, c, stacks.Bootstrap, o), "with the hub given")
 }

@@ -97,9 +97,8 @@ func TestContentsAreWhatIsPublished(t *testing.T) {
 					}
 				}
 			}
-			if n < len(handoffKeys) || (c.GitOps.Engine == config.ArgoCD) != (len(contents.Annotations) == 1) {
-				t.Errorf("%d texts, and annotations of %d", n, len(contents.Annotations))
-			}
+			assert.Check(t, n >= len(handoffKeys) && (c.GitOps.Engine == config.ArgoCD) == (len(contents.Annotations) == 1),
+				"%d texts, and annotations of %d", n, len(contents.Annotations))
 		})
 	}
 }

@@ -163,9 +163,8 @@ func TestBootstrapIsSmall(t *testing.T) {
 			objects = append(objects, res.Type+" "+res.Name)
 		}
 	}
-	if len(objects) < 10 || len(objects) > 20 {
-		t.Errorf("bootstrap has %d objects besides the distribution, allowed are 20:\n%s", len(objects), strings.Join(objects, "\n"))
-	}
+	assert.Check(t, len(objects) >= 10 && len(objects) <= 20,
+		"bootstrap has %d objects besides the distribution, allowed are 20:\n%s", len(objects), strings.Join(objects, "\n"))
 	for _, want := range []string{
 		"kubernetes:core/v1:Namespace full-flux-system", "kubernetes:core/v1:Namespace full-dns",
 		"kubernetes:core/v1:ConfigMap full-general", "kubernetes:core/v1:ConfigMap full-external-dns",

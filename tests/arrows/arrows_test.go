@@ -209,16 +209,12 @@ func TestImports(t *testing.T) {
 	found := m.lint()
 	for _, a := range fail {
 		t.Run(a.name, func(t *testing.T) {
-			if !found[a.file] {
-				t.Error("the linter passes an import against an arrow")
-			}
+			assert.Check(t, found[a.file], "the linter passes an import against an arrow")
 		})
 	}
 	for _, a := range pass {
 		t.Run(a.name, func(t *testing.T) {
-			if found[a.file] {
-				t.Error("the linter refuses an import along an arrow")
-			}
+			assert.Check(t, !found[a.file], "the linter refuses an import along an arrow")
 		})
 	}
 }

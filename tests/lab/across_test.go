@@ -126,9 +126,8 @@ func (f *fleet) upgraded(t *testing.T) {
 
 func (f *fleet) aloneIsRefused(t *testing.T) {
 	o := f.run(t, "up", spokeA, "--yes")
-	if o.code != 4 || !strings.Contains(o.stderr, "run `tombolo up mgmt spoke-a`, which makes the hub first") {
-		t.Errorf("exit code %d\n%s", o.code, o.stderr)
-	}
+	assert.Check(t, o.code == 4 && strings.Contains(o.stderr, "run `tombolo up mgmt spoke-a`, which makes the hub first"),
+		"exit code %d\n%s", o.code, o.stderr)
 	f.nothingExists(t)
 }
 
@@ -160,12 +159,8 @@ func (f *fleet) verify(t *testing.T) {
 		hub: "argocd/mgmt-apps", spokeA: "argocd/spoke-a-metrics-server", spokeB: "argocd/spoke-b-reloader",
 	} {
 		out := f.must(t, "verify", cluster)
-		if !strings.Contains(out, want) {
-			t.Errorf("verify of %s does not list %s:\n%s", cluster, want, out)
-		}
-		if cluster != hub && strings.Contains(out, "argocd/mgmt-") {
-			t.Errorf("verify of %s lists the hub's:\n%s", cluster, out)
-		}
+		assert.Check(t, strings.Contains(out, want), "verify of %s does not list %s:\n%s", cluster, want, out)
+		assert.Check(t, cluster == hub || !strings.Contains(out, "argocd/mgmt-"), "verify of %s lists the hub's:\n%s", cluster, out)
 	}
 }
 
@@ -334,9 +329,7 @@ func (f *fleet) collectorsByLabel(t *testing.T) {
 		assert.Check(t, is.Equal(f.reached(t, collector), "spoke-a "), collector)
 	}
 	values := f.kubectl(t, spokeA, "-n", "monitoring", "get", "configmap", "promtail-received", "-o", `jsonpath={.data.values\.yaml}`)
-	if !regexp.MustCompile(`cluster: "?spoke-a"?`).MatchString(values) {
-		t.Errorf("Promtail did not get the cluster's name:\n%s", values)
-	}
+	assert.Check(t, regexp.MustCompile(`cluster: "?spoke-a"?`).MatchString(values), "Promtail did not get the cluster's name:\n%s", values)
 }
 
 func (f *fleet) labelFlips(t *testing.T) {
@@ -425,9 +418,7 @@ func (w *witness) forget() {
 // end stops watching, and returns the names that events of a kind were about.
 func (w *witness) end(t *testing.T) map[string][]string {
 	t.Helper()
-	if err := w.cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Errorf("the watch had ended before: %v", err)
-	}
+	assert.Check(t, w.cmd.Process.Signal(os.Interrupt), "the watch had ended before")
 	<-w.done
 	_ = w.cmd.Wait()
 	out := map[string][]string{}
@@ -454,9 +445,7 @@ func (f *fleet) annotationInPlace(t *testing.T) {
 	if after.Metadata.UID != before.Metadata.UID || after.Metadata.Annotations["example.com/team"] != "payments" {
 		t.Errorf("the registration %s became %s, with %v", before.Metadata.UID, after.Metadata.UID, slices.Sorted(maps.Keys(after.Metadata.Annotations)))
 	}
-	if len(events["DELETED"])+len(events["ADDED"]) > 0 {
-		t.Errorf("meanwhile were deleted %v and added %v", events["DELETED"], events["ADDED"])
-	}
+	assert.Check(t, len(events["DELETED"])+len(events["ADDED"]) <= 0, "meanwhile were deleted %v and added %v", events["DELETED"], events["ADDED"])
 	sameObjects(t, applications, f.applications(t, ""))
 }
 
@@ -464,9 +453,7 @@ func (f *fleet) annotationInPlace(t *testing.T) {
 func sameObjects(t *testing.T, before, after map[string]onHub) {
 	t.Helper()
 	for name, a := range before {
-		if after[name].Metadata.UID != a.Metadata.UID {
-			t.Errorf("%s was %s and is %q", name, a.Metadata.UID, after[name].Metadata.UID)
-		}
+		assert.Check(t, after[name].Metadata.UID == a.Metadata.UID, "%s was %s and is %q", name, a.Metadata.UID, after[name].Metadata.UID)
 	}
 }
 
@@ -558,9 +545,7 @@ func (f *fleet) noToken(t *testing.T) {
 	for _, cluster := range []string{hub, spokeA, spokeB} {
 		for _, kind := range []string{"core", "bootstrap"} {
 			state := f.mustTool(t, "pulumi", "stack", "export", "--stack", cluster+"-"+kind, "--cwd", f.workdir())
-			if !strings.Contains(state, `"urn:pulumi:`) {
-				t.Fatalf("%s-%s: the export holds no resources", cluster, kind)
-			}
+			assert.Assert(t, strings.Contains(state, `"urn:pulumi:`), "%s-%s: the export holds no resources", cluster, kind)
 			if found := token.FindString(state); found != "" {
 				t.Errorf("%s-%s: the state holds %q", cluster, kind, found)
 			}
@@ -573,9 +558,7 @@ func (f *fleet) noToken(t *testing.T) {
 		}
 	}
 	logs, err := filepath.Glob(filepath.Join(f.dir, ".lab", "logs", "*argocd*"))
-	if err != nil || len(logs) == 0 {
-		t.Fatalf("Argo CD has no logs: %v", err)
-	}
+	assert.Assert(t, err == nil && len(logs) > 0, "Argo CD has no logs: %v", err)
 	for _, file := range logs {
 		content, err := os.ReadFile(file)
 		assert.NilError(t, err)
@@ -587,9 +570,7 @@ func (f *fleet) noToken(t *testing.T) {
 
 func (f *fleet) hubIsKept(t *testing.T) {
 	o := f.run(t, "destroy", hub, "--yes")
-	if o.code != 4 || !strings.Contains(o.stderr, "it is the hub of spoke-a, spoke-b") {
-		t.Errorf("exit code %d\n%s", o.code, o.stderr)
-	}
+	assert.Check(t, o.code == 4 && strings.Contains(o.stderr, "it is the hub of spoke-a, spoke-b"), "exit code %d\n%s", o.code, o.stderr)
 	f.must(t, "verify", hub)
 }
 
@@ -598,18 +579,14 @@ func (f *fleet) hubIsKept(t *testing.T) {
 func (f *fleet) leaves(t *testing.T, spoke string, flags ...string) outcome {
 	t.Helper()
 	all, theirs := f.applications(t, ""), f.applications(t, spoke)
-	if len(theirs) == 0 {
-		t.Fatalf("%s has no Applications", spoke)
-	}
+	assert.Assert(t, len(theirs) > 0, "%s has no Applications", spoke)
 	for name := range theirs {
 		delete(all, name)
 	}
 	w := f.watch(t)
 	o := f.run(t, append([]string{"destroy", spoke, "--yes"}, flags...)...)
 	events := w.end(t)
-	if o.code != 0 {
-		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
-	}
+	assert.Assert(t, o.code == 0, "exit code %d\n%s", o.code, o.stderr)
 	deleted := events["DELETED"]
 	slices.Sort(deleted)
 	if want := slices.Sorted(maps.Keys(theirs)); !slices.Equal(deleted, want) || len(events["ADDED"]) > 0 {
@@ -671,23 +648,17 @@ func (f *fleet) deadSpokeLeaves(t *testing.T) {
 			stopped = p.PID
 		}
 	}
-	if stopped == 0 {
-		t.Fatalf("there is no API server of %s among %v", spokeA, running)
-	}
+	assert.Assert(t, stopped != 0, "there is no API server of %s among %v", spokeA, running)
 	assert.NilError(t, syscall.Kill(stopped, syscall.SIGSTOP))
 	o := f.run(t, "destroy", spokeA, "--yes")
-	if o.code != 4 || !strings.Contains(o.stderr, "--unreachable") {
-		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
-	}
+	assert.Assert(t, o.code == 4 && strings.Contains(o.stderr, "--unreachable"), "exit code %d\n%s", o.code, o.stderr)
 	start := time.Now()
 	o = f.leaves(t, spokeA, "--unreachable")
 	if took := time.Since(start); took > 5*time.Minute {
 		t.Errorf("it took %s", took)
 	}
 	for _, want := range []string{"what is on the cluster is given up with it", "Application argocd/spoke-a-metrics-server is released"} {
-		if !strings.Contains(o.stderr, want) {
-			t.Errorf("it does not say %q:\n%s", want, o.stderr)
-		}
+		assert.Check(t, strings.Contains(o.stderr, want), "it does not say %q:\n%s", want, o.stderr)
 	}
 	f.must(t, "verify", hub, spokeB)
 }

@@ -148,26 +148,18 @@ func (p project) cloudReachesCharts(t *testing.T) {
 		"aws:sqs/queue:Queue full-karpenter": "interruptionQueue: full-karpenter",
 		"aws:iam/role:Role full-karpenter":   "eks.amazonaws.com/role-arn: arn:aws:iam::111122223333:role/full-karpenter",
 	} {
-		if made[what] == "" {
-			t.Errorf("the stand-in has no %s; it has %v", what, made)
-		}
+		assert.Check(t, made[what] != "", "the stand-in has no %s; it has %v", what, made)
 		if values := p.received(t, "kube-system", "karpenter"); !strings.Contains(values, want) {
 			t.Errorf("Karpenter's values lack %q:\n%s", want, values)
 		}
 	}
 	front := p.kubectl(t, full, "-n", "ingress-nginx", "get", "service", "ingress-nginx-controller", "-o", "jsonpath={.status.loadBalancer.ingress[0].hostname}")
-	if !strings.HasPrefix(front, "k8s-ingressn-") {
-		t.Errorf("ingress-nginx is at %q, and not at a load balancer of the controller", front)
-	}
+	assert.Check(t, strings.HasPrefix(front, "k8s-ingressn-"), "ingress-nginx is at %q, and not at a load balancer of the controller", front)
 	gateway := p.kubectl(t, full, "-n", "istio-system", "get", "gateway", "public", "-o",
 		`jsonpath={.spec.listeners[?(@.name=="https")].protocol} {.spec.infrastructure.annotations.service\.beta\.kubernetes\.io/aws-load-balancer-ssl-cert}`)
-	if !strings.HasPrefix(gateway, "HTTP arn:aws:acm:") {
-		t.Errorf("behind the load balancer's TLS the Gateway has %q", gateway)
-	}
+	assert.Check(t, strings.HasPrefix(gateway, "HTTP arn:aws:acm:"), "behind the load balancer's TLS the Gateway has %q", gateway)
 	files := p.kubectl(t, full, "get", "storageclass", "efs", "-o", "jsonpath={.parameters.fileSystemId}")
-	if !strings.HasPrefix(files, "fs-") {
-		t.Errorf("the storage class efs has the file system %q", files)
-	}
+	assert.Check(t, strings.HasPrefix(files, "fs-"), "the storage class efs has the file system %q", files)
 }
 
 // workload needs a load balancer, a volume and a node, which controllers make.
@@ -335,9 +327,7 @@ func without(t *testing.T, text, line string) string {
 		}
 		kept = append(kept, l)
 	}
-	if !found {
-		t.Fatalf("there is no line %q in:\n%s", line, text)
-	}
+	assert.Assert(t, found, "there is no line %q in:\n%s", line, text)
 	return strings.Join(kept, "")
 }
 
@@ -347,9 +337,7 @@ func without(t *testing.T, text, line string) string {
 func (p project) onlyTheZone(t *testing.T) {
 	t.Helper()
 	for _, i := range p.inventory(t) {
-		if i.Type != "aws:route53/record:Record" {
-			t.Errorf("the stand-in still holds %s %s", i.Type, i.ID)
-		}
+		assert.Check(t, i.Type == "aws:route53/record:Record", "the stand-in still holds %s %s", i.Type, i.ID)
 	}
 }
 
@@ -361,14 +349,10 @@ func TestWrittenTree(t *testing.T) {
 	text := p.read(t, "clusters/full.yaml")
 	before, rest, _ := strings.Cut(text, "\naddons:")
 	_, after, found := strings.Cut(rest, "\ngitops:")
-	if !found {
-		t.Fatal("clusters/full.yaml has no addons followed by gitops")
-	}
+	assert.Assert(t, found, "clusters/full.yaml has no addons followed by gitops")
 	engine, sealing, found := strings.Cut(after, "\n  sealedSecrets:")
 	_, distribution, whole := strings.Cut(sealing, "\n  distribution:")
-	if !found || !whole {
-		t.Fatal("clusters/full.yaml has no sealedSecrets followed by distribution")
-	}
+	assert.Assert(t, found && whole, "clusters/full.yaml has no sealedSecrets followed by distribution")
 	p.write(t, "clusters/full.yaml", before+"\naddons:\n  metrics-server: {}\n\ngitops:"+engine+"\n  distribution:"+distribution)
 	lab := filepath.Join("platform", "flux", "clusters", "lab")
 	component := p.read(t, filepath.Join(lab, "kustomization.yaml"))

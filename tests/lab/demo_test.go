@@ -77,13 +77,9 @@ func (p project) goRunStartsTheLab(t *testing.T) {
 
 func (p project) previewOnEmptyLab(t *testing.T) {
 	o := p.run(t, "preview", "demo", "--details")
-	if o.code != 0 {
-		t.Fatalf("exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
-	}
+	assert.Assert(t, o.code == 0, "exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
 	for _, want := range []string{"demo-core", "demo-bootstrap", "Vpc", "GitRepository", "infra-config", "vpc_id: <unknown until core exists>"} {
-		if !strings.Contains(o.stdout, want) {
-			t.Errorf("the preview does not show %q:\n%s", want, o.stdout)
-		}
+		assert.Check(t, strings.Contains(o.stdout, want), "the preview does not show %q:\n%s", want, o.stdout)
 	}
 }
 
@@ -106,9 +102,7 @@ func (p project) verifyIsGreen(t *testing.T) {
 		"kube-system/karpenter", "kube-system/aws-load-balancer-controller", "external-dns/external-dns",
 		"kube-system/metrics-server", "reloader/reloader", "reporting/cluster-reporter",
 	} {
-		if !strings.Contains(out, want) {
-			t.Errorf("verify does not list %q:\n%s", want, out)
-		}
+		assert.Check(t, strings.Contains(out, want), "verify does not list %q:\n%s", want, out)
 	}
 }
 
@@ -116,9 +110,7 @@ func (p project) verifyIsGreen(t *testing.T) {
 // chart in Git.
 func (p project) valuesReachGit(t *testing.T) {
 	vpcs := p.made(t, "aws:ec2/vpc:Vpc")
-	if len(vpcs) != 1 {
-		t.Fatalf("the stand-in has the VPCs %v, want one", vpcs)
-	}
+	assert.Assert(t, len(vpcs) == 1, "the stand-in has the VPCs %v, want one", vpcs)
 	vpc := vpcs[0].ID
 	for what, args := range map[string][]string{
 		"the general ConfigMap":           {"-n", "flux-system", "get", "configmap", "infra-config", "-o", "jsonpath={.data.vpc_id}"},
@@ -130,13 +122,9 @@ func (p project) valuesReachGit(t *testing.T) {
 	}
 	received := p.kubectl(t, "demo", "-n", "reporting", "get", "configmap", "-l", "app.kubernetes.io/name=cluster-reporter",
 		"-o", "jsonpath={.items[*].data}")
-	if !strings.Contains(received, vpc) {
-		t.Errorf("the chart received no VPC id: %s", received)
-	}
+	assert.Check(t, strings.Contains(received, vpc), "the chart received no VPC id: %s", received)
 	account := p.kubectl(t, "demo", "-n", "reporting", "get", "serviceaccount", "cluster-reporter", "-o", "json")
-	if !strings.Contains(account, "arn:aws:iam::111122223333:role/") {
-		t.Errorf("the service account carries no role:\n%s", account)
-	}
+	assert.Check(t, strings.Contains(account, "arn:aws:iam::111122223333:role/"), "the service account carries no role:\n%s", account)
 }
 
 var credential = regexp.MustCompile(`k8s-aws-v1\.|-----BEGIN [A-Z ]*PRIVATE KEY|client-key-data|client-certificate-data`)
@@ -144,24 +132,16 @@ var credential = regexp.MustCompile(`k8s-aws-v1\.|-----BEGIN [A-Z ]*PRIVATE KEY|
 func (p project) stateHoldsNoSecret(t *testing.T) {
 	env := p.labEnv(t)
 	token := env["TOMBOLO_GIT_TOKEN"]
-	if len(token) < 16 {
-		t.Fatalf("the lab's Git token is %q: too short to search for", token)
-	}
+	assert.Assert(t, len(token) >= 16, "the lab's Git token is %q: too short to search for", token)
 	for _, stack := range []string{"demo-core", "demo-bootstrap"} {
 		state := p.mustTool(t, "pulumi", "stack", "export", "--stack", stack, "--cwd", p.workdir())
-		if !strings.Contains(state, `"urn:pulumi:`) {
-			t.Fatalf("%s: the export holds no resources", stack)
-		}
+		assert.Assert(t, strings.Contains(state, `"urn:pulumi:`), "%s: the export holds no resources", stack)
 		if found := credential.FindString(state); found != "" {
 			t.Errorf("%s: the state holds %q", stack, found)
 		}
-		if strings.Contains(state, token) {
-			t.Errorf("%s: the state holds the Git token in plaintext", stack)
-		}
+		assert.Check(t, !strings.Contains(state, token), "%s: the state holds the Git token in plaintext", stack)
 		for _, encoded := range encodings(token) {
-			if strings.Contains(state, encoded) {
-				t.Errorf("%s: the state holds the Git token, encoded", stack)
-			}
+			assert.Check(t, !strings.Contains(state, encoded), "%s: the state holds the Git token, encoded", stack)
 		}
 	}
 	if out := p.must(t, "outputs", "demo", "--output", "json"); strings.Contains(out, token) || credential.MatchString(out) {
@@ -241,21 +221,15 @@ func (p project) sameByPulumi(t *testing.T, stacks ...string) {
 	for _, stack := range stacks {
 		o := p.tool(t, "pulumi", "preview", "--stack", stack, "--cwd", root, "--non-interactive", "--expect-no-changes",
 			"--config-file", filepath.Join(t.TempDir(), "Pulumi."+stack+".yaml"))
-		if o.code != 0 {
-			t.Errorf("%s: exit code %d\n%s\n%s", stack, o.code, o.stdout, o.stderr)
-		}
+		assert.Check(t, o.code == 0, "%s: exit code %d\n%s\n%s", stack, o.code, o.stdout, o.stderr)
 	}
 }
 
 func (p project) coreIsKept(t *testing.T) {
 	before := len(p.inventory(t))
 	o := p.run(t, "destroy", "demo", "--only", "core", "--yes")
-	if o.code != 4 {
-		t.Errorf("exit code %d, want 4\n%s", o.code, o.stderr)
-	}
-	if !strings.Contains(o.stderr, "bootstrap") {
-		t.Errorf("the refusal does not name bootstrap:\n%s", o.stderr)
-	}
+	assert.Check(t, o.code == 4, "exit code %d, want 4\n%s", o.code, o.stderr)
+	assert.Check(t, strings.Contains(o.stderr, "bootstrap"), "the refusal does not name bootstrap:\n%s", o.stderr)
 	if after := len(p.inventory(t)); after != before {
 		t.Errorf("the stand-in held %d resources, and %d after the refusal", before, after)
 	}
@@ -287,9 +261,7 @@ func TestUpRefusesABadFile(t *testing.T) {
 	p := newProject(t)
 	p.edit(t, "clusters/demo.yaml", "nat: single", "nat: doubel")
 	o := p.run(t, "up", "demo", "--yes")
-	if o.code != 3 || !strings.Contains(o.stderr, "clusters/demo.yaml:") {
-		t.Errorf("exit code %d, want 3\n%s", o.code, o.stderr)
-	}
+	assert.Check(t, o.code == 3 && strings.Contains(o.stderr, "clusters/demo.yaml:"), "exit code %d, want 3\n%s", o.code, o.stderr)
 	if _, err := os.Stat(filepath.Join(p.dir, ".lab")); !os.IsNotExist(err) {
 		t.Errorf("the lab was started: %v", err)
 	}

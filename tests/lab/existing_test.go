@@ -66,15 +66,11 @@ func (p project) guestFile(t *testing.T) string {
 	}
 	decode(t, p.must(t, "outputs", "demo", "--output", "json"), &demo)
 	o := demo.Outputs
-	if o.VPC == "" || len(o.Private) != 2 || len(o.Public) != 2 {
-		t.Fatalf("the outputs of demo name no network: %+v", o)
-	}
+	assert.Assert(t, o.VPC != "" && len(o.Private) == 2 && len(o.Public) == 2, "the outputs of demo name no network: %+v", o)
 	template, err := os.ReadFile("testdata/guest.yaml")
 	assert.NilError(t, err)
 	_, gitops, found := strings.Cut(p.read(t, "clusters/demo.yaml"), "\ngitops:")
-	if !found {
-		t.Fatal("clusters/demo.yaml has no gitops")
-	}
+	assert.Assert(t, found, "clusters/demo.yaml has no gitops")
 	ids := strings.NewReplacer(
 		"VPC", o.VPC,
 		"PRIVATE", strings.Join(o.Private, ", "),
@@ -87,9 +83,7 @@ func (p project) guestFile(t *testing.T) string {
 func (p project) records(t *testing.T) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(p.dir, ".lab", "aws", "resources", "*", "*.json"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("the stand-in has no records: %v", err)
-	}
+	assert.Assert(t, err == nil && len(files) > 0, "the stand-in has no records: %v", err)
 	found := map[string]string{}
 	for _, file := range files {
 		content, err := os.ReadFile(file)
@@ -112,18 +106,12 @@ func (g guest) anotherAccount(t *testing.T) {
 			args = append(args, "--yes")
 		}
 		o := g.run(t, args...)
-		if o.code != 4 {
-			t.Errorf("%s: exit code %d, want 4", command, o.code)
-		}
+		assert.Check(t, o.code == 4, "%s: exit code %d, want 4", command, o.code)
 		for _, want := range refusal {
-			if !strings.Contains(o.stderr, want) {
-				t.Errorf("the refusal of %s does not say %q:\n%s", command, want, o.stderr)
-			}
+			assert.Check(t, strings.Contains(o.stderr, want), "the refusal of %s does not say %q:\n%s", command, want, o.stderr)
 		}
 	}
-	if !maps.Equal(g.records(t), g.before) {
-		t.Error("the refused up changed the cloud")
-	}
+	assert.Check(t, maps.Equal(g.records(t), g.before), "the refused up changed the cloud")
 }
 
 func (g guest) givenRoleIsMissing(t *testing.T) {
@@ -169,9 +157,7 @@ func (g guest) nodes(t *testing.T) {
 		}
 	}
 	decode(t, g.kubectl(t, "guest", "get", "nodes", "-o", "json"), &list)
-	if len(list.Items) != 2 {
-		t.Fatalf("there are %d nodes, want one of each group", len(list.Items))
-	}
+	assert.Assert(t, len(list.Items) == 2, "there are %d nodes, want one of each group", len(list.Items))
 	for _, node := range list.Items {
 		labels := node.Metadata.Labels
 		wantTaints := []taint(nil)
@@ -196,13 +182,9 @@ func (g guest) nodes(t *testing.T) {
 }
 
 func (g guest) podIdentity(t *testing.T) {
-	if len(g.made(t, "aws:eks/podIdentityAssociation:PodIdentityAssociation")) == 0 {
-		t.Error("the stand-in holds no Pod Identity association")
-	}
+	assert.Check(t, len(g.made(t, "aws:eks/podIdentityAssociation:PodIdentityAssociation")) > 0, "the stand-in holds no Pod Identity association")
 	account := g.kubectl(t, "guest", "-n", "reporting", "get", "serviceaccount", "cluster-reporter", "-o", "json")
-	if strings.Contains(account, "role-arn") {
-		t.Errorf("the service account carries a role, as for IRSA:\n%s", account)
-	}
+	assert.Check(t, !strings.Contains(account, "role-arn"), "the service account carries a role, as for IRSA:\n%s", account)
 }
 
 func (g guest) valuesReachGit(t *testing.T) {
@@ -235,9 +217,7 @@ func (g guest) changesInPlace(t *testing.T) {
 	want := []map[string]int{{"update": 1}, {"create": 1, "update": 1}}
 	for i, s := range g.project.up(t, "guest").Stacks {
 		delete(s.Changes, "same")
-		if !maps.Equal(s.Changes, want[i]) {
-			t.Errorf("%s changed %v, want %v", s.Stack, s.Changes, want[i])
-		}
+		assert.Check(t, maps.Equal(s.Changes, want[i]), "%s changed %v, want %v", s.Stack, s.Changes, want[i])
 	}
 	g.kubectl(t, "guest", "get", "namespace", "extra")
 	if got := g.kubectl(t, "guest", "-n", "flux-system", "get", "configmap", "infra-config", "-o", "jsonpath={.data.color}"); got != "blue" {
@@ -248,9 +228,7 @@ func (g guest) changesInPlace(t *testing.T) {
 func (g guest) destroyed(t *testing.T) {
 	g.must(t, "destroy", "guest", "--yes")
 	for _, i := range g.inventory(t) {
-		if strings.Contains(i.ID+" "+i.Name, "guest") {
-			t.Errorf("the stand-in still holds %s %s", i.Type, i.ID)
-		}
+		assert.Check(t, !strings.Contains(i.ID+" "+i.Name, "guest"), "the stand-in still holds %s %s", i.Type, i.ID)
 	}
 	g.demoIsKept(t)
 	g.must(t, "verify", "demo")

@@ -86,9 +86,7 @@ func TestFleet(t *testing.T) {
 	})
 	t.Run("another backend is refused", func(t *testing.T) {
 		o := p.run(t, "up", "--resume", "--yes", "--backend", "file://"+t.TempDir())
-		if o.code != 4 || !strings.Contains(o.stderr, "cannot be resumed: its state is in file://") {
-			t.Errorf("exit code %d\n%s", o.code, o.stderr)
-		}
+		assert.Check(t, o.code == 4 && strings.Contains(o.stderr, "cannot be resumed: its state is in file://"), "exit code %d\n%s", o.code, o.stderr)
 	})
 	gateStaysShut(t, p, waves)
 	gateOpens(t, p, waves)
@@ -183,9 +181,8 @@ func (p project) color(t *testing.T, name string) string {
 func fleetFails(t *testing.T, p project, waves map[string]int) {
 	t.Helper()
 	o := p.run(t, "up", "--all", "--yes", "--gate-timeout", "5m", "--output", "json")
-	if o.code != 5 || !strings.Contains(o.stderr, "`tombolo up --resume` continues with the rest") {
-		t.Fatalf("exit code %d, want the class of the first cause, 5\n%s", o.code, o.stderr)
-	}
+	assert.Assert(t, o.code == 5 && strings.Contains(o.stderr, "`tombolo up --resume` continues with the rest"),
+		"exit code %d, want the class of the first cause, 5\n%s", o.code, o.stderr)
 	if got, want := gates(t, o.stdout), []gateEnd{{Type: "gate-finished", Status: "done"}}; !slices.Equal(got, want) {
 		t.Errorf("the gates were %+v, want %+v", got, want)
 	}
@@ -203,9 +200,7 @@ func fleetFails(t *testing.T, p project, waves map[string]int) {
 		if c.Result == "done" && (c.Phase != "bootstrap" || c.Changes["create"] == 0) {
 			t.Errorf("%s is done at %q with %v", c.Cluster, c.Phase, c.Changes)
 		}
-		if c.Result == "skipped" && c.Cause != "not started: sick did not succeed" {
-			t.Errorf("%s was skipped for %q", c.Cluster, c.Cause)
-		}
+		assert.Check(t, c.Result != "skipped" || c.Cause == "not started: sick did not succeed", "%s was skipped for %q", c.Cluster, c.Cause)
 	}
 	if got, want := p.networks(t), []string{"canary-a", "canary-b", sick, "well-a", "well-b"}; !slices.Equal(got, want) {
 		t.Errorf("the clouds have the networks of %v, want those of %v", got, want)
@@ -216,13 +211,10 @@ func fleetFails(t *testing.T, p project, waves map[string]int) {
 func gateStaysShut(t *testing.T, p project, waves map[string]int) {
 	t.Helper()
 	o := p.run(t, "up", "--resume", "--yes", "--gate-timeout", "15s", "--output", "json")
-	if o.code != 6 {
-		t.Fatalf("exit code %d, want 6 of a gate\n%s", o.code, o.stderr)
-	}
+	assert.Assert(t, o.code == 6, "exit code %d, want 6 of a gate\n%s", o.code, o.stderr)
 	got := gates(t, o.stdout)
-	if len(got) != 1 || got[0].Wave != 1 || got[0].Status != "failed" || !strings.Contains(got[0].Cause, sick) {
-		t.Errorf("the gates were %+v, want one that stays shut for %s", got, sick)
-	}
+	assert.Check(t, len(got) == 1 && got[0].Wave == 1 && got[0].Status == "failed" && strings.Contains(got[0].Cause, sick),
+		"the gates were %+v, want one that stays shut for %s", got, sick)
 	wantResults(t, lastSummary(t, o.stdout), func(name string, wave int) string {
 		switch {
 		case name == sick:
@@ -241,9 +233,7 @@ func gateOpens(t *testing.T, p project, waves map[string]int) {
 	p.must(t, "lab", "up")
 	p.branches(t)
 	o := p.run(t, "up", "--resume", "--yes", "--gate-timeout", "5m", "--output", "json")
-	if o.code != 0 {
-		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
-	}
+	assert.Assert(t, o.code == 0, "exit code %d\n%s", o.code, o.stderr)
 	if got, want := gates(t, o.stdout), []gateEnd{{Type: "gate-finished", Status: "done", Wave: 1}}; !slices.Equal(got, want) {
 		t.Errorf("the gates were %+v, want %+v", got, want)
 	}
@@ -318,18 +308,14 @@ func lastSummary(t *testing.T, stdout string) summary {
 			s = d
 		}
 	}
-	if len(s.Clusters) == 0 {
-		t.Fatalf("no summary in\n%s", stdout)
-	}
+	assert.Assert(t, len(s.Clusters) > 0, "no summary in\n%s", stdout)
 	return s
 }
 
 func wantResults(t *testing.T, s summary, want func(name string, wave int) string, waves map[string]int) {
 	t.Helper()
 	got := s.results()
-	if len(got) != len(waves) {
-		t.Errorf("the summary has %d clusters, want %d", len(got), len(waves))
-	}
+	assert.Check(t, len(got) == len(waves), "the summary has %d clusters, want %d", len(got), len(waves))
 	for name, wave := range waves {
 		if w := want(name, wave); got[name] != w {
 			t.Errorf("%s of wave %d is %q, want %q", name, wave, got[name], w)

@@ -104,9 +104,7 @@ func (h *handover) wantLevel(t *testing.T, want string) {
 func (h *handover) unchanged(t *testing.T, flags ...string) string {
 	t.Helper()
 	o := h.run(t, append([]string{"up", "demo", "--yes", "--force", "--output", "json"}, flags...)...)
-	if o.code != 0 {
-		t.Fatalf("exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
-	}
+	assert.Assert(t, o.code == 0, "exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
 	lastResult(t, o.stdout).unchanged(t)
 	return o.stdout + o.stderr
 }
@@ -130,9 +128,7 @@ func (h *handover) anotherDistribution(t *testing.T) {
 	h.distribution(t, "debug")
 	h.edit(t, demoFile, "../.tools/share/flux-install.yaml", "../install.yaml")
 	s := h.project.up(t, "demo").Stacks[1]
-	if s.Changes["update"] == 0 || s.Changed != s.Changes["update"] {
-		t.Errorf("%s changed %v, want updates alone", s.Stack, s.Changes)
-	}
+	assert.Check(t, s.Changes["update"] != 0 && s.Changed == s.Changes["update"], "%s changed %v, want updates alone", s.Stack, s.Changes)
 	h.wantLevel(t, "debug")
 	h.unchanged(t)
 	h.must(t, "verify", "demo")
@@ -157,9 +153,7 @@ func (h *handover) push(t *testing.T) {
 	}
 	h.must(t, "verify", "demo")
 	owner := h.kubectl(t, "demo", "-n", "flux-system", "get", "deployments", "-l", "kustomize.toolkit.fluxcd.io/name=platform", "-o", "name")
-	if !strings.Contains(owner, "source-controller") || !strings.Contains(owner, "kustomize-controller") {
-		t.Errorf("Flux manages %q", owner)
-	}
+	assert.Check(t, strings.Contains(owner, "source-controller") && strings.Contains(owner, "kustomize-controller"), "Flux manages %q", owner)
 	if own := h.kubectl(t, "demo", "-n", "flux-system", "get", "gitrepositories,kustomizations", "-l", "kustomize.toolkit.fluxcd.io/name=platform", "-o", "name"); strings.Contains(own, "/platform") {
 		t.Errorf("Flux took the sync objects: %s", own)
 	}
@@ -227,9 +221,7 @@ func (h *handover) arrivesByPush(t *testing.T) {
 func (h *handover) follows(t *testing.T, state string, updates int) {
 	t.Helper()
 	s := h.project.up(t, "demo").Stacks[1]
-	if s.Changes["update"] != updates || s.Changed != updates {
-		t.Errorf("%s changed %v, want %d updates", s.Stack, s.Changes, updates)
-	}
+	assert.Check(t, s.Changes["update"] == updates && s.Changed == updates, "%s changed %v, want %d updates", s.Stack, s.Changes, updates)
 	commit := h.commit(t, settingsFile, func(string) string { return settings(state) })
 	h.must(t, "verify", "demo", "--revision", commit)
 	h.reads(t, state)

@@ -42,12 +42,8 @@ func TestKilledInTheMiddle(t *testing.T) {
 	}
 
 	o := p.run(t, "up", "demo", "--yes", "--verify")
-	if o.code != 0 {
-		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
-	}
-	if !strings.Contains(o.stderr, "recovered") {
-		t.Errorf("it does not say what it recovered:\n%s", o.stderr)
-	}
+	assert.Assert(t, o.code == 0, "exit code %d\n%s", o.code, o.stderr)
+	assert.Check(t, strings.Contains(o.stderr, "recovered"), "it does not say what it recovered:\n%s", o.stderr)
 	for what, want := range map[string]int{
 		"aws:ec2/vpc:Vpc": 1, "aws:ec2/subnet:Subnet": 4, "aws:eks/cluster:Cluster": 1,
 		"aws:kms/key:Key": 1, "aws:ec2/natGateway:NatGateway": 1,
@@ -81,13 +77,9 @@ func TestKilledWhileMountTargetsAreMade(t *testing.T) {
 	killAll(t, cmd, p)
 
 	o := p.run(t, "up", "demo", "--yes")
-	if o.code != 0 {
-		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
-	}
+	assert.Assert(t, o.code == 0, "exit code %d\n%s", o.code, o.stderr)
 	for _, id := range made {
-		if !strings.Contains(o.stderr, " "+id) {
-			t.Errorf("it does not say that it adopted %s:\n%s", id, o.stderr)
-		}
+		assert.Check(t, strings.Contains(o.stderr, " "+id), "it does not say that it adopted %s:\n%s", id, o.stderr)
 	}
 	if now := p.idsOf(t, "aws:efs/mountTarget:MountTarget"); !slices.Equal(now, made) {
 		t.Errorf("the mount targets are %v, and were %v", now, made)
@@ -141,9 +133,7 @@ func TestLabDaemonKilled(t *testing.T) {
 		t.Fatalf("killing the daemon: %v\n%s", err, out)
 	}
 	o := p.run(t, "lab", "up")
-	if o.code != 0 {
-		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
-	}
+	assert.Assert(t, o.code == 0, "exit code %d\n%s", o.code, o.stderr)
 	p.must(t, "verify", "demo")
 	p.unchanged(t, "demo")
 }

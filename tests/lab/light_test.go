@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"tombolo/tests/tier"
+
+	"gotest.tools/v3/assert"
 )
 
 // TestLightProfile makes and destroys two clusters that consist of their API
@@ -28,9 +30,7 @@ func TestLightProfile(t *testing.T) {
 		t.Errorf("runs %s, want %s", got, want)
 	}
 	o := p.run(t, "lab", "up", "--profile", "full")
-	if o.code != 4 || !strings.Contains(o.stderr, "the lab's is light") {
-		t.Errorf("another profile: exit code %d\n%s", o.code, o.stderr)
-	}
+	assert.Check(t, o.code == 4 && strings.Contains(o.stderr, "the lab's is light"), "another profile: exit code %d\n%s", o.code, o.stderr)
 	p.up(t, "demo").unchanged(t)
 	t.Run("deletion order of the operator's objects", func(t *testing.T) { p.deletionOrder(t) })
 	for _, name := range []string{"demo", "second"} {
@@ -59,9 +59,7 @@ func another(t *testing.T, p project, like, name, block string) {
 	t.Helper()
 	text := p.read(t, "clusters/"+like+".yaml")
 	for old, changed := range map[string]string{"\nname: " + like + "\n": "\nname: " + name + "\n", "10.20.0.0/16": block} {
-		if !strings.Contains(text, old) {
-			t.Fatalf("%s.yaml has no %q", like, old)
-		}
+		assert.Assert(t, strings.Contains(text, old), "%s.yaml has no %q", like, old)
 		text = strings.ReplaceAll(text, old, changed)
 	}
 	p.write(t, "clusters/"+name+".yaml", text)

@@ -60,9 +60,7 @@ func (p project) only(t *testing.T, token string) record {
 			found = append(found, r)
 		}
 	}
-	if len(found) != 1 {
-		t.Fatalf("there are %d of %s", len(found), token)
-	}
+	assert.Assert(t, len(found) == 1, "there are %d of %s", len(found), token)
 	return found[0]
 }
 

@@ -81,9 +81,7 @@ func (p project) settled(t *testing.T) {
 	t.Helper()
 	p.unchanged(t, "demo")
 	o := p.run(t, "drift", "demo")
-	if o.code != 0 {
-		t.Errorf("the state and the world differ: exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
-	}
+	assert.Check(t, o.code == 0, "the state and the world differ: exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
 	for _, token := range []string{"aws:ec2/vpc:Vpc", "aws:eks/cluster:Cluster"} {
 		assert.Check(t, is.Len(p.made(t, token), 1))
 	}

@@ -56,9 +56,7 @@ func TestOlderState(t *testing.T) {
 			return strings.HasSuffix(r.URN, "::pulumi:index:Stash::owner") ||
 				stack == "demo-core" && strings.Contains(r.URN, "::pulumi:pulumi:StackReference::")
 		})
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("%s has other resources than before:\n%v\nwere\n%v", stack, got, want)
-		}
+		assert.Check(t, reflect.DeepEqual(got, want), "%s has other resources than before:\n%v\nwere\n%v", stack, got, want)
 	}
 	p.must(t, "destroy", "demo", "--yes")
 	p.nothingExists(t)
@@ -94,9 +92,7 @@ func (p project) resources(t *testing.T, stack string) []resource {
 		Deployment struct{ Resources []resource }
 	}
 	decode(t, p.mustTool(t, "pulumi", "stack", "export", "--stack", stack), &state)
-	if len(state.Deployment.Resources) < 10 {
-		t.Fatalf("%s has %d resources, too few to show anything", stack, len(state.Deployment.Resources))
-	}
+	assert.Assert(t, len(state.Deployment.Resources) >= 10, "%s has %d resources, too few to show anything", stack, len(state.Deployment.Resources))
 	slices.SortFunc(state.Deployment.Resources, func(a, b resource) int { return strings.Compare(a.URN, b.URN) })
 	return state.Deployment.Resources
 }

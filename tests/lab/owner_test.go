@@ -53,18 +53,15 @@ func (s second) harmless(t *testing.T) {
 		t.Errorf("the first line is %q", line)
 	}
 	for _, want := range []string{"of another cluster demo: ", "owner " + first, "nothing was made", "--backend"} {
-		if o.code == 0 || !strings.Contains(o.stderr, want) {
-			t.Errorf("up on another backend: exit code %d, and people do not read %q:\n%s", o.code, want, o.stderr)
-		}
+		assert.Check(t, o.code != 0 && strings.Contains(o.stderr, want),
+			"up on another backend: exit code %d, and people do not read %q:\n%s", o.code, want, o.stderr)
 	}
 	s.same(t, "the refused up", before)
 	if second = s.ownerIn(t, "--backend", s.backend); second == first || second == "" {
 		t.Errorf("the two backends have the identities %q and %q", first, second)
 	}
 	out := s.must(t, "destroy", "demo", "--yes", "--leftovers", "delete", "--backend", s.backend)
-	if strings.Contains(out, "deletes what is left over") {
-		t.Errorf("destroy on another backend deletes:\n%s", out)
-	}
+	assert.Check(t, !strings.Contains(out, "deletes what is left over"), "destroy on another backend deletes:\n%s", out)
 	s.same(t, "the destruction", before)
 	if again := s.ownerIn(t, "--backend", s.backend); again != "" {
 		t.Errorf("nothing is left, and the state has still the identity %s", again)
@@ -75,13 +72,9 @@ func (s second) same(t *testing.T, what string, before map[string]string) {
 	t.Helper()
 	after := s.records(t)
 	for _, name := range slices.Sorted(maps.Keys(before)) {
-		if after[name] != before[name] {
-			t.Errorf("%s changed %s", what, name)
-		}
+		assert.Check(t, after[name] == before[name], "%s changed %s", what, name)
 	}
-	if len(after) != len(before) {
-		t.Errorf("after %s there are %d resources, and were %d", what, len(after), len(before))
-	}
+	assert.Check(t, len(after) == len(before), "after %s there are %d resources, and were %d", what, len(after), len(before))
 }
 
 // ownerIn is the identity in the state of core; "" when there is none. Flags choose the
@@ -211,9 +204,7 @@ func (s second) plant(t *testing.T, types ...string) {
 			pending = append(pending, map[string]any{"type": "creating", "resource": m})
 		}
 	}
-	if provider == "" || len(pending) < len(types) {
-		t.Fatalf("the provider is %q, and %d creations can be planted", provider, len(pending))
-	}
+	assert.Assert(t, provider != "" && len(pending) >= len(types), "the provider is %q, and %d creations can be planted", provider, len(pending))
 	latest["resources"], latest["pending_operations"] = ours, pending
 	text, err := json.Marshal(whole)
 	assert.NilError(t, err)

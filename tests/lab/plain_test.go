@@ -26,9 +26,8 @@ func TestPlainPulumi(t *testing.T) {
 		plain.mustTool(t, "pulumi", "stack", "init", stack, "--non-interactive")
 	}
 	o := plain.run(t, "up", "demo-bootstrap", "--yes")
-	if o.code == 0 || !strings.Contains(o.stdout+o.stderr, "demo-core") {
-		t.Errorf("bootstrap before core: exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
-	}
+	assert.Check(t, o.code != 0 && strings.Contains(o.stdout+o.stderr, "demo-core"),
+		"bootstrap before core: exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
 	for _, stack := range []string{"demo-core", "demo-bootstrap"} {
 		plain.must(t, "up", stack, "--yes", "--skip-preview")
 	}
@@ -58,9 +57,7 @@ func newPlain(t *testing.T, p project) plain {
 {{end}}{{end}}{{end}}`, "./cmd/program")
 	list.Dir = root
 	files, err := list.Output()
-	if err != nil {
-		t.Fatalf("listing the program's source: %v", err)
-	}
+	assert.NilError(t, err, "listing the program's source")
 	for _, file := range append(strings.Fields(string(files)), filepath.Join(root, "go.mod"), filepath.Join(root, "go.sum")) {
 		name, err := filepath.Rel(root, file)
 		assert.NilError(t, err)
@@ -128,9 +125,8 @@ func (p plain) guards(t *testing.T) {
 		p.write(t, file, text)
 		p.edit(t, file, guard.old, guard.new)
 		o := p.run(t, guard.command, guard.stack)
-		if o.code == 0 || !strings.Contains(o.stdout+o.stderr, guard.refusal) {
-			t.Errorf("%s: exit code %d, and no word of %q\n%s\n%s", guard.name, o.code, guard.refusal, o.stdout, o.stderr)
-		}
+		assert.Check(t, o.code != 0 && strings.Contains(o.stdout+o.stderr, guard.refusal),
+			"%s: exit code %d, and no word of %q\n%s\n%s", guard.name, o.code, guard.refusal, o.stdout, o.stderr)
 	}
 	p.write(t, file, text)
 	p.edit(t, file, "wave: 0", "wave: 0\nprotect: true")

@@ -116,9 +116,7 @@ func (p project) remove(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("ending the lab: %v\n%s", err, out)
 	}
-	if err := os.RemoveAll(p.dir); err != nil {
-		t.Errorf("removing the project: %v", err)
-	}
+	assert.Check(t, os.RemoveAll(p.dir), "removing the project")
 }
 
 func (p project) write(t *testing.T, name, content string) {
@@ -180,9 +178,7 @@ func end(t *testing.T, cmd *exec.Cmd) outcome {
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
 	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		t.Fatalf("%s: %v", strings.Join(cmd.Args, " "), err)
-	}
+	assert.Assert(t, err == nil || errors.As(err, &exit), "%s: %v", strings.Join(cmd.Args, " "), err)
 	return outcome{stdout: stdout.String(), stderr: stderr.String(), code: cmd.ProcessState.ExitCode()}
 }
 
@@ -190,9 +186,7 @@ func end(t *testing.T, cmd *exec.Cmd) outcome {
 func (p project) must(t *testing.T, args ...string) string {
 	t.Helper()
 	o := p.run(t, args...)
-	if o.code != 0 {
-		t.Fatalf("tombolo %s: exit code %d\n%s\n%s", strings.Join(args, " "), o.code, o.stdout, o.stderr)
-	}
+	assert.Assert(t, o.code == 0, "tombolo %s: exit code %d\n%s\n%s", strings.Join(args, " "), o.code, o.stdout, o.stderr)
 	return o.stdout
 }
 
@@ -227,9 +221,7 @@ func (p project) tool(t *testing.T, name string, args ...string) outcome {
 func (p project) mustTool(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	o := p.tool(t, name, args...)
-	if o.code != 0 {
-		t.Fatalf("%s %s: exit code %d\n%s\n%s", name, strings.Join(args, " "), o.code, o.stdout, o.stderr)
-	}
+	assert.Assert(t, o.code == 0, "%s %s: exit code %d\n%s\n%s", name, strings.Join(args, " "), o.code, o.stdout, o.stderr)
 	return o.stdout
 }
 
@@ -254,9 +246,7 @@ type result struct {
 func (r result) unchanged(t *testing.T) {
 	t.Helper()
 	for _, s := range r.Stacks {
-		if s.Changed != 0 {
-			t.Errorf("%s changed: %v", s.Stack, s.Changes)
-		}
+		assert.Check(t, s.Changed == 0, "%s changed: %v", s.Stack, s.Changes)
 	}
 }
 
@@ -264,9 +254,7 @@ func (r result) unchanged(t *testing.T) {
 func (r result) created(t *testing.T) {
 	t.Helper()
 	for _, s := range r.Stacks {
-		if s.Changes["create"] == 0 {
-			t.Errorf("%s created nothing: %v", s.Stack, s.Changes)
-		}
+		assert.Check(t, s.Changes["create"] != 0, "%s created nothing: %v", s.Stack, s.Changes)
 	}
 }
 
@@ -340,9 +328,7 @@ func (p project) locks(t *testing.T) []string {
 		}
 		return err
 	})
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		t.Fatal(err)
-	}
+	assert.Assert(t, err == nil || errors.Is(err, fs.ErrNotExist), err)
 	return found
 }
 

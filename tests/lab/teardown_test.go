@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"tombolo/tests/tier"
+
+	"gotest.tools/v3/assert"
 )
 
 // TestTeardown takes a cluster down that has a load balancer: once while its
@@ -28,9 +30,7 @@ func TestTeardown(t *testing.T) {
 	given := []string{"destroy", "demo", "--yes-destroy", "demo", "--unreachable", "--drain-timeout", "10s"}
 	o := p.run(t, given...)
 	for _, want := range []string{"controllers have left over", "load balancer", "target group", "security group", "stack demo-core was kept"} {
-		if o.code != 10 || !strings.Contains(o.stderr, want) {
-			t.Errorf("exit code %d, and people do not read %q:\n%s", o.code, want, o.stderr)
-		}
+		assert.Check(t, o.code == 10 && strings.Contains(o.stderr, want), "exit code %d, and people do not read %q:\n%s", o.code, want, o.stderr)
 	}
 	p.must(t, append(given, "--leftovers", "delete")...)
 	p.nothingExists(t)
@@ -53,9 +53,8 @@ func (p project) upWithBalancer(t *testing.T) {
 func (p project) refusesTheProtected(t *testing.T) {
 	t.Helper()
 	o := p.run(t, "destroy", "demo", "--yes")
-	if o.code != 2 || !strings.Contains(o.stderr, "demo is protected, and --yes does not destroy what is protected") {
-		t.Errorf("destroy of a protected cluster: exit code %d\n%s", o.code, o.stderr)
-	}
+	assert.Check(t, o.code == 2 && strings.Contains(o.stderr, "demo is protected, and --yes does not destroy what is protected"),
+		"destroy of a protected cluster: exit code %d\n%s", o.code, o.stderr)
 	o = newPlain(t, p).run(t, "destroy", "demo-core", "--preview-only")
 	if text := o.stdout + o.stderr; o.code == 0 || !strings.Contains(text, "demo-control-plane") || !strings.Contains(text, "because it is protected") {
 		t.Errorf("plain pulumi would destroy a protected core: exit code %d\n%s", o.code, text)

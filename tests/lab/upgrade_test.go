@@ -181,9 +181,7 @@ func (p project) upgradeKilled(t *testing.T) {
 
 	machines := p.idsOf(t, "aws:ec2/instance:Instance")
 	o := p.run(t, args...)
-	if o.code != 0 {
-		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
-	}
+	assert.Assert(t, o.code == 0, "exit code %d\n%s", o.code, o.stderr)
 	for _, want := range []string{"control plane to 1.36, in", "node groups to 1.35, in", "node groups to 1.36, in", "Karpenter's nodes to 1.36, in"} {
 		assert.Check(t, is.Contains(o.stderr, want))
 	}

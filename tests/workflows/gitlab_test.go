@@ -66,9 +66,7 @@ func gitLab(t *testing.T) (stages []string, jobs map[string]gitLabJob, when []gi
 		assert.NilError(t, err)
 		decoder := yaml.NewDecoder(bytes.NewReader(again))
 		decoder.KnownFields(true)
-		if err := decoder.Decode(into); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		assert.NilError(t, decoder.Decode(into), name)
 		if job, ok := into.(*gitLabJob); ok && name != "workflow" && name != "default" {
 			jobs[name] = *job
 		}
@@ -87,9 +85,7 @@ func TestGitLab(t *testing.T) {
 		if strings.HasPrefix(name, ".") {
 			continue
 		}
-		if len(j.Script) == 0 || !slices.Contains(stages, j.Stage) {
-			t.Errorf("job %s has stage %q, and the script %v", name, j.Stage, j.Script)
-		}
+		assert.Check(t, len(j.Script) > 0 && slices.Contains(stages, j.Stage), "job %s has stage %q, and the script %v", name, j.Stage, j.Script)
 		if base, ok := jobs[j.Extends]; !ok && j.Extends != "" || len(j.Rules)+len(base.Rules) == 0 {
 			t.Errorf("job %s extends %q, and has no rules", name, j.Extends)
 		}
@@ -208,16 +204,12 @@ func TestGitLabLeavesNothing(t *testing.T) {
 			after = base.AfterScript
 		}
 		all := strings.Join(slices.Concat(before, j.Script, after), "\n")
-		if own.MatchString(all) {
-			t.Errorf("job %s writes beside the checkout: %s", name, all)
-		}
+		assert.Check(t, !own.MatchString(all), "job %s writes beside the checkout: %s", name, all)
 		if !strings.Contains(all, "$TOMBOLO_TEMP") {
 			continue
 		}
 		seen++
-		if !slices.Contains(after, `rm -rf "$TOMBOLO_TEMP"`) {
-			t.Errorf("job %s leaves its directory: %q", name, after)
-		}
+		assert.Check(t, slices.Contains(after, `rm -rf "$TOMBOLO_TEMP"`), "job %s leaves its directory: %q", name, after)
 		if temp := j.Variables["TOMBOLO_TEMP"] + base.Variables["TOMBOLO_TEMP"]; temp != "$CI_PROJECT_DIR.tmp/tombolo-$CI_JOB_ID" {
 			t.Errorf("job %s has the directory %q, which another job may have", name, temp)
 		}
@@ -227,9 +219,7 @@ func TestGitLabLeavesNothing(t *testing.T) {
 			}
 		}
 	}
-	if seen < 7 {
-		t.Errorf("%d jobs have a directory of their own", seen)
-	}
+	assert.Check(t, seen >= 7, "%d jobs have a directory of their own", seen)
 }
 
 // TestGitLabTrustsTheDefaultBranch: what gets the role, or the token for comments, is
@@ -242,9 +232,8 @@ func TestGitLabTrustsTheDefaultBranch(t *testing.T) {
 		if before == nil {
 			before = jobs[j.Extends].BeforeScript
 		}
-		if !slices.Contains(before, `git clone --quiet --branch "$CI_DEFAULT_BRANCH" "$CI_REPOSITORY_URL" "$TOMBOLO_TEMP/trusted"`) {
-			t.Errorf("job %s does not build the default branch's program: %q", name, before)
-		}
+		assert.Check(t, slices.Contains(before, `git clone --quiet --branch "$CI_DEFAULT_BRANCH" "$CI_REPOSITORY_URL" "$TOMBOLO_TEMP/trusted"`),
+			"job %s does not build the default branch's program: %q", name, before)
 		for _, line := range slices.Concat(before, j.Script) {
 			if strings.Contains(line, "make ") && !strings.Contains(line, `make -C "$TOMBOLO_TEMP/trusted" `) || strings.HasPrefix(line, "bin/") || strings.Contains(line, `clone --quiet --no-checkout`) {
 				t.Errorf("job %s runs what the merge request has changed: %s", name, line)

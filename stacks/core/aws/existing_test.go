@@ -85,9 +85,7 @@ func TestAdoptReadsTheNetwork(t *testing.T) {
 		"name": "main", "vpc": "vpc-1", "cidr": "10.1.0.0/16", "private[0]": "subnet-c", "private[1]": "subnet-d", "public[0]": "subnet-a", "public[1]": "subnet-b",
 	})
 	for _, res := range r.All() {
-		if strings.HasPrefix(res.Type, "aws:") {
-			t.Errorf("%s %s was registered", res.Type, res.Name)
-		}
+		assert.Check(t, !strings.HasPrefix(res.Type, "aws:"), "%s %s was registered", res.Type, res.Name)
 	}
 }
 

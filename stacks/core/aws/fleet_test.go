@@ -36,9 +36,8 @@ func TestHubPolicy(t *testing.T) {
 		}
 		for _, resource := range s.Resources {
 			account := strings.Split(resource, ":")[4]
-			if strings.Contains(account, "*") || account == "" || !strings.HasSuffix(resource, ":role/*-argocd-spoke") {
-				t.Errorf("resource %s is not the spokes' roles of one account", resource)
-			}
+			assert.Check(t, !strings.Contains(account, "*") && account != "" && strings.HasSuffix(resource, ":role/*-argocd-spoke"),
+				"resource %s is not the spokes' roles of one account", resource)
 		}
 	}
 }
@@ -77,9 +76,7 @@ func TestFleetRoles(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Error(err)
-		}
+		assert.Check(t, err)
 		if name == "hub" {
 			trust := r.OfType("aws:iam/role:Role")[0].String("assumeRolePolicy")
 			recorder.Golden(t, "fleet/hub-trust.json", trust)

@@ -92,9 +92,7 @@ func TestLiveNodes(t *testing.T) {
 		made, file := ownNodes(t)
 		change(&file.Kubernetes.NodeGroups[0])
 		changes := config.Compare(Live(file, made), file)
-		if len(changes) != 1 || changes[0].Path != "kubernetes.nodeGroups[0]."+path {
-			t.Errorf("%s: found %v", path, changes)
-		}
+		assert.Check(t, len(changes) == 1 && changes[0].Path == "kubernetes.nodeGroups[0]."+path, "%s: found %v", path, changes)
 	}
 }
 
@@ -136,9 +134,8 @@ func TestLiveEgress(t *testing.T) {
 			made, file := behindProxy(ami)
 			change(file)
 			changes := config.Compare(Live(file, made), file)
-			if len(changes) != 1 || changes[0].Path != path || changes[0].Effect != config.RollsNodes {
-				t.Errorf("%s, %s: found %v", ami, path, changes)
-			}
+			assert.Check(t, len(changes) == 1 && changes[0].Path == path && changes[0].Effect == config.RollsNodes,
+				"%s, %s: found %v", ami, path, changes)
 		}
 		file.Egress = config.Egress{}
 		assert.Assert(t, is.Len(config.Compare(Live(file, made), file), 4), "%s: %v", ami, config.Compare(Live(file, made), file))

@@ -47,9 +47,7 @@ func TestAddonPolicies(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join("testdata", "policies", "*.json"))
 	assert.NilError(t, err)
 	for _, path := range paths {
-		if !written[path] {
-			t.Errorf("%s is of no addon: remove it", path)
-		}
+		assert.Check(t, written[path], "%s is of no addon: remove it", path)
 	}
 	assert.Check(t, len(written) != 0, "no addon has a policy")
 }
@@ -63,9 +61,7 @@ func sampleOptions(t *testing.T, a *addon.Addon) any {
 	if err != nil && (!errors.Is(err, fs.ErrNotExist) || a.Options().NumField() > 0) {
 		t.Fatal(err)
 	}
-	if err := yaml.Unmarshal(text, options); err != nil {
-		t.Fatalf("sample options of %s: %v", a.Name, err)
-	}
+	assert.NilError(t, yaml.Unmarshal(text, options), "sample options of %s", a.Name)
 	addon.Selection{a.Name: options}.SetDefaults()
 	return options
 }
