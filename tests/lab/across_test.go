@@ -126,8 +126,7 @@ func (f *fleet) upgraded(t *testing.T) {
 
 func (f *fleet) aloneIsRefused(t *testing.T) {
 	o := f.run(t, "up", spokeA, "--yes")
-	assert.Check(t, o.code == 4 && strings.Contains(o.stderr, "run `tombolo up mgmt spoke-a`, which makes the hub first"),
-		"exit code %d\n%s", o.code, o.stderr)
+	o.ends(t, 4, "run `tombolo up mgmt spoke-a`, which makes the hub first")
 	f.nothingExists(t)
 }
 
@@ -227,9 +226,8 @@ func (f *fleet) wavesKept(t *testing.T) {
 	for addon, want := range map[string]int{
 		"external-dns": -2, "external-secrets": -2, "ingress-nginx": -1, "kube-prometheus-stack": 0, "aws-efs-csi-driver": 0,
 	} {
-		if got, ok := wave[addon]; !ok || got != want {
-			t.Errorf("%s is in wave %d (found: %t), want %d", addon, got, ok, want)
-		}
+		got, ok := wave[addon]
+		assert.Check(t, ok && got == want, "%s is in wave %d (found: %t), want %d", addon, got, ok, want)
 	}
 	waves := slices.Sorted(maps.Keys(byWave))
 	for i := 1; i < len(waves); i++ {
@@ -269,13 +267,13 @@ func (f *fleet) ringFirst(t *testing.T) {
 	f.refresh(t, "platform")
 	arrives := func(clusters ...string) {
 		t.Helper()
-		eventually(t, 2*time.Minute, func() string {
+		eventually(t, 2*time.Minute, func() (bool, string) {
 			for _, cluster := range clusters {
 				if f.edition(t, cluster) != "next" {
-					return cluster + " has not the change"
+					return false, cluster + " has not the change"
 				}
 			}
-			return ""
+			return true, ""
 		})
 	}
 	arrives(spokeA)
@@ -306,14 +304,11 @@ func (f *fleet) healed(t *testing.T) {
 	}
 	before := told()
 	f.kubectl(t, spokeB, "-n", "hello", "patch", "configmap", "settings", "--type", "merge", "-p", `{"data": {"region": "nowhere"}}`)
-	eventually(t, time.Minute, func() string {
+	eventually(t, time.Minute, func() (bool, string) {
 		if got := f.kubectl(t, spokeB, "-n", "hello", "get", "configmap", "settings", "-o", "jsonpath={.data.region}"); got != "germanywestcentral" {
-			return "the region is " + got
+			return false, "the region is " + got
 		}
-		if told() <= before {
-			return "no event tells of it"
-		}
-		return ""
+		return told() > before, "no event tells of it"
 	})
 }
 
@@ -341,11 +336,12 @@ func (f *fleet) labelFlips(t *testing.T) {
 	f.kubectl(t, spokeB, "-n", "monitoring", "get", "configmap", "alloy-received")
 	f.edit(t, clusterFile(spokeB), on, off)
 	f.must(t, "up", spokeB, "--yes")
-	eventually(t, time.Minute, func() string {
+	eventually(t, time.Minute, func() (bool, string) {
 		if got := f.reached(t, "alloy"); got != "spoke-a " {
-			return "Alloy is on " + got
+			return false, "Alloy is on " + got
 		}
-		return f.kubectl(t, spokeB, "-n", "monitoring", "get", "configmap", "alloy-received", "--ignore-not-found", "-o", "name")
+		left := f.kubectl(t, spokeB, "-n", "monitoring", "get", "configmap", "alloy-received", "--ignore-not-found", "-o", "name")
+		return left == "", left
 	})
 }
 
@@ -377,11 +373,9 @@ func (f *fleet) watch(t *testing.T) *witness {
 	assert.NilError(t, w.cmd.Start())
 	go w.read(json.NewDecoder(bufio.NewReader(out)))
 	there := len(f.applications(t, ""))
-	eventually(t, 30*time.Second, func() string {
-		if n := len(w.seen()); n < there {
-			return fmt.Sprintf("the watch has seen %d of %d Applications", n, there)
-		}
-		return ""
+	eventually(t, 30*time.Second, func() (bool, string) {
+		n := len(w.seen())
+		return n >= there, fmt.Sprintf("the watch has seen %d of %d Applications", n, there)
 	})
 	w.forget()
 	return w
@@ -445,7 +439,7 @@ func (f *fleet) annotationInPlace(t *testing.T) {
 	if after.Metadata.UID != before.Metadata.UID || after.Metadata.Annotations["example.com/team"] != "payments" {
 		t.Errorf("the registration %s became %s, with %v", before.Metadata.UID, after.Metadata.UID, slices.Sorted(maps.Keys(after.Metadata.Annotations)))
 	}
-	assert.Check(t, len(events["DELETED"])+len(events["ADDED"]) <= 0, "meanwhile were deleted %v and added %v", events["DELETED"], events["ADDED"])
+	assert.Check(t, len(events["DELETED"])+len(events["ADDED"]) == 0, "meanwhile were deleted %v and added %v", events["DELETED"], events["ADDED"])
 	sameObjects(t, applications, f.applications(t, ""))
 }
 
@@ -546,16 +540,12 @@ func (f *fleet) noToken(t *testing.T) {
 		for _, kind := range []string{"core", "bootstrap"} {
 			state := f.mustTool(t, "pulumi", "stack", "export", "--stack", cluster+"-"+kind, "--cwd", f.workdir())
 			assert.Assert(t, strings.Contains(state, `"urn:pulumi:`), "%s-%s: the export holds no resources", cluster, kind)
-			if found := token.FindString(state); found != "" {
-				t.Errorf("%s-%s: the state holds %q", cluster, kind, found)
-			}
+			assert.Check(t, is.Equal(token.FindString(state), ""), "%v %v", cluster, kind)
 		}
 		if out := f.must(t, "outputs", cluster, "--output", "json"); token.MatchString(out) {
 			t.Errorf("%s: the outputs hold %q", cluster, token.FindString(out))
 		}
-		if has := f.credentials(t, cluster).BearerToken != ""; has != (cluster == spokeB) {
-			t.Errorf("%s: the registration holds a token: %t", cluster, has)
-		}
+		assert.Check(t, is.Equal(f.credentials(t, cluster).BearerToken != "", cluster == spokeB), cluster)
 	}
 	logs, err := filepath.Glob(filepath.Join(f.dir, ".lab", "logs", "*argocd*"))
 	assert.Assert(t, err == nil && len(logs) > 0, "Argo CD has no logs: %v", err)
@@ -570,7 +560,7 @@ func (f *fleet) noToken(t *testing.T) {
 
 func (f *fleet) hubIsKept(t *testing.T) {
 	o := f.run(t, "destroy", hub, "--yes")
-	assert.Check(t, o.code == 4 && strings.Contains(o.stderr, "it is the hub of spoke-a, spoke-b"), "exit code %d\n%s", o.code, o.stderr)
+	o.ends(t, 4, "it is the hub of spoke-a, spoke-b")
 	f.must(t, "verify", hub)
 }
 
@@ -586,16 +576,13 @@ func (f *fleet) leaves(t *testing.T, spoke string, flags ...string) outcome {
 	w := f.watch(t)
 	o := f.run(t, append([]string{"destroy", spoke, "--yes"}, flags...)...)
 	events := w.end(t)
-	assert.Assert(t, o.code == 0, "exit code %d\n%s", o.code, o.stderr)
+	o.ends(t, 0)
 	deleted := events["DELETED"]
 	slices.Sort(deleted)
-	if want := slices.Sorted(maps.Keys(theirs)); !slices.Equal(deleted, want) || len(events["ADDED"]) > 0 {
-		t.Errorf("deleted were %v, want %v; added %v", deleted, want, events["ADDED"])
-	}
+	want := slices.Sorted(maps.Keys(theirs))
+	assert.Check(t, slices.Equal(deleted, want) && len(events["ADDED"]) == 0, "deleted were %v, want %v; added %v", deleted, want, events["ADDED"])
 	sameObjects(t, all, f.applications(t, ""))
-	if left := f.kubectl(t, hub, "-n", "argocd", "get", "secret", "cluster-"+spoke, "--ignore-not-found", "-o", "name"); left != "" {
-		t.Errorf("the registration stays: %s", left)
-	}
+	assert.Check(t, is.Equal(f.kubectl(t, hub, "-n", "argocd", "get", "secret", "cluster-"+spoke, "--ignore-not-found", "-o", "name"), ""))
 	return o
 }
 
@@ -651,12 +638,11 @@ func (f *fleet) deadSpokeLeaves(t *testing.T) {
 	assert.Assert(t, stopped != 0, "there is no API server of %s among %v", spokeA, running)
 	assert.NilError(t, syscall.Kill(stopped, syscall.SIGSTOP))
 	o := f.run(t, "destroy", spokeA, "--yes")
-	assert.Assert(t, o.code == 4 && strings.Contains(o.stderr, "--unreachable"), "exit code %d\n%s", o.code, o.stderr)
+	o.ends(t, 4, "--unreachable")
 	start := time.Now()
 	o = f.leaves(t, spokeA, "--unreachable")
-	if took := time.Since(start); took > 5*time.Minute {
-		t.Errorf("it took %s", took)
-	}
+	took := time.Since(start)
+	assert.Check(t, took <= 5*time.Minute, "it took %s", took)
 	for _, want := range []string{"what is on the cluster is given up with it", "Application argocd/spoke-a-metrics-server is released"} {
 		assert.Check(t, strings.Contains(o.stderr, want), "it does not say %q:\n%s", want, o.stderr)
 	}
@@ -666,7 +652,5 @@ func (f *fleet) deadSpokeLeaves(t *testing.T) {
 func (f *fleet) nothingIsLeft(t *testing.T) {
 	f.must(t, "destroy", spokeB, hub, "--yes")
 	f.onlyTheZone(t)
-	if locks := f.locks(t); len(locks) != 0 {
-		t.Errorf("locks stay: %v", locks)
-	}
+	assert.Check(t, is.Len(f.locks(t), 0))
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/config/addon"
 	"tombolo/tests/tier"
@@ -149,9 +150,7 @@ func (p project) cloudReachesCharts(t *testing.T) {
 		"aws:iam/role:Role full-karpenter":   "eks.amazonaws.com/role-arn: arn:aws:iam::111122223333:role/full-karpenter",
 	} {
 		assert.Check(t, made[what] != "", "the stand-in has no %s; it has %v", what, made)
-		if values := p.received(t, "kube-system", "karpenter"); !strings.Contains(values, want) {
-			t.Errorf("Karpenter's values lack %q:\n%s", want, values)
-		}
+		assert.Check(t, is.Contains(p.received(t, "kube-system", "karpenter"), want))
 	}
 	front := p.kubectl(t, full, "-n", "ingress-nginx", "get", "service", "ingress-nginx-controller", "-o", "jsonpath={.status.loadBalancer.ingress[0].hostname}")
 	assert.Check(t, strings.HasPrefix(front, "k8s-ingressn-"), "ingress-nginx is at %q, and not at a load balancer of the controller", front)
@@ -188,11 +187,8 @@ func (p project) tagsOfControllers(t *testing.T) {
 	p.write(t, "workload.yaml", workload)
 	p.kubectl(t, full, "apply", "-f", filepath.Join(p.dir, "workload.yaml"))
 	for _, token := range []string{"aws:lb/loadBalancer:LoadBalancer", "aws:ebs/volume:Volume", "aws:ec2/instance:Instance"} {
-		eventually(t, 2*time.Minute, func() string {
-			if len(p.made(t, token)) == 0 {
-				return "there is no " + token
-			}
-			return ""
+		eventually(t, 2*time.Minute, func() (bool, string) {
+			return len(p.made(t, token)) > 0, "there is no " + token
 		})
 	}
 	for _, text := range p.records(t) {
@@ -252,14 +248,14 @@ func (p project) lokiElsewhere(t *testing.T) {
 	p.must(t, "check", "platform/flux", full)
 	p.must(t, "lab", "up") // brings the tree to the lab's repository
 	for _, collector := range []string{"alloy", "promtail"} {
-		eventually(t, 3*time.Minute, func() string {
+		eventually(t, 3*time.Minute, func() (bool, string) {
 			values := p.received(t, "monitoring", collector)
 			for _, want := range []string{"url: https://loki.example.com/push", "cluster: full"} {
 				if !strings.Contains(values, want) {
-					return fmt.Sprintf("%s's values lack %q:\n%s", collector, want, values)
+					return false, fmt.Sprintf("%s's values lack %q:\n%s", collector, want, values)
 				}
 			}
-			return ""
+			return true, ""
 		})
 	}
 }
@@ -278,15 +274,9 @@ func (p project) turnOff(t *testing.T) {
 
 	p.write(t, list, without(t, p.read(t, list), "  - ../../../addons/external-dns"))
 	p.must(t, "lab", "up") // brings the tree to the lab's repository
-	if err := cmd.Wait(); err != nil {
-		t.Fatalf("up: %v\n%s", err, out.String())
-	}
-	if got := p.dnsRole(t); got != "" {
-		t.Errorf("the role %s stays", got)
-	}
-	if left := p.kubectl(t, full, "get", "namespace,helmrelease", "-A", "-o", "name", "--field-selector", "metadata.name=external-dns"); left != "" {
-		t.Errorf("on the cluster stays %s", left)
-	}
+	assert.NilError(t, cmd.Wait(), out.String())
+	assert.Check(t, is.Equal(p.dnsRole(t), ""))
+	assert.Check(t, is.Equal(p.kubectl(t, full, "get", "namespace,helmrelease", "-A", "-o", "name", "--field-selector", "metadata.name=external-dns"), ""))
 }
 
 func (p project) dnsRole(t *testing.T) string {
@@ -302,11 +292,8 @@ func (p project) dnsRole(t *testing.T) string {
 // awaitOutput waits until a running command has said something.
 func awaitOutput(t *testing.T, cmd *exec.Cmd, out fmt.Stringer, want string) {
 	t.Helper()
-	eventually(t, 5*time.Minute, func() string {
-		if strings.Contains(out.String(), want) {
-			return ""
-		}
-		return fmt.Sprintf("%s has not said %q:\n%s", strings.Join(cmd.Args, " "), want, out)
+	eventually(t, 5*time.Minute, func() (bool, string) {
+		return strings.Contains(out.String(), want), fmt.Sprintf("%s has not said %q:\n%s", strings.Join(cmd.Args, " "), want, out)
 	})
 }
 
@@ -368,8 +355,6 @@ func TestWrittenTree(t *testing.T) {
 	p.up(t, full)
 	p.must(t, "verify", full)
 	for stage, want := range map[string]int{"karpenter": 0, "addons": 1} {
-		if got := len(p.releases(t)[stage]); got != want {
-			t.Errorf("the stage %s has %d releases, want %d", stage, got, want)
-		}
+		assert.Check(t, is.Len(p.releases(t)[stage], want), stage)
 	}
 }

@@ -149,12 +149,10 @@ func (p project) aksReads(t *testing.T) {
 			p.must(t, "lab", "drift", "delete", role, given.ID)
 		}
 	}
-	eventually(t, time.Minute, func() string {
+	eventually(t, time.Minute, func() (bool, string) {
 		told := p.kubectl(t, "aks", "-n", "default", "get", "events", "--field-selector", "involvedObject.name=app", "-o", "jsonpath={.items[*].message}")
-		if strings.Contains(told, "Caller is not authorized to perform action on resource") && strings.Contains(told, "Microsoft.KeyVault/vaults/secrets/getSecret/action") {
-			return ""
-		}
-		return "the events of the ExternalSecret say " + told
+		return strings.Contains(told, "Caller is not authorized to perform action on resource") && strings.Contains(told, "Microsoft.KeyVault/vaults/secrets/getSecret/action"),
+			"the events of the ExternalSecret say " + told
 	})
 	p.kubectl(t, "aks", "delete", "-f", filepath.Join(p.dir, "fetched.yaml"))
 	p.must(t, "up", "aks", "--yes", "--refresh")
@@ -192,12 +190,10 @@ func (p project) aksOperates(t *testing.T) {
 	p.kubectl(t, "aks", "wait", "--for=condition=Established", "--timeout=60s", "customresourcedefinition/userassignedidentities.managedidentity.azure.com")
 	p.kubectl(t, "aks", "apply", "-f", filepath.Join(p.dir, "operated.yaml"))
 	p.kubectl(t, "aks", "-n", "shop", "wait", "--for=condition=Ready", "--timeout=60s", "userassignedidentity/api")
-	eventually(t, time.Minute, func() string {
+	eventually(t, time.Minute, func() (bool, string) {
 		said := p.kubectl(t, "aks", "-n", "shop", "get", "userassignedidentity", "elsewhere", "-o", "jsonpath={.status.conditions[0].reason} {.status.conditions[0].message}")
-		if strings.HasPrefix(said, "AuthorizationFailed ") && strings.Contains(said, "Microsoft.ManagedIdentity/userAssignedIdentities/write") {
-			return ""
-		}
-		return "the identity elsewhere says " + said
+		return strings.HasPrefix(said, "AuthorizationFailed ") && strings.Contains(said, "Microsoft.ManagedIdentity/userAssignedIdentities/write"),
+			"the identity elsewhere says " + said
 	})
 	made := func() bool {
 		return slices.ContainsFunc(p.made(t, "azure-native:managedidentity/v20230131:UserAssignedIdentity"), func(i item) bool { return strings.HasSuffix(i.ID, "/shop-api") })
@@ -229,7 +225,7 @@ func (p project) aksUpgrades(t *testing.T) {
 		assert.Check(t, strings.HasPrefix(version, "v1.36."), version)
 	}
 	o = p.run(t, "upgrade", "aks", "--to", "1.36", "--yes")
-	assert.Check(t, o.code == 0 && strings.Contains(o.stderr, "nothing to upgrade"), "exit code %d\n%s", o.code, o.stderr)
+	o.ends(t, 0, "nothing to upgrade")
 }
 
 func (p project) aksPublishes(t *testing.T) {
@@ -328,12 +324,10 @@ func (p project) aksServes(t *testing.T) {
 	at := func(service string) string {
 		return p.kubectl(t, "aks", "-n", "default", "get", "service", service, "-o", "jsonpath={.status.loadBalancer.ingress[0].ip}")
 	}
-	eventually(t, time.Minute, func() string {
+	eventually(t, time.Minute, func() (bool, string) {
 		front, inside := at("front"), at("inside")
-		if !strings.HasPrefix(front, "203.0.113.") || !strings.HasPrefix(inside, "10.30.") || len(p.made(t, aksDisk)) != 2 {
-			return "the Services are at " + front + " and " + inside + ", and the cloud lacks disks"
-		}
-		return ""
+		return strings.HasPrefix(front, "203.0.113.") && strings.HasPrefix(inside, "10.30.") && len(p.made(t, aksDisk)) == 2,
+			"the Services are at " + front + " and " + inside + ", and the cloud lacks disks"
 	})
 	assert.Check(t, is.Len(p.made(t, "azure-native:network/v20190601:LoadBalancer"), 2))
 	p.kubectl(t, "aks", "-n", "default", "wait", "--for=condition=Ready", "pod/shop", "--timeout=60s")
@@ -343,15 +337,12 @@ func (p project) aksServes(t *testing.T) {
 // aksStops: AKS would take the disk along with the group of its nodes.
 func (p project) aksStops(t *testing.T) {
 	o := p.run(t, "destroy", "aks", "--yes")
-	for _, want := range []string{
-		"controllers have left over disk pvc-", "(default/orders)", "--leftovers delete", "resource group aks-nodes takes what is in it along", "stack aks-core was kept",
-	} {
-		assert.Check(t, o.code == 10 && strings.Contains(o.stderr, want), "exit code %d, and people do not read %q:\n%s", o.code, want, o.stderr)
-	}
+	o.ends(t, 10, "controllers have left over disk pvc-", "(default/orders)", "--leftovers delete",
+		"resource group aks-nodes takes what is in it along", "stack aks-core was kept")
 	assert.Check(t, is.Len(p.made(t, aksDisk), 1))
 	assert.Check(t, is.Len(p.made(t, "azure-native:network/v20190601:LoadBalancer"), 0))
 	o = p.run(t, "destroy", "aks", "--yes", "--keep-data")
-	assert.Check(t, o.code == 10 && strings.Contains(o.stderr, "--keep-data cannot keep disk pvc-"), "exit code %d\n%s", o.code, o.stderr)
+	o.ends(t, 10, "--keep-data cannot keep disk pvc-")
 }
 
 // TestAKSInANetworkOfOthers is the way of a private cluster in the network team's subnet and

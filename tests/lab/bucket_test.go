@@ -41,9 +41,8 @@ func TestStateInABucket(t *testing.T) {
 	p.must(t, "destroy", "demo", "--yes", "--remove", "--backend", b.URL())
 	p.nothingExists(t)
 	for key := range b.Objects(t) {
-		if state := strings.Contains(key, "/stacks/") && strings.HasSuffix(key, ".json"); state || strings.Contains(key, "/locks/") {
-			t.Errorf("the bucket still has %s", key)
-		}
+		state := strings.Contains(key, "/stacks/") && strings.HasSuffix(key, ".json")
+		assert.Check(t, !state && !strings.Contains(key, "/locks/"), "the bucket still has %s", key)
 	}
 }
 
@@ -55,9 +54,8 @@ func readOnly(t *testing.T, p project, b *bucket.Bucket) {
 	lastResult(t, p.must(t, "preview", "demo", "--output", "json", "--backend", b.URL())).unchanged(t)
 	lastResult(t, p.must(t, "preview", "second", "--output", "json", "--backend", b.URL())).created(t)
 	p.must(t, "drift", "demo", "--backend", b.URL())
-	if refused := b.Refused(); len(refused) > 0 {
-		t.Errorf("what only looks asked for %q", refused)
-	}
+	refused := b.Refused()
+	assert.Check(t, len(refused) == 0, "what only looks asked for %q", refused)
 	o := p.run(t, "up", "second", "--yes", "--backend", b.URL())
 	assert.Check(t, o.code != 0 && strings.Contains(o.stderr, "AccessDenied") && len(b.Refused()) > 0,
 		"an up that may not write: exit code %d\n%s", o.code, o.stderr)

@@ -220,18 +220,17 @@ func (p project) secretsArrive(t *testing.T) {
 	p.opened(t, full, "default", "app", "password", "two")
 
 	const denied = "assumed-role/full-external-secrets/"
-	eventually(t, time.Minute, func() string {
+	eventually(t, time.Minute, func() (bool, string) {
 		state := p.kubectl(t, full, "-n", "default", "get", "externalsecret", "foreign", "-o", `jsonpath={.status.conditions[?(@.type=="Ready")].reason}`)
 		told := p.kubectl(t, full, "-n", "default", "get", "events", "--field-selector", "involvedObject.name=foreign", "-o", "jsonpath={.items[*].message}")
-		if state == "SecretSyncedError" && strings.Contains(told, denied) &&
-			strings.Contains(told, "is not authorized to perform: secretsmanager:GetSecretValue on resource: other/app because no identity-based policy allows") {
-			return ""
-		}
-		return fmt.Sprintf("ExternalSecret foreign is %q, and its events say %q", state, told)
+		return state == "SecretSyncedError" && strings.Contains(told, denied) &&
+				strings.Contains(told, "is not authorized to perform: secretsmanager:GetSecretValue on resource: other/app because no identity-based policy allows"),
+			fmt.Sprintf("ExternalSecret foreign is %q, and its events say %q", state, told)
 	})
 	p.kubectl(t, full, "delete", "-f", filepath.Join(p.dir, "fetched.yaml"))
-	eventually(t, time.Minute, func() string {
-		return p.kubectl(t, full, "-n", "default", "get", "secrets", "app", "foreign", "--ignore-not-found", "-o", "name")
+	eventually(t, time.Minute, func() (bool, string) {
+		left := p.kubectl(t, full, "-n", "default", "get", "secrets", "app", "foreign", "--ignore-not-found", "-o", "name")
+		return left == "", left
 	})
 	for _, name := range []string{"full/app", "other/app"} {
 		p.secretsManager(t, "delete-secret", "--secret-id", name, "--force-delete-without-recovery")

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	"sigs.k8s.io/yaml"
 
 	"tombolo/lab"
@@ -59,9 +60,7 @@ func (p project) goRunStartsTheLab(t *testing.T) {
 		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
 	}
 	program := filepath.Join(p.dir, ".lab", "libexec", "tombolo")
-	if script := p.read(t, filepath.Join(".lab", "bin", "aws")); !strings.Contains(script, program) {
-		t.Errorf("the aws command does not run %s:\n%s", program, script)
-	}
+	assert.Check(t, is.Contains(p.read(t, filepath.Join(".lab", "bin", "aws")), program))
 	if runtime.GOOS == "linux" {
 		var status struct{ PID int }
 		decode(t, p.must(t, "lab", "status", "--output", "json"), &status)
@@ -77,16 +76,14 @@ func (p project) goRunStartsTheLab(t *testing.T) {
 
 func (p project) previewOnEmptyLab(t *testing.T) {
 	o := p.run(t, "preview", "demo", "--details")
-	assert.Assert(t, o.code == 0, "exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
+	o.ends(t, 0)
 	for _, want := range []string{"demo-core", "demo-bootstrap", "Vpc", "GitRepository", "infra-config", "vpc_id: <unknown until core exists>"} {
 		assert.Check(t, strings.Contains(o.stdout, want), "the preview does not show %q:\n%s", want, o.stdout)
 	}
 }
 
 func (p project) nothingExists(t *testing.T) {
-	if items := p.inventory(t); len(items) != 0 {
-		t.Errorf("the stand-in holds %v", items)
-	}
+	assert.Check(t, is.Len(p.inventory(t), 0))
 }
 
 // upFromNothing encrypts secrets by a passphrase, and not by the lab's key.
@@ -116,9 +113,7 @@ func (p project) valuesReachGit(t *testing.T) {
 		"the general ConfigMap":           {"-n", "flux-system", "get", "configmap", "infra-config", "-o", "jsonpath={.data.vpc_id}"},
 		"the object that Flux reconciled": {"-n", "hello", "get", "configmap", "settings", "-o", "jsonpath={.data.network}"},
 	} {
-		if got := p.kubectl(t, "demo", args...); got != vpc {
-			t.Errorf("%s says %q, want %s", what, got, vpc)
-		}
+		assert.Check(t, is.Equal(p.kubectl(t, "demo", args...), vpc), what)
 	}
 	received := p.kubectl(t, "demo", "-n", "reporting", "get", "configmap", "-l", "app.kubernetes.io/name=cluster-reporter",
 		"-o", "jsonpath={.items[*].data}")
@@ -136,17 +131,14 @@ func (p project) stateHoldsNoSecret(t *testing.T) {
 	for _, stack := range []string{"demo-core", "demo-bootstrap"} {
 		state := p.mustTool(t, "pulumi", "stack", "export", "--stack", stack, "--cwd", p.workdir())
 		assert.Assert(t, strings.Contains(state, `"urn:pulumi:`), "%s: the export holds no resources", stack)
-		if found := credential.FindString(state); found != "" {
-			t.Errorf("%s: the state holds %q", stack, found)
-		}
+		assert.Check(t, is.Equal(credential.FindString(state), ""), stack)
 		assert.Check(t, !strings.Contains(state, token), "%s: the state holds the Git token in plaintext", stack)
 		for _, encoded := range encodings(token) {
 			assert.Check(t, !strings.Contains(state, encoded), "%s: the state holds the Git token, encoded", stack)
 		}
 	}
-	if out := p.must(t, "outputs", "demo", "--output", "json"); strings.Contains(out, token) || credential.MatchString(out) {
-		t.Error("the outputs hold a credential")
-	}
+	out := p.must(t, "outputs", "demo", "--output", "json")
+	assert.Check(t, !strings.Contains(out, token) && !credential.MatchString(out), "the outputs hold a credential")
 }
 
 func (p project) secondUp(t *testing.T) { p.unchanged(t, "demo") }
@@ -160,9 +152,7 @@ func (p project) editArrives(t *testing.T) {
 	p.edit(t, "platform/flux/clusters/demo/apps/kustomization.yaml", "  - cluster-reporter.yaml\n", "  - cluster-reporter.yaml\n  - told.yaml\n")
 	p.must(t, "lab", "up")
 	p.must(t, "verify", "demo")
-	if got := p.kubectl(t, "demo", "-n", "hello", "get", "configmap", "settings", "-o", "jsonpath={.data.edited}"); got != "in eu-central-1" {
-		t.Errorf("after verify the object says %q", got)
-	}
+	assert.Check(t, is.Equal(p.kubectl(t, "demo", "-n", "hello", "get", "configmap", "settings", "-o", "jsonpath={.data.edited}"), "in eu-central-1"))
 }
 
 // told is a channel that hears of what Flux changes, not only of failures.
@@ -190,22 +180,22 @@ func (p project) healed(t *testing.T) {
 	look := "reconcile.fluxcd.io/requestedAt=" + time.Now().Format(time.RFC3339Nano)
 	p.kubectl(t, "demo", "-n", "flux-system", "annotate", "kustomization", "apps", "--overwrite", look)
 	p.kubectl(t, "demo", "-n", "kube-system", "annotate", "helmrelease", "metrics-server", "--overwrite", look)
-	eventually(t, 2*time.Minute, func() string {
+	eventually(t, 2*time.Minute, func() (bool, string) {
 		if got := p.kubectl(t, "demo", "-n", "hello", "get", "configmap", "settings", "-o", "jsonpath={.data.region}"); got != "eu-central-1" {
-			return "the region is " + got
+			return false, "the region is " + got
 		}
 		if got := p.kubectl(t, "demo", "-n", "kube-system", "get", "deployment", "metrics-server", "-o", "jsonpath={.spec.replicas}"); got == "7" {
-			return "metrics-server has 7 replicas"
+			return false, "metrics-server has 7 replicas"
 		}
 		var document struct{ Messages []lab.Message }
 		decode(t, p.must(t, "lab", "inbox", "changes", "--output", "json"), &document)
 		heard := fmt.Sprint(document.Messages)
 		for _, want := range []string{"ConfigMap/hello/settings configured", "Deployment/kube-system/metrics-server"} {
 			if !strings.Contains(heard, want) {
-				return fmt.Sprintf("the channel has not %q, but %s", want, heard)
+				return false, fmt.Sprintf("the channel has not %q, but %s", want, heard)
 			}
 		}
-		return ""
+		return true, ""
 	})
 }
 
@@ -230,24 +220,19 @@ func (p project) coreIsKept(t *testing.T) {
 	o := p.run(t, "destroy", "demo", "--only", "core", "--yes")
 	assert.Check(t, o.code == 4, "exit code %d, want 4\n%s", o.code, o.stderr)
 	assert.Check(t, strings.Contains(o.stderr, "bootstrap"), "the refusal does not name bootstrap:\n%s", o.stderr)
-	if after := len(p.inventory(t)); after != before {
-		t.Errorf("the stand-in held %d resources, and %d after the refusal", before, after)
-	}
+	assert.Check(t, is.Len(p.inventory(t), before))
 }
 
 func (p project) destroyLeavesNothing(t *testing.T) {
 	p.must(t, "destroy", "demo", "--yes")
 	p.nothingExists(t)
-	if locks := p.locks(t); len(locks) != 0 {
-		t.Errorf("locks stay: %v", locks)
-	}
+	assert.Check(t, is.Len(p.locks(t), 0))
 }
 
 func (p project) labDownLeavesNothing(t *testing.T) {
 	p.must(t, "lab", "down")
-	if _, err := os.Stat(filepath.Join(p.dir, ".lab")); !os.IsNotExist(err) {
-		t.Errorf(".lab stays: %v", err)
-	}
+	_, err := os.Stat(filepath.Join(p.dir, ".lab"))
+	assert.Check(t, os.IsNotExist(err), ".lab stays: %v", err)
 	for _, pid := range processesIn(t, p.dir) {
 		t.Errorf("process %s stays", pid)
 	}
@@ -261,10 +246,9 @@ func TestUpRefusesABadFile(t *testing.T) {
 	p := newProject(t)
 	p.edit(t, "clusters/demo.yaml", "nat: single", "nat: doubel")
 	o := p.run(t, "up", "demo", "--yes")
-	assert.Check(t, o.code == 3 && strings.Contains(o.stderr, "clusters/demo.yaml:"), "exit code %d, want 3\n%s", o.code, o.stderr)
-	if _, err := os.Stat(filepath.Join(p.dir, ".lab")); !os.IsNotExist(err) {
-		t.Errorf("the lab was started: %v", err)
-	}
+	o.ends(t, 3, "clusters/demo.yaml:")
+	_, err := os.Stat(filepath.Join(p.dir, ".lab"))
+	assert.Check(t, os.IsNotExist(err), "the lab was started: %v", err)
 }
 
 // encodings are the forms in which a Kubernetes object holds a text.
@@ -297,9 +281,7 @@ func TestTeardown(t *testing.T) {
 	p.must(t, "lab", "cluster", "cut", "demo")
 	given := []string{"destroy", "demo", "--yes-destroy", "demo", "--unreachable", "--drain-timeout", "10s"}
 	o := p.run(t, given...)
-	for _, want := range []string{"controllers have left over", "load balancer", "target group", "security group", "stack demo-core was kept"} {
-		assert.Check(t, o.code == 10 && strings.Contains(o.stderr, want), "exit code %d, and people do not read %q:\n%s", o.code, want, o.stderr)
-	}
+	o.ends(t, 10, "controllers have left over", "load balancer", "target group", "security group", "stack demo-core was kept")
 	p.must(t, append(given, "--leftovers", "delete")...)
 	p.nothingExists(t)
 }
@@ -309,11 +291,9 @@ func (p project) upWithBalancer(t *testing.T) {
 	t.Helper()
 	p.up(t, "demo")
 	p.kubectl(t, "demo", "-n", "default", "create", "service", "loadbalancer", "front", "--tcp=80:80")
-	eventually(t, time.Minute, func() string {
-		if p.kubectl(t, "demo", "-n", "default", "get", "service", "front", "-o", "jsonpath={.status.loadBalancer.ingress[0].hostname}") == "" {
-			return "the Service has no load balancer"
-		}
-		return ""
+	eventually(t, time.Minute, func() (bool, string) {
+		return p.kubectl(t, "demo", "-n", "default", "get", "service", "front", "-o", "jsonpath={.status.loadBalancer.ingress[0].hostname}") != "",
+			"the Service has no load balancer"
 	})
 }
 
@@ -321,8 +301,7 @@ func (p project) upWithBalancer(t *testing.T) {
 func (p project) refusesTheProtected(t *testing.T) {
 	t.Helper()
 	o := p.run(t, "destroy", "demo", "--yes")
-	assert.Check(t, o.code == 2 && strings.Contains(o.stderr, "demo is protected, and --yes does not destroy what is protected"),
-		"destroy of a protected cluster: exit code %d\n%s", o.code, o.stderr)
+	o.ends(t, 2, "demo is protected, and --yes does not destroy what is protected")
 	o = newPlain(t, p).run(t, "destroy", "demo-core", "--preview-only")
 	if text := o.stdout + o.stderr; o.code == 0 || !strings.Contains(text, "demo-control-plane") || !strings.Contains(text, "because it is protected") {
 		t.Errorf("plain pulumi would destroy a protected core: exit code %d\n%s", o.code, text)

@@ -143,9 +143,7 @@ func (g guest) up(t *testing.T) {
 func (g guest) version(t *testing.T) {
 	var served struct{ EmulationMajor, EmulationMinor string }
 	decode(t, g.kubectl(t, "guest", "get", "--raw", "/version"), &served)
-	if got := served.EmulationMajor + "." + served.EmulationMinor; got != "1.34" {
-		t.Errorf("the API server serves %s, want 1.34", got)
-	}
+	assert.Check(t, is.Equal(served.EmulationMajor+"."+served.EmulationMinor, "1.34"))
 }
 
 func (g guest) nodes(t *testing.T) {
@@ -188,9 +186,7 @@ func (g guest) podIdentity(t *testing.T) {
 }
 
 func (g guest) valuesReachGit(t *testing.T) {
-	if got := g.kubectl(t, "guest", "-n", "hello", "get", "configmap", "settings", "-o", "jsonpath={.data.cluster}"); got != "guest" {
-		t.Errorf("the guest says it is %q", got)
-	}
+	assert.Check(t, is.Equal(g.kubectl(t, "guest", "-n", "hello", "get", "configmap", "settings", "-o", "jsonpath={.data.cluster}"), "guest"))
 }
 
 func (g guest) networkIsKept(t *testing.T) {
@@ -220,9 +216,7 @@ func (g guest) changesInPlace(t *testing.T) {
 		assert.Check(t, maps.Equal(s.Changes, want[i]), "%s changed %v, want %v", s.Stack, s.Changes, want[i])
 	}
 	g.kubectl(t, "guest", "get", "namespace", "extra")
-	if got := g.kubectl(t, "guest", "-n", "flux-system", "get", "configmap", "infra-config", "-o", "jsonpath={.data.color}"); got != "blue" {
-		t.Errorf("infra-config has the color %q, want blue", got)
-	}
+	assert.Check(t, is.Equal(g.kubectl(t, "guest", "-n", "flux-system", "get", "configmap", "infra-config", "-o", "jsonpath={.data.color}"), "blue"))
 }
 
 func (g guest) destroyed(t *testing.T) {
@@ -328,13 +322,9 @@ func (p project) refusedOutside(t *testing.T) {
 	const words = "the Kubernetes API of demo will be reachable inside its network from the cluster's own nodes and 10.7.0.0/16; " +
 		"this machine is not there: it has 203.0.113.7"
 	up := p.run(t, "up", "demo", "--yes")
-	assert.Equal(t, up.code, 4, "%s\n%s", up.stdout, up.stderr)
-	assert.Check(t, is.Contains(up.stderr, words))
-	assert.Check(t, is.Contains(up.stderr, "nothing was started"))
-	assert.Check(t, is.Contains(up.stderr, "docs/guide/private.md"))
+	up.ends(t, 4, words, "nothing was started", "docs/guide/private.md")
 	preview := p.run(t, "preview", "demo")
-	assert.Equal(t, preview.code, 0, preview.stderr)
-	assert.Check(t, is.Contains(preview.stderr, words))
+	preview.ends(t, 0, words)
 	doctor := p.run(t, "doctor", "demo")
 	assert.Check(t, doctor.code != 0)
 	assert.Check(t, is.Contains(doctor.stdout, "way to the API"))
@@ -345,12 +335,10 @@ func (p project) refusedOutside(t *testing.T) {
 // made; then its security group is silent to the runner.
 func (p project) runnerNotLetIn(t *testing.T) {
 	up := p.inside(t, "10.8.0.10").run(t, "up", "demo", "--yes")
-	assert.Check(t, up.code != 0, "a cluster is reached from an address that no rule lets in")
-	assert.Check(t, is.Contains(up.stderr, "what that one reaches cannot be seen from here"))
+	up.fails(t, "what that one reaches cannot be seen from here")
 	assert.Check(t, is.Len(p.made(t, "aws:eks/cluster:Cluster"), 1))
 	again := p.inside(t, "10.8.0.10").run(t, "up", "demo", "--yes")
-	assert.Equal(t, again.code, 4, "%s\n%s", again.stdout, again.stderr)
-	assert.Check(t, is.Contains(again.stderr, "lets 10.8.0.10 in at port 443"))
+	again.ends(t, 4, "lets 10.8.0.10 in at port 443")
 }
 
 func (p project) upFromInside(t *testing.T) {
@@ -365,8 +353,7 @@ func (p project) upFromInside(t *testing.T) {
 func (p project) silentOutside(t *testing.T) {
 	assert.Check(t, is.Contains(p.must(t, "up", "demo", "--yes", "--output", "json"), `"unchangedSince":{`))
 	up := p.run(t, "up", "demo", "--yes", "--force")
-	assert.Equal(t, up.code, 4, "%s\n%s", up.stdout, up.stderr)
-	assert.Check(t, is.Contains(up.stderr, "the Kubernetes API of demo does not answer this machine: its name demo.k8s.lab.test is not known here"))
+	up.ends(t, 4, "the Kubernetes API of demo does not answer this machine: its name demo.k8s.lab.test is not known here")
 }
 
 // TestAutoMode is the way of a cluster whose nodes EKS Auto Mode makes: without a node group

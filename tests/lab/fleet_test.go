@@ -79,14 +79,13 @@ func TestFleet(t *testing.T) {
 		const file = "clusters/last-b.yaml"
 		before := p.read(t, file)
 		p.write(t, file, before+"# another\n")
-		if o := p.run(t, "up", "--resume", "--yes"); o.code != 4 || !strings.Contains(o.stderr, "since then "+file+" changed") {
-			t.Errorf("exit code %d\n%s", o.code, o.stderr)
-		}
+		o := p.run(t, "up", "--resume", "--yes")
+		o.ends(t, 4, "since then "+file+" changed")
 		p.write(t, file, before)
 	})
 	t.Run("another backend is refused", func(t *testing.T) {
 		o := p.run(t, "up", "--resume", "--yes", "--backend", "file://"+t.TempDir())
-		assert.Check(t, o.code == 4 && strings.Contains(o.stderr, "cannot be resumed: its state is in file://"), "exit code %d\n%s", o.code, o.stderr)
+		o.ends(t, 4, "cannot be resumed: its state is in file://")
 	})
 	gateStaysShut(t, p, waves)
 	gateOpens(t, p, waves)
@@ -164,11 +163,8 @@ func (p project) promoted(t *testing.T) {
 func (p project) colored(t *testing.T, name string) {
 	t.Helper()
 	p.kubectl(t, name, "-n", "flux-system", "annotate", "gitrepository", "platform", "--overwrite", "reconcile.fluxcd.io/requestedAt="+time.Now().Format(time.RFC3339Nano))
-	eventually(t, 2*time.Minute, func() string {
-		if p.color(t, name) == "blue" {
-			return ""
-		}
-		return name + " has not the change"
+	eventually(t, 2*time.Minute, func() (bool, string) {
+		return p.color(t, name) == "blue", name + " has not the change"
 	})
 }
 
@@ -181,8 +177,7 @@ func (p project) color(t *testing.T, name string) string {
 func fleetFails(t *testing.T, p project, waves map[string]int) {
 	t.Helper()
 	o := p.run(t, "up", "--all", "--yes", "--gate-timeout", "5m", "--output", "json")
-	assert.Assert(t, o.code == 5 && strings.Contains(o.stderr, "`tombolo up --resume` continues with the rest"),
-		"exit code %d, want the class of the first cause, 5\n%s", o.code, o.stderr)
+	o.ends(t, 5, "`tombolo up --resume` continues with the rest")
 	if got, want := gates(t, o.stdout), []gateEnd{{Type: "gate-finished", Status: "done"}}; !slices.Equal(got, want) {
 		t.Errorf("the gates were %+v, want %+v", got, want)
 	}
@@ -233,7 +228,7 @@ func gateOpens(t *testing.T, p project, waves map[string]int) {
 	p.must(t, "lab", "up")
 	p.branches(t)
 	o := p.run(t, "up", "--resume", "--yes", "--gate-timeout", "5m", "--output", "json")
-	assert.Assert(t, o.code == 0, "exit code %d\n%s", o.code, o.stderr)
+	o.ends(t, 0)
 	if got, want := gates(t, o.stdout), []gateEnd{{Type: "gate-finished", Status: "done", Wave: 1}}; !slices.Equal(got, want) {
 		t.Errorf("the gates were %+v, want %+v", got, want)
 	}
@@ -317,9 +312,8 @@ func wantResults(t *testing.T, s summary, want func(name string, wave int) strin
 	got := s.results()
 	assert.Check(t, len(got) == len(waves), "the summary has %d clusters, want %d", len(got), len(waves))
 	for name, wave := range waves {
-		if w := want(name, wave); got[name] != w {
-			t.Errorf("%s of wave %d is %q, want %q", name, wave, got[name], w)
-		}
+		w := want(name, wave)
+		assert.Check(t, got[name] == w, "%s of wave %d is %q, want %q", name, wave, got[name], w)
 	}
 }
 
@@ -355,7 +349,7 @@ func TestLightProfile(t *testing.T) {
 		t.Errorf("runs %s, want %s", got, want)
 	}
 	o := p.run(t, "lab", "up", "--profile", "full")
-	assert.Check(t, o.code == 4 && strings.Contains(o.stderr, "the lab's is light"), "another profile: exit code %d\n%s", o.code, o.stderr)
+	o.ends(t, 4, "the lab's is light")
 	p.up(t, "demo").unchanged(t)
 	t.Run("deletion order of the operator's objects", func(t *testing.T) { p.deletionOrder(t) })
 	for _, name := range []string{"demo", "second"} {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/prometheus/procfs"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/tests/tier"
 )
@@ -33,25 +34,20 @@ func TestKilledInTheMiddle(t *testing.T) {
 		{"aws:eks/cluster:Cluster", killAll},
 	} {
 		cmd, out := p.start(t, "up", "demo", "--yes")
-		eventually(t, 3*time.Minute, func() string {
-			if len(p.made(t, c.moment)) > 0 {
-				return ""
-			}
-			return fmt.Sprintf("the stand-in has no %s\n%s", c.moment, out.String())
+		eventually(t, 3*time.Minute, func() (bool, string) {
+			return len(p.made(t, c.moment)) > 0, fmt.Sprintf("the stand-in has no %s\n%s", c.moment, out.String())
 		})
 		c.kill(t, cmd, p)
 	}
 
 	o := p.run(t, "up", "demo", "--yes", "--verify")
-	assert.Assert(t, o.code == 0, "exit code %d\n%s", o.code, o.stderr)
+	o.ends(t, 0)
 	assert.Check(t, strings.Contains(o.stderr, "recovered"), "it does not say what it recovered:\n%s", o.stderr)
 	for what, want := range map[string]int{
 		"aws:ec2/vpc:Vpc": 1, "aws:ec2/subnet:Subnet": 4, "aws:eks/cluster:Cluster": 1,
 		"aws:kms/key:Key": 1, "aws:ec2/natGateway:NatGateway": 1,
 	} {
-		if got := len(p.made(t, what)); got != want {
-			t.Errorf("the stand-in has %d of %s, want %d", got, what, want)
-		}
+		assert.Check(t, is.Len(p.made(t, what), want), what)
 	}
 	p.must(t, "destroy", "demo", "--yes")
 	p.nothingExists(t)
@@ -69,22 +65,19 @@ func TestKilledWhileMountTargetsAreMade(t *testing.T) {
 	p.must(t, "lab", "up")
 	cmd, out := p.start(t, "up", "demo", "--yes")
 	var made []string
-	eventually(t, 3*time.Minute, func() string {
-		if made = p.idsOf(t, "aws:efs/mountTarget:MountTarget"); len(made) == 2 {
-			return ""
-		}
-		return fmt.Sprintf("the mount targets are %v\n%s", made, out.String())
+	eventually(t, 3*time.Minute, func() (bool, string) {
+		made = p.idsOf(t, "aws:efs/mountTarget:MountTarget")
+		return len(made) == 2, fmt.Sprintf("the mount targets are %v\n%s", made, out.String())
 	})
 	killAll(t, cmd, p)
 
 	o := p.run(t, "up", "demo", "--yes")
-	assert.Assert(t, o.code == 0, "exit code %d\n%s", o.code, o.stderr)
+	o.ends(t, 0)
 	for _, id := range made {
 		assert.Check(t, strings.Contains(o.stderr, " "+id), "it does not say that it adopted %s:\n%s", id, o.stderr)
 	}
-	if now := p.idsOf(t, "aws:efs/mountTarget:MountTarget"); !slices.Equal(now, made) {
-		t.Errorf("the mount targets are %v, and were %v", now, made)
-	}
+	now := p.idsOf(t, "aws:efs/mountTarget:MountTarget")
+	assert.Check(t, slices.Equal(now, made), "the mount targets are %v, and were %v", now, made)
 }
 
 // idsOf are the ids of what the stand-in has of a type, in order.
@@ -105,20 +98,13 @@ func TestInterrupted(t *testing.T) {
 	p := newProject(t)
 	p.must(t, "lab", "up")
 	cmd, out := p.start(t, "up", "demo", "--yes")
-	eventually(t, 3*time.Minute, func() string {
-		if len(p.inventory(t)) > 0 {
-			return ""
-		}
-		return "nothing was made\n" + out.String()
+	eventually(t, 3*time.Minute, func() (bool, string) {
+		return len(p.inventory(t)) > 0, "nothing was made\n" + out.String()
 	})
 	assert.NilError(t, cmd.Process.Signal(os.Interrupt))
 	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != 130 {
-		t.Errorf("exit code %d, want 130\n%s", code, out.String())
-	}
-	if locks := p.locks(t); len(locks) != 0 {
-		t.Errorf("locks stay: %v", locks)
-	}
+	assert.Check(t, is.Equal(cmd.ProcessState.ExitCode(), 130), out.String())
+	assert.Check(t, is.Len(p.locks(t), 0))
 	p.up(t, "demo")
 	p.must(t, "destroy", "demo", "--yes")
 	p.nothingExists(t)
@@ -130,11 +116,10 @@ func TestLabDaemonKilled(t *testing.T) {
 	tier.Long(t, "the lab comes back after a kill; lab has it without a cluster in the short tier")
 	p := newProject(t)
 	p.up(t, "demo")
-	if out, err := exec.Command("pkill", "-KILL", "-f", "lab serve --root "+p.dir).CombinedOutput(); err != nil {
-		t.Fatalf("killing the daemon: %v\n%s", err, out)
-	}
+	out, err := exec.Command("pkill", "-KILL", "-f", "lab serve --root "+p.dir).CombinedOutput()
+	assert.Assert(t, err == nil, "killing the daemon: %v\n%s", err, out)
 	o := p.run(t, "lab", "up")
-	assert.Assert(t, o.code == 0, "exit code %d\n%s", o.code, o.stderr)
+	o.ends(t, 0)
 	p.must(t, "verify", "demo")
 	p.unchanged(t, "demo")
 }

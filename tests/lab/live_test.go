@@ -91,9 +91,8 @@ func (p project) quiet(t *testing.T) {
 func (p project) autoscaled(t *testing.T) {
 	p.autoscale(t, "scalingConfig.desiredSize=3")
 	p.quiet(t)
-	if o := p.run(t, "drift", "demo"); o.code != 0 {
-		t.Errorf("drift finds the autoscaler's size: exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
-	}
+	o := p.run(t, "drift", "demo")
+	assert.Check(t, o.code == 0, "drift finds the autoscaler's size: exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
 	p.sized(t, 2, 3, 4)
 }
 
@@ -103,9 +102,8 @@ func (p project) higherMaximum(t *testing.T) {
 	p.sized(t, 2, 3, 6)
 	p.autoscale(t, "scalingConfig.desiredSize=4")
 	p.quiet(t)
-	if o := p.run(t, "drift", "demo"); o.code != 0 {
-		t.Errorf("drift finds the autoscaler's size after an edit: exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
-	}
+	o := p.run(t, "drift", "demo")
+	assert.Check(t, o.code == 0, "drift finds the autoscaler's size after an edit: exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
 	lastResult(t, p.must(t, "up", "demo", "--yes", "--refresh", "--output", "json")).unchanged(t)
 	p.sized(t, 2, 4, 6)
 }

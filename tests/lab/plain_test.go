@@ -79,16 +79,14 @@ func (p plain) run(t *testing.T, command, stack string, flags ...string) outcome
 // sh runs commands of a shell in the lab's environment; each must end well.
 func (p plain) sh(t *testing.T, commands string) {
 	t.Helper()
-	if o := p.tool(t, "/bin/sh", "-euc", commands); o.code != 0 {
-		t.Fatalf("%s\nexit code %d\n%s\n%s", commands, o.code, o.stdout, o.stderr)
-	}
+	o := p.tool(t, "/bin/sh", "-euc", commands)
+	assert.Assert(t, o.code == 0, "%s\nexit code %d\n%s\n%s", commands, o.code, o.stdout, o.stderr)
 }
 
 func (p plain) must(t *testing.T, command, stack string, flags ...string) {
 	t.Helper()
-	if o := p.run(t, command, stack, flags...); o.code != 0 {
-		t.Fatalf("pulumi %s --stack %s: exit code %d\n%s\n%s", command, stack, o.code, o.stdout, o.stderr)
-	}
+	o := p.run(t, command, stack, flags...)
+	assert.Assert(t, o.code == 0, "pulumi %s --stack %s: exit code %d\n%s\n%s", command, stack, o.code, o.stdout, o.stderr)
 }
 
 // edited changes the program between two previews: each runs the program as it is.
@@ -102,9 +100,8 @@ func (p plain) edited(t *testing.T) {
 		p.write(t, file, text)
 		p.edit(t, file, plainMain,
 			`pulumi.Run(func(ctx *pulumi.Context) error { ctx.Export("edit", pulumi.String("`+word+`")); return programs.Plain(ctx) })`)
-		if o := p.run(t, "preview", "demo-core"); o.code != 0 || !strings.Contains(o.stdout, word) {
-			t.Errorf("after the %s: exit code %d\n%s\n%s", word, o.code, o.stdout, o.stderr)
-		}
+		o := p.run(t, "preview", "demo-core")
+		assert.Check(t, o.code == 0 && strings.Contains(o.stdout, word), "after the %s: exit code %d\n%s\n%s", word, o.code, o.stdout, o.stderr)
 	}
 	p.write(t, file, "package main\n\nfunc main() { nothing }\n")
 	if o := p.run(t, "preview", "demo-core"); o.code == 0 || !strings.Contains(o.stdout+o.stderr, "undefined: nothing") {
@@ -216,24 +213,19 @@ func (p project) deletionOrder(t *testing.T) {
 		}, args...)...)
 	}
 	refused := func(why string) {
-		eventually(t, time.Minute, func() string {
+		eventually(t, time.Minute, func() (bool, string) {
 			o := remove("demo-core", "--dry-run=server")
-			if o.code == 0 || !strings.Contains(o.stderr, "delete Stack demo-bootstrap first, and wait until it is gone") {
-				return why + ": core may be deleted: " + o.stdout + o.stderr
-			}
-			return ""
+			return o.code != 0 && strings.Contains(o.stderr, "delete Stack demo-bootstrap first, and wait until it is gone"),
+				why + ": core may be deleted: " + o.stdout + o.stderr
 		})
 	}
 	refused("bootstrap is there")
-	if o := remove("demo-bootstrap"); o.code != 0 {
-		t.Fatalf("bootstrap may not be deleted: %s", o.stderr)
-	}
+	o := remove("demo-bootstrap")
+	assert.Assert(t, o.code == 0, "bootstrap may not be deleted: %s", o.stderr)
 	refused("bootstrap is being destroyed")
 	p.kubectl(t, "demo", "patch", "stacks.pulumi.com", "demo-bootstrap", "-n", "tombolo", "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
-	eventually(t, time.Minute, func() string {
-		if o := remove("demo-core"); o.code != 0 {
-			return "bootstrap is gone, and core may not be deleted: " + o.stderr
-		}
-		return ""
+	eventually(t, time.Minute, func() (bool, string) {
+		o := remove("demo-core")
+		return o.code == 0, "bootstrap is gone, and core may not be deleted: " + o.stderr
 	})
 }

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/tests/files"
 	"tombolo/tests/tier"
@@ -113,9 +114,8 @@ func (p project) remove(t *testing.T) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, p.tombolo, "lab", "down")
 	cmd.Dir = p.dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("ending the lab: %v\n%s", err, out)
-	}
+	out, err := cmd.CombinedOutput()
+	assert.Check(t, err == nil, "ending the lab: %v\n%s", err, out)
 	assert.Check(t, os.RemoveAll(p.dir), "removing the project")
 }
 
@@ -135,9 +135,7 @@ func (p project) read(t *testing.T, name string) string {
 func (p project) edit(t *testing.T, file, old, new string) {
 	t.Helper()
 	text := p.read(t, file)
-	if n := strings.Count(text, old); n != 1 {
-		t.Fatalf("%s holds %q %d times", file, old, n)
-	}
+	assert.Assert(t, is.Equal(strings.Count(text, old), 1), "%v %v", file, old)
 	p.write(t, file, strings.Replace(text, old, new, 1))
 }
 
@@ -145,6 +143,24 @@ func (p project) edit(t *testing.T, file, old, new string) {
 type outcome struct {
 	stdout, stderr string
 	code           int
+}
+
+// ends asserts with which exit code a command ended, and that people read all of the texts.
+func (o outcome) ends(t *testing.T, code int, texts ...string) {
+	t.Helper()
+	assert.Equal(t, o.code, code, "%s\n%s", o.stdout, o.stderr)
+	for _, text := range texts {
+		assert.Check(t, is.Contains(o.stderr, text))
+	}
+}
+
+// fails asserts that a command has failed, in whatever way, and that people read all of the texts.
+func (o outcome) fails(t *testing.T, texts ...string) {
+	t.Helper()
+	assert.Check(t, o.code != 0, "%s\n%s", o.stdout, o.stderr)
+	for _, text := range texts {
+		assert.Check(t, is.Contains(o.stderr, text))
+	}
 }
 
 func (p project) command(ctx context.Context, args ...string) *exec.Cmd {
@@ -313,9 +329,7 @@ func (p project) made(t *testing.T, token string) []item {
 
 func decode(t *testing.T, text string, into any) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(text), into); err != nil {
-		t.Fatalf("decoding: %v\n%s", err, text)
-	}
+	assert.NilError(t, json.Unmarshal([]byte(text), into), text)
 }
 
 // locks are the lock files of the lab's state backend.
@@ -332,19 +346,19 @@ func (p project) locks(t *testing.T) []string {
 	return found
 }
 
-// eventually waits until a condition holds; why says what it still waits for.
-func eventually(t *testing.T, within time.Duration, why func() string) {
+// eventually waits until a condition holds. While it does not, found says what is there instead.
+func eventually(t *testing.T, within time.Duration, condition func() (holds bool, found string)) {
 	t.Helper()
 	deadline, tick := time.After(within), time.NewTicker(500*time.Millisecond)
 	defer tick.Stop()
 	for {
-		reason := why()
-		if reason == "" {
+		holds, found := condition()
+		if holds {
 			return
 		}
 		select {
 		case <-deadline:
-			t.Fatalf("not after %s: %s", within, reason)
+			t.Fatalf("not after %s: %s", within, found)
 		case <-tick.C:
 		}
 	}

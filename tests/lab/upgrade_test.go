@@ -104,22 +104,18 @@ func (p project) kubernetes(t *testing.T, plane, nodes string) {
 func (p project) upgradeRefused(t *testing.T) {
 	before := p.inventory(t)
 	o := p.run(t, "upgrade", "demo", "--to", "1.36", "--yes")
-	assert.Equal(t, o.code, 3, o.stderr)
-	assert.Check(t, is.Contains(o.stderr, "gitops.distribution.version: is tested by upstream with Kubernetes"))
-	assert.Check(t, is.Contains(o.stderr, "clusters/demo.yaml:"))
+	o.ends(t, 3, "gitops.distribution.version: is tested by upstream with Kubernetes", "clusters/demo.yaml:")
 
 	o = p.run(t, "upgrade", "demo", "--to", "1.33", "--yes")
 	assert.Equal(t, o.code, 2, o.stderr)
 
 	p.edit(t, demoFile, "nat: single", "nat: per-zone")
 	o = p.run(t, "upgrade", "demo", "--to", "1.35", "--yes")
-	assert.Equal(t, o.code, 4, o.stderr)
-	assert.Check(t, is.Contains(o.stderr, "differs from the live cluster in more than the version: network.nat"))
+	o.ends(t, 4, "differs from the live cluster in more than the version: network.nat")
 	p.edit(t, demoFile, "nat: per-zone", "nat: single")
 
 	o = p.run(t, "upgrade", "demo", "--to", "1.36", "--dry-run", "--accept", "untested-engine")
-	assert.Equal(t, o.code, 0, o.stderr)
-	assert.Check(t, is.Contains(o.stderr, "AWS insights: 4 of 4 pass"))
+	o.ends(t, 0, "AWS insights: 4 of 4 pass")
 	assert.DeepEqual(t, p.inventory(t), before)
 	p.kubernetes(t, "1.34", "1.34")
 }
@@ -159,12 +155,9 @@ func (p project) upgradeHeldAndBack(t *testing.T) {
 func (p project) nodeOfKarpenter(t *testing.T) {
 	p.write(t, "burst.yaml", upgradedPod)
 	p.kubectl(t, "demo", "apply", "-f", filepath.Join(p.dir, "burst.yaml"))
-	eventually(t, 2*time.Minute, func() string {
+	eventually(t, 2*time.Minute, func() (bool, string) {
 		pools := p.kubelets(t, ofPools)
-		if slices.Equal(pools["default"], []string{"1.34"}) {
-			return ""
-		}
-		return fmt.Sprintf("the nodes of pools are %v", pools)
+		return slices.Equal(pools["default"], []string{"1.34"}), fmt.Sprintf("the nodes of pools are %v", pools)
 	})
 }
 
@@ -172,11 +165,8 @@ func (p project) nodeOfKarpenter(t *testing.T) {
 func (p project) upgradeKilled(t *testing.T) {
 	args := []string{"upgrade", "demo", "--to", "1.36", "--yes"}
 	cmd, out := p.start(t, args...)
-	eventually(t, 3*time.Minute, func() string {
-		if strings.Contains(out.String(), "demo-core: up\n") {
-			return ""
-		}
-		return "the first step has not begun:\n" + out.String()
+	eventually(t, 3*time.Minute, func() (bool, string) {
+		return strings.Contains(out.String(), "demo-core: up\n"), "the first step has not begun:\n" + out.String()
 	})
 	killAll(t, cmd, p)
 	text, err := os.ReadFile(filepath.Join(p.dir, demoFile))
@@ -185,7 +175,7 @@ func (p project) upgradeKilled(t *testing.T) {
 
 	machines := p.idsOf(t, "aws:ec2/instance:Instance")
 	o := p.run(t, args...)
-	assert.Assert(t, o.code == 0, "exit code %d\n%s", o.code, o.stderr)
+	o.ends(t, 0)
 	for _, want := range []string{"control plane to 1.36, in", "node groups to 1.35, in", "node groups to 1.36, in", "Karpenter's nodes to 1.36, in"} {
 		assert.Check(t, is.Contains(o.stderr, want))
 	}
@@ -215,8 +205,7 @@ func (p project) addonVersions(t *testing.T) map[string]string {
 
 func (p project) rollbackRefused(t *testing.T) {
 	o := p.run(t, "upgrade", "demo", "--rollback", "--yes")
-	assert.Equal(t, o.code, 4, o.stderr)
-	assert.Check(t, is.Contains(o.stderr, "1 node that is newer than 1.35, and no node group has"))
+	o.ends(t, 4, "1 node that is newer than 1.35, and no node group has")
 	p.kubernetes(t, "1.36", "1.36")
 }
 
