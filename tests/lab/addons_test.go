@@ -5,7 +5,6 @@ package lab
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -325,36 +324,5 @@ func (p project) onlyTheZone(t *testing.T) {
 	t.Helper()
 	for _, i := range p.inventory(t) {
 		assert.Check(t, i.Type == "aws:route53/record:Record", "the stand-in still holds %s %s", i.Type, i.ID)
-	}
-}
-
-// TestWrittenTree has a cluster follow a tree that init platform wrote for it,
-// with one addon: empty stages do not delay the others.
-func TestWrittenTree(t *testing.T) {
-	tier.Long(t, "a tree that init platform wrote; unit tests hold its files")
-	p := newProject(t)
-	text := p.read(t, "clusters/full.yaml")
-	before, rest, _ := strings.Cut(text, "\naddons:")
-	_, after, found := strings.Cut(rest, "\ngitops:")
-	assert.Assert(t, found, "clusters/full.yaml has no addons followed by gitops")
-	engine, sealing, found := strings.Cut(after, "\n  sealedSecrets:")
-	_, distribution, whole := strings.Cut(sealing, "\n  distribution:")
-	assert.Assert(t, found && whole, "clusters/full.yaml has no sealedSecrets followed by distribution")
-	p.write(t, "clusters/full.yaml", before+"\naddons:\n  metrics-server: {}\n\ngitops:"+engine+"\n  distribution:"+distribution)
-	lab := filepath.Join("platform", "flux", "clusters", "lab")
-	component := p.read(t, filepath.Join(lab, "kustomization.yaml"))
-	assert.NilError(t, os.RemoveAll(filepath.Join(p.dir, "platform", "flux")))
-
-	p.must(t, "init", "platform", "platform/flux", full)
-	p.must(t, "check", "platform/flux", full)
-
-	// The charts come from the lab, as in the reference tree's overlays for it.
-	p.write(t, filepath.Join(lab, "kustomization.yaml"), component)
-	const overlay = "platform/flux/clusters/full/kustomization.yaml"
-	p.write(t, overlay, p.read(t, overlay)+"components:\n  - ../lab\n")
-	p.up(t, full)
-	p.must(t, "verify", full)
-	for stage, want := range map[string]int{"karpenter": 0, "addons": 1} {
-		assert.Check(t, is.Len(p.releases(t)[stage], want), stage)
 	}
 }

@@ -358,20 +358,6 @@ func TestLightProfile(t *testing.T) {
 	p.nothingExists(t)
 }
 
-// TestLightEngineProfile runs the engine too: verify is green.
-func TestLightEngineProfile(t *testing.T) {
-	tier.Long(t, "the profile light-engine, on which TestClouds runs in the short tier")
-	p := newProject(t)
-	p.must(t, "lab", "up", "--profile", "light-engine")
-	p.up(t, "demo")
-	p.must(t, "verify", "demo")
-	for _, process := range processes(t, p) {
-		t.Logf("%s has %d MiB", process.Name, resident(t, process.PID))
-	}
-	p.must(t, "destroy", "demo", "--yes")
-	p.nothingExists(t)
-}
-
 // another writes the cluster file of a cluster like one that there is, in a
 // network of its own.
 func another(t *testing.T, p project, like, name, block string) {

@@ -4,7 +4,6 @@ package lab
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -89,25 +88,6 @@ func (p project) idsOf(t *testing.T, token string) []string {
 	}
 	slices.Sort(ids)
 	return ids
-}
-
-// TestInterrupted shows that Ctrl-C ends the operation in order: exit code 130,
-// no lock, and the next up goes on.
-func TestInterrupted(t *testing.T) {
-	tier.Long(t, "Ctrl-C in the lab; automation has it with the real CLI in the short tier")
-	p := newProject(t)
-	p.must(t, "lab", "up")
-	cmd, out := p.start(t, "up", "demo", "--yes")
-	eventually(t, 3*time.Minute, func() (bool, string) {
-		return len(p.inventory(t)) > 0, "nothing was made\n" + out.String()
-	})
-	assert.NilError(t, cmd.Process.Signal(os.Interrupt))
-	_ = cmd.Wait()
-	assert.Check(t, is.Equal(cmd.ProcessState.ExitCode(), 130), out.String())
-	assert.Check(t, is.Len(p.locks(t), 0))
-	p.up(t, "demo")
-	p.must(t, "destroy", "demo", "--yes")
-	p.nothingExists(t)
 }
 
 // TestLabDaemonKilled kills the lab with SIGKILL: `lab up` brings it back, with
