@@ -109,11 +109,7 @@ func (w *Walk) checkPublishedKeys(in *walk.Origin, c *chart.Chart, app Applicati
 		if remedy == "" {
 			remedy = near.DidYouMean(key, slices.Collect(maps.Keys(cluster)), fmt.Sprintf("add %s to the values of the cluster file", key))
 		}
-		w.At(at, finding.Finding{
-			Severity: finding.Error,
-			Message:  fmt.Sprintf("cluster.%s is not published: it becomes empty, and Helm does not say so", key),
-			Remedy:   remedy,
-		})
+		w.At(at, finding.Errorf("cluster.%s is not published: it becomes empty, and Helm does not say so", key).WithRemedy(remedy))
 	}
 }
 
@@ -141,11 +137,7 @@ func (w *Walk) failedChart(in *walk.Origin, c *chart.Chart, err error) {
 	if template != "" {
 		at = tree.Place{File: templateFile(in, c, template), Line: line, Column: 1}
 	}
-	w.At(at, finding.Finding{
-		Severity: finding.Error,
-		Message:  fmt.Sprintf("%s: its chart cannot be rendered: %s", in.Object.Identity(), cause),
-		Remedy:   "correct what Helm refuses",
-	})
+	w.At(at, finding.Errorf("%s: its chart cannot be rendered: %s", in.Object.Identity(), cause).WithRemedy("correct what Helm refuses"))
 }
 
 // templating renders the template of an ApplicationSet for a cluster.
@@ -197,10 +189,7 @@ func (t *templating) text(at []string, text string) string {
 // missing reports a label or annotation that the cluster's registration lacks.
 func (t *templating) missing(what tree.Wanted, l gotemplate.Lookup) {
 	one := strings.TrimSuffix(l.Part, "s")
-	f := finding.Finding{
-		Severity: finding.Error,
-		Message:  fmt.Sprintf("%s uses the %s %q, which the cluster's registration lacks: Argo CD renders nothing of it", t.set.Identity(), one, l.Key),
-	}
+	f := finding.Errorf("%s uses the %s %q, which the cluster's registration lacks: Argo CD renders nothing of it", t.set.Identity(), one, l.Key)
 	if l.Silent {
 		f.Message = fmt.Sprintf("%s uses the %s %q, which the cluster's registration lacks: it becomes empty, and Argo CD does not say so", t.set.Identity(), one, l.Key)
 	}
@@ -294,11 +283,8 @@ func (w *Walk) checkValueFiles(in *walk.Origin, app Application, from Source, re
 	}
 	for _, name := range missing {
 		file, _ := w.valueFile(app, from, name)
-		f := finding.Finding{
-			Severity: finding.Error,
-			Message:  fmt.Sprintf("%s: values file %q is not in the tree", w.named(app), name),
-			Remedy:   w.NearFile(file, path.Base(file), "add it, or remove it from valueFiles"),
-		}
+		f := finding.Errorf("%s: values file %q is not in the tree", w.named(app), name).
+			WithRemedy(w.NearFile(file, path.Base(file), "add it, or remove it from valueFiles"))
 		if from.Helm.IgnoreMissingValueFiles {
 			f.Severity = finding.Warning
 			f.Message += ", and neither is another; missing ones are ignored, so the engine reports no error"
@@ -319,10 +305,8 @@ func (w *Walk) knownRef(in *walk.Origin, app Application, name, ref string, refs
 	if _, ok := refs[ref]; ok {
 		return true
 	}
-	w.referSource(in, app, "valueFiles", name, finding.Finding{
-		Severity: finding.Error,
-		Message:  fmt.Sprintf("%s: values file %q is in %s, which none of its sources is called", w.named(app), name, ref),
-		Remedy:   near.DidYouMean(ref, slices.Sorted(maps.Keys(refs)), "add a source with ref: "+strings.TrimPrefix(ref, "$")),
-	})
+	w.referSource(in, app, "valueFiles", name, finding.Errorf(
+		"%s: values file %q is in %s, which none of its sources is called", w.named(app), name, ref).
+		WithRemedy(near.DidYouMean(ref, slices.Sorted(maps.Keys(refs)), "add a source with ref: "+strings.TrimPrefix(ref, "$"))))
 	return false
 }

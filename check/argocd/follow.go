@@ -5,7 +5,6 @@ package argocd
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -144,10 +143,8 @@ func (w *Walk) application(in *walk.Origin, app Application) {
 		case from.Chart != "" || from.Path == "" || app.delivers():
 		case !w.isOwn(from.RepoURL):
 			w.Elsewhere = true
-			w.referSource(in, app, "repoURL", from.RepoURL, finding.Finding{
-				Severity: finding.Note,
-				Message:  fmt.Sprintf("%s is not followed: its path is in %s, not in this tree", w.named(app), from.RepoURL),
-			})
+			w.referSource(in, app, "repoURL", from.RepoURL, finding.Notef(
+				"%s is not followed: its path is in %s, not in this tree", w.named(app), from.RepoURL))
 		case path.IsAbs(from.Path) || tree.Leaves(".", from.Path) || !w.Files.IsDir(tree.Relative(from.Path)): // Argo CD refuses the first two
 			w.Incomplete = true
 			w.missingPath(in, app, from)
@@ -158,11 +155,8 @@ func (w *Walk) application(in *walk.Origin, app Application) {
 }
 
 func (w *Walk) missingPath(in *walk.Origin, app Application, from Source) {
-	w.referSource(in, app, "path", from.Path, finding.Finding{
-		Severity: finding.Error,
-		Message:  fmt.Sprintf("%s: path %q is not a directory of the platform tree", w.named(app), from.Path),
-		Remedy:   w.NearDir(from.Path),
-	})
+	w.referSource(in, app, "path", from.Path, finding.Errorf("%s: path %q is not a directory of the platform tree", w.named(app), from.Path).
+		WithRemedy(w.NearDir(from.Path)))
 }
 
 // group is the API group of Argo CD's objects.

@@ -2,7 +2,6 @@ package argocd
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -27,11 +26,9 @@ import (
 func (w *Walk) generate(in *walk.Origin, set applicationSet, switches map[string]bool) []Application {
 	if !set.Spec.GoTemplate {
 		w.Elsewhere = true
-		w.Refer(in, name(set.Object), finding.Finding{
-			Severity: finding.Warning,
-			Message:  fmt.Sprintf("%s is not followed: without goTemplate, what a cluster lacks stays as it is written", set.Identity()),
-			Remedy:   "set goTemplate: true and goTemplateOptions: [missingkey=error]",
-		})
+		w.Refer(in, name(set.Object), finding.Warningf(
+			"%s is not followed: without goTemplate, what a cluster lacks stays as it is written", set.Identity()).
+			WithRemedy("set goTemplate: true and goTemplateOptions: [missingkey=error]"))
 		return nil
 	}
 	var out []Application
@@ -39,10 +36,8 @@ func (w *Walk) generate(in *walk.Origin, set applicationSet, switches map[string
 		all, ok := w.parametersOf(in, set, g, switches)
 		if !ok {
 			w.Elsewhere = true
-			w.Refer(in, name(set.Object), finding.Finding{
-				Severity: finding.Note,
-				Message:  fmt.Sprintf("%s: its generator %s is not followed", set.Identity(), strings.Join(slices.Sorted(maps.Keys(g)), ", ")),
-			})
+			w.Refer(in, name(set.Object), finding.Notef(
+				"%s: its generator %s is not followed", set.Identity(), strings.Join(slices.Sorted(maps.Keys(g)), ", ")))
 		}
 		for _, parameters := range all {
 			if app, ok := w.fromTemplate(in, set, parameters); ok {
@@ -160,9 +155,8 @@ func (w *Walk) entries(file string) []map[string]any {
 	}
 	if err != nil {
 		w.Incomplete = true
-		w.At(tree.Place{File: file}, finding.Finding{
-			Severity: finding.Error, Message: "is no list that a generator can read: " + walk.Innermost(err), Remedy: "write it as a list of entries",
-		})
+		w.At(tree.Place{File: file}, finding.Errorf("is no list that a generator can read: %s", walk.Innermost(err)).
+			WithRemedy("write it as a list of entries"))
 	}
 	return list
 }
@@ -260,11 +254,8 @@ func (s selector) checkLabel(at tree.Wanted, key string) bool {
 	case slices.Contains(words, key), s.switches[key] && wording.Nearest(key, words) == "":
 		return false
 	}
-	s.Refer(s.in, at, finding.Finding{
-		Severity: finding.Error,
-		Message:  fmt.Sprintf("%s selects clusters by the label %q, which none of this hub has: it reaches none", s.set.Identity(), key),
-		Remedy:   near.DidYouMean(key, words, "label clusters so in their files, or remove the ApplicationSet"),
-	})
+	s.Refer(s.in, at, finding.Errorf("%s selects clusters by the label %q, which none of this hub has: it reaches none", s.set.Identity(), key).
+		WithRemedy(near.DidYouMean(key, words, "label clusters so in their files, or remove the ApplicationSet")))
 	return false
 }
 
@@ -280,12 +271,9 @@ func (s selector) checkValues(at tree.Wanted, key string, values []string) {
 		return
 	}
 	known := slices.Sorted(maps.Keys(has))
-	f := finding.Finding{
-		Severity: finding.Error,
-		Message: fmt.Sprintf("%s selects clusters by the label %s=%s; those of this hub have %s: it reaches none",
-			s.set.Identity(), key, strings.Join(values, "|"), strings.Join(known, ", ")),
-		Remedy: near.DidYouMean(values[0], known, "label clusters so in their files, or remove the ApplicationSet"),
-	}
+	f := finding.Errorf(
+		"%s selects clusters by the label %s=%s; those of this hub have %s: it reaches none", s.set.Identity(), key, strings.Join(values, "|"), strings.Join(known, ", ")).
+		WithRemedy(near.DidYouMean(values[0], known, "label clusters so in their files, or remove the ApplicationSet"))
 	if wording.Nearest(values[0], known) == "" {
 		if s.switches[key] {
 			return
@@ -301,11 +289,8 @@ func (s selector) checkLeftOut(at tree.Wanted, key string) {
 	if slices.Contains(all, key) || wording.Nearest(key, all) == "" {
 		return
 	}
-	s.Refer(s.in, at, finding.Finding{
-		Severity: finding.Warning,
-		Message:  fmt.Sprintf("%s leaves out clusters by the label %q, which none of this hub has: it leaves out none", s.set.Identity(), key),
-		Remedy:   near.DidYouMean(key, all, ""),
-	})
+	s.Refer(s.in, at, finding.Warningf("%s leaves out clusters by the label %q, which none of this hub has: it leaves out none", s.set.Identity(), key).
+		WithRemedy(near.DidYouMean(key, all, "")))
 }
 
 // shapeLabel is by which the reference tree tells apart clusters that have an

@@ -74,11 +74,8 @@ func (w *Walk) parameters() map[string]any {
 // unreadable reports an object that cannot be decoded.
 func (w *Walk) unreadable(in *walk.Origin, o manifest.Object, err error) {
 	w.Incomplete = true
-	w.Refer(in, name(o), finding.Finding{
-		Severity: finding.Error,
-		Message:  fmt.Sprintf("%s cannot be read: %s", o.Identity(), walk.Innermost(err)),
-		Remedy:   "give every field the type that it has to have",
-	})
+	w.Refer(in, name(o), finding.Errorf("%s cannot be read: %s", o.Identity(), walk.Innermost(err)).
+		WithRemedy("give every field the type that it has to have"))
 }
 
 // referSource reports a finding about a field of an Application's source: in the
@@ -153,11 +150,9 @@ func (w *Walk) checkMeetings(in *walk.Origin, app Application, from Source) {
 			continue // its own finding
 		}
 		for _, m := range all.Meet(set) {
-			w.At(w.InFile(name, m.Path), finding.Finding{
-				Severity: finding.Warning,
-				Message:  fmt.Sprintf("%s is published by bootstrap, whose value wins over that of a values file: this one has no effect", m.Name()),
-				Remedy:   without(m, "remove it, or set it in helm.parameters, which win"),
-			})
+			w.At(w.InFile(name, m.Path), finding.Warningf(
+				"%s is published by bootstrap, whose value wins over that of a values file: this one has no effect", m.Name()).
+				WithRemedy(without(m, "remove it, or set it in helm.parameters, which win")))
 		}
 	}
 	w.checkParameters(in, app, from, all)
@@ -171,10 +166,7 @@ func (w *Walk) checkParameters(in *walk.Origin, app Application, from Source, al
 			continue // Helm refuses it
 		}
 		for _, m := range all.Meet(set) {
-			f := finding.Finding{
-				Severity: finding.Note,
-				Message:  fmt.Sprintf("%s sets %s, which bootstrap publishes too: the tree's value wins", w.named(app), m.Name()),
-			}
+			f := finding.Notef("%s sets %s, which bootstrap publishes too: the tree's value wins", w.named(app), m.Name())
 			if m.Made {
 				f.Severity = finding.Error
 				f.Message = fmt.Sprintf("%s sets %s, which bootstrap publishes for what core has made: with the tree's value the addon does not work", w.named(app), m.Name())
@@ -246,10 +238,8 @@ func (w *Walk) CheckReleased() {
 		if released || !a.HasValues {
 			continue
 		}
-		w.InClusterFile([]string{"addons", a.Name}, finding.Finding{
-			Severity: finding.Warning,
-			Message:  fmt.Sprintf("%s is turned on, and no Application of the tree with the label %s releases it to this cluster", a.Name, names.AddonLabel),
-			Remedy:   "label the cluster as its ApplicationSet selects, add it to the tree, or turn it off",
-		})
+		w.InClusterFile([]string{"addons", a.Name}, finding.Warningf(
+			"%s is turned on, and no Application of the tree with the label %s releases it to this cluster", a.Name, names.AddonLabel).
+			WithRemedy("label the cluster as its ApplicationSet selects, add it to the tree, or turn it off"))
 	}
 }

@@ -43,6 +43,26 @@ type Finding struct {
 	Places int `json:"places"`
 }
 
+// New is a finding of a severity; format and args make its message.
+func New(s Severity, format string, args ...any) Finding {
+	return Finding{Severity: s, Message: fmt.Sprintf(format, args...)}
+}
+
+// Errorf is a finding of the severity Error.
+func Errorf(format string, args ...any) Finding { return New(Error, format, args...) }
+
+// Warningf is a finding of the severity Warning.
+func Warningf(format string, args ...any) Finding { return New(Warning, format, args...) }
+
+// Notef is a finding of the severity Note.
+func Notef(format string, args ...any) Finding { return New(Note, format, args...) }
+
+// WithRemedy is the finding with what to do about it.
+func (f Finding) WithRemedy(remedy string) Finding {
+	f.Remedy = remedy
+	return f
+}
+
 // Text is the message with the clusters that it concerns.
 func (f Finding) Text() string {
 	clusters := "clusters " + strings.Join(f.Clusters, ", ")

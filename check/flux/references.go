@@ -28,10 +28,8 @@ func (w *Walk) CheckSources() {
 	for _, s := range w.met {
 		ref := s.Spec.SourceRef
 		if !s.isOwn() && w.source(s.origin.Parent, s.Object, ref, "spec", "sourceRef") {
-			w.Refer(s.origin.Parent, s.wanted(ref.Name, "spec", "sourceRef", "name"), finding.Finding{
-				Severity: finding.Note,
-				Message:  fmt.Sprintf("%s is not followed: its path is in %s %s/%s, not in this tree", s.Identity(), ref.Kind, ref.in(s.Metadata.Namespace), ref.Name),
-			})
+			w.Refer(s.origin.Parent, s.wanted(ref.Name, "spec", "sourceRef", "name"), finding.Notef(
+				"%s is not followed: its path is in %s %s/%s, not in this tree", s.Identity(), ref.Kind, ref.in(s.Metadata.Namespace), ref.Name))
 		}
 	}
 }
@@ -46,11 +44,9 @@ func (w *Walk) source(in *walk.Origin, o manifest.Object, ref reference, path ..
 	if w.Incomplete {
 		return false
 	}
-	w.Refer(in, a.suspect(o, path...), finding.Finding{
-		Severity: a.gravity(),
-		Message:  fmt.Sprintf("%s: %s refers to %s %s/%s, which is not in the tree", o.Identity(), path[len(path)-1], a.Kind, a.Namespace, a.Name),
-		Remedy:   a.remedy("add it to the tree"),
-	})
+	w.Refer(in, a.suspect(o, path...), finding.New(a.gravity(),
+		"%s: %s refers to %s %s/%s, which is not in the tree", o.Identity(), path[len(path)-1], a.Kind, a.Namespace, a.Name).
+		WithRemedy(a.remedy("add it to the tree")))
 	return false
 }
 
@@ -90,11 +86,9 @@ func (w *Walk) checkValues(r releaseMet, from values) {
 
 func (w *Walk) missingValues(r releaseMet, from values) {
 	a := w.absent(from.reference, r.Metadata.Namespace)
-	w.referOptional(r.in, a.suspect(r.Object, "spec", "valuesFrom", "[]"), from.optional, a.misspelt(), finding.Finding{
-		Severity: a.gravity(),
-		Message:  fmt.Sprintf("%s: valuesFrom refers to %s %s, which neither bootstrap nor the tree makes in namespace %s", r.Identity(), a.Kind, a.Name, a.Namespace),
-		Remedy:   a.remedy("turn on the addon or service that publishes it in the cluster file, or make it in the tree"),
-	})
+	w.referOptional(r.in, a.suspect(r.Object, "spec", "valuesFrom", "[]"), from.optional, a.misspelt(), finding.New(a.gravity(),
+		"%s: valuesFrom refers to %s %s, which neither bootstrap nor the tree makes in namespace %s", r.Identity(), a.Kind, a.Name, a.Namespace).
+		WithRemedy(a.remedy("turn on the addon or service that publishes it in the cluster file, or make it in the tree")))
 }
 
 func (w *Walk) checkKey(r releaseMet, from values, found inventory.Entry) {
@@ -110,11 +104,9 @@ func (w *Walk) checkKey(r releaseMet, from values, found inventory.Entry) {
 	if found.Has(key) {
 		return
 	}
-	w.referOptional(r.in, what, from.optional, wording.Nearest(key, found.Keys) != "", finding.Finding{
-		Severity: finding.Error,
-		Message:  fmt.Sprintf("%s: valuesFrom refers to key %q of %s %s, which has %s", r.Identity(), key, from.Kind, from.Name, listed(found.Keys)),
-		Remedy:   near.DidYouMean(key, found.Keys, "set valuesKey to a key that it has"),
-	})
+	w.referOptional(r.in, what, from.optional, wording.Nearest(key, found.Keys) != "", finding.Errorf(
+		"%s: valuesFrom refers to key %q of %s %s, which has %s", r.Identity(), key, from.Kind, from.Name, listed(found.Keys)).
+		WithRemedy(near.DidYouMean(key, found.Keys, "set valuesKey to a key that it has")))
 }
 
 func listed(keys []string) string {

@@ -49,11 +49,9 @@ func (w *Walk) substitute(s *sync, objects []kustomize.Object) []string {
 		w.literalVariable(s, name)
 	}
 	if broken {
-		w.Occurring(s.origin, func(bool) tree.Finder { return substitution.Malformed }, finding.Finding{
-			Severity: finding.Error,
-			Message:  fmt.Sprintf("Flux cannot substitute this: it starts like a variable and is none, so %s stops", s.Identity()),
-			Remedy:   "write $${ for a literal ${, or label the object " + manifest.Substitute + ": disabled",
-		})
+		w.Occurring(s.origin, func(bool) tree.Finder { return substitution.Malformed }, finding.Errorf(
+			"Flux cannot substitute this: it starts like a variable and is none, so %s stops", s.Identity()).
+			WithRemedy("write $${ for a literal ${, or label the object "+manifest.Substitute+": disabled"))
 	}
 	return out
 }
@@ -133,11 +131,8 @@ func (w *Walk) literalVariable(s *sync, name string) {
 	if !known && wording.Nearest(name, slices.Sorted(maps.Keys(w.Published.Variables))) == "" {
 		return
 	}
-	w.occurring(s, name, finding.Finding{
-		Severity: finding.Warning,
-		Message:  fmt.Sprintf("${%s} is not substituted here: %s has no postBuild with variables", name, s.Identity()),
-		Remedy:   "add postBuild.substituteFrom, or label the object " + manifest.Substitute + ": disabled if it is meant as it is",
-	})
+	w.occurring(s, name, finding.Warningf("${%s} is not substituted here: %s has no postBuild with variables", name, s.Identity()).
+		WithRemedy("add postBuild.substituteFrom, or label the object "+manifest.Substitute+": disabled if it is meant as it is"))
 }
 
 var variableName = regexp.MustCompile(`^[_[:alpha:]][_[:alpha:][:digit:]]*$`)
@@ -177,22 +172,18 @@ func (w *Walk) missingSource(s *sync, from variablesFrom) bool {
 	if w.Incomplete {
 		return !from.Optional
 	}
-	w.referOptional(s.origin.Parent, a.suspect(s.Object, "spec", "postBuild", "substituteFrom", "[]"), from.Optional, a.misspelt(), finding.Finding{
-		Severity: a.gravity(),
-		Message:  fmt.Sprintf("%s: substituteFrom refers to %s %s, which neither bootstrap nor the tree makes in namespace %s", s.Identity(), a.Kind, a.Name, a.Namespace),
-		Remedy:   a.remedy("make it in the tree, or mark the reference optional: true"),
-	})
+	w.referOptional(s.origin.Parent, a.suspect(s.Object, "spec", "postBuild", "substituteFrom", "[]"), from.Optional, a.misspelt(), finding.New(a.gravity(),
+		"%s: substituteFrom refers to %s %s, which neither bootstrap nor the tree makes in namespace %s", s.Identity(), a.Kind, a.Name, a.Namespace).
+		WithRemedy(a.remedy("make it in the tree, or mark the reference optional: true")))
 	return !from.Optional
 }
 
 func (w *Walk) wrongKey(s *sync, from variablesFrom, key string) {
 	at := s.wanted(from.Name, "spec", "postBuild", "substituteFrom", "[]", "name")
 	at.Besides = map[string]string{"kind": from.Kind}
-	w.Refer(s.origin.Parent, at, finding.Finding{
-		Severity: finding.Error,
-		Message:  fmt.Sprintf("%s: substituteFrom refers to %s %s, whose key %q cannot be a variable", s.Identity(), from.Kind, from.Name, key),
-		Remedy:   "refer to one whose keys have only letters, digits and _; Helm values belong in a HelmRelease's valuesFrom",
-	})
+	w.Refer(s.origin.Parent, at, finding.Errorf(
+		"%s: substituteFrom refers to %s %s, whose key %q cannot be a variable", s.Identity(), from.Kind, from.Name, key).
+		WithRemedy("refer to one whose keys have only letters, digits and _; Helm values belong in a HelmRelease's valuesFrom"))
 }
 
 // CheckUnused warns of what the cluster file asks for and the tree does not
@@ -224,6 +215,6 @@ func (w *Walk) CheckUnused() {
 }
 
 func (w *Walk) unused(name string, setting []string, message string) {
-	f := finding.Finding{Severity: finding.Warning, Message: message, Remedy: "use it, or remove it from the cluster file"}
+	f := finding.Warningf("%s", message).WithRemedy("use it, or remove it from the cluster file")
 	w.InClusterFile(setting, f).Unused = name
 }

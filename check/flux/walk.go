@@ -159,11 +159,8 @@ func (w *Walk) follow(s *sync) {
 	}
 	if !w.Files.IsDir(s.origin.Dir()) {
 		w.Incomplete = true
-		w.Refer(s.origin.Parent, s.wanted(s.Spec.Path, "spec", "path"), finding.Finding{
-			Severity: finding.Error,
-			Message:  fmt.Sprintf("%s: path %q is not a directory of the platform tree", s.Identity(), s.Spec.Path),
-			Remedy:   w.NearDir(s.Spec.Path),
-		})
+		w.Refer(s.origin.Parent, s.wanted(s.Spec.Path, "spec", "path"), finding.Errorf(
+			"%s: path %q is not a directory of the platform tree", s.Identity(), s.Spec.Path).WithRemedy(w.NearDir(s.Spec.Path)))
 		return
 	}
 	built, ok := w.Build(s.origin, s.options())
@@ -206,11 +203,8 @@ func (w *Walk) take(s *sync, text, before string) {
 	}
 	if o, err := manifest.Decode[manifest.Object](before); err == nil {
 		at := tree.Wanted{Object: o, Path: []string{"metadata", "name"}, Value: o.Metadata.Name}
-		w.Refer(s.origin, at, finding.Finding{
-			Severity: finding.Error,
-			Message:  fmt.Sprintf("%s cannot be read once its variables are substituted", o.Identity()),
-			Remedy:   "put the values that are substituted into quotes, and give every field the type that it has to have",
-		})
+		w.Refer(s.origin, at, finding.Errorf("%s cannot be read once its variables are substituted", o.Identity()).
+			WithRemedy("put the values that are substituted into quotes, and give every field the type that it has to have"))
 	}
 }
 
@@ -222,10 +216,7 @@ func (w *Walk) checkMeetings(r releaseMet) {
 			continue
 		}
 		for _, m := range w.Published.Values[name].Meet(r.Spec.Values) {
-			f := finding.Finding{
-				Severity: finding.Note,
-				Message:  fmt.Sprintf("%s sets %s, which bootstrap publishes too: the tree's value wins", r.Identity(), m.Name()),
-			}
+			f := finding.Notef("%s sets %s, which bootstrap publishes too: the tree's value wins", r.Identity(), m.Name())
 			if m.Made {
 				f.Severity = finding.Error
 				f.Message = fmt.Sprintf("%s sets %s, which bootstrap publishes for what core has made: with the tree's value %s does not work", r.Identity(), m.Name(), name)

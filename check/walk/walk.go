@@ -123,20 +123,16 @@ func (w *Walk) Build(o *Origin, options kustomize.Options) ([]kustomize.Object, 
 // Decision 54 has the reasons.
 func (w *Walk) notFollowed(at tree.Place, reference string) {
 	flux := w.Published.Registration == nil
-	f := finding.Finding{Severity: finding.Note, Message: reference + " is not followed: it is not in this tree"}
+	f := finding.Notef("%s is not followed: it is not in this tree", reference)
 	switch kind := kustomize.KindOf(path.Dir(at.File), reference); {
 	case kind == kustomize.Outside:
 		w.Incomplete = true
-		f = finding.Finding{
-			Severity: finding.Error, Message: reference + " is outside of the tree: the engine does not build it",
-			Remedy: "name a file or directory of the tree, by the path from " + path.Dir(at.File),
-		}
+		f = finding.Errorf("%s is outside of the tree: the engine does not build it", reference).
+			WithRemedy("name a file or directory of the tree, by the path from " + path.Dir(at.File))
 	case kind == kustomize.Git && flux:
 		w.Incomplete = true
-		f = finding.Finding{
-			Severity: finding.Error, Message: reference + " is in another repository, and Flux's kustomize-controller has no Git here: it does not build it",
-			Remedy: "name the repository by a GitRepository, and the directory by a Kustomization of its own",
-		}
+		f = finding.Errorf("%s is in another repository, and Flux's kustomize-controller has no Git here: it does not build it", reference).
+			WithRemedy("name the repository by a GitRepository, and the directory by a Kustomization of its own")
 	case kind == kustomize.Address && flux:
 		f.Severity = finding.Warning
 		f.Message += ", and where no manifest is at the address, kustomize asks Git, which Flux's kustomize-controller does not have here"
@@ -168,11 +164,8 @@ func (w *Walk) failedBuild(o *Origin, b kustomize.Built) {
 	if own, ok := w.Builds.File(o.Dir()); ok {
 		at.File = own
 	}
-	w.At(at, finding.Finding{
-		Severity: finding.Error,
-		Message:  fmt.Sprintf("%s cannot be built: %s", o.Object.Identity(), kustomize.WithoutRoot(Innermost(b.Err))),
-		Remedy:   "correct what kustomize refuses",
-	})
+	w.At(at, finding.Errorf("%s cannot be built: %s", o.Object.Identity(), kustomize.WithoutRoot(Innermost(b.Err))).
+		WithRemedy("correct what kustomize refuses"))
 }
 
 // checkLoaded reports what a kustomization file names and the tree does not
@@ -183,11 +176,8 @@ func (w *Walk) checkLoaded(file string) {
 			name, ok := kustomize.Loads(v)
 			within := tree.Relative(path.Join(path.Dir(file), name))
 			if ok && !tree.Leaves(path.Dir(file), name) && !w.Files.IsFile(within) && !w.Files.IsDir(within) {
-				w.At(valueIn(file, d, v), finding.Finding{
-					Severity: finding.Error,
-					Message:  fmt.Sprintf("%s is not in the tree", name),
-					Remedy:   w.NearFile(file, name, "add it, or remove it from "+path.Base(file)),
-				})
+				w.At(valueIn(file, d, v), finding.Errorf("%s is not in the tree", name).
+					WithRemedy(w.NearFile(file, name, "add it, or remove it from "+path.Base(file))))
 			}
 		})
 	}
@@ -203,11 +193,8 @@ func (w *Walk) checkFields(file string) {
 	for _, d := range w.Files.Documents(file) {
 		d.Each(func(v tree.Value) {
 			if v.IsKey && v.Node.Value == field {
-				w.At(valueIn(file, d, v), finding.Finding{
-					Severity: finding.Error,
-					Message:  fmt.Sprintf("kustomize knows no field %q here", field),
-					Remedy:   near.DidYouMean(field, kustomize.Lists(), "correct or remove it"),
-				})
+				w.At(valueIn(file, d, v), finding.Errorf("kustomize knows no field %q here", field).
+					WithRemedy(near.DidYouMean(field, kustomize.Lists(), "correct or remove it")))
 			}
 		})
 	}
@@ -236,11 +223,8 @@ func (w *Walk) CheckSyntax(file string) {
 		return
 	}
 	line, _ := strconv.Atoi(m[1]) // digits
-	w.At(tree.Place{File: file, Line: line, Column: 1}, finding.Finding{
-		Severity: finding.Error,
-		Message:  "this is not YAML: " + m[2],
-		Remedy:   "correct it at this line or the one before; a variable that stands for a list or mapping is written without brackets around it",
-	})
+	w.At(tree.Place{File: file, Line: line, Column: 1}, finding.Errorf("this is not YAML: %s", m[2]).
+		WithRemedy("correct it at this line or the one before; a variable that stands for a list or mapping is written without brackets around it"))
 }
 
 // Innermost is the first line of the end of an error's chain: kustomize wraps an
@@ -262,10 +246,8 @@ func (w *Walk) CheckSecrets(made inventory.Inventory) {
 		if _, ok := made[inventory.ID{Kind: "Secret", Namespace: s.Namespace, Name: s.Name}]; ok {
 			continue
 		}
-		w.InClusterFile(s.Setting, finding.Finding{
-			Severity: finding.Warning,
-			Message:  fmt.Sprintf("nothing in the tree makes the Secret %s/%s, which %s names", s.Namespace, s.Name, strings.Join(s.Setting, ".")),
-			Remedy:   near.DidYouMean(s.Name, made.In("Secret", s.Namespace), "add an ExternalSecret or SealedSecret of that name ("+s.Guide+")"),
-		})
+		w.InClusterFile(s.Setting, finding.Warningf(
+			"nothing in the tree makes the Secret %s/%s, which %s names", s.Namespace, s.Name, strings.Join(s.Setting, ".")).
+			WithRemedy(near.DidYouMean(s.Name, made.In("Secret", s.Namespace), "add an ExternalSecret or SealedSecret of that name ("+s.Guide+")")))
 	}
 }
