@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 	"helm.sh/helm/v3/pkg/chartutil"
@@ -203,9 +202,7 @@ func TestBothEnginesReleaseTheSame(t *testing.T) {
 				t.Errorf("cluster %s has no Application of %s", p.Cluster, name)
 				continue
 			}
-			if diff := cmp.Diff(want, argocdRelease(t, app)); diff != "" {
-				t.Errorf("%s of cluster %s (-Flux +Argo CD):\n%s", name, p.Cluster, diff)
-			}
+			assert.Check(t, is.DeepEqual(want, argocdRelease(t, app)), "%v %v", name, p.Cluster)
 		}
 		if want := len(releases) + 1; len(applications) != want && i < 2 || i == 2 && len(applications) != want+1 {
 			t.Errorf("cluster %s has %d applications, Flux %d releases", p.Cluster, len(applications), len(releases))
@@ -306,9 +303,7 @@ func TestOrderOfValuesDoesNotMatter(t *testing.T) {
 			}
 			return chartutil.CoalesceTables(git, published)
 		}
-		if diff := cmp.Diff(both(false), both(true)); diff != "" {
-			t.Errorf("%s has a value in Git and from the infrastructure (-Flux +Argo CD):\n%s", a.Name, diff)
-		}
+		assert.Check(t, is.DeepEqual(both(false), both(true)), a.Name)
 	}
 }
 

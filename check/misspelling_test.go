@@ -8,6 +8,7 @@ import (
 	"testing/fstest"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	"gotest.tools/v3/golden"
 
 	"tombolo/check/tree/treetest"
@@ -92,9 +93,7 @@ func TestMisspellings(t *testing.T) {
 func seed(t *testing.T, tree fstest.MapFS, file, before, after string) {
 	t.Helper()
 	text := tree[file].Data
-	if n := bytes.Count(text, []byte(before)); n != 1 {
-		t.Fatalf("%s has %q %d times", file, before, n)
-	}
+	assert.Assert(t, is.Equal(bytes.Count(text, []byte(before)), 1), "%v %v", file, before)
 	tree[file] = &fstest.MapFile{Data: bytes.Replace(text, []byte(before), []byte(after), 1)}
 }
 

@@ -150,9 +150,7 @@ func TestHubWithoutAddons(t *testing.T) {
 	assert.NilError(t, err)
 	assert.NilError(t, os.WriteFile(file, bytes.ReplaceAll(text, []byte("shape: "), []byte("shap: ")), 0o644))
 	want := `selects clusters by the label "shap", which none of this hub has: it reaches none (cluster full); did you mean "shape"?`
-	if found := check(t, os.DirFS(dir), clusters); !strings.Contains(found, want) {
-		t.Errorf("found\n%swant %s", found, want)
-	}
+	assert.Check(t, is.Contains(check(t, os.DirFS(dir), clusters), want))
 }
 
 // applicationsOf are the Applications that the tree makes for a cluster.
@@ -186,9 +184,8 @@ func TestEveryAddonIsReleasedInBothShapes(t *testing.T) {
 			if _, not := a.NotOn[addon.AWS]; not {
 				continue
 			}
-			if cloudAlone := a.Name == "certificate"; released[a.Name] == cloudAlone {
-				t.Errorf("%s in cluster %s: released is %v", a.Name, p.Cluster, released[a.Name])
-			}
+			cloudAlone := a.Name == "certificate"
+			assert.Check(t, released[a.Name] != cloudAlone, "%s in cluster %s: released is %v", a.Name, p.Cluster, released[a.Name])
 		}
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/check/published"
 	"tombolo/components/cirole"
@@ -24,9 +24,7 @@ func TestContractKnowsWhatIsPublished(t *testing.T) {
 	c, err := config.Load("../config/testdata/good/minimal.yaml")
 	assert.NilError(t, err)
 	p := published.To(c, c)
-	if diff := cmp.Diff(keys, slices.Sorted(maps.Keys(p.Variables))); diff != "" {
-		t.Errorf("keys (-published +check)\n%s", diff)
-	}
+	assert.Check(t, is.DeepEqual(keys, slices.Sorted(maps.Keys(p.Variables))))
 	for name, v := range p.Variables {
 		assert.Check(t, v.Example != "", "%s has no example of a value", name)
 	}

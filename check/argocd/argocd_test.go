@@ -89,9 +89,8 @@ func TestFollowFinds(t *testing.T) {
 				"apps/values.yaml": "a: 1\n", "apps/templates/a.yaml": inChart,
 			})
 			w.Follow()
-			if got := findingtest.Messages(w.Findings); !strings.HasSuffix(got, test.want) {
-				t.Errorf("found %s\nwant %s", got, test.want)
-			}
+			got := findingtest.Messages(w.Findings)
+			assert.Check(t, strings.HasSuffix(got, test.want), "found %s\nwant %s", got, test.want)
 		})
 	}
 }

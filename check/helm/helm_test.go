@@ -28,14 +28,12 @@ func TestRender(t *testing.T) {
 	values, err := Overlay(map[string]any{"a": 2, "cluster": map[string]any{}}, "a: 3\n")
 	assert.NilError(t, err)
 	_, err = Render(c, "one", "there", values, true)
-	if key, name, line, ok := MissingValue(err); !ok || key != "b" || name != "it/templates/object.yaml" || line != 4 {
-		t.Errorf("missing %q in %s:%d, from %v", key, name, line, err)
-	}
+	key, name, line, ok := MissingValue(err)
+	assert.Check(t, ok && key == "b" && name == "it/templates/object.yaml" && line == 4, "missing %q in %s:%d, from %v", key, name, line, err)
 	assert.NilError(t, Set(values, []Parameter{{Name: "cluster.b", Value: "1,2", ForceString: true}}))
 	texts, err := Render(c, "one", "there", values, true)
-	if want := "a: 3\nb: 1,2\nname: one\nnamespace: there\n"; err != nil || strings.Join(texts, "") != want {
-		t.Errorf("rendered %q, %v; want %q", texts, err, want)
-	}
+	want := "a: 3\nb: 1,2\nname: one\nnamespace: there\n"
+	assert.Check(t, err == nil && strings.Join(texts, "") == want, "rendered %q, %v; want %q", texts, err, want)
 }
 
 func TestBadValues(t *testing.T) {

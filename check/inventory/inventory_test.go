@@ -60,8 +60,7 @@ func TestNamesake(t *testing.T) {
 		{"GitRepository", "a", "token"}:   {"", ""},
 		{"ConfigMap", "b", "no such one"}: {"", ""},
 	} {
-		if kind, namespace := all.Namesake(wanted); [2]string{kind, namespace} != want {
-			t.Errorf("%v is taken for %q in %q, want %q", wanted, kind, namespace, want)
-		}
+		kind, namespace := all.Namesake(wanted)
+		assert.Check(t, [2]string{kind, namespace} == want, "%v is taken for %q in %q, want %q", wanted, kind, namespace, want)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
@@ -92,9 +93,7 @@ func TestNothingIsFetched(t *testing.T) {
 			built := NewBuilder(treetest.Index(t, treetest.FS(map[string]string{
 				"own/kustomization.yaml": text + "\n", "own/a.yaml": object, "own/below/kustomization.yaml": below,
 			}))).Build("own", Options{})
-			if got := w.reached(); got != "" {
-				t.Fatalf("%s: %s", text, got)
-			}
+			assert.Assert(t, is.Equal(w.reached(), ""), text)
 			assert.Check(t, built.Err != nil || len(built.Remote) > 0, "%s: nothing tells that it was not followed", text)
 		}
 	}
@@ -107,9 +106,8 @@ func TestReferencesOfEnginesAreLocal(t *testing.T) {
 	for _, reference := range elsewhere {
 		b := NewBuilder(treetest.Index(t, treetest.FS(map[string]string{"own/kustomization.yaml": "resources: [a.yaml]\n", "own/a.yaml": object})))
 		built := b.Build("own", Options{Components: []string{reference}})
-		if got := w.reached(); got != "" || built.Err == nil {
-			t.Errorf("%s: %v; %s", reference, built.Err, got)
-		}
+		got := w.reached()
+		assert.Check(t, got == "" && built.Err != nil, "%s: %v; %s", reference, built.Err, got)
 	}
 }
 
@@ -127,9 +125,7 @@ func FuzzReference(f *testing.F) {
 		for _, list := range []string{"resources", "components", "crds", "generators"} {
 			runKustomize(t, map[string][]string{list: {reference}})
 		}
-		if got := w.reached(); got != "" {
-			t.Errorf("kustomize fetches %q: %s", reference, got)
-		}
+		assert.Check(t, is.Equal(w.reached(), ""), reference)
 	})
 }
 
@@ -222,14 +218,11 @@ func TestBuild(t *testing.T) {
 		if got := names(t, built); built.Err != nil || got != want.names {
 			t.Errorf("%s makes %s, %v; want %s", dir, got, built.Err, want.names)
 		}
-		if got := strings.Join(built.Read, " "); got != want.read {
-			t.Errorf("%s reads %s, want %s", dir, got, want.read)
-		}
+		assert.Check(t, is.Equal(strings.Join(built.Read, " "), want.read), dir)
 	}
 	at := tree.Place{File: "own/kustomization.yaml", Line: 1, Column: 28}
-	if remote := b.Build("own", Options{}).Remote; remote[at] != "https://example.com/a.yaml" {
-		t.Errorf("remote references %v", remote)
-	}
+	remote := b.Build("own", Options{}).Remote
+	assert.Check(t, remote[at] == "https://example.com/a.yaml", "remote references %v", remote)
 }
 
 func TestBuildFails(t *testing.T) {
@@ -244,8 +237,6 @@ func TestBuildFails(t *testing.T) {
 
 func TestUnknownField(t *testing.T) {
 	for text, want := range map[string]string{"resource: []\n": "resource", "resources: []\n": "", "a: [": ""} {
-		if got := UnknownField([]byte(text)); got != want {
-			t.Errorf("%q has the unknown field %q, want %q", text, got, want)
-		}
+		assert.Check(t, is.Equal(UnknownField([]byte(text)), want), text)
 	}
 }

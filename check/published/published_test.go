@@ -9,6 +9,7 @@ import (
 	"tombolo/internal/names"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 func cluster(name string) *config.Cluster {
@@ -26,9 +27,8 @@ func TestToFlux(t *testing.T) {
 	c := cluster("one")
 	p := To(c, c)
 	assert.Check(t, p.Path == "clusters/one" && p.Registration == nil, "starts at %s, registration %v", p.Path, p.Registration)
-	if v := p.Variables["zone"]; v.Example != "a.test" || !slices.Equal(v.Setting, []string{"values", "zone"}) {
-		t.Errorf("zone is %v", v)
-	}
+	v := p.Variables["zone"]
+	assert.Check(t, v.Example == "a.test" && slices.Equal(v.Setting, []string{"values", "zone"}), "zone is %v", v)
 	if host, tier := p.Variables["host"].Example, p.Variables["tier"].Example; host != "example-host" || tier != "example-tier" {
 		t.Errorf("values of elsewhere are %q and %q", host, tier)
 	}
@@ -66,9 +66,8 @@ func TestPagesOfArgoCD(t *testing.T) {
 		assert.Check(t, p.Pages["argocd.example.com"] == "Argo CD", "%s has the pages %v", p.Cluster, p.Pages)
 	}
 	hub.GitOps.Engine = config.Flux
-	if pages := To(hub, hub).Pages; len(pages) > 0 {
-		t.Errorf("with Flux, there are the pages %v", pages)
-	}
+	pages := To(hub, hub).Pages
+	assert.Check(t, len(pages) == 0, "with Flux, there are the pages %v", pages)
 }
 
 // TestToAzure: the keys are those of the cluster's cloud, and others are told apart.
@@ -81,14 +80,11 @@ func TestToAzure(t *testing.T) {
 		"cloud": "azure", "tenant_id": "t1", "account_id": "s1",
 		"cluster_id": "/subscriptions/s1/resourceGroups/platform-one/providers/Microsoft.ContainerService/managedClusters/one",
 	} {
-		if got := p.Variables[key].Example; got != want {
-			t.Errorf("%s is like %q, want %q", key, got, want)
-		}
+		assert.Check(t, is.Equal(p.Variables[key].Example, want), key)
 	}
 	for key, ours := range map[string]bool{"vpc_id": false, "cluster_arn": false, "vnet_id": true, "zone": true, "none": true} {
-		if remedy := p.OfOtherCloud(key); (remedy == "") != ours {
-			t.Errorf("of %s it is said: %q", key, remedy)
-		}
+		remedy := p.OfOtherCloud(key)
+		assert.Check(t, (remedy == "") == ours, "of %s it is said: %q", key, remedy)
 		if _, published := p.Variables[key]; !ours && published {
 			t.Errorf("%s is published on Azure", key)
 		}

@@ -74,9 +74,8 @@ func TestBuildReports(t *testing.T) {
 			in := &Origin{Path: "start"}
 			in.Object.Kind, in.Object.Metadata.Name = "App", "platform"
 			_, ok := w.Build(in, kustomize.Options{})
-			if got := found(w); !strings.HasPrefix(got, test.want) || w.Incomplete == ok {
-				t.Errorf("found\n%swant\n%s", got, test.want)
-			}
+			got := found(w)
+			assert.Check(t, strings.HasPrefix(got, test.want) && w.Incomplete != ok, "found\n%swant\n%s", got, test.want)
 		})
 	}
 }

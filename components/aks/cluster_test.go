@@ -105,9 +105,7 @@ func TestPrivateCluster(t *testing.T) {
 		"nodes": "demo-nodes", "kubelet": "client",
 	})
 	for key := range r.Probed().Inputs {
-		if value := r.Probed().Inputs[key]; value.IsSecret() {
-			t.Errorf("the output %s is a secret, and bootstrap and people need it", key)
-		}
+		assert.Check(t, !r.Probed().Inputs[key].IsSecret(), "the output %s is a secret, and bootstrap and people need it", key)
 	}
 }
 
@@ -213,9 +211,8 @@ func TestNumbersOfNodes(t *testing.T) {
 		})
 		made, cluster := r.OfType(poolToken)[0], r.OfType(clusterToken)[0]
 		made.Expect(t, map[string]string{"count": want})
-		if ignored := len(made.IgnoreChanges) == 1 && len(cluster.IgnoreChanges) == 1; ignored != (live < 0) {
-			t.Errorf("with %d nodes, %v and %v are ignored", live, made.IgnoreChanges, cluster.IgnoreChanges)
-		}
+		assert.Check(t, is.Equal(len(made.IgnoreChanges) == 1 && len(cluster.IgnoreChanges) == 1, live < 0),
+			"with %d nodes, %v and %v are ignored", live, made.IgnoreChanges, cluster.IgnoreChanges)
 	}
 }
 

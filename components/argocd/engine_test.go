@@ -76,9 +76,7 @@ func TestControllersStartConfigured(t *testing.T) {
 		assert.Check(t, root.WaitsFor(before), "the root Application does not wait for %s, and would be deleted after it", before)
 	}
 	for _, cluster := range []string{crd, "kubernetes:rbac.authorization.k8s.io/v1:ClusterRole"} {
-		if got := r.OfType(cluster)[0].String("metadata.namespace"); got != "" {
-			t.Errorf("%s is in the namespace %s", cluster, got)
-		}
+		assert.Check(t, is.Equal(r.OfType(cluster)[0].String("metadata.namespace"), ""), cluster)
 	}
 }
 
@@ -94,7 +92,7 @@ func TestSettings(t *testing.T) {
 	})
 	params, _ := r.Named(configMapPatch, "mgmt-argocd-cmd-params-cm")
 	params.Expect(t, map[string]string{`data["controller.diff.server.side"]`: "true"})
-	assert.Check(t, is.Equal(len(r.OfType(configMapPatch)), 2))
+	assert.Check(t, is.Len(r.OfType(configMapPatch), 2))
 	for i, patch := range r.OfType(accountPatch) {
 		patch.Expect(t, map[string]string{
 			"metadata.name": slices.Sorted(slices.Values(ServiceAccounts()))[i], `metadata.annotations["eks.amazonaws.com/role-arn"]`: roleARN,
@@ -102,7 +100,7 @@ func TestSettings(t *testing.T) {
 	}
 	args := engineArgs(t)
 	args.RoleARN = nil
-	assert.Check(t, is.Equal(len(built(t, args).OfType(accountPatch)), 0))
+	assert.Check(t, is.Len(built(t, args).OfType(accountPatch), 0))
 }
 
 func TestRoot(t *testing.T) {
@@ -118,9 +116,7 @@ func TestRoot(t *testing.T) {
 		"metadata.name": "platform", "spec.sourceRepos[0]": "*", "spec.destinations[0].server": "*",
 	})
 	for path, want := range map[string]string{"./": ".", "/a/b": "a/b", ".": ".", "clusters/dev": "clusters/dev"} {
-		if got := treePath(path); got != want {
-			t.Errorf("path %q becomes %q, expected %q", path, got, want)
-		}
+		assert.Check(t, is.Equal(treePath(path), want), path)
 	}
 }
 
@@ -174,9 +170,8 @@ func TestCredentials(t *testing.T) {
 	object.Expect(t, map[string]string{"data.ssh_known_hosts": ""})
 
 	args.Auth = nil
-	if _, ok := built(t, args).Named(secretType, "mgmt-auth"); ok {
-		t.Error("a Secret was made without credentials")
-	}
+	_, ok := built(t, args).Named(secretType, "mgmt-auth")
+	assert.Check(t, !ok, "a Secret was made without credentials")
 }
 
 func TestEngineRefuses(t *testing.T) {

@@ -75,7 +75,7 @@ func TestCertificate(t *testing.T) {
 
 func TestRecords(t *testing.T) {
 	r := built(t, certificateArgs())
-	assert.Check(t, is.Equal(len(r.OfType(recordType)), 2))
+	assert.Check(t, is.Len(r.OfType(recordType), 2))
 	for _, domain := range []string{"example.com", "api.eu.example.com"} {
 		record, _ := r.Named(recordType, "demo-web-validation-"+domain)
 		record.Expect(t, map[string]string{
@@ -91,9 +91,8 @@ func TestWildcardAlone(t *testing.T) {
 	record, ok := r.Named(recordType, "demo-web-validation-example.com")
 	assert.Assert(t, ok, "no record for the wildcard's domain")
 	record.Expect(t, map[string]string{"name": "_1.example.com."})
-	if _, given := r.OfType("aws:acm/certificate:Certificate")[0].Value("subjectAlternativeNames"); given {
-		t.Error("a certificate for one name has alternative names")
-	}
+	_, given := r.OfType("aws:acm/certificate:Certificate")[0].Value("subjectAlternativeNames")
+	assert.Check(t, !given, "a certificate for one name has alternative names")
 }
 
 func TestARNWaitsForValidation(t *testing.T) {
@@ -110,8 +109,7 @@ func TestNothingIsMadeInTheWrongZone(t *testing.T) {
 		"certificate demo-web: hosted zone Z1 is example.org, not example.com; give the id of the zone example.com, or correct the name": account("example.org", false),
 		"certificate demo-web: hosted zone Z1 (example.com) is private; give the id of the public zone of that name":                     account("example.com", true),
 	} {
-		err := run(r, certificateArgs())
-		assert.Check(t, is.ErrorContains(err, want))
+		assert.Check(t, is.ErrorContains(run(r, certificateArgs()), want))
 		if slices.ContainsFunc(r.All(), func(res recorder.Resource) bool { return res.Custom }) {
 			t.Errorf("%q: something was made", want)
 		}

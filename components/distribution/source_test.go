@@ -30,9 +30,8 @@ func server(t *testing.T) string {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/install.yaml":
-			if _, err := w.Write([]byte("hello")); err != nil {
-				t.Error(err)
-			}
+			_, err := w.Write([]byte("hello"))
+			assert.Check(t, err)
 		default:
 			http.NotFound(w, r)
 		}
@@ -67,15 +66,13 @@ func TestLoadRefuses(t *testing.T) {
 		"read Flux distribution: open /absent/install.yaml: no such file or directory":                    {Path: "/absent/install.yaml"},
 		"read Flux distribution: /dev/zero is not a regular file":                                         {Path: "/dev/zero"},
 	} {
-		if _, err := product().Load(t.Context(), d); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, expected %q", err, want)
-		}
+		_, err := product().Load(t.Context(), d)
+		assert.Check(t, is.ErrorContains(err, want))
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := product().Load(cancelled, Source{URL: url, SHA256: other}); err == nil || !strings.Contains(err.Error(), "context canceled") {
-		t.Errorf("error %v after cancelling", err)
-	}
+	_, err := product().Load(cancelled, Source{URL: url, SHA256: other})
+	assert.Check(t, is.ErrorContains(err, "context canceled"))
 }
 
 // chartFiles is a chart with what matters of a GitOps engine's: definitions,
@@ -102,9 +99,8 @@ func packed(t *testing.T, files map[string]string) Source {
 	tape := tar.NewWriter(zip)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		assert.NilError(t, tape.WriteHeader(&tar.Header{Name: "argo-cd/" + name, Mode: 0o600, Size: int64(len(files[name]))}))
-		if _, err := tape.Write([]byte(files[name])); err != nil {
-			t.Fatal(err)
-		}
+		_, err := tape.Write([]byte(files[name]))
+		assert.NilError(t, err)
 	}
 	assert.NilError(t, tape.Close())
 	assert.NilError(t, zip.Close())
@@ -177,9 +173,8 @@ func TestLoadChartRefuses(t *testing.T) {
 			c.change(files, &Source{})
 			d := packed(t, files)
 			c.change(maps.Clone(files), &d)
-			if _, err := argocd().Load(t.Context(), d); err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("got %v, want %q", err, c.want)
-			}
+			_, err := argocd().Load(t.Context(), d)
+			assert.Check(t, is.ErrorContains(err, c.want))
 		})
 	}
 }

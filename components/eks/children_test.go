@@ -128,9 +128,8 @@ func TestCreatorHasOneEntry(t *testing.T) {
 	})
 	r = built(t, func(a *ClusterArgs) { a.Creator = &Creator{a.Admins[0].PrincipalARN} })
 	assert.Check(t, is.Len(r.OfType(entry), 1))
-	if policies := r.OfType("aws:eks/accessPolicyAssociation:AccessPolicyAssociation"); len(policies) != 1 || policies[0].Name != "demo-creator" {
-		t.Errorf("the policies are %v", policies)
-	}
+	policies := r.OfType("aws:eks/accessPolicyAssociation:AccessPolicyAssociation")
+	assert.Check(t, len(policies) == 1 && policies[0].Name == "demo-creator", "the policies are %v", policies)
 }
 
 const (

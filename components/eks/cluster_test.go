@@ -118,9 +118,8 @@ func TestControlPlane(t *testing.T) {
 		"publicAccessCidrs[0]": "192.0.2.0/24", "enabledClusterLogTypes[0]": "audit",
 		"kubernetesServiceIpAddressRange": "172.20.0.0/16",
 	})
-	if got := cluster.String("encryptionConfigKeyArn"); !strings.HasSuffix(got, "demo-secrets") {
-		t.Errorf("encryption key %q", got)
-	}
+	got := cluster.String("encryptionConfigKeyArn")
+	assert.Check(t, strings.HasSuffix(got, "demo-secrets"), "encryption key %q", got)
 	roles, ok := cluster.Value("instanceRoles")
 	assert.Check(t, ok && len(roles.ArrayValue()) == 0, "instance roles are %v, expected none, so that the component makes none", roles)
 	for _, before := range []string{"logGroup:LogGroup::demo-logs", "AmazonEKSClusterPolicy"} {
@@ -134,9 +133,8 @@ func TestProtect(t *testing.T) {
 	for _, protect := range []bool{true, false} {
 		r := built(t, func(a *ClusterArgs) { a.Protect = protect })
 		for _, res := range r.All() {
-			if want := protect && res.Type == controlPlane; res.Protect != want {
-				t.Errorf("with protect %v, %s %s has %v", protect, res.Type, res.Name, res.Protect)
-			}
+			want := protect && res.Type == controlPlane
+			assert.Check(t, res.Protect == want, "with protect %v, %s %s has %v", protect, res.Type, res.Name, res.Protect)
 		}
 	}
 }
@@ -318,9 +316,7 @@ func TestCNIPolicyIsWithTheServiceAccount(t *testing.T) {
 	if got := policies(r, "demo-node-"); slices.ContainsFunc(got, func(p string) bool { return strings.Contains(p, "CNI") }) {
 		t.Errorf("nodes have %v", got)
 	}
-	if got := policies(r, "demo-cni-"); len(got) != 1 {
-		t.Errorf("the CNI's role has %v", got)
-	}
+	assert.Check(t, is.Len(policies(r, "demo-cni-"), 1))
 	r = built(t, func(a *ClusterArgs) { a.Addons = nil })
 	if got := policies(r, "demo-node-"); !slices.ContainsFunc(got, func(p string) bool { return strings.Contains(p, "CNI") }) {
 		t.Errorf("without the addon, nodes have %v", got)

@@ -62,7 +62,7 @@ func built(t *testing.T, args *EngineArgs) *recorder.Recorder {
 
 func TestInstallInStages(t *testing.T) {
 	r := built(t, engineArgs(t))
-	assert.Check(t, is.Equal(len(r.OfType("kubernetes:core/v1:Namespace")), 0))
+	assert.Check(t, is.Len(r.OfType("kubernetes:core/v1:Namespace"), 0))
 	role := r.OfType("kubernetes:rbac.authorization.k8s.io/v1:ClusterRole")[0]
 	assert.Check(t, role.WaitsFor(crd), "rights do not wait for definitions: %v", role.DependsOn)
 	for _, d := range r.OfType(deployment) {
@@ -74,9 +74,8 @@ func TestInstallInStages(t *testing.T) {
 	}
 	definition := r.OfType(crd)[0]
 	for _, absent := range []string{"status", "metadata.creationTimestamp"} {
-		if v, ok := definition.Value(absent); ok {
-			t.Errorf("%s is sent: %v", absent, v)
-		}
+		v, ok := definition.Value(absent)
+		assert.Check(t, !ok, "%s is sent: %v", absent, v)
 	}
 }
 
@@ -130,9 +129,7 @@ func TestTakenOver(t *testing.T) {
 
 func TestControllersAreNotAwaited(t *testing.T) {
 	for _, d := range built(t, engineArgs(t)).OfType(deployment) {
-		if got := d.String(`metadata.annotations["pulumi.com/skipAwait"]`); got != "true" {
-			t.Errorf("%s: skipAwait is %q; after a refresh, up could revert what Flux did", d.Name, got)
-		}
+		assert.Check(t, is.Equal(d.String(`metadata.annotations["pulumi.com/skipAwait"]`), "true"), d.Name)
 	}
 }
 
@@ -171,9 +168,7 @@ func TestSyncObjects(t *testing.T) {
 		},
 	} {
 		for path, value := range want {
-			if got := r.OfType(token)[0].String(path); got != value {
-				t.Errorf("%s: %s is %q, expected %q", token, path, got, value)
-			}
+			assert.Check(t, is.Equal(r.OfType(token)[0].String(path), value), "%v %v", token, path)
 		}
 	}
 }
@@ -313,9 +308,8 @@ func TestFilesHoldNoSecret(t *testing.T) {
 	}
 	args := filesArgs(t)
 	args.Private = false
-	if sync := files(t, args)[SyncFile]; bytes.Contains(sync, []byte("secretRef")) {
-		t.Errorf("the repository refers to a Secret that does not exist:\n%s", sync)
-	}
+	sync := files(t, args)[SyncFile]
+	assert.Check(t, !bytes.Contains(sync, []byte("secretRef")), "the repository refers to a Secret that does not exist:\n%s", sync)
 }
 
 func TestFilesRefuse(t *testing.T) {
@@ -331,9 +325,8 @@ func TestFilesRefuse(t *testing.T) {
 	} {
 		args := filesArgs(t)
 		change(args)
-		if _, err := Files(args); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, expected %q", err, want)
-		}
+		_, err := Files(args)
+		assert.Check(t, is.ErrorContains(err, want))
 	}
 }
 

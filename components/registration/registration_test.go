@@ -61,9 +61,8 @@ func TestSecret(t *testing.T) {
 		"metadata.annotations.vpc_id": "vpc-1", `metadata.annotations["pulumi.com/patchForce"]`: "true",
 	})
 	for key, want := range map[string]string{"name": "demo", "server": "https://k8s.example"} {
-		if got, _ := field(t, secret, key); got != want {
-			t.Errorf("%s is %q, expected %q", key, got, want)
-		}
+		got, _ := field(t, secret, key)
+		assert.Check(t, got == want, "%s is %q, expected %q", key, got, want)
 	}
 }
 
@@ -113,9 +112,8 @@ func TestRegistrationRefuses(t *testing.T) {
 	} {
 		args := registrationArgs()
 		change(args)
-		if _, err := run(args); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, expected %q", err, want)
-		}
+		_, err := run(args)
+		assert.Check(t, is.ErrorContains(err, want))
 	}
 }
 
@@ -152,9 +150,8 @@ func TestRightsAreTheGroups(t *testing.T) {
 		"metadata.name": "tombolo:argocd", "roleRef.name": "tombolo:argocd",
 		"subjects[0].kind": "Group", "subjects[0].name": "tombolo:argocd", "subjects[1]": "",
 	})
-	if n := len(r.OfType(secretType)) + len(r.OfType("kubernetes:core/v1:ServiceAccount")); n != 0 || token != nil {
-		t.Errorf("%d objects of a service account, with the token %v; none was asked for", n, token)
-	}
+	n := len(r.OfType(secretType)) + len(r.OfType("kubernetes:core/v1:ServiceAccount"))
+	assert.Check(t, n == 0 && token == nil, "%d objects of a service account, with the token %v; none was asked for", n, token)
 }
 
 func TestServiceAccount(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 func TestReplace(t *testing.T) {
@@ -35,9 +36,8 @@ func TestReplaceFails(t *testing.T) {
 	assert.NilError(t, os.MkdirAll(filepath.Join(taken, "inside"), 0o755))
 	assert.Check(t, Replace(taken, nil, 0o644) != nil, "it replaces a directory")
 	alone(t, dir, "taken")
-	if err := Replace(filepath.Join(dir, "nowhere", "page.html"), nil, 0o644); !os.IsNotExist(err) {
-		t.Errorf("without the directory, it fails with %v", err)
-	}
+	err := Replace(filepath.Join(dir, "nowhere", "page.html"), nil, 0o644)
+	assert.Check(t, os.IsNotExist(err), "without the directory, it fails with %v", err)
 }
 
 // TestCreate makes a file once, and leaves one that is there.
@@ -84,9 +84,7 @@ func TestInside(t *testing.T) {
 		"p/a/back/abs/x": true, "p/a/back": false, "to-p/a": false, "to-p/out": true, "plain/out": false, "p/none": false, "p/none/x": false, "p/.git": false,
 		"p/in/../out": true, "p/in/../../plain": false,
 	} {
-		if got := leaves(dir + "/" + path); got != want {
-			t.Errorf("%s leaves its project: %v", path, got)
-		}
+		assert.Check(t, is.Equal(leaves(dir+"/"+path), want), path)
 	}
 	t.Chdir(filepath.Join(dir, "p", "out"))
 	assert.Assert(t, !leaves("x"))

@@ -22,9 +22,8 @@ func TestInfraKeys(t *testing.T) {
 		}
 		assert.Check(t, is.Equal(examples["cluster_id"], id))
 		assert.Check(t, is.Equal(examples["cloud"], cloud))
-		if names := InfraKeyNames(cloud); len(names) != len(seen) || names[0] != "cluster_name" {
-			t.Errorf("the names on %s are %v", cloud, names)
-		}
+		names := InfraKeyNames(cloud)
+		assert.Check(t, len(names) == len(seen) && names[0] == "cluster_name", "the names on %s are %v", cloud, names)
 	}
 }
 

@@ -19,9 +19,7 @@ func TestCount(t *testing.T) {
 
 func TestOr(t *testing.T) {
 	for want, words := range map[string][]string{"": nil, "a": {"a"}, "a or b": {"a", "b"}, "a, b or c": {"a", "b", "c"}} {
-		if got := Or(words); got != want {
-			t.Errorf("Or(%v) = %q; expected %q", words, got, want)
-		}
+		assert.Check(t, is.Equal(Or(words), want), words)
 	}
 }
 
@@ -49,9 +47,7 @@ func TestNearest(t *testing.T) {
 		{"ab", []string{"ac", "aa"}, "aa"},
 		{"x", nil, ""},
 	} {
-		if got := Nearest(tt.word, tt.known); got != tt.want {
-			t.Errorf("Nearest(%s, %v) = %q; expected %q", tt.word, tt.known, got, tt.want)
-		}
+		assert.Check(t, is.Equal(Nearest(tt.word, tt.known), tt.want), "%v %v", tt.word, tt.known)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 	"sigs.k8s.io/kustomize/api/krusty"
@@ -102,9 +101,8 @@ func TestTreeHasWhatTheClusterTurnsOn(t *testing.T) {
 		"clusters/dev/addons/kustomization.yaml":    "resources: []\n",
 		"clusters/dev/apps/kustomization.yaml":      "resources:\n  - ../../../apps\n",
 	} {
-		if text := read(t, dir, file); !strings.HasSuffix(text, want) {
-			t.Errorf("%s is\n%s", file, text)
-		}
+		text := read(t, dir, file)
+		assert.Check(t, strings.HasSuffix(text, want), "%s is\n%s", file, text)
 	}
 }
 
@@ -129,9 +127,7 @@ func TestTurningOffAndOnEditsTheLists(t *testing.T) {
 		t.Errorf("after turning off:\n%s", text)
 	}
 	write(t, dir, false, cluster("clusters/dev", "karpenter", "external-dns"))
-	if text := read(t, dir, list); !strings.Contains(text, "- ../../../ours\n  - ../../../addons/external-dns\n") {
-		t.Errorf("after turning on again:\n%s", text)
-	}
+	assert.Check(t, is.Contains(read(t, dir, list), "- ../../../ours\n  - ../../../addons/external-dns\n"))
 }
 
 func TestFilesOfTheUserAreKept(t *testing.T) {
@@ -157,9 +153,7 @@ func TestClustersWithOnePathShareIt(t *testing.T) {
 		"fleet/prod/kustomization.yaml":             "../../clusters/base",
 		"fleet/prod/karpenter/kustomization.yaml":   "resources: []",
 	} {
-		if text := read(t, dir, file); !strings.Contains(text, want) {
-			t.Errorf("%s lacks %s:\n%s", file, want, text)
-		}
+		assert.Check(t, is.Contains(read(t, dir, file), want), file)
 	}
 }
 
@@ -187,9 +181,8 @@ func TestReferenceHasEveryAddon(t *testing.T) {
 	assert.NilError(t, err)
 	for _, a := range addon.All() {
 		_, not := a.NotOn[string(full.Cloud.Provider)]
-		if _, on := full.Addons[a.Name]; on == not {
-			t.Errorf("clusters/full.yaml does not turn %s on", a.Name)
-		}
+		_, on := full.Addons[a.Name]
+		assert.Check(t, on != not, "clusters/full.yaml does not turn %s on", a.Name)
 	}
 	dir := t.TempDir()
 	if _, err := Write(dir, platform.Flux(), []*config.Cluster{full}, false); err != nil {
@@ -199,9 +192,7 @@ func TestReferenceHasEveryAddon(t *testing.T) {
 		file := path.Join(full.GitOps.Path, stage, listFile)
 		want, err := fs.ReadFile(platform.Flux(), file)
 		assert.NilError(t, err)
-		if diff := cmp.Diff(string(want), read(t, dir, file)); diff != "" {
-			t.Errorf("%s (-in the reference tree +written):\n%s", file, diff)
-		}
+		assert.Check(t, is.DeepEqual(string(want), read(t, dir, file)), file)
 	}
 }
 
@@ -262,5 +253,108 @@ spec: {prune: true}
 `,
 	} {
 		assert.NilError(t, os.WriteFile(file, []byte(content), 0o644))
+	}
+}
+
+// follower is a cluster that a hub's Argo CD runs.
+func follower(name, hub string, addons ...string) *config.Cluster {
+	c := cluster("", addons...)
+	c.Name, c.GitOps.Engine, c.GitOps.Hub = name, config.ArgoCD, hub
+	if name == hub {
+		c.GitOps.Path = "clusters/" + name
+	}
+	return c
+}
+
+func writeArgoCD(t *testing.T, dir string, clusters ...*config.Cluster) map[string]Change {
+	t.Helper()
+	return writeFrom(t, platform.ArgoCD(), dir, false, clusters...)
+}
+
+func TestTreeOfAHubHasWhatItsClustersTurnOn(t *testing.T) {
+	dir := t.TempDir()
+	changes := writeArgoCD(t, dir, follower("mgmt", "mgmt", "metrics-server"), follower("one", "mgmt", "reloader"))
+	var got []string
+	for file := range changes {
+		got = append(got, file)
+	}
+	slices.Sort(got)
+	want := []string{
+		"README.md",
+		"addons/metrics-server/applicationset.yaml", "addons/metrics-server/kustomization.yaml", "addons/metrics-server/values.yaml",
+		"addons/reloader/applicationset.yaml", "addons/reloader/kustomization.yaml", "addons/reloader/values.yaml",
+		"app-of-apps/Chart.yaml", "app-of-apps/addons/metrics-server.yaml", "app-of-apps/addons/reloader.yaml",
+		"app-of-apps/templates/applications.yaml", "app-of-apps/values.yaml",
+		"apps/hello.yaml", "apps/hello/deployment.yaml", "apps/hello/kustomization.yaml", "apps/hello/namespace.yaml",
+		"apps/hello/settings.yaml", "apps/kustomization.yaml",
+		"clusters/base/app-of-apps.yaml", "clusters/base/kustomization.yaml", "clusters/base/sync.yaml",
+		"clusters/mgmt/kustomization.yaml",
+	}
+	assert.Check(t, is.DeepEqual(got, want))
+	const list = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n" +
+		"  - ../../addons/metrics-server\n  - ../../addons/reloader\n  - ../../apps\ncomponents:\n  - ../base\n"
+	assert.Check(t, is.DeepEqual(list, read(t, dir, "clusters/mgmt/kustomization.yaml")))
+}
+
+func TestTurningOffInAFleet(t *testing.T) {
+	dir := t.TempDir()
+	hub := follower("mgmt", "mgmt")
+	writeArgoCD(t, dir, hub, follower("one", "mgmt", "metrics-server", "reloader"))
+	changes := writeArgoCD(t, dir, hub, follower("one", "mgmt", "metrics-server"))
+	for file, want := range map[string]Change{
+		"clusters/mgmt/kustomization.yaml":  Updated,
+		"addons/reloader":                   Unused,
+		"app-of-apps/addons/reloader.yaml":  Unused,
+		"addons/metrics-server/values.yaml": Same,
+	} {
+		assert.Check(t, changes[file] == want, "%s was %s, want %s", file, changes[file], want)
+	}
+	text := read(t, dir, "clusters/mgmt/kustomization.yaml")
+	assert.Check(t, !strings.Contains(text, "reloader") && strings.Contains(text, "- ../base\n"), "after turning off:\n%s", text)
+}
+
+func TestTreeThatCannotBe(t *testing.T) {
+	for want, clusters := range map[string][]*config.Cluster{
+		"cluster one comes without its hub mgmt; give the hub too": {follower("one", "mgmt")},
+		"demo follows flux, mgmt follows argocd; write a tree for each engine": {
+			{Name: "demo", GitOps: config.GitOps{Engine: config.Flux, Path: "clusters/demo"}}, follower("mgmt", "mgmt"),
+		},
+	} {
+		_, err := Write(t.TempDir(), platform.ArgoCD(), clusters, false)
+		assert.Check(t, is.Error(err, "write the platform tree: "+want))
+	}
+}
+
+// TestReferenceOfArgoCDHasEveryAddon holds the overlays of the reference tree to
+// what would be written for a hub with every addon.
+func TestReferenceOfArgoCDHasEveryAddon(t *testing.T) {
+	full, err := config.Load("../../clusters/full.yaml")
+	assert.NilError(t, err)
+	for _, name := range []string{"mgmt", "prod"} {
+		dir := t.TempDir()
+		writeArgoCD(t, dir, follower(name, name, full.Addons.Names()...))
+		file := path.Join("clusters", name, listFile)
+		text, err := fs.ReadFile(platform.ArgoCD(), file)
+		assert.NilError(t, err)
+		assert.Check(t, is.DeepEqual(strings.ReplaceAll(string(text), "  - ../lab\n", ""), read(t, dir, file)), file)
+	}
+}
+
+// TestArgoCDFoldersOfAddonsAreLabelled: patches for all addons find their
+// ApplicationSets by the label, verify their Applications.
+func TestArgoCDFoldersOfAddonsAreLabelled(t *testing.T) {
+	lists, err := fs.Glob(platform.ArgoCD(), "addons/*/"+listFile)
+	assert.Assert(t, err == nil && len(lists) >= 10, "%d addons have a folder: %v", len(lists), err)
+	for _, list := range lists {
+		label := "tombolo/addon: " + path.Base(path.Dir(list)) + "\n"
+		sets, err := fs.Glob(platform.ArgoCD(), path.Join(path.Dir(list), "*.yaml"))
+		assert.NilError(t, err)
+		for _, file := range sets {
+			text, err := fs.ReadFile(platform.ArgoCD(), file)
+			assert.NilError(t, err)
+			if base := path.Base(file); (base == listFile || base == "applicationset.yaml") && !strings.Contains(string(text), label) {
+				t.Errorf("%s does not label with the addon", file)
+			}
+		}
 	}
 }

@@ -28,14 +28,12 @@ const manifest = `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"
 // deployments answers with flux-system's Deployments that Flux manages.
 func deployments(t *testing.T, items ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if want := "/apis/apps/v1/namespaces/flux-system/deployments"; r.URL.Path != want || r.URL.Query().Get("labelSelector") != names.FluxLabel {
-			t.Errorf("asked for %s", r.URL)
-		}
+		want := "/apis/apps/v1/namespaces/flux-system/deployments"
+		assert.Check(t, r.URL.Path == want && r.URL.Query().Get("labelSelector") == names.FluxLabel, "asked for %s", r.URL)
 		w.Header().Set("Content-Type", "application/json")
 		text := `{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "items": [` + strings.Join(items, ",") + `]}`
-		if _, err := w.Write([]byte(text)); err != nil {
-			t.Error(err)
-		}
+		_, err := w.Write([]byte(text))
+		assert.Check(t, err)
 	}
 }
 
@@ -98,9 +96,7 @@ func TestCustodyOfArgoCD(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := kubeconfig(t, func(w http.ResponseWriter, r *http.Request) {
-				if want := "/apis/apps/v1/namespaces/argocd/deployments"; r.URL.Path != want {
-					t.Errorf("asked for %s", r.URL)
-				}
+				assert.Check(t, r.URL.Path == "/apis/apps/v1/namespaces/argocd/deployments", "asked for %s", r.URL)
 				w.Header().Set("Content-Type", "application/json")
 				if _, err := w.Write([]byte(`{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "items": [` + test.cluster + `]}`)); err != nil {
 					t.Error(err)
@@ -176,9 +172,7 @@ func TestGitFiles(t *testing.T) {
 	if text := string(files[flux.SyncFile]); !strings.Contains(text, "secretRef") || !strings.Contains(text, c.GitOps.URL) {
 		t.Errorf("%s is\n%s", flux.SyncFile, text)
 	}
-	if text := string(files[flux.ComponentsFile]); !strings.Contains(text, "StrictPostBuildSubstitutions=true") {
-		t.Errorf("%s is not strict:\n%s", flux.ComponentsFile, text)
-	}
+	assert.Check(t, is.Contains(string(files[flux.ComponentsFile]), "StrictPostBuildSubstitutions=true"), flux.ComponentsFile)
 	c.GitOps.Interval = "soon"
 	if _, err := GitFiles(t.Context(), c); err == nil || !strings.Contains(err.Error(), "gitops.interval: ") {
 		t.Errorf("error %v", err)

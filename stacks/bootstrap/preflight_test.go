@@ -54,9 +54,7 @@ func TestPreflightOfASpoke(t *testing.T) {
 	c := &config.Cluster{Name: "demo", GitOps: config.GitOps{Engine: config.ArgoCD, Hub: "mgmt"}}
 	assert.Check(t, Preflight(t.Context(), c, nil), "a spoke has no distribution to look for")
 	c.GitOps.Hub = ""
-	if err := Preflight(t.Context(), c, nil); err == nil || !strings.Contains(err.Error(), "the Argo CD distribution has neither a URL nor a path") {
-		t.Errorf("a hub without a distribution: %v", err)
-	}
+	assert.Check(t, is.ErrorContains(Preflight(t.Context(), c, nil), "the Argo CD distribution has neither a URL nor a path"))
 }
 
 // TestRefuseRegistered: a registration of the name is taken over, unless it is another
@@ -188,9 +186,8 @@ func TestListNamespaces(t *testing.T) {
 	})
 	got, err := listNamespaces(t.Context(), text, nil)
 	assert.NilError(t, err)
-	if want := map[string]string{"default": "", "dns": "demo"}; !maps.Equal(got, want) {
-		t.Errorf("namespaces %v, expected %v", got, want)
-	}
+	want := map[string]string{"default": "", "dns": "demo"}
+	assert.Check(t, maps.Equal(got, want), "namespaces %v, expected %v", got, want)
 }
 
 // TestListNamespacesWhenLetIn: a right that was just given counts a little later.

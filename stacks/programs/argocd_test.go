@@ -42,9 +42,8 @@ func deployed(t *testing.T) (*recorder.Recorder, Options) {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		if _, err := w.Write([]byte(`{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "items": []}`)); err != nil {
-			t.Error(err)
-		}
+		_, err := w.Write([]byte(`{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "items": []}`))
+		assert.Check(t, err)
 	}))
 	t.Cleanup(api.Close)
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: api.Certificate().Raw})
@@ -119,10 +118,9 @@ func TestHub(t *testing.T) {
 	rights.Expect(t, map[string]string{`data["policy.tombolo.csv"]`: "g, platform, role:admin\n"})
 	infra, _ := r.Named("kubernetes:core/v1:ConfigMap", "mgmt-general")
 	infra.Expect(t, map[string]string{"metadata.namespace": "argocd", "data.gitops_path": "clusters/dev"})
-	assert.Check(t, is.Equal(len(r.OfType("pulumi:providers:kubernetes")), 1))
-	if names := namesOf(r, kubeNamespace); !slices.Equal(names, []string{"mgmt-argocd"}) {
-		t.Errorf("namespaces %v", names)
-	}
+	assert.Check(t, is.Len(r.OfType("pulumi:providers:kubernetes"), 1))
+	names := namesOf(r, kubeNamespace)
+	assert.Check(t, slices.Equal(names, []string{"mgmt-argocd"}), "namespaces %v", names)
 	assert.Assert(t, c.GitOps.Auth != nil, "the sample has no credentials to look for")
 	sealed(t, r, "hunter2")
 }
@@ -172,7 +170,7 @@ func TestSpoke(t *testing.T) {
 	hub.Expect(t, map[string]string{"enableSecretMutable": "true", "enableServerSideApply": "true"})
 	infra, _ := r.Named("kubernetes:core/v1:ConfigMap", "spoke-general")
 	infra.Expect(t, map[string]string{"metadata.namespace": "tombolo"})
-	assert.Check(t, is.Equal(len(r.OfType("tombolo:argocd:Engine")), 0))
+	assert.Check(t, is.Len(r.OfType("tombolo:argocd:Engine"), 0))
 }
 
 func TestSpokeValues(t *testing.T) {
@@ -272,9 +270,7 @@ func TestRolesBetweenHubAndSpoke(t *testing.T) {
 	spoke := account("222233334444")
 	assert.NilError(t, run(t, spoke, load(t, "spoke"), stacks.Core, Options{}, recorder.Preview))
 	role, _ := spoke.Named("aws:iam/role:Role", "spoke-hub-role")
-	if trust := role.String("assumeRolePolicy"); !strings.Contains(trust, `"Principal":{"AWS":"`+hubRole+`"}`) {
-		t.Errorf("the spoke trusts %s", trust)
-	}
+	assert.Check(t, is.Contains(role.String("assumeRolePolicy"), `"Principal":{"AWS":"`+hubRole+`"}`))
 	entry, _ := spoke.Named("aws:eks/accessEntry:AccessEntry", "spoke-hub-access")
 	entry.Expect(t, map[string]string{"kubernetesGroups[0]": "tombolo:argocd"})
 	token := account("333344445555")
@@ -288,9 +284,8 @@ func TestHubIsMissing(t *testing.T) {
 	c := load(t, "spoke")
 	c.File = filepath.Join("testdata", "elsewhere", "spoke.yaml")
 	want := "load the hub of spoke: read cluster file testdata/elsewhere/spoke.yaml: file does not exist"
-	if _, err := Of(c, stacks.Bootstrap, Options{}); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error %v, expected %q", err, want)
-	}
+	_, err := Of(c, stacks.Bootstrap, Options{})
+	assert.Check(t, is.ErrorContains(err, want))
 	r, o := deployed(t)
 	o.Hub = load(t, "mgmt")
 	assert.Check(t, run(t, r, c, stacks.Bootstrap, o), "with the hub given")

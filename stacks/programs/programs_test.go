@@ -90,19 +90,16 @@ func TestCore(t *testing.T) {
 		"region": "eu-central-1", "profile": "platform", "allowedAccountIds[0]": "111122223333",
 		"defaultTags.tags.team": "platform", `defaultTags.tags["tombolo:cluster"]`: "full", `defaultTags.tags["tombolo:environment"]`: "dev",
 	} {
-		if got := provider[0].String(path); got != want {
-			t.Errorf("provider's %s is %s, expected %s", path, got, want)
-		}
+		assert.Check(t, is.Equal(provider[0].String(path), want), path)
 	}
 	for _, res := range r.All() {
 		if strings.HasPrefix(res.Type, "aws:") && !strings.Contains(res.Provider, "pulumi:providers:aws::aws") {
 			t.Errorf("%s %s uses the provider %q, not ours", res.Type, res.Name, res.Provider)
 		}
 	}
-	if _, ok := r.Named("aws:iam/role:Role", "full-service-external-dns-role"); !ok {
-		t.Error("no role for external-dns")
-	}
-	assert.Check(t, is.Equal(len(r.OfType("aws:eks/podIdentityAssociation:PodIdentityAssociation")), 1))
+	_, ok := r.Named("aws:iam/role:Role", "full-service-external-dns-role")
+	assert.Check(t, ok, "no role for external-dns")
+	assert.Check(t, is.Len(r.OfType("aws:eks/podIdentityAssociation:PodIdentityAssociation"), 1))
 }
 
 func TestCoreInAnExistingNetwork(t *testing.T) {
@@ -147,9 +144,7 @@ func TestCoreWithoutProvider(t *testing.T) {
 		r.Invokes["aws:index/getCallerIdentity:getCallerIdentity"] = func(resource.PropertyMap) (resource.PropertyMap, error) {
 			return nil, tc.err
 		}
-		if err := run(t, r, c, stacks.Core, Options{}); err == nil || !strings.Contains(err.Error(), tc.want) {
-			t.Errorf("error %v, expected %q", err, tc.want)
-		}
+		assert.Check(t, is.ErrorContains(run(t, r, c, stacks.Core, Options{}), tc.want))
 	}
 }
 
@@ -186,9 +181,7 @@ func TestBootstrapProvider(t *testing.T) {
 	provider := r.OfType("pulumi:providers:kubernetes")
 	assert.Assert(t, len(provider) == 1, "%d Kubernetes providers, expected 1", len(provider))
 	for _, option := range []string{"enableServerSideApply", "enableConfigMapMutable", "enableSecretMutable"} {
-		if got := provider[0].String(option); got != "true" {
-			t.Errorf("%s is %q", option, got)
-		}
+		assert.Check(t, is.Equal(provider[0].String(option), "true"), option)
 	}
 	for _, res := range r.All() {
 		if strings.HasPrefix(res.Type, "kubernetes:") && !strings.Contains(res.Provider, "pulumi:providers:kubernetes::kubernetes") {
@@ -227,9 +220,7 @@ func TestPlain(t *testing.T) {
 		"absent-core": "stack absent-core: read cluster file testdata/clusters/absent.yaml",
 		"full":        `stack "full" is not named after a cluster and a kind`,
 	} {
-		if err := account("111122223333").Run(stack, Plain); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, expected %q", err, want)
-		}
+		assert.Check(t, is.ErrorContains(account("111122223333").Run(stack, Plain), want))
 	}
 }
 

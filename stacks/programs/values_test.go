@@ -115,9 +115,8 @@ func TestValuesAreRead(t *testing.T) {
 	provider := r.OfType("pulumi:providers:aws")
 	assert.Assert(t, is.Len(provider, 1))
 	assert.Check(t, is.Equal(provider[0].String("region")+provider[0].String("allowedAccountIds[0]"), "eu-central-1111122223333"))
-	if _, ok := r.Named("pulumi:pulumi:StackReference", "organization/data/prod"); !ok {
-		t.Error("the stack was not read by its whole name")
-	}
+	_, ok := r.Named("pulumi:pulumi:StackReference", "organization/data/prod")
+	assert.Check(t, ok, "the stack was not read by its whole name")
 }
 
 // TestValuesAreTold: a backend that is thrown away has no stacks.
@@ -130,9 +129,8 @@ func TestValuesAreTold(t *testing.T) {
 	assert.NilError(t, run(t, r, c, stacks.Bootstrap, o, recorder.Preview))
 	general, _ := r.Named("kubernetes:core/v1:ConfigMap", "demo-general")
 	assert.Check(t, is.Equal(general.String("data.db_port"), "5432"))
-	if _, ok := r.Named("pulumi:pulumi:StackReference", "organization/data/prod"); ok {
-		t.Error("the stack was asked")
-	}
+	_, ok := r.Named("pulumi:pulumi:StackReference", "organization/data/prod")
+	assert.Check(t, !ok, "the stack was asked")
 	o.ToldStacks["organization/data/prod"]["db"] = map[string]any{"host": "[secret]"}
 	assert.ErrorContains(t, run(t, r, c, stacks.Bootstrap, o, recorder.Preview), "output db.host of stack data/prod is secret")
 }
@@ -424,18 +422,14 @@ func TestCoreMakesWhatAddonsNeed(t *testing.T) {
 		"aws:s3/bucketV2:BucketV2": 1, "aws:efs/fileSystem:FileSystem": 1, "aws:efs/mountTarget:MountTarget": 2,
 		"aws:iam/instanceProfile:InstanceProfile": 1, "aws:ec2/tag:Tag": 1,
 	} {
-		if got := len(r.OfType(typ)); got != want {
-			t.Errorf("%d of %s, expected %d", got, typ, want)
-		}
+		assert.Check(t, is.Len(r.OfType(typ), want), typ)
 	}
 	for _, subnet := range r.OfType("aws:ec2/subnet:Subnet") {
 		want := ""
 		if strings.Contains(subnet.Name, "private") {
 			want = "full"
 		}
-		if got := subnet.String(`tags["karpenter.sh/discovery"]`); got != want {
-			t.Errorf("%s has the discovery tag %q, expected %q", subnet.Name, got, want)
-		}
+		assert.Check(t, is.Equal(subnet.String(`tags["karpenter.sh/discovery"]`), want), subnet.Name)
 	}
 }
 
@@ -465,7 +459,6 @@ func TestAnAddonAddsTwoObjects(t *testing.T) {
 		assert.Check(t, slices.Contains(with, want), "no %s among\n%s", want, strings.Join(with, "\n"))
 	}
 	c.Addons = nil
-	if without := objects(); len(with) <= len(without) || len(with) > len(without)+2*addons {
-		t.Errorf("%d addons make %d objects of %d", addons, len(with), len(without))
-	}
+	without := objects()
+	assert.Check(t, len(with) > len(without) && len(with) <= len(without)+2*addons, "%d addons make %d objects of %d", addons, len(with), len(without))
 }

@@ -251,8 +251,7 @@ spec: {template: {spec: {restartPolicy: Never, containers: [{name: stay, image: 
 		o := f.run(t, "verify", hub)
 		return strings.Contains(o.stderr, "2 systems, 0 not ready"), o.stderr
 	})
-	finalizers := f.kubectl(t, hub, "-n", "argocd", "get", "application", "mgmt-hostile", "-o", "jsonpath={.metadata.finalizers}")
-	assert.Equal(t, finalizers, "")
+	assert.Equal(t, f.kubectl(t, hub, "-n", "argocd", "get", "application", "mgmt-hostile", "-o", "jsonpath={.metadata.finalizers}"), "")
 }
 
 func (f *fleet) systemsRemoved(t *testing.T) {

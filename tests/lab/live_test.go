@@ -133,8 +133,7 @@ func (p project) zoneMore(t *testing.T) {
 	assert.Check(t, before.ID != after.ID, "the node group is the one of before, without the new subnet")
 	assert.Check(t, is.Len(after.Outputs["subnetIds"], 3))
 	p.sized(t, 7, 8, 9)
-	now := p.only(t, "aws:eks/cluster:Cluster")
-	assert.Check(t, is.DeepEqual(plane.Outputs["vpcConfig"], now.Outputs["vpcConfig"]))
+	assert.Check(t, is.DeepEqual(plane.Outputs["vpcConfig"], p.only(t, "aws:eks/cluster:Cluster").Outputs["vpcConfig"]))
 	p.quiet(t)
 }
 

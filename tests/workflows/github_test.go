@@ -368,9 +368,8 @@ func TestForksGetNoCredentials(t *testing.T) {
 	for name, own := range map[string]bool{"preview": false, "preview-program": true} {
 		w, _ := load(t, filepath.Join(github, name+".yml"))
 		j := w.Jobs["preview"]
-		if want := ofDefaultBranch + " && " + ofNoFork; j.If != want {
-			t.Errorf("%s: condition %q, want %q", name, j.If, want)
-		}
+		want := ofDefaultBranch + " && " + ofNoFork
+		assert.Check(t, j.If == want, "%s: condition %q, want %q", name, j.If, want)
 		assert.Check(t, j.Environment == name, "%s runs in the environment %q", name, j.Environment)
 		var on struct {
 			PullRequest struct {
@@ -410,9 +409,8 @@ func TestCommentsAreWrittenApart(t *testing.T) {
 		assert.Check(t, j.Environment == "" && j.Needs == after,
 			"%s: the comment is written in the environment %q, after %q", name, j.Environment, j.Needs)
 		last := j.Steps[len(j.Steps)-1]
-		if want := `$TOMBOLO comment --file "$RUNNER_TEMP/comment.md" --key ` + name; last.Run != want {
-			t.Errorf("%s: %q, want %q", name, last.Run, want)
-		}
+		want := `$TOMBOLO comment --file "$RUNNER_TEMP/comment.md" --key ` + name
+		assert.Check(t, last.Run == want, "%s: %q, want %q", name, last.Run, want)
 		for _, s := range j.Steps {
 			if strings.HasPrefix(s.Uses, "actions/checkout@") && s.With["ref"] != toDefaultBranch {
 				t.Errorf("%s: the comment is written by the program of %q", name, s.With["ref"])
@@ -426,9 +424,8 @@ func TestCommentsAreWrittenApart(t *testing.T) {
 func TestPromotionIsOnlyShown(t *testing.T) {
 	w, _ := load(t, filepath.Join(github, "promotion.yml"))
 	j := w.Jobs["check"]
-	if want := `contains(fromJSON('["dev", "test"]'), github.event.pull_request.head.ref) && ` + ofNoFork; j.If != want {
-		t.Errorf("condition %q, want %q", j.If, want)
-	}
+	want := `contains(fromJSON('["dev", "test"]'), github.event.pull_request.head.ref) && ` + ofNoFork
+	assert.Check(t, j.If == want, "condition %q, want %q", j.If, want)
 	assert.Equal(t, len(j.Permissions), 0)
 	checkouts := 0
 	for _, s := range j.Steps {

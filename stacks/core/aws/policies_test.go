@@ -32,9 +32,8 @@ func TestAddonPolicies(t *testing.T) {
 		for _, i := range a.Needs(f, sampleOptions(t, a)).Identities {
 			document, err := identity.Document(statements(i.Statements))
 			assert.NilError(t, err)
-			if n := utf8.RuneCountInString(document); n > maxPolicy {
-				t.Errorf("%s: the policy of %s has %d characters, IAM takes %d", a.Name, i.ServiceAccount, n, maxPolicy)
-			}
+			n := utf8.RuneCountInString(document)
+			assert.Check(t, n <= maxPolicy, "%s: the policy of %s has %d characters, IAM takes %d", a.Name, i.ServiceAccount, n, maxPolicy)
 			name := a.Name
 			if i.Name != "" {
 				name += "-" + i.Name

@@ -187,8 +187,7 @@ func TestGuard(t *testing.T) {
 	} {
 		r := account()
 		r.Invokes[clientConfig] = test.answer
-		err := build(r, load(t, "azure-minimal"), nil)
-		assert.Check(t, is.ErrorContains(err, test.want))
+		assert.Check(t, is.ErrorContains(build(r, load(t, "azure-minimal"), nil), test.want))
 		assert.Check(t, is.Len(r.OfType(groupToken), 0), "something was made")
 	}
 }
@@ -468,13 +467,11 @@ func TestSystemsGroup(t *testing.T) {
 
 	r = account()
 	r.Invokes[getGroup] = group("platform-shop", map[string]any{})
-	err := build(r, c, nil)
-	assert.Check(t, is.ErrorContains(err, "name another one in addons.azure-service-operator"))
+	assert.Check(t, is.ErrorContains(build(r, c, nil), "name another one in addons.azure-service-operator"))
 	assert.Check(t, is.Len(r.OfType(groupToken), 0), "something was made")
 
 	// From before its owner, and in the state: it is the cluster's.
-	had := live.Resources{{Type: groupToken, Name: "azure-full-addon-azure-service-operator-shop-group"}}
-	assert.NilError(t, build(r, c, had))
+	assert.NilError(t, build(r, c, live.Resources{{Type: groupToken, Name: "azure-full-addon-azure-service-operator-shop-group"}}))
 }
 
 // TestExistingClusterWithSystems makes a group for their identities.
