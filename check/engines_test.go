@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 	"helm.sh/helm/v3/pkg/chartutil"
@@ -203,9 +202,7 @@ func TestBothEnginesReleaseTheSame(t *testing.T) {
 				t.Errorf("cluster %s has no Application of %s", p.Cluster, name)
 				continue
 			}
-			if diff := cmp.Diff(want, argocdRelease(t, app)); diff != "" {
-				t.Errorf("%s of cluster %s (-Flux +Argo CD):\n%s", name, p.Cluster, diff)
-			}
+			assert.Check(t, is.DeepEqual(want, argocdRelease(t, app)), "%v %v", name, p.Cluster)
 		}
 		if want := len(releases) + 1; len(applications) != want && i < 2 || i == 2 && len(applications) != want+1 {
 			t.Errorf("cluster %s has %d applications, Flux %d releases", p.Cluster, len(applications), len(releases))
@@ -306,9 +303,7 @@ func TestOrderOfValuesDoesNotMatter(t *testing.T) {
 			}
 			return chartutil.CoalesceTables(git, published)
 		}
-		if diff := cmp.Diff(both(false), both(true)); diff != "" {
-			t.Errorf("%s has a value in Git and from the infrastructure (-Flux +Argo CD):\n%s", a.Name, diff)
-		}
+		assert.Check(t, is.DeepEqual(both(false), both(true)), a.Name)
 	}
 }
 
@@ -358,7 +353,38 @@ func TestWaves(t *testing.T) {
 		}
 		last = here
 	}
-	if len(definitions) < 4 || !slices.Contains(addon.Stages(), addon.Others) {
-		t.Errorf("definitions: %v", definitions)
+	assert.Check(t, len(definitions) >= 4 && slices.Contains(addon.Stages(), addon.Others), "definitions: %v", definitions)
+}
+
+// TestGatewayByCloud: the one Gateway of the trees has what bootstrap publishes for a cloud in
+// its place, as mappings. TestBothEnginesMakeTheSame holds the other tree.
+func TestGatewayByCloud(t *testing.T) {
+	const probe = "service.beta.kubernetes.io/port_443_health-probe_port"
+	for _, c := range []struct {
+		file, protocol string
+		tls            any
+		probe          any
+	}{
+		{file: "../clusters/full.yaml", protocol: "HTTP"},
+		{
+			file: "../config/testdata/good/azure-full.yaml", protocol: "HTTPS", probe: "15021",
+			tls: map[string]any{"mode": "Terminate", "certificateRefs": []any{map[string]any{"name": "public-tls"}}},
+		},
+	} {
+		cluster, err := config.Load(c.file)
+		assert.NilError(t, err)
+		values := fleetOfAll(t, "clusters/prod")[0].Examples()
+		for _, k := range addon.Find("istio").Keys() {
+			values[k.Name] = k.Value(cluster.AddonFacts(), cluster.Addons["istio"], addon.Outputs{Certificate: "arn:aws:acm:eu-central-1:111122223333:certificate/1"})
+		}
+		_, objects := fluxReleases(t, substitution.Variables{Values: values, Substituting: true})
+		spec := objects["Gateway public"]["spec"].(map[string]any)
+		listeners := spec["listeners"].([]any)
+		https := listeners[len(listeners)-1].(map[string]any)
+		annotations := spec["infrastructure"].(map[string]any)["annotations"].(map[string]any)
+		assert.Equal(t, https["protocol"], c.protocol, c.file)
+		assert.DeepEqual(t, https["tls"], c.tls)
+		assert.Equal(t, annotations[probe], c.probe, c.file)
+		assert.Equal(t, annotations["service.beta.kubernetes.io/aws-load-balancer-ssl-cert"] != nil, c.protocol == "HTTP", c.file)
 	}
 }

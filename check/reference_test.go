@@ -1,17 +1,30 @@
 package check
 
 import (
+	"bytes"
+	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
+	"strings"
 	"testing"
+	"testing/fstest"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/check/argocd"
 	"tombolo/check/finding"
+	"tombolo/check/kustomize"
 	"tombolo/check/published"
+	"tombolo/check/tree/treetest"
+	"tombolo/check/walk"
 	"tombolo/config"
+	"tombolo/config/addon"
+	"tombolo/internal/names"
+	"tombolo/platform/scaffold"
 )
 
 // TestReferenceTree holds the reference tree to all sample clusters, and each
@@ -55,12 +68,265 @@ func TestReferenceTree(t *testing.T) {
 func overlays(t *testing.T, root fs.FS) []string {
 	t.Helper()
 	apps, err := fs.Glob(root, "clusters/*/apps/kustomization.yaml")
-	if err != nil || len(apps) == 0 {
-		t.Fatalf("the tree has no overlays: %v", err)
-	}
+	assert.Assert(t, err == nil && len(apps) > 0, "the tree has no overlays: %v", err)
 	var out []string
 	for _, name := range apps {
 		out = append(out, path.Dir(path.Dir(name)))
 	}
 	return out
+}
+
+// fleetOfAll is a fleet that turns every addon on.
+func fleetOfAll(t *testing.T, overlay string) []published.Set {
+	t.Helper()
+	var all []string
+	for _, a := range addon.All() {
+		all = append(all, a.Name)
+	}
+	return fleetOf(t, overlay, all...)
+}
+
+// fleetOf is a hub that follows an overlay, and two spokes: one of each shape,
+// one in the ring that changes reach first.
+func fleetOf(t *testing.T, overlay string, addons ...string) []published.Set {
+	t.Helper()
+	full, err := config.Load("../clusters/full.yaml")
+	assert.NilError(t, err)
+	full.Kubernetes.Addons = []config.ManagedAddon{{Name: "vpc-cni", Configuration: map[string]any{"enableNetworkPolicy": "true"}}}
+	maps.DeleteFunc(full.Addons, func(name string, _ any) bool { return !slices.Contains(addons, name) })
+	hub := *full
+	hub.Name = path.Base(overlay)
+	hub.Labels = map[string]string{"logging": "on"}
+	hub.GitOps = config.GitOps{Engine: config.ArgoCD, URL: "http://git.lab.test/platform.git", Branch: "main", Path: overlay}
+	sets, apps := hub, hub
+	sets.Name, sets.Environment, sets.GitOps = "sets", "prod", config.GitOps{Engine: config.ArgoCD, Hub: hub.Name}
+	sets.Labels = map[string]string{"logging": "on", "upgrade_testing": "true"}
+	apps.Name, apps.GitOps = "apps", sets.GitOps
+	apps.Labels = map[string]string{"shape": "app-of-apps"}
+	return []published.Set{published.To(&hub, &hub), published.To(&sets, &hub), published.To(&apps, &hub)}
+}
+
+// TestReferenceTreeOfArgoCD holds the overlays of the reference tree to clusters
+// of both shapes with every addon.
+func TestReferenceTreeOfArgoCD(t *testing.T) {
+	sealed(t)
+	for _, overlay := range []string{"clusters/mgmt", "clusters/prod"} {
+		t.Run(path.Base(overlay), func(t *testing.T) {
+			found, err := Check(Tree{FS: os.DirFS("../platform/argocd"), Name: "platform/argocd"}, fleetOfAll(t, overlay))
+			assert.NilError(t, err)
+			for _, f := range found {
+				t.Error(f)
+			}
+		})
+	}
+}
+
+// TestDemoOfArgoCD holds the tree to the cluster of `make demo CLUSTER=argocd`.
+func TestDemoOfArgoCD(t *testing.T) {
+	c, err := config.Load("../clusters/argocd.yaml")
+	assert.NilError(t, err)
+	found, err := Check(Tree{FS: os.DirFS("../platform/argocd"), Name: "platform/argocd"}, []published.Set{published.To(c, c)})
+	assert.NilError(t, err)
+	for _, f := range found {
+		assert.Check(t, f.Severity != finding.Error, f)
+	}
+}
+
+// TestHubWithoutAddons holds the tree that is written for a hub without an addon to
+// the hub. A misspelt label is found there too.
+func TestHubWithoutAddons(t *testing.T) {
+	hub, err := config.Load("../clusters/full.yaml")
+	assert.NilError(t, err)
+	hub.Addons = nil
+	hub.GitOps = config.GitOps{Engine: config.ArgoCD, URL: "http://git.lab.test/platform.git", Branch: "main", Path: "clusters/bare"}
+	dir := t.TempDir()
+	if _, err := scaffold.Write(dir, os.DirFS("../platform/argocd"), []*config.Cluster{hub}, false); err != nil {
+		t.Fatal(err)
+	}
+	clusters := []published.Set{published.To(hub, hub)}
+	assert.Check(t, is.Equal(check(t, os.DirFS(dir), clusters), ""))
+	file := path.Join(dir, appsSet)
+	text, err := os.ReadFile(file)
+	assert.NilError(t, err)
+	assert.NilError(t, os.WriteFile(file, bytes.ReplaceAll(text, []byte("shape: "), []byte("shap: ")), 0o644))
+	want := `selects clusters by the label "shap", which none of this hub has: it reaches none (cluster full); did you mean "shape"?`
+	assert.Check(t, is.Contains(check(t, os.DirFS(dir), clusters), want))
+}
+
+// applicationsOf are the Applications that the tree makes for a cluster.
+func applicationsOf(t *testing.T, clusters []published.Set, cluster int) map[string]argocd.Application {
+	t.Helper()
+	return applicationsIn(t, os.DirFS("../platform/argocd"), clusters, cluster)
+}
+
+// applicationsIn are those that a tree makes for a cluster.
+func applicationsIn(t *testing.T, tree fs.FS, clusters []published.Set, cluster int) map[string]argocd.Application {
+	t.Helper()
+	files := treetest.Index(t, tree)
+	w := argocd.New(&walk.Walk{Files: files, Builds: kustomize.NewBuilder(files), Published: clusters[cluster], Fleet: clusters})
+	w.Follow()
+	out := map[string]argocd.Application{}
+	for _, app := range w.Applications {
+		out[app.Metadata.Name] = app
+	}
+	return out
+}
+
+// TestEveryAddonIsReleasedInBothShapes finds an addon that one shape lacks.
+func TestEveryAddonIsReleasedInBothShapes(t *testing.T) {
+	clusters := fleetOfAll(t, "clusters/prod")
+	for i, p := range clusters {
+		released := map[string]bool{}
+		for _, app := range applicationsOf(t, clusters, i) {
+			released[app.Metadata.Labels[names.AddonLabel]] = true
+		}
+		for _, a := range addon.All() {
+			if _, not := a.NotOn[addon.AWS]; not {
+				continue
+			}
+			cloudAlone := a.Name == "certificate"
+			assert.Check(t, released[a.Name] != cloudAlone, "%s in cluster %s: released is %v", a.Name, p.Cluster, released[a.Name])
+		}
+	}
+}
+
+const someObject = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: NAME, namespace: b}\n"
+
+// startingWith is a tree whose clusters begin at clusters/demo and clusters/mgmt with a kustomization file.
+func startingWith(text string) fstest.MapFS {
+	out := fstest.MapFS{
+		"base/kustomization.yaml": {Data: []byte("resources: [b.yaml]\n")},
+		"base/b.yaml":             {Data: []byte(strings.Replace(someObject, "NAME", "b", 1))},
+		"a.yaml":                  {Data: []byte(strings.Replace(someObject, "NAME", "c", 1))},
+	}
+	for _, dir := range []string{"clusters/demo/", "clusters/mgmt/"} {
+		out[dir+"kustomization.yaml"] = &fstest.MapFile{Data: []byte(text)}
+		out[dir+"a.yaml"] = &fstest.MapFile{Data: []byte(strings.Replace(someObject, "NAME", "a", 1))}
+	}
+	return out
+}
+
+// gravest is the gravest finding of a tree for Flux or Argo CD.
+func gravest(t *testing.T, tree fstest.MapFS, argo bool) finding.Finding {
+	t.Helper()
+	clusters := twoClusters(t)[:1]
+	if argo {
+		clusters = fleetOf(t, "clusters/mgmt")[:1]
+	}
+	found, err := Check(Tree{FS: tree, Name: "tree"}, clusters)
+	assert.NilError(t, err)
+	for _, f := range found {
+		if strings.Contains(f.File, "clusters/") {
+			return f
+		}
+	}
+	return finding.Finding{}
+}
+
+// TestReferencesOutOfTheTree: what names neither a path of the tree nor something that the
+// engine fetches is an error, in each field.
+func TestReferencesOutOfTheTree(t *testing.T) {
+	for _, field := range []string{
+		"resources: [a.yaml, REF]", "resources: [a.yaml]\ncomponents: [REF]", "resources: [a.yaml]\npatches: [{path: REF}]", "resources: [a.yaml]\ngenerators: [REF]",
+		"resources: [a.yaml]\nconfigMapGenerator: [{name: a, files: [REF]}]", "resources: [a.yaml]\nconfigMapGenerator: [{name: a, files: [k=REF]}]",
+		"resources: [a.yaml]\nopenapi: {path: REF}", "resources: [a.yaml]\nreplacements: [{path: REF}]",
+	} {
+		for _, reference := range []string{"/base", "/a.yaml", "/etc/passwd", "../../../base", "../../../a.yaml", "../../../../../base", "file:///base", "File:///a.yaml", "git::file:///base"} {
+			for _, argo := range []bool{false, true} {
+				f := gravest(t, startingWith(strings.ReplaceAll(field, "REF", reference)+"\n"), argo)
+				assert.Check(t, f.Severity == finding.Error && strings.Contains(f.Message, "outside of the tree"), "%s, %s: %v", field, reference, f)
+			}
+		}
+	}
+}
+
+// TestPluginsReachNothingOutside: what a plugin's file names is outside, too.
+func TestPluginsReachNothingOutside(t *testing.T) {
+	sealed(t)
+	for _, plugin := range plugins {
+		for _, reference := range []string{"../../../a.yaml", "/a.yaml", "/clusters/demo/a.yaml"} {
+			tree := startingWith("resources: [a.yaml]\ntransformers: [plugin.yaml]\n")
+			if strings.Contains(plugin, "Generator") {
+				tree = startingWith("resources: [a.yaml]\ngenerators: [plugin.yaml]\n")
+			}
+			tree["clusters/demo/plugin.yaml"] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(plugin, "REF", reference))}
+			assert.Check(t, is.Equal(gravest(t, tree, false).Severity, finding.Error), "%s %s", plugin, reference)
+		}
+	}
+}
+
+// TestRemoteReferences: Flux's controller has no Git; what it fetches by HTTP is not followed.
+func TestRemoteReferences(t *testing.T) {
+	for reference, want := range map[string][2]finding.Severity{
+		"https://github.com/o/r//base?ref=v1":                         {finding.Error, finding.Note},
+		"https://github.com/o/r":                                      {finding.Error, finding.Note},
+		"https://example.com/o/r.git":                                 {finding.Error, finding.Note},
+		"https://dev.azure.com/o/p/_git/r":                            {finding.Error, finding.Note},
+		"https://example.com/o/r?ref=v1":                              {finding.Error, finding.Note},
+		"ssh://git@example.com/o/r":                                   {finding.Error, finding.Note},
+		"git@example.com:o/r":                                         {finding.Error, finding.Note},
+		"some-one@example.com/o/r":                                    {finding.Error, finding.Note},
+		"GitHub.com/o/r":                                              {finding.Error, finding.Note},
+		"git::https://example.com/o/r":                                {finding.Error, finding.Note},
+		"https://example.com/a.yaml":                                  {finding.Note, finding.Note},
+		"https://github.com/o/r/releases/download/v1/components.yaml": {finding.Note, finding.Note},
+		"https://example.com/manifest":                                {finding.Warning, finding.Note},
+		"what?.yaml":                                                  {finding.Warning, finding.Warning},
+		"a:b.yaml":                                                    {finding.Warning, finding.Warning},
+	} {
+		for i, argo := range []bool{false, true} {
+			f := gravest(t, startingWith(fmt.Sprintf("resources: [a.yaml, %q]\n", reference)), argo)
+			assert.Check(t, is.Equal(f.Severity, want[i]), "%s: %v", reference, f)
+		}
+	}
+}
+
+// TestNoObjects: a directory of a cluster that makes nothing fits nobody.
+func TestNoObjects(t *testing.T) {
+	for name, tree := range map[string]fstest.MapFS{
+		"nothing listed": {"clusters/demo/kustomization.yaml": {Data: []byte("namePrefix: a-\n")}, "clusters/mgmt/kustomization.yaml": {Data: []byte("namePrefix: a-\n")}},
+		"no manifest":    {"clusters/demo/.gitkeep": {}, "clusters/mgmt/.gitkeep": {}},
+		"only comments":  {"clusters/demo/a.yaml": {Data: []byte("# a\n")}, "clusters/mgmt/a.yaml": {Data: []byte("# a\n")}},
+	} {
+		for _, argo := range []bool{false, true} {
+			clusters := twoClusters(t)[:1]
+			if argo {
+				clusters = fleetOf(t, "clusters/mgmt")
+			}
+			found, err := Check(Tree{FS: tree, Name: "tree"}, clusters)
+			assert.NilError(t, err)
+			assert.Check(t, found.Count(finding.Error) > 0, "%s: %v", name, found)
+			assert.Check(t, strings.Contains(fmt.Sprint(found), "makes no objects"), "%s: %v", name, found)
+		}
+	}
+}
+
+// TestStartOfASpoke: a spoke that is checked alone follows its hub's path, which has to be there.
+func TestStartOfASpoke(t *testing.T) {
+	fleet := fleetOf(t, "clusters/nowhere")
+	for _, p := range fleet {
+		found, err := Check(Tree{FS: startingWith("resources: [a.yaml]\n"), Name: "tree"}, fleet[:0:0], fleet...)
+		assert.NilError(t, err)
+		assert.Check(t, is.Len(found, 0))
+		found, err = Check(Tree{FS: startingWith("resources: [a.yaml]\n"), Name: "tree"}, append(fleet[:0:0], p), fleet...)
+		assert.NilError(t, err)
+		assert.Check(t, found.Count(finding.Error) > 0, "%s: %v", p.Cluster, found)
+	}
+}
+
+// TestPathsOfApplications: what an Application names outside of the tree is an error.
+func TestPathsOfApplications(t *testing.T) {
+	const app = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: a, namespace: argocd}\nspec:\n  project: default\n" +
+		"  destination: {name: mgmt, namespace: a}\n  source: {repoURL: 'http://git.lab.test/platform.git', path: PATH, helm: {valueFiles: [VALUES]}}\n"
+	for _, c := range [][2]string{
+		{"../base", "values.yaml"}, {"/base", "values.yaml"}, {"chart/../../base", "values.yaml"}, {"chart", "../../values.yaml"}, {"chart", "file:///values.yaml"},
+	} {
+		tree := startingWith("resources: [a.yaml]\n")
+		tree["chart/Chart.yaml"] = &fstest.MapFile{Data: []byte("apiVersion: v2\nname: a\nversion: 1.0.0\n")}
+		tree["values.yaml"], tree["chart/values.yaml"] = &fstest.MapFile{}, &fstest.MapFile{}
+		tree["clusters/mgmt/a.yaml"] = &fstest.MapFile{Data: []byte(strings.NewReplacer("PATH", c[0], "VALUES", c[1]).Replace(app))}
+		found, err := Check(Tree{FS: tree, Name: "tree"}, fleetOf(t, "clusters/mgmt")[:1])
+		assert.NilError(t, err)
+		assert.Check(t, found.Count(finding.Error) > 0, "%v: %v", c, found)
+	}
 }

@@ -11,9 +11,7 @@ import (
 func TestNameAndParse(t *testing.T) {
 	for _, k := range AllKinds() {
 		cluster, kind, err := Parse(Name("my-core-demo", k))
-		if cluster != "my-core-demo" || kind != k || err != nil {
-			t.Errorf("%s: %s, %s, %v", k, cluster, kind, err)
-		}
+		assert.Check(t, cluster == "my-core-demo" && kind == k && err == nil, "%s: %s, %s, %v", k, cluster, kind, err)
 	}
 	for _, bad := range []string{"demo", "-core", "demo-other", ""} {
 		_, _, err := Parse(bad)

@@ -21,13 +21,9 @@ import (
 func TestThreatsHaveTests(t *testing.T) {
 	rows := rowsOf(t, "../docs/guide/security.md", "T", 4)
 	for _, r := range rows {
-		if len(r.tests) == 0 {
-			t.Errorf("no test and no reason: %s", r.cells)
-		}
+		assert.Check(t, len(r.tests) > 0, "no test and no reason: %s", r.cells)
 	}
-	if len(rows) < 20 {
-		t.Errorf("the table has %d threats, and 20 were found", len(rows))
-	}
+	assert.Check(t, len(rows) >= 20, "the table has %d threats, and 20 were found", len(rows))
 }
 
 // TestFindingsHaveTests holds the tables of findings to the tests that they name: each is

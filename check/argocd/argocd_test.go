@@ -89,9 +89,18 @@ func TestFollowFinds(t *testing.T) {
 				"apps/values.yaml": "a: 1\n", "apps/templates/a.yaml": inChart,
 			})
 			w.Follow()
-			if got := findingtest.Messages(w.Findings); !strings.HasSuffix(got, test.want) {
-				t.Errorf("found %s\nwant %s", got, test.want)
-			}
+			got := findingtest.Messages(w.Findings)
+			assert.Check(t, strings.HasSuffix(got, test.want), "found %s\nwant %s", got, test.want)
 		})
 	}
+}
+
+func TestSameRepository(t *testing.T) {
+	for _, other := range []string{
+		"https://git.example.com/Platform", "https://user@git.example.com/platform.git", "https://git.example.com/platform/",
+	} {
+		assert.Check(t, sameRepository("https://git.example.com/platform.git", other), "%s is taken for another repository", other)
+	}
+	assert.Check(t, !sameRepository("https://git.example.com/platform.git", "https://git.example.com/apps.git"),
+		"another repository is taken for the same")
 }

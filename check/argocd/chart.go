@@ -12,9 +12,12 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 
 	"tombolo/check/finding"
+	"tombolo/check/gotemplate"
 	"tombolo/check/helm"
+	"tombolo/check/kustomize"
 	"tombolo/check/manifest"
 	"tombolo/check/near"
+	"tombolo/check/published"
 	"tombolo/check/tree"
 	"tombolo/check/walk"
 )
@@ -106,11 +109,7 @@ func (w *Walk) checkPublishedKeys(in *walk.Origin, c *chart.Chart, app Applicati
 		if remedy == "" {
 			remedy = near.DidYouMean(key, slices.Collect(maps.Keys(cluster)), fmt.Sprintf("add %s to the values of the cluster file", key))
 		}
-		w.At(at, finding.Finding{
-			Severity: finding.Error,
-			Message:  fmt.Sprintf("cluster.%s is not published: it becomes empty, and Helm does not say so", key),
-			Remedy:   remedy,
-		})
+		w.At(at, finding.Errorf("cluster.%s is not published: it becomes empty, and Helm does not say so", key).WithRemedy(remedy))
 	}
 }
 
@@ -138,9 +137,176 @@ func (w *Walk) failedChart(in *walk.Origin, c *chart.Chart, err error) {
 	if template != "" {
 		at = tree.Place{File: templateFile(in, c, template), Line: line, Column: 1}
 	}
-	w.At(at, finding.Finding{
-		Severity: finding.Error,
-		Message:  fmt.Sprintf("%s: its chart cannot be rendered: %s", in.Object.Identity(), cause),
-		Remedy:   "correct what Helm refuses",
-	})
+	w.At(at, finding.Errorf("%s: its chart cannot be rendered: %s", in.Object.Identity(), cause).WithRemedy("correct what Helm refuses"))
+}
+
+// templating renders the template of an ApplicationSet for a cluster.
+type templating struct {
+	*Walk
+	in         *walk.Origin
+	set        applicationSet
+	parameters map[string]any
+	// broken says that something could not be rendered.
+	broken bool
+}
+
+// value renders all texts in a value.
+func (t *templating) value(at []string, v any) any {
+	switch v := v.(type) {
+	case string:
+		return t.text(at, v)
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = t.value(append(slices.Clip(at), "[]"), item)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			out[t.text(at, key)] = t.value(append(slices.Clip(at), key), v[key])
+		}
+		return out
+	}
+	return v
+}
+
+// text renders one text, and reports what it uses and the cluster lacks.
+func (t *templating) text(at []string, text string) string {
+	out := gotemplate.Render(text, t.parameters)
+	what := tree.Wanted{Object: t.set.Object, Path: at, Value: text}
+	for _, l := range out.Missing {
+		t.broken = true
+		t.missing(what, l)
+	}
+	if out.Err != nil && len(out.Missing) == 0 {
+		t.broken = true
+		t.failed(what, out.Err)
+	}
+	return out.Text
+}
+
+// missing reports a label or annotation that the cluster's registration lacks.
+func (t *templating) missing(what tree.Wanted, l gotemplate.Lookup) {
+	one := strings.TrimSuffix(l.Part, "s")
+	f := finding.Errorf("%s uses the %s %q, which the cluster's registration lacks: Argo CD renders nothing of it", t.set.Identity(), one, l.Key)
+	if l.Silent {
+		f.Message = fmt.Sprintf("%s uses the %s %q, which the cluster's registration lacks: it becomes empty, and Argo CD does not say so", t.set.Identity(), one, l.Key)
+	}
+	f.Remedy = near.DidYouMean(l.Key, published.Keys(t.Fleet, l.Part), fmt.Sprintf("add it to the %s of the cluster file", l.Part))
+	for _, p := range t.Fleet {
+		if _, ok := p.Registration.Part(l.Part)[l.Key]; ok {
+			f.Remedy = fmt.Sprintf("cluster %s has it: add it to this cluster's file too, or select clusters that have it", p.Cluster)
+			break
+		}
+	}
+	t.Refer(t.in, what, f)
+}
+
+// failed reports a template that cannot be rendered, whatever the cluster has.
+func (t *templating) failed(what tree.Wanted, err error) {
+	f := finding.Finding{Severity: finding.Error, Remedy: "correct the template"}
+	f.Message = fmt.Sprintf("%s cannot be rendered: %s", t.set.Identity(), gotemplate.Cause(err))
+	if name, ok := gotemplate.UnknownFunction(err); ok {
+		f.Message = fmt.Sprintf("%s cannot be rendered: Argo CD has no template function %q", t.set.Identity(), name)
+		f.Remedy = near.DidYouMean(name, gotemplate.Functions(), "use a function of sprig, or one that Argo CD adds")
+	}
+	if key, ok := gotemplate.MissingKey(err); ok {
+		f.Message = fmt.Sprintf("%s cannot be rendered: there is no %q for this cluster in %s", t.set.Identity(), key, strings.TrimSpace(what.Value))
+		f.Remedy = near.DidYouMean(key, t.names(), f.Remedy)
+	}
+	t.Refer(t.in, what, f)
+}
+
+// names are the parameters of the generator, and the names of the cluster's
+// addons: what is below its values.
+func (t *templating) names() []string {
+	out := slices.Collect(maps.Keys(t.parameters))
+	if values, ok := t.parameters["values"].(map[string]any); ok {
+		out = slices.AppendSeq(out, maps.Keys(values))
+	}
+	for _, a := range t.Published.Registration.Addons {
+		out = append(out, a.Name)
+	}
+	return append(out, "cluster", "addons")
+}
+
+// ownRefs are the names by which an Application's sources refer to files of this
+// tree, such as $platform, with whether they do.
+func (w *Walk) ownRefs(app Application) map[string]bool {
+	out := map[string]bool{}
+	for _, from := range app.Sources() {
+		if from.Ref != "" {
+			out["$"+from.Ref] = w.isOwn(from.RepoURL)
+		}
+	}
+	return out
+}
+
+// valueFile is the file of the tree that a source's values file is; not if it is
+// elsewhere.
+func (w *Walk) valueFile(app Application, from Source, name string) (string, bool) {
+	if ref, below, ok := strings.Cut(name, "/"); ok && strings.HasPrefix(ref, "$") {
+		return path.Clean(below), w.ownRefs(app)[ref] // one that leaves the tree is none of its files
+	}
+	if !kustomize.IsLocal(strings.TrimPrefix(name, "/")) || from.Chart != "" || !w.isOwn(from.RepoURL) {
+		return "", false
+	}
+	if path.IsAbs(name) {
+		return tree.Relative(name), true
+	}
+	return path.Join(from.Path, name), true
+}
+
+// checkValueFiles reports values files that are not there. Where missing ones are
+// ignored, one has to be: or the name is wrong.
+func (w *Walk) checkValueFiles(in *walk.Origin, app Application, from Source, refs map[string]bool) {
+	if from.Helm == nil {
+		return
+	}
+	var missing, all []string
+	for _, name := range from.Helm.ValueFiles {
+		if ref, _, ok := strings.Cut(name, "/"); ok && strings.HasPrefix(ref, "$") && !w.knownRef(in, app, name, ref, refs) {
+			continue
+		}
+		file, ok := w.valueFile(app, from, name)
+		if !ok && (from.Chart != "" || !w.isOwn(from.RepoURL) || isFetched(name)) {
+			continue
+		}
+		all = append(all, name)
+		if !ok || !w.Files.IsFile(file) {
+			missing = append(missing, name)
+		}
+	}
+	if from.Helm.IgnoreMissingValueFiles && len(missing) < len(all) {
+		return
+	}
+	for _, name := range missing {
+		file, _ := w.valueFile(app, from, name)
+		f := finding.Errorf("%s: values file %q is not in the tree", w.named(app), name).
+			WithRemedy(w.NearFile(file, path.Base(file), "add it, or remove it from valueFiles"))
+		if from.Helm.IgnoreMissingValueFiles {
+			f.Severity = finding.Warning
+			f.Message += ", and neither is another; missing ones are ignored, so the engine reports no error"
+		}
+		w.referSource(in, app, "valueFiles", name, f)
+	}
+}
+
+// isFetched says whether Argo CD fetches a values file: helm.valuesFileSchemes has these
+// schemes, unless somebody sets others. Source: docs/user-guide/helm.md of argoproj/argo-cd.
+func isFetched(name string) bool {
+	scheme, _, ok := strings.Cut(strings.ToLower(name), "://")
+	return ok && (scheme == "http" || scheme == "https") || strings.HasPrefix(name, "$")
+}
+
+// knownRef reports a $name that no source of the Application has.
+func (w *Walk) knownRef(in *walk.Origin, app Application, name, ref string, refs map[string]bool) bool {
+	if _, ok := refs[ref]; ok {
+		return true
+	}
+	w.referSource(in, app, "valueFiles", name, finding.Errorf(
+		"%s: values file %q is in %s, which none of its sources is called", w.named(app), name, ref).
+		WithRemedy(near.DidYouMean(ref, slices.Sorted(maps.Keys(refs)), "add a source with ref: "+strings.TrimPrefix(ref, "$"))))
+	return false
 }

@@ -2,7 +2,6 @@ package argocd
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -13,20 +12,23 @@ import (
 
 	"tombolo/check/finding"
 	"tombolo/check/manifest"
+	"tombolo/check/near"
+	"tombolo/check/published"
 	"tombolo/check/tree"
 	"tombolo/check/walk"
+	"tombolo/config"
+	"tombolo/config/addon"
 	"tombolo/internal/names"
+	"tombolo/internal/wording"
 )
 
 // generate returns the Applications of an ApplicationSet that are for the cluster.
 func (w *Walk) generate(in *walk.Origin, set applicationSet, switches map[string]bool) []Application {
 	if !set.Spec.GoTemplate {
 		w.Elsewhere = true
-		w.Refer(in, name(set.Object), finding.Finding{
-			Severity: finding.Warning,
-			Message:  fmt.Sprintf("%s is not followed: without goTemplate, what a cluster lacks stays as it is written", set.Identity()),
-			Remedy:   "set goTemplate: true and goTemplateOptions: [missingkey=error]",
-		})
+		w.Refer(in, name(set.Object), finding.Warningf(
+			"%s is not followed: without goTemplate, what a cluster lacks stays as it is written", set.Identity()).
+			WithRemedy("set goTemplate: true and goTemplateOptions: [missingkey=error]"))
 		return nil
 	}
 	var out []Application
@@ -34,10 +36,8 @@ func (w *Walk) generate(in *walk.Origin, set applicationSet, switches map[string
 		all, ok := w.parametersOf(in, set, g, switches)
 		if !ok {
 			w.Elsewhere = true
-			w.Refer(in, name(set.Object), finding.Finding{
-				Severity: finding.Note,
-				Message:  fmt.Sprintf("%s: its generator %s is not followed", set.Identity(), strings.Join(slices.Sorted(maps.Keys(g)), ", ")),
-			})
+			w.Refer(in, name(set.Object), finding.Notef(
+				"%s: its generator %s is not followed", set.Identity(), strings.Join(slices.Sorted(maps.Keys(g)), ", ")))
 		}
 		for _, parameters := range all {
 			if app, ok := w.fromTemplate(in, set, parameters); ok {
@@ -155,9 +155,8 @@ func (w *Walk) entries(file string) []map[string]any {
 	}
 	if err != nil {
 		w.Incomplete = true
-		w.At(tree.Place{File: file}, finding.Finding{
-			Severity: finding.Error, Message: "is no list that a generator can read: " + walk.Innermost(err), Remedy: "write it as a list of entries",
-		})
+		w.At(tree.Place{File: file}, finding.Errorf("is no list that a generator can read: %s", walk.Innermost(err)).
+			WithRemedy("write it as a list of entries"))
 	}
 	return list
 }
@@ -183,4 +182,128 @@ func (w *Walk) fromTemplate(in *walk.Origin, set applicationSet, parameters map[
 	app.Metadata.Namespace = names.ArgoCDNamespace
 	w.from[app.object()] = set.Object
 	return app, true
+}
+
+// switchesOf are labels by which a selector leaves clusters out: they tell
+// clusters apart, and no cluster needs one.
+func switchesOf(sets []applicationSet) map[string]bool {
+	out := map[string]bool{}
+	for _, set := range sets {
+		for _, g := range set.Spec.Generators {
+			var clusters clusterGenerator
+			if json.Unmarshal(g["clusters"], &clusters) != nil {
+				continue
+			}
+			for _, e := range clusters.Selector.MatchExpressions {
+				if leavesOut(e) {
+					out[e.Key] = true
+				}
+			}
+		}
+	}
+	return out
+}
+
+func leavesOut(e metav1.LabelSelectorRequirement) bool {
+	return e.Operator == metav1.LabelSelectorOpNotIn || e.Operator == metav1.LabelSelectorOpDoesNotExist
+}
+
+// selector is one of an ApplicationSet, whose labels are looked at.
+type selector struct {
+	*Walk
+	in       *walk.Origin
+	set      applicationSet
+	switches map[string]bool
+}
+
+// at is where the selector has a value.
+func (s selector) at(value string, path ...string) tree.Wanted {
+	above := []string{"spec", "generators", "[]", "clusters", "selector"}
+	return tree.Wanted{Object: s.set.Object, Path: append(above, path...), Value: value}
+}
+
+// check looks at labels that no cluster of the hub has.
+func (s selector) check(selector metav1.LabelSelector) {
+	for _, key := range slices.Sorted(maps.Keys(selector.MatchLabels)) {
+		value := selector.MatchLabels[key]
+		at := s.at(value, "matchLabels", key)
+		if s.checkLabel(at, key) {
+			s.checkValues(at, key, []string{value})
+		}
+	}
+	for _, e := range selector.MatchExpressions {
+		at := s.at(e.Key, "matchExpressions", "[]", "key")
+		switch {
+		case leavesOut(e):
+			s.checkLeftOut(at, e.Key)
+		case s.checkLabel(at, e.Key) && len(e.Values) > 0:
+			s.checkValues(at, e.Key, e.Values)
+		}
+	}
+}
+
+// checkLabel reports a label that a selector asks for and no cluster has, and
+// says whether one has it. An addon that no cluster turns on is none of the
+// tree's faults, and neither are an unused shape and an unused switch.
+func (s selector) checkLabel(at tree.Wanted, key string) bool {
+	all := published.Keys(s.Fleet, "labels")
+	words := slices.Concat(all, addonLabels(), []string{shapeLabel})
+	switch {
+	case slices.Contains(all, key):
+		return true
+	case slices.Contains(words, key), s.switches[key] && wording.Nearest(key, words) == "":
+		return false
+	}
+	s.Refer(s.in, at, finding.Errorf("%s selects clusters by the label %q, which none of this hub has: it reaches none", s.set.Identity(), key).
+		WithRemedy(near.DidYouMean(key, words, "label clusters so in their files, or remove the ApplicationSet")))
+	return false
+}
+
+// checkValues reports a label whose value no cluster has.
+func (s selector) checkValues(at tree.Wanted, key string, values []string) {
+	has := map[string]bool{}
+	for _, p := range s.Fleet {
+		if value, ok := p.Registration.Labels[key]; ok {
+			has[value] = true
+		}
+	}
+	if slices.ContainsFunc(values, func(v string) bool { return has[v] }) {
+		return
+	}
+	known := slices.Sorted(maps.Keys(has))
+	f := finding.Errorf(
+		"%s selects clusters by the label %s=%s; those of this hub have %s: it reaches none", s.set.Identity(), key, strings.Join(values, "|"), strings.Join(known, ", ")).
+		WithRemedy(near.DidYouMean(values[0], known, "label clusters so in their files, or remove the ApplicationSet"))
+	if wording.Nearest(values[0], known) == "" {
+		if s.switches[key] {
+			return
+		}
+		f.Severity = finding.Warning
+	}
+	s.Refer(s.in, at, f)
+}
+
+// checkLeftOut warns of a label that excludes no cluster, because it is misspelt.
+func (s selector) checkLeftOut(at tree.Wanted, key string) {
+	all := published.Keys(s.Fleet, "labels")
+	if slices.Contains(all, key) || wording.Nearest(key, all) == "" {
+		return
+	}
+	s.Refer(s.in, at, finding.Warningf("%s leaves out clusters by the label %q, which none of this hub has: it leaves out none", s.set.Identity(), key).
+		WithRemedy(near.DidYouMean(key, all, "")))
+}
+
+// shapeLabel is by which the reference tree tells apart clusters that have an
+// Application for each addon, and those that have one for all. A tree of a hub
+// without addons has the latter's ApplicationSet alone, and then no selector shows
+// that the label is a switch.
+const shapeLabel = "shape"
+
+// addonLabels are the labels of clusters that turn on an addon of the catalogue.
+func addonLabels() []string {
+	var out []string
+	for _, a := range addon.All() {
+		out = append(out, config.AddonLabelPrefix+a.Name)
+	}
+	return out
 }

@@ -69,13 +69,11 @@ func (w *Walk) takeSystem(app Application) bool {
 	}
 	problems := system.CheckName(s.name)
 	for _, p := range problems {
-		w.At(listed(), finding.Finding{Severity: finding.Error, Message: fmt.Sprintf("system %s: %s", s.name, p.Message), Remedy: p.Remedy})
+		w.At(listed(), finding.Errorf("system %s: %s", s.name, p.Message).WithRemedy(p.Remedy))
 	}
 	if !w.Files.IsFile(s.file) {
-		w.At(listed(), finding.Finding{
-			Severity: finding.Error, Message: fmt.Sprintf("system %s has no file %s", s.name, s.file),
-			Remedy: w.NearFile(s.file, s.name+".yaml", "add it, or take the system from the list"),
-		})
+		w.At(listed(), finding.Errorf("system %s has no file %s", s.name, s.file).
+			WithRemedy(w.NearFile(s.file, s.name+".yaml", "add it, or take the system from the list")))
 		return false
 	}
 	if !w.readSystem(&s) || len(problems) > 0 {
@@ -87,7 +85,7 @@ func (w *Walk) takeSystem(app Application) bool {
 
 // about reports an error about a value of a system's file.
 func (w *Walk) about(s systemMet, at []string, message, remedy string) {
-	w.At(w.InFile(s.file, at), finding.Finding{Severity: finding.Error, Message: fmt.Sprintf("system %s: %s", s.name, message), Remedy: remedy})
+	w.At(w.InFile(s.file, at), finding.Errorf("system %s: %s", s.name, message).WithRemedy(remedy))
 }
 
 // readSystem reads the values of a system, and reports those that would not do.
@@ -124,7 +122,7 @@ func (w *Walk) checkSchema(s systemMet, values map[string]any) error {
 	}
 	schema, err := jsonschema.CompileString(file, string(text))
 	if err != nil {
-		w.At(tree.Place{File: file}, finding.Finding{Severity: finding.Error, Message: "is no JSON schema: " + err.Error(), Remedy: "correct the schema"})
+		w.At(tree.Place{File: file}, finding.Errorf("is no JSON schema: %s", err).WithRemedy("correct the schema"))
 		return err
 	}
 	err = schema.Validate(values)
@@ -223,11 +221,9 @@ func (w *Walk) checkImpersonation() {
 	if !semver.IsValid(version) || semver.Compare(version, impersonating) >= 0 {
 		return
 	}
-	w.At(tree.Place{File: w.listFile()}, finding.Finding{
-		Severity: finding.Error,
-		Message:  fmt.Sprintf("systems need Argo CD %s: the hub's %s cannot apply some projects as an account of theirs and others as before", impersonating, version),
-		Remedy:   "upgrade the hub's Argo CD first: gitops.distribution of its cluster file",
-	})
+	w.At(tree.Place{File: w.listFile()}, finding.Errorf(
+		"systems need Argo CD %s: the hub's %s cannot apply some projects as an account of theirs and others as before", impersonating, version).
+		WithRemedy("upgrade the hub's Argo CD first: gitops.distribution of its cluster file"))
 }
 
 // checkAddress reports a channel whose address nothing in the tree gives.
@@ -235,11 +231,9 @@ func (w *Walk) checkAddress(s systemMet) {
 	if s.values.Channel.Type == "" || w.addresses.hidden || w.addresses.keys[s.name] || w.Incomplete {
 		return
 	}
-	w.At(w.InFile(s.file, []string{"channel", "type"}), finding.Finding{
-		Severity: finding.Warning,
-		Message:  fmt.Sprintf("system %s: nothing in the tree gives the address of its channel, the key %s of Secret %s in namespace %s", s.name, s.name, addressesSecret, names.ArgoCDNamespace),
-		Remedy:   "add it to the SealedSecret or ExternalSecret of that name",
-	})
+	w.At(w.InFile(s.file, []string{"channel", "type"}), finding.Warningf(
+		"system %s: nothing in the tree gives the address of its channel, the key %s of Secret %s in namespace %s", s.name, s.name, addressesSecret, names.ArgoCDNamespace).
+		WithRemedy("add it to the SealedSecret or ExternalSecret of that name"))
 }
 
 // checkApplicationName reports a system whose Application would have the name of another
@@ -259,9 +253,8 @@ func (w *Walk) checkApplicationName(s systemMet) {
 	}
 	at := slices.Index(w.listed(w.Published.Cluster), s.name)
 	if again := slices.Index(w.listed(w.Published.Cluster)[at+1:], s.name); again >= 0 {
-		w.At(tree.Place{File: w.listFile()}, finding.Finding{
-			Severity: finding.Error, Message: "system " + s.name + " is in the list twice: Argo CD makes no Application at all then", Remedy: "take one of the entries out",
-		})
+		w.At(tree.Place{File: w.listFile()}, finding.Errorf(
+			"system %s is in the list twice: Argo CD makes no Application at all then", s.name).WithRemedy("take one of the entries out"))
 	}
 }
 

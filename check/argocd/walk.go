@@ -1,17 +1,22 @@
 package argocd
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"sigs.k8s.io/yaml"
+
 	"tombolo/check/finding"
 	"tombolo/check/gotemplate"
+	"tombolo/check/helm"
 	"tombolo/check/inventory"
 	"tombolo/check/manifest"
 	"tombolo/check/published"
 	"tombolo/check/tree"
 	"tombolo/check/walk"
+	"tombolo/internal/names"
 )
 
 // Walk follows the tree of a hub for one of the hub's clusters.
@@ -69,11 +74,8 @@ func (w *Walk) parameters() map[string]any {
 // unreadable reports an object that cannot be decoded.
 func (w *Walk) unreadable(in *walk.Origin, o manifest.Object, err error) {
 	w.Incomplete = true
-	w.Refer(in, name(o), finding.Finding{
-		Severity: finding.Error,
-		Message:  fmt.Sprintf("%s cannot be read: %s", o.Identity(), walk.Innermost(err)),
-		Remedy:   "give every field the type that it has to have",
-	})
+	w.Refer(in, name(o), finding.Errorf("%s cannot be read: %s", o.Identity(), walk.Innermost(err)).
+		WithRemedy("give every field the type that it has to have"))
 }
 
 // referSource reports a finding about a field of an Application's source: in the
@@ -130,4 +132,114 @@ func (w *Walk) asRendered(object manifest.Object, text string) string {
 // name is where an object has its name.
 func name(o manifest.Object) tree.Wanted {
 	return tree.Wanted{Object: o, Path: []string{"metadata", "name"}, Value: o.Metadata.Name}
+}
+
+// checkMeetings looks at the values of a source that bootstrap publishes as well.
+// Argo CD lays values over those of files, and parameters over both.
+func (w *Walk) checkMeetings(in *walk.Origin, app Application, from Source) {
+	all := w.Published.Values[app.Metadata.Labels[names.AddonLabel]]
+	given, err := publishedTo(from)
+	if all == nil || err != nil || len(given) == 0 {
+		return
+	}
+	for _, file := range from.Helm.ValueFiles {
+		name, ok := w.valueFile(app, from, file)
+		text, err := w.Files.Read(name)
+		var set map[string]any
+		if !ok || err != nil || yaml.Unmarshal(text, &set) != nil {
+			continue // its own finding
+		}
+		for _, m := range all.Meet(set) {
+			w.At(w.InFile(name, m.Path), finding.Warningf(
+				"%s is published by bootstrap, whose value wins over that of a values file: this one has no effect", m.Name()).
+				WithRemedy(without(m, "remove it, or set it in helm.parameters, which win")))
+		}
+	}
+	w.checkParameters(in, app, from, all)
+}
+
+// checkParameters looks at parameters whose values bootstrap publishes as well.
+func (w *Walk) checkParameters(in *walk.Origin, app Application, from Source, all *published.Values) {
+	for _, p := range from.Helm.Parameters {
+		set := map[string]any{}
+		if helm.Set(set, []helm.Parameter{p}) != nil {
+			continue // Helm refuses it
+		}
+		for _, m := range all.Meet(set) {
+			f := finding.Notef("%s sets %s, which bootstrap publishes too: the tree's value wins", w.named(app), m.Name())
+			if m.Made {
+				f.Severity = finding.Error
+				f.Message = fmt.Sprintf("%s sets %s, which bootstrap publishes for what core has made: with the tree's value the addon does not work", w.named(app), m.Name())
+				f.Remedy = "remove the parameter"
+			}
+			w.referSource(in, app, "parameters", p.Name, f)
+		}
+	}
+}
+
+// publishedTo are the values of a source beside files and parameters.
+func publishedTo(from Source) (map[string]any, error) {
+	if from.Helm == nil || from.Chart == "" {
+		return nil, nil
+	}
+	if len(from.Helm.ValuesObject) > 0 {
+		return from.Helm.ValuesObject, nil
+	}
+	return helm.Overlay(nil, from.Helm.Values)
+}
+
+// without is the remedy for a value in a file; what core has made nobody sets.
+func without(m published.Meeting, otherwise string) string {
+	if m.Made {
+		return "remove it: the software needs what core has made"
+	}
+	return otherwise
+}
+
+// reaches says that the Application's objects go to the cluster: the hub's path has Applications
+// of all, and is itself the hub's.
+func (w *Walk) reaches(app Application) bool {
+	to := app.Spec.Destination
+	return to.Name == w.Published.Cluster || to.Name == "in-cluster" && w.Published.Registration.Hub == w.Published.Cluster ||
+		to.Server != "" && to.Server == w.Published.Registration.Server
+}
+
+// takeSecrets takes note of the Secrets among an Application's objects, and of what a controller
+// makes Secrets of. An object without a namespace goes into that of the destination.
+func (w *Walk) takeSecrets(app Application, texts []string) {
+	if !w.reaches(app) {
+		return
+	}
+	for _, text := range texts {
+		o, err := manifest.Decode[manifest.Object](text)
+		if err != nil || !slices.Contains([]string{"Secret", "SealedSecret", "ExternalSecret"}, o.Kind) {
+			continue
+		}
+		o.Metadata.Namespace = cmp.Or(o.Metadata.Namespace, app.Spec.Destination.Namespace)
+		if err := w.inventory.Add(o, text); err != nil {
+			w.Incomplete = true // it is not known what it makes
+		}
+	}
+}
+
+// CheckSecrets warns of Secrets that the cluster file names and nothing makes.
+func (w *Walk) CheckSecrets() { w.Walk.CheckSecrets(w.inventory) }
+
+// CheckReleased warns of addons whose values are published, and that nothing in
+// the tree releases.
+func (w *Walk) CheckReleased() {
+	if w.Incomplete || w.Elsewhere {
+		return
+	}
+	for _, a := range w.Published.Registration.Addons {
+		released := slices.ContainsFunc(w.Applications, func(app Application) bool {
+			return app.Metadata.Labels[names.AddonLabel] == a.Name
+		})
+		if released || !a.HasValues {
+			continue
+		}
+		w.InClusterFile([]string{"addons", a.Name}, finding.Warningf(
+			"%s is turned on, and no Application of the tree with the label %s releases it to this cluster", a.Name, names.AddonLabel).
+			WithRemedy("label the cluster as its ApplicationSet selects, add it to the tree, or turn it off"))
+	}
 }

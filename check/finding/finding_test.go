@@ -27,9 +27,7 @@ func TestCollector(t *testing.T) {
 		"tree/a.yaml:7:1: note: is left (cluster two); do it",
 	}
 	got := c.All()
-	if len(got) != len(want) || got.Count(Error) != 1 || got.Count(Note) != 1 {
-		t.Fatalf("found %v", got)
-	}
+	assert.Assert(t, len(got) == len(want) && got.Count(Error) == 1 && got.Count(Note) == 1, "found %v", got)
 	for i, f := range got {
 		assert.Check(t, f.String() == want[i], "%s, want %s", f, want[i])
 	}
@@ -38,4 +36,11 @@ func TestCollector(t *testing.T) {
 func TestText(t *testing.T) {
 	f := Finding{Severity: Error, File: "a.yaml", Clusters: []string{"one"}, Message: "is bad", Places: 3}
 	assert.Check(t, is.Equal(f.String(), "a.yaml: error: is bad (3 places; cluster one)"))
+}
+
+// TestOneLine: whatever a file's name and its text are, a finding is one line that no CI
+// system takes for a command.
+func TestOneLine(t *testing.T) {
+	f := Finding{Severity: Error, File: "::error::a\n##vso[task.complete result=Succeeded]", Line: 1, Column: 2, Clusters: []string{"one"}, Message: "\u202e\x1b[2J\r::warning::b", Remedy: "c\u009b\n##[group]"}
+	assert.Equal(t, f.String(), `\::error::a\n##vso\[task.complete result=Succeeded]:1:2: error: \u202e\x1b[2J\r::warning::b (cluster one); c\u009b\n##\[group]`)
 }

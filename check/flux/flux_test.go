@@ -40,12 +40,9 @@ func TestFollow(t *testing.T) {
 	if got := findingtest.Messages(w.Findings); got != "" || w.Incomplete {
 		t.Errorf("found %s", got)
 	}
-	if len(w.met) != 2 || w.met[1].Spec.Path != "./eu" {
-		t.Errorf("met %v", w.met)
-	}
-	if a := w.inventory[inventory.ID{Kind: "ConfigMap", Namespace: "b", Name: "a"}]; a.Values["region"] != "eu" {
-		t.Errorf("the tree makes %v", a)
-	}
+	assert.Check(t, len(w.met) == 2 && w.met[1].Spec.Path == "./eu", "met %v", w.met)
+	a := w.inventory[inventory.ID{Kind: "ConfigMap", Namespace: "b", Name: "a"}]
+	assert.Check(t, a.Values["region"] == "eu", "the tree makes %v", a)
 	w.CheckUnused()
 	if got, want := findingtest.Messages(w.Findings), "zone is published, and nothing in the tree uses ${zone}"; !strings.HasSuffix(got, want) || !w.Used["region"] {
 		t.Errorf("found %s, want %s", got, want)
@@ -75,9 +72,7 @@ func TestAbsent(t *testing.T) {
 	} {
 		a := w.absent(ref, "default")
 		what := a.suspect(manifest.Object{}, "spec")
-		if got := what.Path[len(what.Path)-1] + " " + a.remedy("add it"); got != want {
-			t.Errorf("%v: %s, want %s", ref, got, want)
-		}
+		assert.Check(t, is.Equal(what.Path[len(what.Path)-1]+" "+a.remedy("add it"), want), ref)
 	}
 }
 
@@ -89,7 +84,6 @@ func TestCircleFrom(t *testing.T) {
 		all[d.name()] = d
 	}
 	assert.Check(t, is.Equal(strings.Join(circleFrom("n/a", all), " "), "n/a n/b n/c"))
-	if got := circleFrom("n/d", all); got != nil {
-		t.Errorf("circle %v from what is in none", got)
-	}
+	got := circleFrom("n/d", all)
+	assert.Check(t, got == nil, "circle %v from what is in none", got)
 }

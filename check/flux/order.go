@@ -1,7 +1,6 @@
 package flux
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -50,11 +49,9 @@ func (w *Walk) checkDependents(all []dependent) {
 				continue
 			}
 			a := w.absent(reference{Kind: d.Kind, Name: ref.Name, Namespace: ref.Namespace}, d.Metadata.Namespace)
-			w.Refer(d.in, d.dependency(ref), finding.Finding{
-				Severity: a.gravity(),
-				Message:  fmt.Sprintf("%s: dependsOn names %s %s/%s, which is not in the tree: Flux would wait for ever", d.Identity(), a.Kind, a.Namespace, a.Name),
-				Remedy:   a.remedy("add it to the tree, or remove the dependency"),
-			})
+			w.Refer(d.in, d.dependency(ref), finding.New(a.gravity(),
+				"%s: dependsOn names %s %s/%s, which is not in the tree: Flux would wait for ever", d.Identity(), a.Kind, a.Namespace, a.Name).
+				WithRemedy(a.remedy("add it to the tree, or remove the dependency")))
 		}
 	}
 	w.checkCircles(byName)
@@ -79,11 +76,9 @@ func (w *Walk) checkCircles(all map[string]dependent) {
 		d := all[start]
 		next := circle[1%len(circle)]
 		at := slices.IndexFunc(d.dependsOn, func(r reference) bool { return d.nameOf(r) == next })
-		w.Refer(d.in, d.dependency(d.dependsOn[at]), finding.Finding{
-			Severity: finding.Error,
-			Message:  fmt.Sprintf("dependsOn goes in a circle, in which Flux would wait for ever: %s", strings.Join(append(circle, start), " -> ")),
-			Remedy:   "remove one of these dependencies",
-		})
+		w.Refer(d.in, d.dependency(d.dependsOn[at]), finding.Errorf(
+			"dependsOn goes in a circle, in which Flux would wait for ever: %s", strings.Join(append(circle, start), " -> ")).
+			WithRemedy("remove one of these dependencies"))
 	}
 }
 

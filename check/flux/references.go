@@ -1,3 +1,5 @@
+// Package flux follows a platform tree as Flux does for one cluster, and says what
+// of it Flux would stop at, wait for, or take for empty.
 package flux
 
 import (
@@ -6,10 +8,14 @@ import (
 	"strconv"
 	"strings"
 
+	"sigs.k8s.io/kustomize/api/types"
+
 	"tombolo/check/finding"
 	"tombolo/check/inventory"
+	"tombolo/check/kustomize"
 	"tombolo/check/manifest"
 	"tombolo/check/near"
+	"tombolo/check/published"
 	"tombolo/check/tree"
 	"tombolo/check/walk"
 	"tombolo/internal/names"
@@ -22,10 +28,8 @@ func (w *Walk) CheckSources() {
 	for _, s := range w.met {
 		ref := s.Spec.SourceRef
 		if !s.isOwn() && w.source(s.origin.Parent, s.Object, ref, "spec", "sourceRef") {
-			w.Refer(s.origin.Parent, s.wanted(ref.Name, "spec", "sourceRef", "name"), finding.Finding{
-				Severity: finding.Note,
-				Message:  fmt.Sprintf("%s is not followed: its path is in %s %s/%s, not in this tree", s.Identity(), ref.Kind, ref.in(s.Metadata.Namespace), ref.Name),
-			})
+			w.Refer(s.origin.Parent, s.wanted(ref.Name, "spec", "sourceRef", "name"), finding.Notef(
+				"%s is not followed: its path is in %s %s/%s, not in this tree", s.Identity(), ref.Kind, ref.in(s.Metadata.Namespace), ref.Name))
 		}
 	}
 }
@@ -40,11 +44,9 @@ func (w *Walk) source(in *walk.Origin, o manifest.Object, ref reference, path ..
 	if w.Incomplete {
 		return false
 	}
-	w.Refer(in, a.suspect(o, path...), finding.Finding{
-		Severity: a.gravity(),
-		Message:  fmt.Sprintf("%s: %s refers to %s %s/%s, which is not in the tree", o.Identity(), path[len(path)-1], a.Kind, a.Namespace, a.Name),
-		Remedy:   a.remedy("add it to the tree"),
-	})
+	w.Refer(in, a.suspect(o, path...), finding.New(a.gravity(),
+		"%s: %s refers to %s %s/%s, which is not in the tree", o.Identity(), path[len(path)-1], a.Kind, a.Namespace, a.Name).
+		WithRemedy(a.remedy("add it to the tree")))
 	return false
 }
 
@@ -84,11 +86,9 @@ func (w *Walk) checkValues(r releaseMet, from values) {
 
 func (w *Walk) missingValues(r releaseMet, from values) {
 	a := w.absent(from.reference, r.Metadata.Namespace)
-	w.referOptional(r.in, a.suspect(r.Object, "spec", "valuesFrom", "[]"), from.optional, a.misspelt(), finding.Finding{
-		Severity: a.gravity(),
-		Message:  fmt.Sprintf("%s: valuesFrom refers to %s %s, which neither bootstrap nor the tree makes in namespace %s", r.Identity(), a.Kind, a.Name, a.Namespace),
-		Remedy:   a.remedy("turn on the addon or service that publishes it in the cluster file, or make it in the tree"),
-	})
+	w.referOptional(r.in, a.suspect(r.Object, "spec", "valuesFrom", "[]"), from.optional, a.misspelt(), finding.New(a.gravity(),
+		"%s: valuesFrom refers to %s %s, which neither bootstrap nor the tree makes in namespace %s", r.Identity(), a.Kind, a.Name, a.Namespace).
+		WithRemedy(a.remedy("turn on the addon or service that publishes it in the cluster file, or make it in the tree")))
 }
 
 func (w *Walk) checkKey(r releaseMet, from values, found inventory.Entry) {
@@ -104,11 +104,9 @@ func (w *Walk) checkKey(r releaseMet, from values, found inventory.Entry) {
 	if found.Has(key) {
 		return
 	}
-	w.referOptional(r.in, what, from.optional, wording.Nearest(key, found.Keys) != "", finding.Finding{
-		Severity: finding.Error,
-		Message:  fmt.Sprintf("%s: valuesFrom refers to key %q of %s %s, which has %s", r.Identity(), key, from.Kind, from.Name, listed(found.Keys)),
-		Remedy:   near.DidYouMean(key, found.Keys, "set valuesKey to a key that it has"),
-	})
+	w.referOptional(r.in, what, from.optional, wording.Nearest(key, found.Keys) != "", finding.Errorf(
+		"%s: valuesFrom refers to key %q of %s %s, which has %s", r.Identity(), key, from.Kind, from.Name, listed(found.Keys)).
+		WithRemedy(near.DidYouMean(key, found.Keys, "set valuesKey to a key that it has")))
 }
 
 func listed(keys []string) string {
@@ -122,4 +120,194 @@ func listed(keys []string) string {
 		out[i] = strconv.Quote(key)
 	}
 	return strings.Join(out, ", ")
+}
+
+// The API groups of the objects that refer to others.
+const (
+	kustomizeGroup = "kustomize.toolkit.fluxcd.io"
+	helmGroup      = "helm.toolkit.fluxcd.io"
+)
+
+// reference to an object by name; the namespace is the referring object's own
+// unless it is given.
+type reference struct {
+	Kind      string `json:"kind"`
+	Name      string `json:"name"`
+	Namespace string `json:"namespace"`
+}
+
+func (r reference) in(namespace string) string {
+	if r.Namespace != "" {
+		return r.Namespace
+	}
+	return namespace
+}
+
+// kustomization is a Flux Kustomization.
+type kustomization struct {
+	manifest.Object
+	Spec struct {
+		Path                    string        `json:"path"`
+		SourceRef               reference     `json:"sourceRef"`
+		DependsOn               []reference   `json:"dependsOn"`
+		PostBuild               *postBuild    `json:"postBuild"`
+		TargetNamespace         string        `json:"targetNamespace"`
+		NamePrefix              string        `json:"namePrefix"`
+		NameSuffix              string        `json:"nameSuffix"`
+		Patches                 []types.Patch `json:"patches"`
+		Components              []string      `json:"components"`
+		IgnoreMissingComponents bool          `json:"ignoreMissingComponents"`
+		Images                  []types.Image `json:"images"`
+	} `json:"spec"`
+}
+
+// postBuild is the substitution of a Flux Kustomization.
+type postBuild struct {
+	Substitute     map[string]string `json:"substitute"`
+	SubstituteFrom []variablesFrom   `json:"substituteFrom"`
+}
+
+// variablesFrom is an object whose data become variables.
+type variablesFrom struct {
+	Kind     string `json:"kind"`
+	Name     string `json:"name"`
+	Optional bool   `json:"optional"`
+}
+
+// release is a HelmRelease.
+type release struct {
+	manifest.Object
+	Spec struct {
+		Chart *struct {
+			Spec struct {
+				SourceRef reference `json:"sourceRef"`
+			} `json:"spec"`
+		} `json:"chart"`
+		ChartRef   *reference  `json:"chartRef"`
+		DependsOn  []reference `json:"dependsOn"`
+		ValuesFrom []struct {
+			Kind      string `json:"kind"`
+			Name      string `json:"name"`
+			ValuesKey string `json:"valuesKey"`
+			Optional  bool   `json:"optional"`
+		} `json:"valuesFrom"`
+		Values map[string]any `json:"values"`
+
+		// What takes a release elsewhere, or has others at work for it.
+		ReleaseName        string    `json:"releaseName"`
+		TargetNamespace    string    `json:"targetNamespace"`
+		StorageNamespace   string    `json:"storageNamespace"`
+		ServiceAccountName string    `json:"serviceAccountName"`
+		KubeConfig         *struct{} `json:"kubeConfig"`
+		PostRenderers      []any     `json:"postRenderers"`
+	} `json:"spec"`
+}
+
+// firstKustomization is the one that bootstrap makes, at the cluster's path.
+func firstKustomization(p published.Set) kustomization {
+	var k kustomization
+	k.APIVersion, k.Kind = kustomizeGroup+"/v1", "Kustomization"
+	k.Metadata.Name, k.Metadata.Namespace = names.Platform, names.FluxNamespace
+	k.Spec.Path = p.Path
+	k.Spec.SourceRef = reference{Kind: "GitRepository", Name: names.Platform}
+	k.Spec.PostBuild = &postBuild{SubstituteFrom: []variablesFrom{{Kind: "ConfigMap", Name: names.InfraConfig}}}
+	return k
+}
+
+// isOwn says whether it follows this tree.
+func (k kustomization) isOwn() bool {
+	ref := k.Spec.SourceRef
+	return ref.Kind == "GitRepository" && ref.Name == names.Platform && ref.in(k.Metadata.Namespace) == names.FluxNamespace
+}
+
+// sources are the objects that its variables come from.
+func (k kustomization) sources() []variablesFrom {
+	if k.Spec.PostBuild == nil {
+		return nil
+	}
+	return k.Spec.PostBuild.SubstituteFrom
+}
+
+// options are what it adds to a kustomization file.
+func (k kustomization) options() kustomize.Options {
+	return kustomize.Options{
+		Namespace: k.Spec.TargetNamespace, NamePrefix: k.Spec.NamePrefix, NameSuffix: k.Spec.NameSuffix,
+		Patches: k.Spec.Patches, Components: k.Spec.Components, IgnoreMissingComponents: k.Spec.IgnoreMissingComponents,
+		Images: k.Spec.Images,
+	}
+}
+
+// absent is a reference to an object that is not there.
+type absent struct {
+	inventory.ID
+	// inNamespace says that the reference itself names the namespace.
+	inNamespace bool
+	// known are the names of the objects that there are of the kind in the
+	// namespace.
+	known []string
+	// otherKind or otherNamespace has an object of the name.
+	otherKind, otherNamespace string
+	// elsewhere says that what was not followed may have the object.
+	elsewhere bool
+}
+
+// absent is a reference from a namespace to an object that is not there.
+func (w *Walk) absent(ref reference, namespace string) absent {
+	a := absent{ID: inventory.ID{Kind: ref.Kind, Namespace: ref.in(namespace), Name: ref.Name}, inNamespace: ref.Namespace != "", elsewhere: w.Elsewhere}
+	a.known = w.inventory.In(a.Kind, a.Namespace)
+	a.otherKind, a.otherNamespace = w.inventory.Namesake(a.ID)
+	return a
+}
+
+// CheckSecrets warns of Secrets that the cluster file names and nothing makes.
+func (w *Walk) CheckSecrets() { w.Walk.CheckSecrets(w.inventory) }
+
+// misspelt says whether the name is nearly that of what is there.
+func (a absent) misspelt() bool { return wording.Nearest(a.Name, a.known) != "" }
+
+// gravity of what is missing: it may be what was not followed that makes it,
+// unless its name is nearly that of what is here.
+func (a absent) gravity() finding.Severity {
+	if a.elsewhere && !a.misspelt() {
+		return finding.Warning
+	}
+	return finding.Error
+}
+
+// remedy names the object that was probably meant, or gives other advice.
+func (a absent) remedy(otherwise string) string {
+	switch {
+	case a.otherNamespace != "":
+		otherwise = fmt.Sprintf("%s %s is in namespace %s", a.Kind, a.Name, a.otherNamespace)
+	case a.otherKind != "":
+		otherwise = fmt.Sprintf("there is a %s of that name", a.otherKind)
+	}
+	return near.DidYouMean(a.Name, a.known, otherwise)
+}
+
+// suspect is the field of the reference that is probably wrong: its kind or
+// namespace when the same name exists with another one, and else the name.
+func (a absent) suspect(o manifest.Object, path ...string) tree.Wanted {
+	field, value, besides := "name", a.Name, map[string]string{"kind": a.Kind}
+	switch {
+	case a.misspelt():
+	case a.otherNamespace != "" && a.inNamespace:
+		field, value, besides = "namespace", a.Namespace, map[string]string{"name": a.Name}
+	case a.otherKind != "":
+		field, value, besides = "kind", a.Kind, map[string]string{"name": a.Name}
+	}
+	return tree.Wanted{Object: o, Path: slices.Concat(path, []string{field}), Value: value, Besides: besides}
+}
+
+// referOptional reports something that is not there; if it is optional, only when
+// a name was probably misspelt.
+func (w *Walk) referOptional(in *walk.Origin, what tree.Wanted, optional, misspelt bool, f finding.Finding) {
+	if optional {
+		if !misspelt {
+			return
+		}
+		f.Severity = finding.Warning
+		f.Message += "; it is optional, so the engine reports no error"
+	}
+	w.Refer(in, what, f)
 }

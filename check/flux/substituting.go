@@ -3,7 +3,9 @@ package flux
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
+	"strings"
 
 	"tombolo/check/finding"
 	"tombolo/check/kustomize"
@@ -47,11 +49,9 @@ func (w *Walk) substitute(s *sync, objects []kustomize.Object) []string {
 		w.literalVariable(s, name)
 	}
 	if broken {
-		w.Occurring(s.origin, func(bool) tree.Finder { return substitution.Malformed }, finding.Finding{
-			Severity: finding.Error,
-			Message:  fmt.Sprintf("Flux cannot substitute this: it starts like a variable and is none, so %s stops", s.Identity()),
-			Remedy:   "write $${ for a literal ${, or label the object " + manifest.Substitute + ": disabled",
-		})
+		w.Occurring(s.origin, func(bool) tree.Finder { return substitution.Malformed }, finding.Errorf(
+			"Flux cannot substitute this: it starts like a variable and is none, so %s stops", s.Identity()).
+			WithRemedy("write $${ for a literal ${, or label the object "+manifest.Substitute+": disabled"))
 	}
 	return out
 }
@@ -131,9 +131,90 @@ func (w *Walk) literalVariable(s *sync, name string) {
 	if !known && wording.Nearest(name, slices.Sorted(maps.Keys(w.Published.Variables))) == "" {
 		return
 	}
-	w.occurring(s, name, finding.Finding{
-		Severity: finding.Warning,
-		Message:  fmt.Sprintf("${%s} is not substituted here: %s has no postBuild with variables", name, s.Identity()),
-		Remedy:   "add postBuild.substituteFrom, or label the object " + manifest.Substitute + ": disabled if it is meant as it is",
-	})
+	w.occurring(s, name, finding.Warningf("${%s} is not substituted here: %s has no postBuild with variables", name, s.Identity()).
+		WithRemedy("add postBuild.substituteFrom, or label the object "+manifest.Substitute+": disabled if it is meant as it is"))
+}
+
+var variableName = regexp.MustCompile(`^[_[:alpha:]][_[:alpha:][:digit:]]*$`)
+
+// variables are those of a Kustomization's postBuild; inline ones come last.
+func (w *Walk) variables(s *sync) substitution.Variables {
+	v := substitution.Variables{Values: map[string]string{}}
+	for _, from := range s.sources() {
+		found, ok := w.find(from.Kind, s.Metadata.Namespace, from.Name)
+		if !ok {
+			v.Open = w.missingSource(s, from) || v.Open
+			continue
+		}
+		v.Open = v.Open || found.Open
+		for _, key := range found.Keys {
+			if !variableName.MatchString(key) {
+				w.wrongKey(s, from, key)
+				v.Open = true
+				continue
+			}
+			v.Set(key, found.Values[key])
+		}
+	}
+	if s.Spec.PostBuild != nil {
+		for key, value := range s.Spec.PostBuild.Substitute {
+			v.Set(key, value)
+		}
+	}
+	v.Substituting = len(v.Values) > 0 || v.Open
+	return v
+}
+
+// missingSource reports a source of variables that nothing makes, and says
+// whether it did: then no variable of the Kustomization can be judged.
+func (w *Walk) missingSource(s *sync, from variablesFrom) bool {
+	a := w.absent(reference{Kind: from.Kind, Name: from.Name}, s.Metadata.Namespace)
+	if w.Incomplete {
+		return !from.Optional
+	}
+	w.referOptional(s.origin.Parent, a.suspect(s.Object, "spec", "postBuild", "substituteFrom", "[]"), from.Optional, a.misspelt(), finding.New(a.gravity(),
+		"%s: substituteFrom refers to %s %s, which neither bootstrap nor the tree makes in namespace %s", s.Identity(), a.Kind, a.Name, a.Namespace).
+		WithRemedy(a.remedy("make it in the tree, or mark the reference optional: true")))
+	return !from.Optional
+}
+
+func (w *Walk) wrongKey(s *sync, from variablesFrom, key string) {
+	at := s.wanted(from.Name, "spec", "postBuild", "substituteFrom", "[]", "name")
+	at.Besides = map[string]string{"kind": from.Kind}
+	w.Refer(s.origin.Parent, at, finding.Errorf(
+		"%s: substituteFrom refers to %s %s, whose key %q cannot be a variable", s.Identity(), from.Kind, from.Name, key).
+		WithRemedy("refer to one whose keys have only letters, digits and _; Helm values belong in a HelmRelease's valuesFrom"))
+}
+
+// CheckUnused warns of what the cluster file asks for and the tree does not
+// use. What every cluster is given, used or not, is no more than a note.
+func (w *Walk) CheckUnused() {
+	if w.Incomplete {
+		return
+	}
+	var given []string
+	for _, name := range slices.Sorted(maps.Keys(w.Published.Variables)) {
+		v := w.Published.Variables[name]
+		switch {
+		case w.Used[name]:
+		case v.Setting == nil:
+			given = append(given, name)
+		default:
+			w.unused(name, v.Setting, fmt.Sprintf("%s is published, and nothing in the tree uses ${%s}", name, name))
+		}
+	}
+	for _, o := range w.Published.Objects {
+		name := o.Namespace + "/" + o.Name
+		if !w.Used[name] && o.Setting != nil {
+			w.unused(name, o.Setting, fmt.Sprintf("%s %s is published, and nothing in the tree refers to it", o.Kind, name))
+		}
+	}
+	if len(given) > 0 {
+		w.Note(tree.Place{}, fmt.Sprintf("of what every cluster is given, this is not used: %s", strings.Join(given, ", ")))
+	}
+}
+
+func (w *Walk) unused(name string, setting []string, message string) {
+	f := finding.Warningf("%s", message).WithRemedy("use it, or remove it from the cluster file")
+	w.InClusterFile(setting, f).Unused = name
 }

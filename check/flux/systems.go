@@ -123,9 +123,7 @@ func (w *Walk) CheckSystems() {
 
 // about reports an error about a value of a system's release.
 func (w *Walk) about(s systemMet, value string, at []string, message, remedy string) {
-	w.Refer(s.in, tree.Wanted{Object: s.Object, Path: at, Value: value}, finding.Finding{
-		Severity: finding.Error, Message: fmt.Sprintf("system %s: %s", s.Metadata.Name, message), Remedy: remedy,
-	})
+	w.Refer(s.in, tree.Wanted{Object: s.Object, Path: at, Value: value}, finding.Errorf("system %s: %s", s.Metadata.Name, message).WithRemedy(remedy))
 }
 
 // checkSystemRelease holds the release to its namespace, whose name it has.
@@ -167,7 +165,7 @@ func (w *Walk) systemSchema() *jsonschema.Schema {
 	}
 	schema, err := jsonschema.CompileString(file, string(text))
 	if err != nil {
-		w.At(tree.Place{File: file}, finding.Finding{Severity: finding.Error, Message: "is no JSON schema: " + err.Error(), Remedy: "correct the schema"})
+		w.At(tree.Place{File: file}, finding.Errorf("is no JSON schema: %s", err).WithRemedy("correct the schema"))
 		return nil
 	}
 	return schema
@@ -218,11 +216,9 @@ func (w *Walk) needsSecret(s systemMet, name, of string) {
 		return
 	}
 	a := w.absent(reference{Kind: "Secret", Name: name}, s.Metadata.Name)
-	w.Refer(s.in, tree.Wanted{Object: s.Object, Path: []string{"spec", "values", of, "secret"}, Value: name}, finding.Finding{
-		Severity: a.gravity(),
-		Message:  fmt.Sprintf("system %s: values.%s.secret names Secret %s, which nothing in the tree makes in namespace %s", s.Metadata.Name, of, name, s.Metadata.Name),
-		Remedy:   a.remedy("add it beside the system's file, as SealedSecret or ExternalSecret"),
-	})
+	w.Refer(s.in, tree.Wanted{Object: s.Object, Path: []string{"spec", "values", of, "secret"}, Value: name}, finding.New(a.gravity(),
+		"system %s: values.%s.secret names Secret %s, which nothing in the tree makes in namespace %s", s.Metadata.Name, of, name, s.Metadata.Name).
+		WithRemedy(a.remedy("add it beside the system's file, as SealedSecret or ExternalSecret")))
 }
 
 // checkSystemsTogether looks for what two systems have in common and should not.
@@ -260,9 +256,8 @@ func (w *Walk) namespaceOf(name string) *namespaceMet {
 
 // aboutHosts reports an error about the hosts of a system.
 func (w *Walk) aboutHosts(n *namespaceMet, p system.Problem) {
-	w.Refer(n.in, tree.Wanted{Object: n.Object, Path: []string{"metadata", "annotations", names.SystemHosts}, Value: n.hosts}, finding.Finding{
-		Severity: finding.Error, Message: fmt.Sprintf("system %s: %s", n.Metadata.Name, p.Message), Remedy: p.Remedy,
-	})
+	w.Refer(n.in, tree.Wanted{Object: n.Object, Path: []string{"metadata", "annotations", names.SystemHosts}, Value: n.hosts}, finding.Errorf(
+		"system %s: %s", n.Metadata.Name, p.Message).WithRemedy(p.Remedy))
 }
 
 // checkSystemNamespaces looks at the label by which policies know a system's namespace.
@@ -279,21 +274,14 @@ func (w *Walk) checkSystemNamespaces() {
 		}
 		switch {
 		case n.label != n.Metadata.Name:
-			w.Refer(n.in, label, finding.Finding{
-				Severity: finding.Error,
-				Message:  fmt.Sprintf("Namespace %s has the label of another system, %s: %q", n.Metadata.Name, names.SystemLabel, n.label),
-				Remedy:   fmt.Sprintf("set it to %s: the policies keep a system apart by it", n.Metadata.Name),
-			})
+			w.Refer(n.in, label, finding.Errorf("Namespace %s has the label of another system, %s: %q", n.Metadata.Name, names.SystemLabel, n.label).
+				WithRemedy(fmt.Sprintf("set it to %s: the policies keep a system apart by it", n.Metadata.Name)))
 		case slices.ContainsFunc(w.namespaces[:i], again):
-			w.Refer(n.in, name, finding.Finding{
-				Severity: finding.Error, Message: "Namespace " + n.Metadata.Name + " is in two places of the tree", Remedy: "remove one of them",
-			})
+			w.Refer(n.in, name, finding.Errorf("Namespace %s is in two places of the tree", n.Metadata.Name).WithRemedy("remove one of them"))
 		case !w.Incomplete && !slices.ContainsFunc(w.releases, released):
-			w.Refer(n.in, name, finding.Finding{
-				Severity: finding.Warning,
-				Message:  fmt.Sprintf("Namespace %s is a system's by its label, and no HelmRelease in namespace %s sets the system up", n.Metadata.Name, names.SystemsNamespace),
-				Remedy:   "add the release to the system's file, or remove the namespace",
-			})
+			w.Refer(n.in, name, finding.Warningf(
+				"Namespace %s is a system's by its label, and no HelmRelease in namespace %s sets the system up", n.Metadata.Name, names.SystemsNamespace).
+				WithRemedy("add the release to the system's file, or remove the namespace"))
 		}
 	}
 }
@@ -308,17 +296,12 @@ func (w *Walk) checkChannels() {
 		}
 		switch {
 		case names.RetiredConnector(c.address):
-			w.Refer(c.in, at, finding.Finding{
-				Severity: finding.Error,
-				Message:  c.Identity() + " sends to a connector at webhook.office.com, which Microsoft has retired",
-				Remedy:   "make a Workflow in the channel, and take its address",
-			})
+			w.Refer(c.in, at, finding.Errorf("%s sends to a connector at webhook.office.com, which Microsoft has retired", c.Identity()).
+				WithRemedy("make a Workflow in the channel, and take its address"))
 		case c.secret && c.Metadata.Namespace != "" && w.isSystem(c.Metadata.Namespace) && !names.Invented(c.address):
-			w.Refer(c.in, at, finding.Finding{
-				Severity: finding.Error,
-				Message:  c.Identity() + " has the address of a channel in clear: anybody who reads the tree can write to the channel",
-				Remedy:   "make it a SealedSecret or an ExternalSecret, and take another address",
-			})
+			w.Refer(c.in, at, finding.Errorf(
+				"%s has the address of a channel in clear: anybody who reads the tree can write to the channel", c.Identity()).
+				WithRemedy("make it a SealedSecret or an ExternalSecret, and take another address"))
 		}
 	}
 }

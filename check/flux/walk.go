@@ -1,11 +1,14 @@
 package flux
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"tombolo/check/finding"
 	"tombolo/check/inventory"
+	"tombolo/check/manifest"
 	"tombolo/check/published"
 	"tombolo/check/substitution"
 	"tombolo/check/tree"
@@ -93,4 +96,144 @@ func (w *Walk) find(kind, namespace, name string) (inventory.Entry, bool) {
 		w.Used[namespace+"/"+name] = true
 	}
 	return found, ok
+}
+
+// Follow follows everything from the cluster's path on. What is referred to is
+// checked later, when all that the tree makes is known.
+func (w *Walk) Follow() {
+	if w.Files.IsFile(".sourceignore") {
+		w.Note(tree.Place{File: ".sourceignore"}, "is not followed: what it leaves out is checked too")
+	}
+	if !w.StartsInTree() {
+		w.Incomplete = true
+		w.WrongStart()
+		return
+	}
+	w.meet(newSync(nil, firstKustomization(w.Published)))
+	for len(w.pending) > 0 {
+		w.follow(w.next())
+	}
+}
+
+// meet takes note of a Flux Kustomization.
+func (w *Walk) meet(s *sync) {
+	known := func(o *sync) bool { return o.Metadata == s.Metadata }
+	if strings.Contains(s.Metadata.Name, manifest.Unset) || slices.ContainsFunc(w.met, known) {
+		return
+	}
+	w.met = append(w.met, s)
+	if s.isOwn() {
+		w.pending = append(w.pending, s)
+		return
+	}
+	w.Elsewhere = true
+}
+
+// next takes the first pending Kustomization whose variables are all known:
+// another one may yet make the ConfigMap that it waits for. When there is none,
+// what is optional is waited for no longer, and in the end nothing is.
+func (w *Walk) next() *sync {
+	at := slices.IndexFunc(w.pending, func(s *sync) bool { return w.ready(s, true) })
+	if at < 0 {
+		at = max(0, slices.IndexFunc(w.pending, func(s *sync) bool { return w.ready(s, false) }))
+	}
+	s := w.pending[at]
+	w.pending = slices.Delete(w.pending, at, at+1)
+	return s
+}
+
+func (w *Walk) ready(s *sync, optional bool) bool {
+	for _, from := range s.sources() {
+		if _, ok := w.find(from.Kind, s.Metadata.Namespace, from.Name); !ok && (optional || !from.Optional) {
+			return false
+		}
+	}
+	return true
+}
+
+// follow builds a Kustomization, substitutes, and takes what comes out.
+func (w *Walk) follow(s *sync) {
+	if strings.Contains(s.Spec.Path, manifest.Unset) {
+		w.Incomplete = true
+		return
+	}
+	if !w.Files.IsDir(s.origin.Dir()) {
+		w.Incomplete = true
+		w.Refer(s.origin.Parent, s.wanted(s.Spec.Path, "spec", "path"), finding.Errorf(
+			"%s: path %q is not a directory of the platform tree", s.Identity(), s.Spec.Path).WithRemedy(w.NearDir(s.Spec.Path)))
+		return
+	}
+	built, ok := w.Build(s.origin, s.options())
+	if !ok {
+		return
+	}
+	if s.origin.Parent == nil && len(built) == 0 {
+		w.EmptyStart()
+	}
+	s.vars = w.variables(s)
+	for i, text := range w.substitute(s, built) {
+		w.take(s, text, built[i].Text)
+	}
+}
+
+// take decodes an object and takes note of what the check has to follow. before is
+// its text without substitution.
+func (w *Walk) take(s *sync, text, before string) {
+	o, err := manifest.Decode[manifest.Object](text)
+	if err == nil {
+		err = w.inventory.Add(o, text)
+	}
+	switch {
+	case err != nil:
+	case o.Group() == kustomizeGroup && o.Kind == "Kustomization":
+		var k kustomization
+		if k, err = manifest.Decode[kustomization](text); err == nil {
+			w.meet(newSync(s.origin, k))
+		}
+	case o.Group() == helmGroup && o.Kind == "HelmRelease":
+		var r release
+		if r, err = manifest.Decode[release](text); err == nil {
+			w.releases = append(w.releases, releaseMet{r, s.origin})
+		}
+	default:
+		err = w.takeOfSystems(s.origin, o, text)
+	}
+	if err == nil {
+		return
+	}
+	if o, err := manifest.Decode[manifest.Object](before); err == nil {
+		at := tree.Wanted{Object: o, Path: []string{"metadata", "name"}, Value: o.Metadata.Name}
+		w.Refer(s.origin, at, finding.Errorf("%s cannot be read once its variables are substituted", o.Identity()).
+			WithRemedy("put the values that are substituted into quotes, and give every field the type that it has to have"))
+	}
+}
+
+// checkMeetings looks at the values of a HelmRelease that bootstrap publishes as
+// well. Its own win: a note, or an error where the software cannot work with them.
+func (w *Walk) checkMeetings(r releaseMet) {
+	for _, name := range slices.Sorted(maps.Keys(w.Published.Values)) {
+		if !r.readsFrom(names.Values(name)) {
+			continue
+		}
+		for _, m := range w.Published.Values[name].Meet(r.Spec.Values) {
+			f := finding.Notef("%s sets %s, which bootstrap publishes too: the tree's value wins", r.Identity(), m.Name())
+			if m.Made {
+				f.Severity = finding.Error
+				f.Message = fmt.Sprintf("%s sets %s, which bootstrap publishes for what core has made: with the tree's value %s does not work", r.Identity(), m.Name(), name)
+				f.Remedy = "remove it from the release's values"
+			}
+			path, value := walk.First(slices.Concat([]string{"spec", "values"}, m.Path), m.Tree)
+			w.Refer(r.in, tree.Wanted{Object: r.Object, Path: path, Value: value}, f)
+		}
+	}
+}
+
+// readsFrom says whether the release has values from a ConfigMap.
+func (r release) readsFrom(configMap string) bool {
+	for _, from := range r.Spec.ValuesFrom {
+		if from.Kind == "ConfigMap" && from.Name == configMap {
+			return true
+		}
+	}
+	return false
 }

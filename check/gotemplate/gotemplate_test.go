@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 // template parameters of a cluster.
@@ -51,9 +52,7 @@ func TestRenderFindsWhatIsMissing(t *testing.T) {
 		parameters := oneCluster()
 		out := Render(text, parameters)
 		assert.Check(t, slices.Equal(out.Missing, want), "%s: missing %v, want %v", text, out.Missing, want)
-		if labels := registered(parameters, "labels"); len(labels) != 1 {
-			t.Errorf("%s: the cluster's own labels became %v", text, labels)
-		}
+		assert.Check(t, is.Len(registered(parameters, "labels"), 1), text)
 	}
 }
 
@@ -65,8 +64,7 @@ func TestRenderFails(t *testing.T) {
 		"{{ .name":                  "unclosed action",
 		"{{ fromYaml \"[\" }}":      "decoding: ",
 	} {
-		if out := Render(text, oneCluster()); !strings.Contains(fmt.Sprint(out.Err), want) {
-			t.Errorf("%s: error %v, want %s", text, out.Err, want)
-		}
+		out := Render(text, oneCluster())
+		assert.Check(t, strings.Contains(fmt.Sprint(out.Err), want), "%s: error %v, want %s", text, out.Err, want)
 	}
 }

@@ -23,20 +23,17 @@ func TestRender(t *testing.T) {
 		"other/a.yaml":                "a: 1\n",
 	}))
 	c, read, err := Load(files, "chart")
-	if err != nil || strings.Join(read, " ") != "chart/Chart.yaml chart/templates/object.yaml chart/values.yaml" {
-		t.Fatalf("read %s: %v", read, err)
-	}
+	assert.Assert(t, err == nil && strings.Join(read, " ") == "chart/Chart.yaml chart/templates/object.yaml chart/values.yaml",
+		"read %s: %v", read, err)
 	values, err := Overlay(map[string]any{"a": 2, "cluster": map[string]any{}}, "a: 3\n")
 	assert.NilError(t, err)
 	_, err = Render(c, "one", "there", values, true)
-	if key, name, line, ok := MissingValue(err); !ok || key != "b" || name != "it/templates/object.yaml" || line != 4 {
-		t.Errorf("missing %q in %s:%d, from %v", key, name, line, err)
-	}
+	key, name, line, ok := MissingValue(err)
+	assert.Check(t, ok && key == "b" && name == "it/templates/object.yaml" && line == 4, "missing %q in %s:%d, from %v", key, name, line, err)
 	assert.NilError(t, Set(values, []Parameter{{Name: "cluster.b", Value: "1,2", ForceString: true}}))
 	texts, err := Render(c, "one", "there", values, true)
-	if want := "a: 3\nb: 1,2\nname: one\nnamespace: there\n"; err != nil || strings.Join(texts, "") != want {
-		t.Errorf("rendered %q, %v; want %q", texts, err, want)
-	}
+	want := "a: 3\nb: 1,2\nname: one\nnamespace: there\n"
+	assert.Check(t, err == nil && strings.Join(texts, "") == want, "rendered %q, %v; want %q", texts, err, want)
 }
 
 func TestBadValues(t *testing.T) {
@@ -59,7 +56,5 @@ func TestCause(t *testing.T) {
 	assert.NilError(t, err)
 	_, err = Render(c, "one", "there", nil, false)
 	cause, template, line := Cause(err, func(name string) bool { return name == "it/templates/bad.yaml" })
-	if template != "it/templates/bad.yaml" || line != 2 || !strings.Contains(cause, "no good") {
-		t.Errorf("%s at %s:%d", cause, template, line)
-	}
+	assert.Check(t, template == "it/templates/bad.yaml" && line == 2 && strings.Contains(cause, "no good"), "%s at %s:%d", cause, template, line)
 }

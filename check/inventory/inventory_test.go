@@ -46,9 +46,8 @@ func TestAdd(t *testing.T) {
 		{"Secret", "a", "sealed"}:         {Keys: []string{"token"}},
 	}
 	assert.Check(t, is.DeepEqual(got, want))
-	if !got[ID{"Secret", "a", "any"}].Has("x") || got[ID{"Secret", "a", "made"}].Has("x") {
-		t.Error("a Secret that is filled from elsewhere may have any key, another may not")
-	}
+	assert.Check(t, got[ID{"Secret", "a", "any"}].Has("x") && !got[ID{"Secret", "a", "made"}].Has("x"),
+		"a Secret that is filled from elsewhere may have any key, another may not")
 }
 
 func TestNamesake(t *testing.T) {
@@ -61,8 +60,7 @@ func TestNamesake(t *testing.T) {
 		{"GitRepository", "a", "token"}:   {"", ""},
 		{"ConfigMap", "b", "no such one"}: {"", ""},
 	} {
-		if kind, namespace := all.Namesake(wanted); [2]string{kind, namespace} != want {
-			t.Errorf("%v is taken for %q in %q, want %q", wanted, kind, namespace, want)
-		}
+		kind, namespace := all.Namesake(wanted)
+		assert.Check(t, [2]string{kind, namespace} == want, "%v is taken for %q in %q, want %q", wanted, kind, namespace, want)
 	}
 }

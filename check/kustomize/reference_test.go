@@ -12,11 +12,14 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
 
+	"tombolo/check/manifest"
+	"tombolo/check/tree"
 	"tombolo/check/tree/treetest"
 )
 
@@ -90,12 +93,8 @@ func TestNothingIsFetched(t *testing.T) {
 			built := NewBuilder(treetest.Index(t, treetest.FS(map[string]string{
 				"own/kustomization.yaml": text + "\n", "own/a.yaml": object, "own/below/kustomization.yaml": below,
 			}))).Build("own", Options{})
-			if got := w.reached(); got != "" {
-				t.Fatalf("%s: %s", text, got)
-			}
-			if built.Err == nil && len(built.Remote) == 0 {
-				t.Errorf("%s: nothing tells that it was not followed", text)
-			}
+			assert.Assert(t, is.Equal(w.reached(), ""), text)
+			assert.Check(t, built.Err != nil || len(built.Remote) > 0, "%s: nothing tells that it was not followed", text)
 		}
 	}
 }
@@ -107,9 +106,8 @@ func TestReferencesOfEnginesAreLocal(t *testing.T) {
 	for _, reference := range elsewhere {
 		b := NewBuilder(treetest.Index(t, treetest.FS(map[string]string{"own/kustomization.yaml": "resources: [a.yaml]\n", "own/a.yaml": object})))
 		built := b.Build("own", Options{Components: []string{reference}})
-		if got := w.reached(); got != "" || built.Err == nil {
-			t.Errorf("%s: %v; %s", reference, built.Err, got)
-		}
+		got := w.reached()
+		assert.Check(t, got == "" && built.Err != nil, "%s: %v; %s", reference, built.Err, got)
 	}
 }
 
@@ -127,9 +125,7 @@ func FuzzReference(f *testing.F) {
 		for _, list := range []string{"resources", "components", "crds", "generators"} {
 			runKustomize(t, map[string][]string{list: {reference}})
 		}
-		if got := w.reached(); got != "" {
-			t.Errorf("kustomize fetches %q: %s", reference, got)
-		}
+		assert.Check(t, is.Equal(w.reached(), ""), reference)
 	})
 }
 
@@ -142,12 +138,8 @@ func TestElsewhereIsWhatKustomizeFetches(t *testing.T) {
 			continue // kustomize of this version does not know them
 		}
 		runKustomize(t, map[string][]string{"resources": {reference}})
-		if w.reached() == "" {
-			t.Errorf("kustomize does not fetch %s", reference)
-		}
-		if IsLocal(reference) {
-			t.Errorf("%s passes for a path of the tree", reference)
-		}
+		assert.Check(t, w.reached() != "", "kustomize does not fetch %s", reference)
+		assert.Check(t, !IsLocal(reference), "%s passes for a path of the tree", reference)
 	}
 }
 
@@ -194,5 +186,57 @@ func textFields(of reflect.Type, at string, above map[reflect.Type]bool, out *[]
 			textFields(field.Type, at+"."+field.Name, above, out)
 		}
 		delete(above, of)
+	}
+}
+
+const object = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: NAME\n"
+
+func names(t *testing.T, b Built) string {
+	t.Helper()
+	var out []string
+	for _, o := range b.Objects {
+		object, err := manifest.Decode[manifest.Object](o.Text)
+		assert.NilError(t, err)
+		out = append(out, object.Identity())
+	}
+	return strings.Join(out, " ")
+}
+
+func TestBuild(t *testing.T) {
+	b := NewBuilder(treetest.Index(t, treetest.FS(map[string]string{
+		"all/a.yaml": object, "all/below/b.yml": strings.Replace(object, "NAME", "b", 1), "all/c.txt": object,
+		"own/kustomization.yaml": "resources: [../all/a.yaml, https://example.com/a.yaml]\nnamePrefix: own-\n",
+	})))
+	for dir, want := range map[string]struct {
+		options     Options
+		names, read string
+	}{
+		"all": {Options{}, "ConfigMap NAME ConfigMap b", "all/a.yaml all/below/b.yml"},
+		"own": {Options{Namespace: "there", NameSuffix: "-x"}, "ConfigMap there/own-NAME-x", "all/a.yaml own/kustomization.yaml"},
+	} {
+		built := b.Build(dir, want.options)
+		if got := names(t, built); built.Err != nil || got != want.names {
+			t.Errorf("%s makes %s, %v; want %s", dir, got, built.Err, want.names)
+		}
+		assert.Check(t, is.Equal(strings.Join(built.Read, " "), want.read), dir)
+	}
+	at := tree.Place{File: "own/kustomization.yaml", Line: 1, Column: 28}
+	remote := b.Build("own", Options{}).Remote
+	assert.Check(t, remote[at] == "https://example.com/a.yaml", "remote references %v", remote)
+}
+
+func TestBuildFails(t *testing.T) {
+	b := NewBuilder(treetest.Index(t, treetest.FS(map[string]string{"own/kustomization.yaml": "resources: [none.yaml]\n"})))
+	if built := b.Build("own", Options{}); built.Err == nil || !strings.Contains(built.Err.Error(), "none.yaml") || len(built.Read) != 1 {
+		t.Errorf("built %v", built)
+	}
+	if built := b.Build("own", Options{Components: []string{"/abs"}}); built.Err == nil || built.Err.Error() != "component /abs is not a path of the tree relative to own" {
+		t.Errorf("built %v", built)
+	}
+}
+
+func TestUnknownField(t *testing.T) {
+	for text, want := range map[string]string{"resource: []\n": "resource", "resources: []\n": "", "a: [": ""} {
+		assert.Check(t, is.Equal(UnknownField([]byte(text)), want), text)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 func TestDecode(t *testing.T) {
@@ -12,13 +14,11 @@ func TestDecode(t *testing.T) {
 		"{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}}":      {"apps", "Deployment a"},
 	} {
 		o, err := Decode[Object](text)
-		if got := [2]string{o.Group(), o.Identity()}; err != nil || got != want {
-			t.Errorf("%s is %q, %v; want %q", text, got, err, want)
-		}
+		got := [2]string{o.Group(), o.Identity()}
+		assert.Check(t, err == nil && got == want, "%s is %q, %v; want %q", text, got, err, want)
 	}
-	if _, err := Decode[Object]("kind: ["); err == nil || !strings.HasPrefix(err.Error(), "decoding: ") {
-		t.Errorf("error %v", err)
-	}
+	_, err := Decode[Object]("kind: [")
+	assert.Check(t, err != nil && strings.HasPrefix(err.Error(), "decoding: "), "error %v", err)
 }
 
 func TestSplit(t *testing.T) {
@@ -27,8 +27,7 @@ func TestSplit(t *testing.T) {
 		"a: 1\n---\nb: [\n":                 {"a: 1\n"},
 		"":                                  nil,
 	} {
-		if got := Split([]byte(text)); !slices.Equal(got, want) {
-			t.Errorf("%q becomes %q, want %q", text, got, want)
-		}
+		got := Split([]byte(text))
+		assert.Check(t, slices.Equal(got, want), "%q becomes %q, want %q", text, got, want)
 	}
 }

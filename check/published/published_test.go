@@ -7,6 +7,9 @@ import (
 	"tombolo/config"
 	"tombolo/config/addon"
 	"tombolo/internal/names"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 func cluster(name string) *config.Cluster {
@@ -23,20 +26,15 @@ func cluster(name string) *config.Cluster {
 func TestToFlux(t *testing.T) {
 	c := cluster("one")
 	p := To(c, c)
-	if p.Path != "clusters/one" || p.Registration != nil {
-		t.Errorf("starts at %s, registration %v", p.Path, p.Registration)
-	}
-	if v := p.Variables["zone"]; v.Example != "a.test" || !slices.Equal(v.Setting, []string{"values", "zone"}) {
-		t.Errorf("zone is %v", v)
-	}
+	assert.Check(t, p.Path == "clusters/one" && p.Registration == nil, "starts at %s, registration %v", p.Path, p.Registration)
+	v := p.Variables["zone"]
+	assert.Check(t, v.Example == "a.test" && slices.Equal(v.Setting, []string{"values", "zone"}), "zone is %v", v)
 	if host, tier := p.Variables["host"].Example, p.Variables["tier"].Example; host != "example-host" || tier != "example-tier" {
 		t.Errorf("values of elsewhere are %q and %q", host, tier)
 	}
 	for name, want := range map[string][]string{"dns-values": {names.ValuesKey}, "karpenter-values": {names.ValuesKey}, names.PlatformAuth: {"identity", "known_hosts"}} {
 		at := slices.IndexFunc(p.Objects, func(o Object) bool { return o.Name == name })
-		if at < 0 || !slices.Equal(p.Objects[at].Keys, want) {
-			t.Errorf("%s with %v is not among %v", name, want, p.Objects)
-		}
+		assert.Check(t, at >= 0 && slices.Equal(p.Objects[at].Keys, want), "%s with %v is not among %v", name, want, p.Objects)
 	}
 }
 
@@ -46,9 +44,8 @@ func TestToArgoCD(t *testing.T) {
 	spoke.GitOps = config.GitOps{Engine: config.ArgoCD, Hub: "hub"}
 	spoke.Labels, spoke.Annotations = map[string]string{"ring": "first"}, map[string]string{"contact": "team"}
 	h, s := To(hub, hub), To(spoke, hub)
-	if s.Path != "clusters/hub" || s.Registration.Hub != "hub" || s.Registration.Server == h.Registration.Server {
-		t.Errorf("the spoke starts at %s, with %v", s.Path, s.Registration)
-	}
+	assert.Check(t, s.Path == "clusters/hub" && s.Registration.Hub == "hub" && s.Registration.Server != h.Registration.Server,
+		"the spoke starts at %s, with %v", s.Path, s.Registration)
 	r := s.Registration
 	if r.Part("labels")["ring"] != "first" || r.Part("annotations")["contact"] != "team" || r.Repository() != "https://git.test/tree.git" {
 		t.Errorf("registration %v", r)
@@ -66,14 +63,11 @@ func TestPagesOfArgoCD(t *testing.T) {
 	hub.GitOps.ArgoCD.OIDC = &config.ArgoCDOIDC{URL: "https://ArgoCD.example.com:8443/"}
 	spoke.GitOps = config.GitOps{Engine: config.ArgoCD, Hub: "hub"}
 	for _, p := range []Set{To(hub, hub), To(spoke, hub)} {
-		if p.Pages["argocd.example.com"] != "Argo CD" {
-			t.Errorf("%s has the pages %v", p.Cluster, p.Pages)
-		}
+		assert.Check(t, p.Pages["argocd.example.com"] == "Argo CD", "%s has the pages %v", p.Cluster, p.Pages)
 	}
 	hub.GitOps.Engine = config.Flux
-	if pages := To(hub, hub).Pages; len(pages) > 0 {
-		t.Errorf("with Flux, there are the pages %v", pages)
-	}
+	pages := To(hub, hub).Pages
+	assert.Check(t, len(pages) == 0, "with Flux, there are the pages %v", pages)
 }
 
 // TestToAzure: the keys are those of the cluster's cloud, and others are told apart.
@@ -86,14 +80,11 @@ func TestToAzure(t *testing.T) {
 		"cloud": "azure", "tenant_id": "t1", "account_id": "s1",
 		"cluster_id": "/subscriptions/s1/resourceGroups/platform-one/providers/Microsoft.ContainerService/managedClusters/one",
 	} {
-		if got := p.Variables[key].Example; got != want {
-			t.Errorf("%s is like %q, want %q", key, got, want)
-		}
+		assert.Check(t, is.Equal(p.Variables[key].Example, want), key)
 	}
 	for key, ours := range map[string]bool{"vpc_id": false, "cluster_arn": false, "vnet_id": true, "zone": true, "none": true} {
-		if remedy := p.OfOtherCloud(key); (remedy == "") != ours {
-			t.Errorf("of %s it is said: %q", key, remedy)
-		}
+		remedy := p.OfOtherCloud(key)
+		assert.Check(t, (remedy == "") == ours, "of %s it is said: %q", key, remedy)
 		if _, published := p.Variables[key]; !ours && published {
 			t.Errorf("%s is published on Azure", key)
 		}

@@ -37,9 +37,8 @@ func TestIndex(t *testing.T) {
 	assert.Check(t, is.Equal(strings.Join(f.Names(), " "), "a/b/text.txt a/kustomization.yaml a/off.yaml"))
 	assert.Check(t, is.Equal(strings.Join(f.Dirs(), " "), "a a/b"))
 	assert.Check(t, is.Equal(strings.Join(f.Entries("a"), " "), "b kustomization.yaml off.yaml"))
-	if _, err := f.Read(".git/config"); err == nil || !strings.Contains(err.Error(), ".git/config: file does not exist") {
-		t.Errorf("reading what is not in the index: %v", err)
-	}
+	_, err := f.Read(".git/config")
+	assert.Check(t, err != nil && strings.Contains(err.Error(), ".git/config: file does not exist"), "reading what is not in the index: %v", err)
 }
 
 // TestLoad: what is read of all files is bounded, a file that is larger than any is not read to
@@ -66,9 +65,7 @@ func TestLoad(t *testing.T) {
 
 func TestRelative(t *testing.T) {
 	for name, want := range map[string]string{"./a/": "a", "/a/../b": "b", "../../a": "a", "": ".", "/": "."} {
-		if got := Relative(name); got != want {
-			t.Errorf("%q is %q, want %q", name, got, want)
-		}
+		assert.Check(t, is.Equal(Relative(name), want), name)
 	}
 }
 
@@ -76,9 +73,8 @@ func TestField(t *testing.T) {
 	what := Wanted{Path: []string{"spec", "ünit"}, Value: "eu"}
 	what.Object.Kind, what.Object.Metadata.Name = "Release", "app"
 	at, ok := index(t).Field([]string{"a/kustomization.yaml"}, what, func(text string) string { return strings.ReplaceAll(text, "region", "eu") })
-	if want := (Place{"a/kustomization.yaml", 7, 20}); !ok || at != want {
-		t.Errorf("found %v at %v, want %v", ok, at, want)
-	}
+	want := Place{"a/kustomization.yaml", 7, 20}
+	assert.Check(t, ok && at == want, "found %v at %v, want %v", ok, at, want)
 	what.Object.Kind = "Other"
 	if at, ok := index(t).Field([]string{"a/kustomization.yaml"}, what, strings.Clone); ok {
 		t.Errorf("another object has it at %v", at)
@@ -100,5 +96,30 @@ func TestOccurrences(t *testing.T) {
 	}
 	if got, want := index(t).Occurrences(all[:1], find), []Place{{"a/b/text.txt", 2, 7}}; !slices.Equal(got, want) {
 		t.Errorf("in text %v, want %v", got, want)
+	}
+}
+
+func TestExpands(t *testing.T) {
+	bomb := "a: &a [x, x, x, x, x, x, x, x, x, x]\n"
+	for c := 'b'; c < 'k'; c++ {
+		before := string(c - 1)
+		bomb += string(c) + ": &" + string(c) + " [" + strings.Repeat("*"+before+", ", 9) + "*" + before + "]\n"
+	}
+	for text, want := range map[string]string{
+		"a: 1\n":                         "",
+		"a: &x {b: 1}\nc: *x\nd: *x\n":   "",
+		"**bold** is no YAML: [\n":       "",
+		bomb:                             "its aliases stand for too many values",
+		"a: &a {b: *a}\n":                "an alias is in the value that it stands for",
+		"---\na: 1\n---\na: &a [[*a]]\n": "an alias is in the value that it stands for",
+		strings.Repeat("[", 300) + strings.Repeat("]", 300): "it is nested over 200 deep",
+		strings.Repeat("- ", 300) + "a":                     "it is nested over 200 deep",
+		strings.Repeat("[", 150) + strings.Repeat("]", 150): "",
+	} {
+		got := ""
+		if err := Expands([]byte(text)); err != nil {
+			got = err.Error()
+		}
+		assert.Check(t, got == want, "%.40q: %q, want %q", text, got, want)
 	}
 }

@@ -22,7 +22,7 @@ func (w *Walk) At(p tree.Place, f finding.Finding) {
 
 // Note reports something that needs no change.
 func (w *Walk) Note(p tree.Place, message string) {
-	w.At(p, finding.Finding{Severity: finding.Note, Message: message})
+	w.At(p, finding.Notef("%s", message))
 }
 
 // Refer reports a finding about a value of an object that comes from a build, at
@@ -69,21 +69,16 @@ func (w *Walk) OpenNetwork() {
 	if !w.Published.OpenNetwork {
 		return
 	}
-	w.InClusterFile([]string{"kubernetes", "addons", "vpc-cni"}, finding.Finding{
-		Severity: finding.Warning,
-		Message:  "the cluster has systems, and nothing holds the NetworkPolicies that keep their pods apart",
-		Remedy:   "set enableNetworkPolicy: \"true\" in the configuration of vpc-cni, in kubernetes.addons: see docs/guide/systems.md",
-	})
+	w.InClusterFile([]string{"kubernetes", "addons", "vpc-cni"}, finding.Warningf(
+		"the cluster has systems, and nothing holds the NetworkPolicies that keep their pods apart").
+		WithRemedy("set enableNetworkPolicy: \"true\" in the configuration of vpc-cni, in kubernetes.addons: see docs/guide/systems.md"))
 }
 
 // WrongStart reports that the cluster's path is not in the tree.
 func (w *Walk) WrongStart() {
 	p := w.Published
-	w.InClusterFile([]string{"gitops", "path"}, finding.Finding{
-		Severity: finding.Error,
-		Message:  fmt.Sprintf("gitops.path %q is not a directory of the platform tree", p.Path),
-		Remedy:   w.NearDir(p.Path),
-	})
+	w.InClusterFile([]string{"gitops", "path"}, finding.Errorf("gitops.path %q is not a directory of the platform tree", p.Path).
+		WithRemedy(w.NearDir(p.Path)))
 }
 
 // EmptyStart reports that the cluster's path makes nothing: the cluster would follow it, and
@@ -93,11 +88,8 @@ func (w *Walk) EmptyStart() {
 		return
 	}
 	w.Incomplete = true
-	w.InClusterFile([]string{"gitops", "path"}, finding.Finding{
-		Severity: finding.Error,
-		Message:  fmt.Sprintf("gitops.path %q makes no objects", w.Published.Path),
-		Remedy:   "add what the cluster has to follow to the directory, or correct the path",
-	})
+	w.InClusterFile([]string{"gitops", "path"}, finding.Errorf("gitops.path %q makes no objects", w.Published.Path).
+		WithRemedy("add what the cluster has to follow to the directory, or correct the path"))
 }
 
 // InFile is where a YAML file of the tree has a value, by its keys, or the nearest

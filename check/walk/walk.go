@@ -4,12 +4,21 @@
 package walk
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"path"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
 
 	"tombolo/check/finding"
+	"tombolo/check/inventory"
 	"tombolo/check/kustomize"
 	"tombolo/check/manifest"
+	"tombolo/check/near"
 	"tombolo/check/published"
 	"tombolo/check/tree"
 	"tombolo/internal/wording"
@@ -91,4 +100,154 @@ func (w *Walk) NearFile(file, name, otherwise string) string {
 		return otherwise
 	}
 	return fmt.Sprintf("did you mean %q?", path.Join(path.Dir(name), word))
+}
+
+// Build makes the objects of a directory with kustomize, and reports what it did
+// not follow or could not build.
+func (w *Walk) Build(o *Origin, options kustomize.Options) ([]kustomize.Object, bool) {
+	b := w.Builds.Build(o.Dir(), options)
+	o.Read = b.Read
+	for at, reference := range b.Remote {
+		w.notFollowed(at, reference)
+	}
+	if b.Err != nil {
+		w.Incomplete = true
+		w.failedBuild(o, b)
+		return nil, false
+	}
+	return b.Objects, true
+}
+
+// notFollowed reports a reference of a kustomization file that is no path of the tree. Flux's
+// kustomize-controller has no Git, so that it builds none that needs it; Argo CD fetches.
+// Decision 54 has the reasons.
+func (w *Walk) notFollowed(at tree.Place, reference string) {
+	flux := w.Published.Registration == nil
+	f := finding.Notef("%s is not followed: it is not in this tree", reference)
+	switch kind := kustomize.KindOf(path.Dir(at.File), reference); {
+	case kind == kustomize.Outside:
+		w.Incomplete = true
+		f = finding.Errorf("%s is outside of the tree: the engine does not build it", reference).
+			WithRemedy("name a file or directory of the tree, by the path from " + path.Dir(at.File))
+	case kind == kustomize.Git && flux:
+		w.Incomplete = true
+		f = finding.Errorf("%s is in another repository, and Flux's kustomize-controller has no Git here: it does not build it", reference).
+			WithRemedy("name the repository by a GitRepository, and the directory by a Kustomization of its own")
+	case kind == kustomize.Address && flux:
+		f.Severity = finding.Warning
+		f.Message += ", and where no manifest is at the address, kustomize asks Git, which Flux's kustomize-controller does not have here"
+		f.Remedy = "name a manifest by an address that ends in .yaml, or a repository by a GitRepository"
+	case kind == kustomize.Unclear:
+		f.Severity = finding.Warning
+		f.Message += ", or its name could be a repository's"
+		f.Remedy = "give the file a name without : @ ? and \\"
+	}
+	w.Elsewhere = true
+	w.At(at, f)
+}
+
+// failedBuild says why kustomize cannot build a directory: at what is not in the
+// tree if that is the reason, and else in kustomize's words.
+func (w *Walk) failedBuild(o *Origin, b kustomize.Built) {
+	before := len(w.Findings)
+	for _, name := range b.Read {
+		if tree.IsKustomization(name) {
+			w.checkLoaded(name)
+			w.checkFields(name)
+		}
+		w.CheckSyntax(name)
+	}
+	if len(w.Findings) > before {
+		return
+	}
+	at := tree.Place{File: o.Dir()}
+	if own, ok := w.Builds.File(o.Dir()); ok {
+		at.File = own
+	}
+	w.At(at, finding.Errorf("%s cannot be built: %s", o.Object.Identity(), kustomize.WithoutRoot(Innermost(b.Err))).
+		WithRemedy("correct what kustomize refuses"))
+}
+
+// checkLoaded reports what a kustomization file names and the tree does not
+// have.
+func (w *Walk) checkLoaded(file string) {
+	for _, d := range w.Files.Documents(file) {
+		d.Each(func(v tree.Value) {
+			name, ok := kustomize.Loads(v)
+			within := tree.Relative(path.Join(path.Dir(file), name))
+			if ok && !tree.Leaves(path.Dir(file), name) && !w.Files.IsFile(within) && !w.Files.IsDir(within) {
+				w.At(valueIn(file, d, v), finding.Errorf("%s is not in the tree", name).
+					WithRemedy(w.NearFile(file, name, "add it, or remove it from "+path.Base(file))))
+			}
+		})
+	}
+}
+
+// checkFields reports what a kustomization file cannot have.
+func (w *Walk) checkFields(file string) {
+	text, err := w.Files.Read(file)
+	field := kustomize.UnknownField(text)
+	if err != nil || field == "" {
+		return
+	}
+	for _, d := range w.Files.Documents(file) {
+		d.Each(func(v tree.Value) {
+			if v.IsKey && v.Node.Value == field {
+				w.At(valueIn(file, d, v), finding.Errorf("kustomize knows no field %q here", field).
+					WithRemedy(near.DidYouMean(field, kustomize.Lists(), "correct or remove it")))
+			}
+		})
+	}
+}
+
+func valueIn(file string, d tree.Document, v tree.Value) tree.Place {
+	line, column := d.At(v)
+	return tree.Place{File: file, Line: line, Column: column}
+}
+
+// yamlLine is where the parser says the line of a problem.
+var yamlLine = regexp.MustCompile(`^yaml: line (\d+): (.*)`)
+
+// CheckSyntax reports a file that is not YAML.
+func (w *Walk) CheckSyntax(file string) {
+	text, err := w.Files.Read(file)
+	if err != nil || !tree.IsManifest(file) {
+		return
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	for err == nil {
+		err = decoder.Decode(new(yaml.Node))
+	}
+	m := yamlLine.FindStringSubmatch(err.Error())
+	if m == nil {
+		return
+	}
+	line, _ := strconv.Atoi(m[1]) // digits
+	w.At(tree.Place{File: file, Line: line, Column: 1}, finding.Errorf("this is not YAML: %s", m[2]).
+		WithRemedy("correct it at this line or the one before; a variable that stands for a list or mapping is written without brackets around it"))
+}
+
+// Innermost is the first line of the end of an error's chain: kustomize wraps an
+// error once for every directory on its way.
+func Innermost(err error) string {
+	for errors.Unwrap(err) != nil {
+		err = errors.Unwrap(err)
+	}
+	text, _, _ := strings.Cut(strings.TrimSpace(err.Error()), "\n")
+	return text
+}
+
+// CheckSecrets warns of Secrets that the cluster file names, and that the tree does not make.
+func (w *Walk) CheckSecrets(made inventory.Inventory) {
+	if w.Incomplete {
+		return
+	}
+	for _, s := range w.Published.Secrets {
+		if _, ok := made[inventory.ID{Kind: "Secret", Namespace: s.Namespace, Name: s.Name}]; ok {
+			continue
+		}
+		w.InClusterFile(s.Setting, finding.Warningf(
+			"nothing in the tree makes the Secret %s/%s, which %s names", s.Namespace, s.Name, strings.Join(s.Setting, ".")).
+			WithRemedy(near.DidYouMean(s.Name, made.In("Secret", s.Namespace), "add an ExternalSecret or SealedSecret of that name ("+s.Guide+")")))
+	}
 }

@@ -74,9 +74,8 @@ func TestBuildReports(t *testing.T) {
 			in := &Origin{Path: "start"}
 			in.Object.Kind, in.Object.Metadata.Name = "App", "platform"
 			_, ok := w.Build(in, kustomize.Options{})
-			if got := found(w); !strings.HasPrefix(got, test.want) || w.Incomplete == ok {
-				t.Errorf("found\n%swant\n%s", got, test.want)
-			}
+			got := found(w)
+			assert.Check(t, strings.HasPrefix(got, test.want) && w.Incomplete != ok, "found\n%swant\n%s", got, test.want)
 		})
 	}
 }
@@ -90,7 +89,5 @@ func TestInClusterFile(t *testing.T) {
 	want := `one.yaml:3:3: error: gitops.path "start" is not a directory of the platform tree (cluster one); did you mean "starts"?
 one.yaml:6:11: warning: is idle (cluster one)
 `
-	if got != want || w.Findings[1].Unused != "dns" {
-		t.Errorf("found\n%swant\n%s", got, want)
-	}
+	assert.Check(t, got == want && w.Findings[1].Unused == "dns", "found\n%swant\n%s", got, want)
 }

@@ -5,13 +5,16 @@ package aks
 import (
 	"cmp"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"slices"
 
 	containerservice "github.com/pulumi/pulumi-azure-native-sdk/containerservice/v2/v20240901"
 	managedidentity "github.com/pulumi/pulumi-azure-native-sdk/managedidentity/v2/v20230131"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"sigs.k8s.io/yaml"
 
+	"tombolo/components/azureidentity"
 	"tombolo/components/ready"
 	"tombolo/internal/armid"
 	"tombolo/internal/kubeversion"
@@ -227,4 +230,157 @@ func (b *builder) setOutputs() {
 	way := b.wayIn()
 	c.CA = way.ca
 	c.Endpoint = ready.After(way.server, b.complete...)
+}
+
+// kubeletIdentity is the key of the kubelet's identity in a cluster's profile of identities.
+const kubeletIdentity = "kubeletidentity"
+
+func (b *builder) controlPlaneName() string { return b.args.Name + "-control-plane" }
+func (b *builder) kubeletName() string      { return b.args.Name + "-kubelet" }
+func (b *builder) controlPlaneID() string   { return b.id(armid.Identities, b.controlPlaneName()) }
+func (b *builder) kubeletID() string        { return b.id(armid.Identities, b.kubeletName()) }
+
+// makeIdentities makes that of the control plane and that of the kubelets.
+func (b *builder) makeIdentities() (err error) {
+	if b.controlPlane, err = b.makeIdentity("control-plane", b.controlPlaneName()); err != nil {
+		return err
+	}
+	b.kubelet, err = b.makeIdentity("kubelet", b.kubeletName())
+	return err
+}
+
+func (b *builder) makeIdentity(suffix, name string) (*managedidentity.UserAssignedIdentity, error) {
+	return managedidentity.NewUserAssignedIdentity(b.ctx, b.name+"-"+suffix, &managedidentity.UserAssignedIdentityArgs{
+		ResourceName: pulumi.String(name), ResourceGroupName: b.args.ResourceGroup,
+		Location: pulumi.String(b.args.Location), Tags: pulumi.ToStringMap(b.args.Tags),
+	}, b.parent)
+}
+
+// makeGrants gives the control plane's identity what AKS wants it to have before the cluster
+// is there. Sources: "Bring your own control plane identity" and "kubelet identity" in
+// https://learn.microsoft.com/azure/aks/use-managed-identity, for the subnet
+// https://learn.microsoft.com/azure/aks/configure-azure-cni#prerequisites, for the route table
+// https://learn.microsoft.com/azure/aks/egress-outboundtype, and for a DNS zone of one's own
+// https://learn.microsoft.com/azure/aks/private-clusters.
+func (b *builder) makeGrants() error {
+	a := b.args
+	if err := b.grant("kubelet", azureidentity.ManagedIdentityOperator, b.kubeletID(), ready.After(pulumi.String(b.kubeletID()).ToStringOutput(), b.kubelet)); err != nil {
+		return err
+	}
+	if a.GrantSubnet {
+		if err := b.grant("subnet", azureidentity.NetworkContributor, a.SubnetID, a.SubnetReady); err != nil {
+			return err
+		}
+		if err := b.grant("routes", azureidentity.NetworkContributor, a.RouteTableID, nil); err != nil {
+			return err
+		}
+	}
+	zone := a.API.zone()
+	if err := b.grant("zone", azureidentity.PrivateDNSZoneContributor, zone, nil); err != nil {
+		return err
+	}
+	if zone == "" {
+		return nil
+	}
+	// AKS links the zone with the network, which is there when its subnet is.
+	network := a.SubnetReady.ToStringOutput().ApplyT(func(string) string { return a.VNetID }).(pulumi.StringOutput)
+	return b.grant("network", azureidentity.NetworkContributor, a.VNetID, network)
+}
+
+// grant gives the control plane's identity a role on a scope; none on the scope "". ready is
+// the scope once it is there; nil when it is not made here.
+func (b *builder) grant(suffix, role, scope string, ready pulumi.StringInput) error {
+	if scope == "" {
+		return nil
+	}
+	made, err := azureidentity.NewAssignment(b.ctx, b.name+"-control-plane-"+suffix, &azureidentity.AssignmentArgs{
+		Scope: scope, ScopeReady: ready, RoleDefinitionID: azureidentity.RoleDefinitionID(scope, role),
+		IdentityID: b.controlPlaneID(), PrincipalID: b.controlPlane.PrincipalId,
+	}, b.parent)
+	b.grants = append(b.grants, made)
+	return err
+}
+
+func (b *builder) identity() containerservice.ManagedClusterIdentityArgs {
+	return containerservice.ManagedClusterIdentityArgs{
+		Type:                   containerservice.ResourceIdentityTypeUserAssigned,
+		UserAssignedIdentities: pulumi.StringArray{ready.After(pulumi.String(b.controlPlaneID()).ToStringOutput(), b.controlPlane)},
+	}
+}
+
+func (b *builder) identityProfile() containerservice.UserAssignedIdentityMap {
+	return containerservice.UserAssignedIdentityMap{kubeletIdentity: containerservice.UserAssignedIdentityArgs{
+		ResourceId: ready.After(pulumi.String(b.kubeletID()).ToStringOutput(), b.kubelet),
+		ClientId:   b.kubelet.ClientId,
+		ObjectId:   b.kubelet.PrincipalId,
+	}}
+}
+
+// way is how the Kubernetes API is reached.
+type way struct{ server, ca pulumi.StringOutput }
+
+// wayIn asks AKS for the kubeconfig of a user, and takes server and certificate authority of
+// it. Of a cluster with Entra it has no credentials, but a program that gets some; the answer
+// is a secret all the same, and nothing else of it goes on.
+func (b *builder) wayIn() way {
+	args := containerservice.ListManagedClusterUserCredentialsOutputArgs{
+		ResourceGroupName: pulumi.String(b.args.GroupName),
+		// Of the id, so that a preview without a cluster does not ask.
+		ResourceName: b.cluster.ID().ApplyT(func(pulumi.ID) string { return b.args.Name }).(pulumi.StringOutput),
+	}
+	if kind := b.args.API.fqdn(); kind != "" {
+		args.ServerFqdn = pulumi.String(kind)
+	}
+	answer := containerservice.ListManagedClusterUserCredentialsOutput(b.ctx, args, b.parent)
+	part := func(take func(endpoint) string) pulumi.StringOutput {
+		found := pulumi.ToSecret(answer).ApplyT(func(v any) (string, error) {
+			e, err := endpointOf(v.(containerservice.ListManagedClusterUserCredentialsResult).Kubeconfigs)
+			return take(e), err
+		})
+		return pulumi.Unsecret(found).(pulumi.StringOutput)
+	}
+	return way{
+		server: part(func(e endpoint) string { return e.Server }),
+		ca:     part(func(e endpoint) string { return e.CA }),
+	}
+}
+
+// fqdn is which name of the API is wanted: a private one without a zone has a public name only.
+func (a API) fqdn() string {
+	if a.Private && a.PrivateDNSZone == NoZone {
+		return "public"
+	}
+	return ""
+}
+
+// endpoint is what is taken of a kubeconfig.
+type endpoint struct {
+	Server string `json:"server"`
+	CA     string `json:"certificate-authority-data"`
+}
+
+var errNoEndpoint = errors.New("AKS answered with a kubeconfig without server or certificate authority; run up again")
+
+// endpointOf reads the first kubeconfig of an answer. No error holds any of it.
+func endpointOf(answer []containerservice.CredentialResultResponse) (endpoint, error) {
+	if len(answer) == 0 {
+		return endpoint{}, errNoEndpoint
+	}
+	text, err := base64.StdEncoding.DecodeString(answer[0].Value)
+	if err != nil {
+		return endpoint{}, errNoEndpoint
+	}
+	var config struct {
+		Clusters []struct {
+			Cluster endpoint `json:"cluster"`
+		} `json:"clusters"`
+	}
+	if yaml.Unmarshal(text, &config) != nil || len(config.Clusters) == 0 {
+		return endpoint{}, errNoEndpoint
+	}
+	found := config.Clusters[0].Cluster
+	if found.Server == "" || found.CA == "" {
+		return endpoint{}, errNoEndpoint
+	}
+	return found, nil
 }

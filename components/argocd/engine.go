@@ -9,13 +9,18 @@
 package argocd
 
 import (
+	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
+	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/components/distribution"
+	"tombolo/components/object"
 	"tombolo/internal/names"
 )
 
@@ -109,4 +114,230 @@ func treePath(path string) string {
 		return "."
 	}
 	return path
+}
+
+// What follows makes Argo CD's settings. Each is a patch: it owns its own fields of
+// an object of the distribution and nothing else, so that Git may have the
+// object, and set other fields in it.
+
+// applicationHealth has a wave of Applications wait until each is synced and
+// healthy. Argo CD itself has no opinion about the health of an Application.
+//
+//go:embed health.lua
+var applicationHealth string
+
+const (
+	hostsObject = "argocd-ssh-known-hosts-cm"
+	hostsKey    = "ssh_known_hosts"
+)
+
+// settings are the keys that we set in Argo CD's ConfigMaps, by object.
+func (a *EngineArgs) settings(hosts string) map[string]map[string]string {
+	out := map[string]map[string]string{
+		"argocd-cm": {
+			"application.resourceTrackingMethod":                     "annotation",
+			"resource.customizations.health.argoproj.io_Application": applicationHealth,
+			"timeout.reconciliation":                                 fmt.Sprintf("%ds", (a.Interval+time.Second-1)/time.Second),
+		},
+		// What the API server fills in or converts is no difference.
+		"argocd-cmd-params-cm": {
+			"controller.diff.server.side": "true",
+			// A sync that waits in a wave for half an hour is given up, so that the
+			// commit that repairs it is taken up.
+			"controller.sync.timeout.seconds": "1800",
+		},
+	}
+	if a.SignIn != nil {
+		maps.Copy(out["argocd-cm"], a.SignIn.settings())
+		out["argocd-rbac-cm"] = a.SignIn.policy()
+	}
+	if a.Auth != nil && a.Auth.KnownHosts != "" {
+		out[hostsObject] = map[string]string{hostsKey: hosts + strings.TrimRight(a.Auth.KnownHosts, "\n") + "\n"}
+	}
+	return out
+}
+
+// configure patches the ConfigMaps, and the service accounts with their role.
+func configure(ctx *pulumi.Context, name string, args *EngineArgs, hosts string, opts ...pulumi.ResourceOption) ([]pulumi.Resource, error) {
+	var made []pulumi.Resource
+	for configMap, data := range args.settings(hosts) {
+		settings := object.ConfigMap(metadata(configMap, nil), pulumi.ToStringMap(data))
+		settings.Patch = true
+		patch, err := object.New(ctx, name+"-"+configMap, settings, opts...)
+		if err != nil {
+			return nil, fmt.Errorf("settings in %s: %w", configMap, err)
+		}
+		made = append(made, patch)
+	}
+	if args.RoleARN == nil {
+		return made, nil
+	}
+	for _, account := range ServiceAccounts() {
+		annotations := pulumi.StringMap{"eks.amazonaws.com/role-arn": args.RoleARN}
+		patch, err := object.New(ctx, name+"-"+account, object.Args{
+			APIVersion: "v1", Kind: "ServiceAccount", Meta: metadata(account, annotations), Patch: true,
+		}, opts...)
+		if err != nil {
+			return nil, fmt.Errorf("role of service account %s: %w", account, err)
+		}
+		made = append(made, patch)
+	}
+	return made, nil
+}
+
+func metadata(name string, annotations pulumi.StringMap) object.Meta {
+	all := pulumi.StringMap{distribution.PatchForce: pulumi.String("true")}
+	for key, value := range annotations {
+		all[key] = value
+	}
+	return object.Meta{Name: name, Namespace: names.ArgoCDNamespace, Annotations: all}
+}
+
+// takeKnownHosts takes the hosts' keys out of the distribution: they are one
+// text, which only one can own.
+func takeKnownHosts(objects []distribution.Object) (string, error) {
+	for _, o := range objects {
+		if !o.Is("ConfigMap", hostsObject) {
+			continue
+		}
+		data, _ := o["data"].(map[string]any)
+		hosts, _ := data[hostsKey].(string)
+		delete(data, hostsKey)
+		if hosts != "" && !strings.HasSuffix(hosts, "\n") {
+			hosts += "\n"
+		}
+		return hosts, nil
+	}
+	return "", errors.New("the distribution has no ConfigMap " + hostsObject + "; private keys need it")
+}
+
+// SignIn is how people sign in to Argo CD by an OpenID Connect provider, and what their
+// groups may do.
+type SignIn struct {
+	// URL under which people reach Argo CD.
+	URL string
+	// IssuerURL of the provider, and ClientID of Argo CD there.
+	IssuerURL, ClientID string
+	// Secret is the name of a Secret in Argo CD's namespace, with the key ClientSecretKey and
+	// the label app.kubernetes.io/part-of: argocd. It need not be there: until it is, nobody
+	// signs in by the provider.
+	Secret string
+	// Scopes to ask for; none for those that Argo CD asks for by itself.
+	Scopes []string
+	// AdminGroups may do everything, ReaderGroups see everything. They are the provider's
+	// names, without commas and quotes.
+	AdminGroups, ReaderGroups []string
+}
+
+// ClientSecretKey is the key of the client's secret in its Secret.
+const ClientSecretKey = "clientSecret"
+
+func (s *SignIn) problems() []error {
+	if s == nil {
+		return nil
+	}
+	var out []error
+	if s.URL == "" || s.IssuerURL == "" || s.ClientID == "" || s.Secret == "" {
+		out = append(out, errors.New("a sign-in needs URL, issuer, client and Secret"))
+	}
+	for _, group := range append(append([]string{}, s.AdminGroups...), s.ReaderGroups...) {
+		if group == "" || strings.ContainsAny(group, ",\"\n") || strings.HasPrefix(group, "role:") || strings.HasPrefix(group, "proj:") {
+			out = append(out, errors.New("a group of the sign-in is empty, no text of a policy, or the name of a role"))
+		}
+	}
+	return out
+}
+
+// settings are those of argocd-cm. The client's secret is named only, in Argo CD's own way:
+// https://argo-cd.readthedocs.io/en/stable/operator-manual/user-management/#alternative.
+// It reads YAML, of which JSON is a part.
+func (s *SignIn) settings() map[string]string {
+	config := map[string]any{
+		"name": "OIDC", "issuer": s.IssuerURL, "clientID": s.ClientID, "clientSecret": "$" + s.Secret + ":" + ClientSecretKey,
+	}
+	if len(s.Scopes) > 0 {
+		config["requestedScopes"] = s.Scopes
+	}
+	text, _ := json.Marshal(config) // texts alone
+	return map[string]string{"url": s.URL, "oidc.config": string(text)}
+}
+
+// policy is a key of its own in argocd-rbac-cm, which Argo CD adds to policy.csv: that one and
+// policy.default stay Git's, and without them who is in no group sees nothing.
+// https://argo-cd.readthedocs.io/en/stable/operator-manual/rbac/#policy-csv-composition
+func (s *SignIn) policy() map[string]string {
+	var lines strings.Builder
+	for _, of := range []struct {
+		role   string
+		groups []string
+	}{{"role:admin", s.AdminGroups}, {"role:readonly", s.ReaderGroups}} {
+		for _, group := range of.groups {
+			lines.WriteString("g, " + group + ", " + of.role + "\n")
+		}
+	}
+	return map[string]string{"policy.tombolo.csv": lines.String()}
+}
+
+// ResourcesFinalizer on an Application has Argo CD remove what the Application
+// has made before it goes.
+const ResourcesFinalizer = "resources-finalizer.argocd.argoproj.io"
+
+// syncRetries is how often Argo CD tries a failed sync again, with growing
+// pauses: about twenty minutes in all.
+const syncRetries = 10
+
+// project is the AppProject of the platform. It allows every source: charts are
+// in many repositories, and which of them are used is reviewed where they are
+// named, in Git. It allows every registered cluster and namespace, since the
+// platform is what every cluster gets. Teams get projects of their own.
+func project() distribution.Object {
+	everything := map[string]any{"group": "*", "kind": "*"}
+	return distribution.Object{
+		"apiVersion": "argoproj.io/v1alpha1", "kind": "AppProject",
+		"metadata": map[string]any{"name": names.Platform, "namespace": names.ArgoCDNamespace},
+		"spec": map[string]any{
+			"description":                "What every cluster gets, made by Tombolo",
+			"sourceRepos":                []any{"*"},
+			"destinations":               []any{map[string]any{"server": "*", "namespace": "*"}},
+			"clusterResourceWhitelist":   []any{everything},
+			"namespaceResourceWhitelist": []any{everything},
+		},
+	}
+}
+
+// root is the Application that everything else comes from.
+func (a *EngineArgs) root() distribution.Object {
+	return distribution.Object{
+		"apiVersion": "argoproj.io/v1alpha1", "kind": "Application",
+		"metadata": map[string]any{"name": names.Platform, "namespace": names.ArgoCDNamespace, "finalizers": []any{ResourcesFinalizer}},
+		"spec": map[string]any{
+			"project":     names.Platform,
+			"source":      map[string]any{"repoURL": a.URL, "targetRevision": a.Branch, "path": treePath(a.Path)},
+			"destination": map[string]any{"server": InCluster, "namespace": names.ArgoCDNamespace},
+			"syncPolicy": map[string]any{
+				"automated":   map[string]any{"prune": true, "selfHeal": true},
+				"syncOptions": []any{"ServerSideApply=true"},
+				"retry": map[string]any{
+					"limit":   syncRetries,
+					"backoff": map[string]any{"duration": "5s", "factor": 2, "maxDuration": "3m"},
+				},
+			},
+		},
+	}
+}
+
+// authSecret is a repository of Argo CD's, by the label; empty without credentials.
+func authSecret(args *EngineArgs) object.Args {
+	if args.Auth == nil {
+		return object.Args{}
+	}
+	meta := object.Meta{
+		Name: names.PlatformAuth, Namespace: names.ArgoCDNamespace,
+		Labels: pulumi.StringMap{SecretTypeLabel: pulumi.String("repository")},
+	}
+	return object.Secret(meta, "Opaque", map[string]pulumi.StringInput{
+		"type": pulumi.String("git"), "url": pulumi.String(args.URL),
+		"username": args.Auth.Username, "password": args.Auth.Password,
+		"sshPrivateKey": args.Auth.PrivateKey,
+	})
 }

@@ -63,14 +63,12 @@ func built(t *testing.T, args *EngineArgs) *recorder.Recorder {
 func TestControllersStartConfigured(t *testing.T) {
 	r := built(t, engineArgs(t))
 	for _, patch := range slices.Concat(r.OfType(configMapPatch), r.OfType(accountPatch)) {
-		if !patch.WaitsFor("ConfigMap::") || !patch.WaitsFor("ServiceAccount::") {
-			t.Errorf("%s does not wait for the objects that it changes: %v", patch.Name, patch.DependsOn)
-		}
+		assert.Check(t, patch.WaitsFor("ConfigMap::") && patch.WaitsFor("ServiceAccount::"),
+			"%s does not wait for the objects that it changes: %v", patch.Name, patch.DependsOn)
 	}
 	for _, c := range slices.Concat(r.OfType(deployment), r.OfType(statefulSet)) {
-		if !c.WaitsFor("ConfigMapPatch::") || !c.WaitsFor("ServiceAccountPatch::") {
-			t.Errorf("%s does not wait for its settings: %v", c.Name, c.DependsOn)
-		}
+		assert.Check(t, c.WaitsFor("ConfigMapPatch::") && c.WaitsFor("ServiceAccountPatch::"),
+			"%s does not wait for its settings: %v", c.Name, c.DependsOn)
 		c.Expect(t, map[string]string{"metadata.namespace": "argocd", `metadata.annotations["pulumi.com/skipAwait"]`: "true"})
 	}
 	root := r.OfType(application)[0]
@@ -78,9 +76,7 @@ func TestControllersStartConfigured(t *testing.T) {
 		assert.Check(t, root.WaitsFor(before), "the root Application does not wait for %s, and would be deleted after it", before)
 	}
 	for _, cluster := range []string{crd, "kubernetes:rbac.authorization.k8s.io/v1:ClusterRole"} {
-		if got := r.OfType(cluster)[0].String("metadata.namespace"); got != "" {
-			t.Errorf("%s is in the namespace %s", cluster, got)
-		}
+		assert.Check(t, is.Equal(r.OfType(cluster)[0].String("metadata.namespace"), ""), cluster)
 	}
 }
 
@@ -96,7 +92,7 @@ func TestSettings(t *testing.T) {
 	})
 	params, _ := r.Named(configMapPatch, "mgmt-argocd-cmd-params-cm")
 	params.Expect(t, map[string]string{`data["controller.diff.server.side"]`: "true"})
-	assert.Check(t, is.Equal(len(r.OfType(configMapPatch)), 2))
+	assert.Check(t, is.Len(r.OfType(configMapPatch), 2))
 	for i, patch := range r.OfType(accountPatch) {
 		patch.Expect(t, map[string]string{
 			"metadata.name": slices.Sorted(slices.Values(ServiceAccounts()))[i], `metadata.annotations["eks.amazonaws.com/role-arn"]`: roleARN,
@@ -104,7 +100,7 @@ func TestSettings(t *testing.T) {
 	}
 	args := engineArgs(t)
 	args.RoleARN = nil
-	assert.Check(t, is.Equal(len(built(t, args).OfType(accountPatch)), 0))
+	assert.Check(t, is.Len(built(t, args).OfType(accountPatch), 0))
 }
 
 func TestRoot(t *testing.T) {
@@ -120,9 +116,7 @@ func TestRoot(t *testing.T) {
 		"metadata.name": "platform", "spec.sourceRepos[0]": "*", "spec.destinations[0].server": "*",
 	})
 	for path, want := range map[string]string{"./": ".", "/a/b": "a/b", ".": ".", "clusters/dev": "clusters/dev"} {
-		if got := treePath(path); got != want {
-			t.Errorf("path %q becomes %q, expected %q", path, got, want)
-		}
+		assert.Check(t, is.Equal(treePath(path), want), path)
 	}
 }
 
@@ -151,9 +145,7 @@ func TestKeepsWhatWasMade(t *testing.T) {
 func repository(t *testing.T, r *recorder.Recorder) map[string]string {
 	t.Helper()
 	found, ok := r.Named(secretType, "mgmt-auth")
-	if !ok {
-		t.Fatal("there is no Secret for the repository")
-	}
+	assert.Assert(t, ok, "there is no Secret for the repository")
 	found.Expect(t, map[string]string{
 		"metadata.name": "platform-auth", `metadata.labels["argocd.argoproj.io/secret-type"]`: "repository", "stringData": "",
 	})
@@ -178,9 +170,8 @@ func TestCredentials(t *testing.T) {
 	object.Expect(t, map[string]string{"data.ssh_known_hosts": ""})
 
 	args.Auth = nil
-	if _, ok := built(t, args).Named(secretType, "mgmt-auth"); ok {
-		t.Error("a Secret was made without credentials")
-	}
+	_, ok := built(t, args).Named(secretType, "mgmt-auth")
+	assert.Check(t, !ok, "a Secret was made without credentials")
 }
 
 func TestEngineRefuses(t *testing.T) {
@@ -210,4 +201,41 @@ func TestGitFetchesByTheNetworkAlone(t *testing.T) {
 		assert.NilError(t, err)
 		assert.Check(t, is.Contains(string(got), `{"name": "`+container+`", env: [{name: GIT_ALLOW_PROTOCOL, value: 'git:http:https:ssh'}]}`))
 	}
+}
+
+func TestSignIn(t *testing.T) {
+	args := engineArgs(t)
+	args.SignIn = &SignIn{
+		URL: "https://argocd.example.com", IssuerURL: "https://auth.example.com/application/o/argocd/", ClientID: "argocd", Secret: "argocd-oidc",
+		Scopes: []string{"openid", "profile"}, AdminGroups: []string{"platform", "authentik Admins"}, ReaderGroups: []string{"auditors"},
+	}
+	r := built(t, args)
+	settings, _ := r.Named(configMapPatch, "mgmt-argocd-cm")
+	settings.Expect(t, map[string]string{
+		`data["url"]`:         "https://argocd.example.com",
+		`data["oidc.config"]`: `{"clientID":"argocd","clientSecret":"$argocd-oidc:clientSecret","issuer":"https://auth.example.com/application/o/argocd/","name":"OIDC","requestedScopes":["openid","profile"]}`,
+	})
+	rights, ok := r.Named(configMapPatch, "mgmt-argocd-rbac-cm")
+	assert.Assert(t, ok)
+	rights.Expect(t, map[string]string{
+		"metadata.name":              "argocd-rbac-cm",
+		`data["policy.tombolo.csv"]`: "g, platform, role:admin\ng, authentik Admins, role:admin\ng, auditors, role:readonly\n",
+		// Git's, as is policy.default.
+		`data["policy.csv"]`: "", `data["policy.default"]`: "",
+	})
+	settings, _ = built(t, engineArgs(t)).Named(configMapPatch, "mgmt-argocd-cm")
+	settings.Expect(t, map[string]string{`data["oidc.config"]`: ""})
+}
+
+func TestSignInThatBreaksAPolicy(t *testing.T) {
+	for _, group := range []string{"", `a", role:admin`, "a\ng, b, role:admin", "role:admin", "proj:x:y"} {
+		args := engineArgs(t)
+		args.SignIn = &SignIn{URL: "u", IssuerURL: "i", ClientID: "c", Secret: "s", ReaderGroups: []string{group}}
+		_, err := run(args)
+		assert.Check(t, is.ErrorContains(err, "a group of the sign-in"), "%q", group)
+	}
+	args := engineArgs(t)
+	args.SignIn = &SignIn{}
+	_, err := run(args)
+	assert.Check(t, is.ErrorContains(err, "a sign-in needs URL, issuer, client and Secret"))
 }

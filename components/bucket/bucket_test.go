@@ -74,9 +74,8 @@ func TestLifecycle(t *testing.T) {
 	kept.Expect(t, map[string]string{
 		"rules[0].status": "Enabled", "rules[0].abortIncompleteMultipartUpload.daysAfterInitiation": "7",
 	})
-	if _, second := kept.Value("rules[1]"); second {
-		t.Error("objects expire although they are to be kept")
-	}
+	_, second := kept.Value("rules[1]")
+	assert.Check(t, !second, "objects expire although they are to be kept")
 	built(t, &BucketArgs{BucketName: "demo-loki", ExpireDays: 30}).OfType(lifecycleType)[0].Expect(t, map[string]string{
 		"rules[1].id": "expire", "rules[1].status": "Enabled", "rules[1].expiration.days": "30",
 	})

@@ -75,29 +75,24 @@ func TestCertificate(t *testing.T) {
 
 func TestRecords(t *testing.T) {
 	r := built(t, certificateArgs())
-	assert.Check(t, is.Equal(len(r.OfType(recordType)), 2))
+	assert.Check(t, is.Len(r.OfType(recordType), 2))
 	for _, domain := range []string{"example.com", "api.eu.example.com"} {
 		record, _ := r.Named(recordType, "demo-web-validation-"+domain)
 		record.Expect(t, map[string]string{
 			"zoneId": "Z1", "name": "_1." + domain + ".", "type": "CNAME", "records[0]": "_2." + domain + ".acm-validations.aws.",
 			"ttl": "60", "allowOverwrite": "true",
 		})
-		if !record.RetainOnDelete {
-			t.Errorf("%s goes with the certificate, and with it the renewal of others for the domain", record.Name)
-		}
+		assert.Check(t, record.RetainOnDelete, "%s goes with the certificate, and with it the renewal of others for the domain", record.Name)
 	}
 }
 
 func TestWildcardAlone(t *testing.T) {
 	r := built(t, &CertificateArgs{Domain: "*.example.com", ZoneID: "Z1", ZoneName: "example.com"})
 	record, ok := r.Named(recordType, "demo-web-validation-example.com")
-	if !ok {
-		t.Fatal("no record for the wildcard's domain")
-	}
+	assert.Assert(t, ok, "no record for the wildcard's domain")
 	record.Expect(t, map[string]string{"name": "_1.example.com."})
-	if _, given := r.OfType("aws:acm/certificate:Certificate")[0].Value("subjectAlternativeNames"); given {
-		t.Error("a certificate for one name has alternative names")
-	}
+	_, given := r.OfType("aws:acm/certificate:Certificate")[0].Value("subjectAlternativeNames")
+	assert.Check(t, !given, "a certificate for one name has alternative names")
 }
 
 func TestARNWaitsForValidation(t *testing.T) {
@@ -114,8 +109,7 @@ func TestNothingIsMadeInTheWrongZone(t *testing.T) {
 		"certificate demo-web: hosted zone Z1 is example.org, not example.com; give the id of the zone example.com, or correct the name": account("example.org", false),
 		"certificate demo-web: hosted zone Z1 (example.com) is private; give the id of the public zone of that name":                     account("example.com", true),
 	} {
-		err := run(r, certificateArgs())
-		assert.Check(t, is.ErrorContains(err, want))
+		assert.Check(t, is.ErrorContains(run(r, certificateArgs()), want))
 		if slices.ContainsFunc(r.All(), func(res recorder.Resource) bool { return res.Custom }) {
 			t.Errorf("%q: something was made", want)
 		}

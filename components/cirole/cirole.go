@@ -180,3 +180,167 @@ func (r *Role) build(ctx *pulumi.Context, name string, args *RoleArgs, parent pu
 	r.ARN = ready.After(role.Arn, attached...)
 	return nil
 }
+
+// Assuming is the statement by which a role assumes roles of other accounts.
+func Assuming(roles []string) identity.Statement {
+	return identity.Statement{Sid: "AssumeRolesOfAccounts", Actions: []string{"sts:AssumeRole"}, Resources: roles}
+}
+
+// ReadingParameters is the statement by which previews read parameters of an account,
+// by their names, of which a * at the end stands for all that begin so. It does not keep
+// a SecureString back that AWS's own key encrypts: the policy of that key lets everybody
+// in who may call GetParameter
+// (https://docs.aws.amazon.com/kms/latest/developerguide/services-parameter-store.html).
+func ReadingParameters(partition, account string, parameters []string) identity.Statement {
+	s := identity.Statement{Sid: "ReadParameters", Actions: []string{"ssm:GetParameter"}}
+	for _, name := range parameters {
+		s.Resources = append(s.Resources, "arn:"+partition+":ssm:*:"+account+":parameter/"+strings.TrimPrefix(name, "/"))
+	}
+	return s
+}
+
+// NewProvider makes the account's OIDC provider for an issuer, without https://, whose
+// tokens have the audience, and returns its ARN. An account has one at most for an
+// issuer. It gives no thumbprints: IAM checks issuers against its own store of
+// certificate authorities.
+func NewProvider(ctx *pulumi.Context, name, issuer, audience string, opts ...pulumi.ResourceOption) (pulumi.StringOutput, error) {
+	made, err := iam.NewOpenIdConnectProvider(ctx, name, &iam.OpenIdConnectProviderArgs{
+		Url:           pulumi.String("https://" + issuer),
+		ClientIdLists: pulumi.ToStringArray([]string{audience}),
+	}, opts...)
+	if err != nil {
+		return pulumi.StringOutput{}, fmt.Errorf("OIDC provider for %s: %w", issuer, err)
+	}
+	return made.Arn, nil
+}
+
+// The issuers and audiences of tokens on the public hosts.
+const (
+	GitHubIssuer   = "token.actions.githubusercontent.com"
+	GitHubAudience = "sts.amazonaws.com"
+	GitLabIssuer   = "gitlab.com"
+	GitLabAudience = "https://gitlab.com"
+)
+
+// GitHubEnvironment is the subject of the jobs of a repository, such as
+// acme/clusters, in an environment of GitHub's. What the environment demands,
+// such as a branch or an approval, has then been given.
+func GitHubEnvironment(repository, environment string) string {
+	return fmt.Sprintf("repo:%s:environment:%s", repository, environment)
+}
+
+// GitLabBranch is the subject of the jobs on a branch of a project, such as
+// acme/clusters, on GitLab. A merge request from that branch has it too, with the jobs that
+// the file of the other branch names if GitLab runs the merged result: see ofTheBranch.
+func GitLabBranch(project, branch string) string {
+	return fmt.Sprintf("project_path:%s:ref_type:branch:ref:%s", project, branch)
+}
+
+// GitLabBranches is the subject of the jobs on all branches of a project on GitLab,
+// those of its merge requests too: a token of GitLab's names the branch that is to
+// be merged, and not its environment. It is for roles that read: whoever may push a
+// branch may have the role. A merge request from a fork has the fork's subject, even if
+// a member runs its pipeline in the parent project. Before GitLab 18.2.2 that pipeline had
+// the parent's, with the branch of the fork (gitlab-org/gitlab, issues 548165 and 561735).
+func GitLabBranches(project string) string { return GitLabBranch(project, anyBranch) }
+
+// anyBranch stands for every branch, at the end of a subject.
+const anyBranch = "*"
+
+// ofTheBranch are conditions besides the subject of one branch on gitlab.com: a push or a
+// schedule has started the jobs, so no merge request, and the branch is protected. AWS reads
+// these claims for gitlab.com alone; of another instance's tokens it reads the subject
+// (docs.gitlab.com/ci/secrets/id_token_authentication; AWS's keys are those for OIDC
+// federation in IAM/latest/UserGuide/reference_policies_iam-condition-keys).
+func ofTheBranch(issuer string) map[string][]string {
+	if issuer != GitLabIssuer {
+		return nil
+	}
+	return map[string][]string{issuer + ":pipeline_source": {"push", "schedule"}, issuer + ":ref_protected": {"true"}}
+}
+
+// checkSubject refuses a subject that may belong to others: a wildcard stands for
+// branches of one project alone.
+func checkSubject(subject string) error {
+	fixed, ends := strings.CutSuffix(subject, ":ref_type:branch:ref:"+anyBranch)
+	if subject == "" || strings.ContainsAny(fixed, "*?") || ends && fixed == "" {
+		return fmt.Errorf("subject %q: a subject is given in full, without wildcards but for the branches of a project", subject)
+	}
+	return nil
+}
+
+// wild says that a subject stands for several.
+func wild(subject string) bool { return strings.HasSuffix(subject, anyBranch) }
+
+// State is where the stacks' state is, for roles that use it.
+type State struct {
+	// BucketARN of the S3 bucket; empty for roles that do not use the state, as another
+	// account's do it.
+	BucketARN string
+	// KeyARN of the KMS key that encrypts secrets in the state, and maybe the bucket's
+	// objects; empty with another secrets provider.
+	KeyARN string
+}
+
+// Reading are the statements of a role that may look at what the stacks make, and
+// at their state, and change nothing: for previews and drift. It reads no object
+// in a bucket but the state's, no secret, in the state neither, and no log.
+func Reading(s State) []identity.Statement {
+	out := []identity.Statement{
+		{
+			Sid: "Look",
+			Actions: []string{
+				"acm:DescribeCertificate", "acm:ListCertificates", "acm:ListTagsForCertificate",
+				"autoscaling:Describe*", "ec2:Describe*", "eks:Describe*", "eks:List*",
+				"elasticfilesystem:Describe*", "elasticfilesystem:ListTagsForResource", "elasticloadbalancing:Describe*",
+				"events:Describe*", "events:List*",
+				"iam:GetInstanceProfile", "iam:GetOpenIDConnectProvider", "iam:GetPolicy", "iam:GetPolicyVersion", "iam:GetRole", "iam:GetRolePolicy", "iam:List*",
+				"kms:Describe*", "kms:GetKeyPolicy", "kms:GetKeyRotationStatus", "kms:List*",
+				"logs:DescribeLogGroups", "logs:ListTagsForResource",
+				"route53:Get*", "route53:List*",
+				"s3:GetBucket*", "s3:GetEncryptionConfiguration", "s3:GetLifecycleConfiguration", "s3:ListAllMyBuckets", "s3:ListBucket",
+				"s3:GetAccelerateConfiguration", "s3:GetReplicationConfiguration",
+				"servicequotas:Get*", "servicequotas:List*", "sqs:GetQueueAttributes", "sqs:GetQueueUrl", "sqs:ListQueueTags", "sqs:ListQueues",
+				"tag:GetResources",
+			},
+			Resources: []string{"*"},
+		},
+	}
+	if s.BucketARN != "" {
+		out = append(out, identity.Statement{Sid: "ReadState", Actions: []string{"s3:GetObject"}, Resources: []string{s.BucketARN + "/*"}})
+	}
+	if s.KeyARN != "" {
+		out = append(out, identity.Statement{
+			Sid: "ReadStateThroughS3", Actions: []string{"kms:Decrypt"}, Resources: []string{s.KeyARN}, Conditions: throughS3(s.KeyARN),
+		})
+	}
+	return out
+}
+
+// throughS3 holds for requests that S3 makes to KMS to read a bucket that is encrypted by the
+// same key. What has a token in it is encrypted in the state once more, by Pulumi, which asks
+// KMS itself: gocloud.dev/secrets/awskms calls Decrypt, and no service is between. S3 does not
+// open it either: it gives KMS the data key of an object, in an encryption context of its own.
+// The name of the service is the same in all partitions, and the key is in the bucket's region.
+// Sources: https://docs.aws.amazon.com/kms/latest/developerguide/conditions-kms.html#conditions-kms-via-service
+// and https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingKMSEncryption.html
+func throughS3(keyARN string) map[string]map[string][]string {
+	var region string
+	if parts := strings.Split(keyARN, ":"); len(parts) > 3 { // arn:partition:kms:region:…
+		region = parts[3]
+	}
+	return map[string]map[string][]string{"StringEquals": {"kms:ViaService": {"s3." + region + ".amazonaws.com"}}}
+}
+
+// WritingState are the statements by which a role that applies writes the state.
+// What it may do besides is for its policies to say.
+func WritingState(s State) []identity.Statement {
+	out := []identity.Statement{
+		{Sid: "FindState", Actions: []string{"s3:ListBucket", "s3:GetBucketLocation"}, Resources: []string{s.BucketARN}},
+		{Sid: "WriteState", Actions: []string{"s3:GetObject", "s3:PutObject", "s3:DeleteObject"}, Resources: []string{s.BucketARN + "/*"}},
+	}
+	if s.KeyARN != "" {
+		out = append(out, identity.Statement{Sid: "EncryptState", Actions: []string{"kms:Encrypt", "kms:Decrypt"}, Resources: []string{s.KeyARN}})
+	}
+	return out
+}

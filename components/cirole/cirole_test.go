@@ -131,9 +131,8 @@ func TestRefusals(t *testing.T) {
 	} {
 		args := roleArgs()
 		change(args)
-		if _, err := run(args); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		_, err := run(args)
+		assert.Check(t, is.ErrorContains(err, want))
 	}
 	assert.Check(t, is.Equal(GitLabBranch("acme/clusters", "main"), "project_path:acme/clusters:ref_type:branch:ref:main"))
 }

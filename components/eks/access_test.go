@@ -1,6 +1,8 @@
 package eks
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
@@ -49,4 +51,73 @@ func TestAccessWithoutRights(t *testing.T) {
 	err := a.validate()
 	assert.Check(t, is.ErrorContains(err, `access "devs" has neither a policy nor groups`))
 	assert.Check(t, is.ErrorContains(err, `access "devs" is given twice`))
+}
+
+const identityProvider = "aws:eks/identityProviderConfig:IdentityProviderConfig"
+
+func people() *IdentityProvider {
+	return &IdentityProvider{
+		IssuerURL: "https://auth.example.com/application/o/kubernetes/", ClientID: "kubernetes",
+		UsernameClaim: "preferred_username", UsernamePrefix: "oidc:", GroupsClaim: "groups", GroupsPrefix: "oidc:",
+	}
+}
+
+func TestIdentityProvider(t *testing.T) {
+	r := built(t, func(a *ClusterArgs) {
+		a.IdentityProvider = people()
+		a.IdentityProvider.RequiredClaims = map[string]string{"tenant": "acme"}
+	})
+	made, ok := r.Named(identityProvider, "demo-identity-provider")
+	assert.Assert(t, ok)
+	made.Expect(t, map[string]string{
+		"clusterName": "demo", "oidc.identityProviderConfigName": "demo", "oidc.issuerUrl": "https://auth.example.com/application/o/kubernetes/",
+		"oidc.clientId": "kubernetes", "oidc.usernameClaim": "preferred_username", "oidc.usernamePrefix": "oidc:",
+		"oidc.groupsClaim": "groups", "oidc.groupsPrefix": "oidc:", "oidc.requiredClaims.tenant": "acme",
+	})
+	assert.Check(t, made.DeleteBeforeReplace, "EKS has one provider for a cluster, and would refuse the second")
+	for _, before := range []string{"demo-nodes-default", "demo-admin-ops", "demo-addon-coredns"} {
+		assert.Check(t, slices.ContainsFunc(made.DependsOn, func(urn string) bool { return strings.HasSuffix(urn, "::"+before) }),
+			"%s comes while EKS updates the cluster for the provider: %v", before, made.DependsOn)
+	}
+	r = built(t, func(*ClusterArgs) {})
+	_, ok = r.Named(identityProvider, "demo-identity-provider")
+	assert.Check(t, !ok, "there is a provider without one in the arguments")
+}
+
+func TestIdentityProviderIsWhole(t *testing.T) {
+	a := clusterArgs()
+	a.IdentityProvider = people()
+	assert.NilError(t, a.validate())
+	a.IdentityProvider.GroupsPrefix = ""
+	assert.Check(t, is.ErrorContains(a.validate(), "identity provider without prefix of groups"))
+}
+
+const ingressRule = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
+
+// TestPrivateAccess: each block and each group is let in by a rule of its own, at the port
+// of the API, and the cluster counts as complete when they are there.
+func TestPrivateAccess(t *testing.T) {
+	r := built(t, func(a *ClusterArgs) {
+		a.PrivateCIDRs, a.PrivateGroups = []string{"10.8.0.0/16", "10.9.0.0/16"}, []string{"sg-0a1b2c3d"}
+	})
+	assert.Assert(t, is.Len(r.OfType(ingressRule), 3))
+	for name, want := range map[string]map[string]string{
+		"demo-api-from-10.8.0.0-16": {"cidrIpv4": "10.8.0.0/16", "description": "Kubernetes API from 10.8.0.0/16"},
+		"demo-api-from-10.9.0.0-16": {"cidrIpv4": "10.9.0.0/16"},
+		"demo-api-from-sg-0a1b2c3d": {"referencedSecurityGroupId": "sg-0a1b2c3d"},
+	} {
+		rule, ok := r.Named(ingressRule, name)
+		assert.Assert(t, ok, "there is no %s", name)
+		want["securityGroupId"], want["ipProtocol"], want["fromPort"], want["toPort"] = "sg-1", "tcp", "443", "443"
+		rule.Expect(t, want)
+		r.Probed().ExpectAfter(t, "endpoint", name)
+	}
+	assert.Check(t, is.Len(built(t, nil).OfType(ingressRule), 0))
+}
+
+func TestPrivateAccessNeedsThePrivateEndpoint(t *testing.T) {
+	args := clusterArgs()
+	args.PrivateEndpoint, args.PrivateCIDRs = false, []string{"10.8.0.0/16"}
+	_, err := run(t, args)
+	assert.ErrorContains(t, err, "there is no private endpoint for those that are let in to it")
 }

@@ -86,9 +86,7 @@ func run(t *testing.T, args *ClusterArgs) (*recorder.Recorder, error) {
 		})
 		return recorder.Probe(ctx, pulumi.Map{"endpoint": c.Endpoint})
 	})
-	if err == nil && len(checked) == 0 {
-		t.Error("the outputs did not resolve")
-	}
+	assert.Check(t, err != nil || len(checked) > 0, "the outputs did not resolve")
 	return r, err
 }
 
@@ -120,13 +118,10 @@ func TestControlPlane(t *testing.T) {
 		"publicAccessCidrs[0]": "192.0.2.0/24", "enabledClusterLogTypes[0]": "audit",
 		"kubernetesServiceIpAddressRange": "172.20.0.0/16",
 	})
-	if got := cluster.String("encryptionConfigKeyArn"); !strings.HasSuffix(got, "demo-secrets") {
-		t.Errorf("encryption key %q", got)
-	}
+	got := cluster.String("encryptionConfigKeyArn")
+	assert.Check(t, strings.HasSuffix(got, "demo-secrets"), "encryption key %q", got)
 	roles, ok := cluster.Value("instanceRoles")
-	if !ok || len(roles.ArrayValue()) != 0 {
-		t.Errorf("instance roles are %v, expected none, so that the component makes none", roles)
-	}
+	assert.Check(t, ok && len(roles.ArrayValue()) == 0, "instance roles are %v, expected none, so that the component makes none", roles)
 	for _, before := range []string{"logGroup:LogGroup::demo-logs", "AmazonEKSClusterPolicy"} {
 		if !slices.ContainsFunc(cluster.DependsOn, func(urn string) bool { return strings.Contains(urn, before) }) {
 			t.Errorf("the cluster does not wait for %s: %v", before, cluster.DependsOn)
@@ -138,9 +133,8 @@ func TestProtect(t *testing.T) {
 	for _, protect := range []bool{true, false} {
 		r := built(t, func(a *ClusterArgs) { a.Protect = protect })
 		for _, res := range r.All() {
-			if want := protect && res.Type == controlPlane; res.Protect != want {
-				t.Errorf("with protect %v, %s %s has %v", protect, res.Type, res.Name, res.Protect)
-			}
+			want := protect && res.Type == controlPlane
+			assert.Check(t, res.Protect == want, "with protect %v, %s %s has %v", protect, res.Type, res.Name, res.Protect)
 		}
 	}
 }
@@ -322,9 +316,7 @@ func TestCNIPolicyIsWithTheServiceAccount(t *testing.T) {
 	if got := policies(r, "demo-node-"); slices.ContainsFunc(got, func(p string) bool { return strings.Contains(p, "CNI") }) {
 		t.Errorf("nodes have %v", got)
 	}
-	if got := policies(r, "demo-cni-"); len(got) != 1 {
-		t.Errorf("the CNI's role has %v", got)
-	}
+	assert.Check(t, is.Len(policies(r, "demo-cni-"), 1))
 	r = built(t, func(a *ClusterArgs) { a.Addons = nil })
 	if got := policies(r, "demo-node-"); !slices.ContainsFunc(got, func(p string) bool { return strings.Contains(p, "CNI") }) {
 		t.Errorf("without the addon, nodes have %v", got)
@@ -412,7 +404,6 @@ func TestSecurityGroupOfAClusterToBeMade(t *testing.T) {
 		return nil
 	}, recorder.Preview)
 	assert.NilError(t, err)
-	if len(named) != 1 || len(grouped) != 0 {
-		t.Errorf("the name is known %d times, the security group %d times, want once and never", len(named), len(grouped))
-	}
+	assert.Check(t, len(named) == 1 && len(grouped) == 0,
+		"the name is known %d times, the security group %d times, want once and never", len(named), len(grouped))
 }

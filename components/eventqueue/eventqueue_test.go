@@ -82,9 +82,8 @@ func TestRuleName(t *testing.T) {
 	assert.Check(t, is.Equal(ruleName("demo", "health"), "demo-health"))
 	queue := strings.Repeat("q", maxQueueName)
 	one, two := ruleName(queue, "health"), ruleName(queue, "spot")
-	if len(one) != maxRuleName || len(two) != maxRuleName || one == two {
-		t.Errorf("long names are %s and %s, expected two of %d characters", one, two, maxRuleName)
-	}
+	assert.Check(t, len(one) == maxRuleName && len(two) == maxRuleName && one != two,
+		"long names are %s and %s, expected two of %d characters", one, two, maxRuleName)
 }
 
 func TestEventQueueValidate(t *testing.T) {

@@ -65,9 +65,8 @@ func TestOnlyClientsGetInByNFS(t *testing.T) {
 	group := r.OfType("aws:ec2/securityGroup:SecurityGroup")[0]
 	group.Expect(t, map[string]string{"vpcId": "vpc-1", "name": "demo-shared"})
 	for _, rules := range []string{"ingress", "egress"} {
-		if _, given := group.Value(rules); given {
-			t.Errorf("the group has %s rules of its own", rules)
-		}
+		_, given := group.Value(rules)
+		assert.Check(t, !given, "the group has %s rules of its own", rules)
 	}
 	rules := r.OfType("aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule")
 	assert.Assert(t, len(rules) == 1, "%d rules, expected 1", len(rules))

@@ -1,7 +1,10 @@
 package flux
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -9,8 +12,10 @@ import (
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gopkg.in/yaml.v3"
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
+	"gotest.tools/v3/golden"
 
 	"tombolo/components/distribution"
 	"tombolo/components/distribution/enginetest"
@@ -57,13 +62,11 @@ func built(t *testing.T, args *EngineArgs) *recorder.Recorder {
 
 func TestInstallInStages(t *testing.T) {
 	r := built(t, engineArgs(t))
-	assert.Check(t, is.Equal(len(r.OfType("kubernetes:core/v1:Namespace")), 0))
+	assert.Check(t, is.Len(r.OfType("kubernetes:core/v1:Namespace"), 0))
 	role := r.OfType("kubernetes:rbac.authorization.k8s.io/v1:ClusterRole")[0]
 	assert.Check(t, role.WaitsFor(crd), "rights do not wait for definitions: %v", role.DependsOn)
 	for _, d := range r.OfType(deployment) {
-		if !d.WaitsFor("ClusterRole::") || !d.WaitsFor("ServiceAccount::") {
-			t.Errorf("%s does not wait for its rights: %v", d.Name, d.DependsOn)
-		}
+		assert.Check(t, d.WaitsFor("ClusterRole::") && d.WaitsFor("ServiceAccount::"), "%s does not wait for its rights: %v", d.Name, d.DependsOn)
 	}
 	sync := r.OfType(kustomization)[0]
 	for _, before := range []string{deployment, crd, repository, secretType} {
@@ -71,9 +74,8 @@ func TestInstallInStages(t *testing.T) {
 	}
 	definition := r.OfType(crd)[0]
 	for _, absent := range []string{"status", "metadata.creationTimestamp"} {
-		if v, ok := definition.Value(absent); ok {
-			t.Errorf("%s is sent: %v", absent, v)
-		}
+		v, ok := definition.Value(absent)
+		assert.Check(t, !ok, "%s is sent: %v", absent, v)
 	}
 }
 
@@ -127,9 +129,7 @@ func TestTakenOver(t *testing.T) {
 
 func TestControllersAreNotAwaited(t *testing.T) {
 	for _, d := range built(t, engineArgs(t)).OfType(deployment) {
-		if got := d.String(`metadata.annotations["pulumi.com/skipAwait"]`); got != "true" {
-			t.Errorf("%s: skipAwait is %q; after a refresh, up could revert what Flux did", d.Name, got)
-		}
+		assert.Check(t, is.Equal(d.String(`metadata.annotations["pulumi.com/skipAwait"]`), "true"), d.Name)
 	}
 }
 
@@ -168,9 +168,7 @@ func TestSyncObjects(t *testing.T) {
 		},
 	} {
 		for path, value := range want {
-			if got := r.OfType(token)[0].String(path); got != value {
-				t.Errorf("%s: %s is %q, expected %q", token, path, got, value)
-			}
+			assert.Check(t, is.Equal(r.OfType(token)[0].String(path), value), "%v %v", token, path)
 		}
 	}
 }
@@ -178,9 +176,7 @@ func TestSyncObjects(t *testing.T) {
 func TestCredentialsAreSecret(t *testing.T) {
 	secret := built(t, engineArgs(t)).OfType(secretType)[0]
 	data, ok := secret.Value("data")
-	if !ok {
-		t.Fatal("the Secret has no data")
-	}
+	assert.Assert(t, ok, "the Secret has no data")
 	password := data
 	if !data.IsSecret() {
 		password = data.ObjectValue()["password"]
@@ -246,4 +242,103 @@ func environmentOf(d recorder.Resource) string {
 		}
 		out = append(out, name+"="+d.String(at+"value"))
 	}
+}
+
+func filesArgs(t *testing.T) *FilesArgs {
+	t.Helper()
+	manifest, err := os.ReadFile("testdata/install.yaml")
+	assert.NilError(t, err)
+	return &FilesArgs{Manifest: manifest, Substitution: SubstituteStrictly, Follow: follow(), Private: true}
+}
+
+func files(t *testing.T, args *FilesArgs) map[string][]byte {
+	t.Helper()
+	got, err := Files(args)
+	assert.NilError(t, err)
+	return got
+}
+
+func TestFiles(t *testing.T) {
+	for name, content := range files(t, filesArgs(t)) {
+		golden.Assert(t, string(content), name)
+	}
+}
+
+func documents(t *testing.T, content []byte) []distribution.Object {
+	t.Helper()
+	var out []distribution.Object
+	decoder := yaml.NewDecoder(bytes.NewReader(content))
+	for {
+		var o map[string]any
+		err := decoder.Decode(&o)
+		if errors.Is(err, io.EOF) {
+			return out
+		}
+		assert.NilError(t, err)
+		if o != nil {
+			out = append(out, o)
+		}
+	}
+}
+
+// TestFilesAddOnlyDirections: what Git has is what bootstrap applies, but for
+// annotations.
+func TestFilesAddOnlyDirections(t *testing.T) {
+	args := filesArgs(t)
+	want := documents(t, args.Manifest)
+	assert.NilError(t, SubstituteStrictly.apply(want))
+	got := documents(t, files(t, args)[ComponentsFile])
+	for _, o := range got {
+		meta := o["metadata"].(map[string]any)
+		for _, key := range []string{pruneAnnotation, substituteAnnotation} {
+			if value := meta["annotations"].(map[string]any)[key]; value != disabled {
+				t.Errorf("%s: %s is %v", o.Identity(), key, value)
+			}
+		}
+		delete(meta, "annotations")
+	}
+	assert.Check(t, is.DeepEqual(got, want))
+}
+
+func TestFilesHoldNoSecret(t *testing.T) {
+	for name, content := range files(t, filesArgs(t)) {
+		for _, o := range documents(t, content) {
+			assert.Check(t, o.Kind() != "Secret", "%s holds %s", name, o.Identity())
+		}
+	}
+	args := filesArgs(t)
+	args.Private = false
+	sync := files(t, args)[SyncFile]
+	assert.Check(t, !bytes.Contains(sync, []byte("secretRef")), "the repository refers to a Secret that does not exist:\n%s", sync)
+}
+
+func TestFilesRefuse(t *testing.T) {
+	for want, change := range map[string]func(*FilesArgs){
+		"files for Flux: branch is required": func(a *FilesArgs) { a.Branch = "" },
+		"files for Flux: the distribution has no kustomize-controller, which the platform tree needs": func(a *FilesArgs) {
+			a.Manifest = []byte(strings.ReplaceAll(string(a.Manifest), "kustomize-controller", "x"))
+		},
+		"files for Flux: deployment kustomize-controller has no container named manager": func(a *FilesArgs) {
+			a.Manifest = []byte(strings.ReplaceAll(string(a.Manifest), "name: manager", "name: x"))
+		},
+		"files for Flux: the distribution has no Deployment": func(a *FilesArgs) { a.Manifest = nil },
+	} {
+		args := filesArgs(t)
+		change(args)
+		_, err := Files(args)
+		assert.Check(t, is.ErrorContains(err, want))
+	}
+}
+
+func TestDigest(t *testing.T) {
+	manifest := []byte("a: 1\n")
+	digest := Digest(manifest, SubstituteStrictly)
+	if len(digest) != 64 || digest == Digest(manifest, SubstituteAsReleased) || digest == Digest([]byte("a: 2\n"), SubstituteStrictly) || digest != Digest(manifest, SubstituteStrictly) {
+		t.Errorf("digest %s", digest)
+	}
+}
+
+func TestControllers(t *testing.T) {
+	names, err := Product().Controllers(filesArgs(t).Manifest)
+	assert.Check(t, err == nil && strings.Join(names, " ") == "kustomize-controller source-controller", "%v, %v", names, err)
 }

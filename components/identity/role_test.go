@@ -41,9 +41,8 @@ func run(t *testing.T, a *RoleArgs) *recorder.Recorder {
 		return nil
 	})
 	assert.NilError(t, err)
-	if got := <-arn; !strings.HasSuffix(got, "demo-dns-role") {
-		t.Errorf("ARN %s", got)
-	}
+	got := <-arn
+	assert.Check(t, strings.HasSuffix(got, "demo-dns-role"), "ARN %s", got)
 	assert.Check(t, is.Len(r.Problems(), 0))
 	return r
 }
@@ -53,22 +52,18 @@ func TestTrustAndPolicy(t *testing.T) {
 		r := run(t, args(mode))
 		recorder.Golden(t, string(mode)+"-trust.json", r.OfType("aws:iam/role:Role")[0].String("assumeRolePolicy"))
 		recorder.Golden(t, "policy.json", r.OfType("aws:iam/rolePolicy:RolePolicy")[0].String("policy"))
-		if got := len(r.OfType("aws:iam/rolePolicyAttachment:RolePolicyAttachment")); got != 1 {
-			t.Errorf("%s: %d managed policies attached, expected 1", mode, got)
-		}
+		assert.Check(t, is.Len(r.OfType("aws:iam/rolePolicyAttachment:RolePolicyAttachment"), 1), mode)
 	}
 }
 
 func TestAssociationOnlyForPodIdentity(t *testing.T) {
 	const token = "aws:eks/podIdentityAssociation:PodIdentityAssociation"
-	assert.Check(t, is.Equal(len(run(t, args(IRSA)).OfType(token)), 0))
+	assert.Check(t, is.Len(run(t, args(IRSA)).OfType(token), 0))
 	r := run(t, args(PodIdentity))
 	associations := r.OfType(token)
 	assert.Assert(t, len(associations) == 1, "pod-identity made %d associations, expected 1", len(associations))
 	for path, want := range map[string]string{"clusterName": "demo", "namespace": "dns", "serviceAccount": "external-dns"} {
-		if got := associations[0].String(path); got != want {
-			t.Errorf("association's %s is %q, expected %q", path, got, want)
-		}
+		assert.Check(t, is.Equal(associations[0].String(path), want), path)
 	}
 }
 
@@ -84,9 +79,7 @@ func TestSeveralServiceAccounts(t *testing.T) {
 			continue
 		}
 		more, ok := r.Named("aws:eks/podIdentityAssociation:PodIdentityAssociation", "demo-dns-external-dns-private-association")
-		if !ok || more.String("serviceAccount") != "external-dns-private" {
-			t.Errorf("the second service account's association is %+v", more)
-		}
+		assert.Check(t, ok && more.String("serviceAccount") == "external-dns-private", "the second service account's association is %+v", more)
 	}
 }
 
@@ -118,9 +111,8 @@ func TestDocument(t *testing.T) {
 func TestLargestPolicyIsTaken(t *testing.T) {
 	a := args(IRSA)
 	sized(t, a, maxInlinePolicy)
-	if policy := run(t, a).OfType("aws:iam/rolePolicy:RolePolicy")[0].String("policy"); len(policy) != maxInlinePolicy {
-		t.Errorf("the policy has %d characters, expected %d", len(policy), maxInlinePolicy)
-	}
+	policy := run(t, a).OfType("aws:iam/rolePolicy:RolePolicy")[0].String("policy")
+	assert.Check(t, len(policy) == maxInlinePolicy, "the policy has %d characters, expected %d", len(policy), maxInlinePolicy)
 }
 
 // sized gives the role statements whose policy has so many characters.

@@ -46,14 +46,11 @@ func TestConfigMaps(t *testing.T) {
 		"metadata.name": "infra-config", "metadata.namespace": "flux-system", "metadata.labels.tier": "test", "metadata.annotations.owner": "platform",
 		"data.vpc_id": "vpc-1", "data.private_subnet_ids": "subnet-1,subnet-2", "data.public_subnet_ids": "", "data.domain": "demo.example",
 	} {
-		if got := general.String(path); got != want {
-			t.Errorf("%s is %q, expected %q", path, got, want)
-		}
+		assert.Check(t, is.Equal(general.String(path), want), path)
 	}
 	for _, key := range names.InfraKeyNames(names.AWSCloud) {
-		if _, ok := general.Value("data." + key); !ok {
-			t.Errorf("key %s is not published", key)
-		}
+		_, ok := general.Value("data." + key)
+		assert.Check(t, ok, "key %s is not published", key)
 	}
 	service, _ := r.Named(token, "demo-external-dns")
 	assert.Check(t, is.Equal(service.String("metadata.namespace")+"/"+service.String("metadata.name"), "dns/external-dns-values"))
@@ -123,9 +120,8 @@ func TestInfraConfigValidate(t *testing.T) {
 	} {
 		args := &InfraConfigArgs{Cloud: names.AWSCloud, Namespace: "flux-system", Facts: facts(names.AWSCloud)}
 		change(args)
-		if _, err := run(args); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, expected %q", err, want)
-		}
+		_, err := run(args)
+		assert.Check(t, is.ErrorContains(err, want))
 	}
 }
 

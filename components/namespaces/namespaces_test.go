@@ -30,15 +30,11 @@ func TestNamespaces(t *testing.T) {
 	assert.NilError(t, err)
 	assert.Check(t, is.Len(r.Problems(), 0))
 	dns, ok := r.Named(token, "demo-dns")
-	if !ok {
-		t.Fatal("no namespace demo-dns")
-	}
+	assert.Assert(t, ok, "no namespace demo-dns")
 	for path, want := range map[string]string{
 		"metadata.name": "dns", "metadata.labels.team": "net", `metadata.labels["tombolo/cluster"]`: "demo", "metadata.annotations.a": "b",
 	} {
-		if got := dns.String(path); got != want {
-			t.Errorf("%s is %q, expected %q", path, got, want)
-		}
+		assert.Check(t, is.Equal(dns.String(path), want), path)
 	}
 	assert.Check(t, len(dns.IgnoreChanges) == 0, "ignored changes %v: labels of the cluster file would not arrive", dns.IgnoreChanges)
 }
@@ -66,8 +62,7 @@ func TestNamespacesValidate(t *testing.T) {
 			Owner: "demo", Namespaces: []Namespace{{Name: "dns", Labels: map[string]string{names.ClusterLabel: "x"}}},
 		},
 	} {
-		if _, err := run(args); err == nil || !strings.Contains(err.Error(), "namespaces demo: "+want) {
-			t.Errorf("error %v, expected %q", err, want)
-		}
+		_, err := run(args)
+		assert.Check(t, is.ErrorContains(err, "namespaces demo: "+want))
 	}
 }

@@ -55,9 +55,7 @@ func TestVPCResources(t *testing.T) {
 		"aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": 1,
 	}
 	for token, n := range want {
-		if got := len(r.OfType(token)); got != n {
-			t.Errorf("%d of %s, expected %d", got, token, n)
-		}
+		assert.Check(t, is.Len(r.OfType(token), n), token)
 	}
 	assert.Check(t, is.Equal(strings.Join(private, " "), "demo-private-eu-central-1a-id demo-private-eu-central-1b-id demo-private-eu-central-1c-id"))
 }
@@ -68,9 +66,8 @@ func TestProtect(t *testing.T) {
 		args.Protect = protect
 		r, _, _ := build(t, args)
 		for _, res := range r.All() {
-			if want := protect && res.Type == "aws:ec2/vpc:Vpc"; res.Protect != want {
-				t.Errorf("with protect %v, %s %s has %v", protect, res.Type, res.Name, res.Protect)
-			}
+			want := protect && res.Type == "aws:ec2/vpc:Vpc"
+			assert.Check(t, res.Protect == want, "with protect %v, %s %s has %v", protect, res.Type, res.Name, res.Protect)
 		}
 	}
 }
@@ -85,9 +82,7 @@ func TestVPCIsClosed(t *testing.T) {
 	}
 	rule := r.OfType("aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule")[0]
 	for path, want := range map[string]string{"cidrIpv4": "10.0.0.0/16", "fromPort": "443", "toPort": "443", "ipProtocol": "tcp"} {
-		if got := rule.String(path); got != want {
-			t.Errorf("endpoint rule %s is %q, expected %q", path, got, want)
-		}
+		assert.Check(t, is.Equal(rule.String(path), want), path)
 	}
 	for _, s := range r.OfType("aws:ec2/subnet:Subnet") {
 		assert.Check(t, s.String("mapPublicIpOnLaunch") == "false", "subnet %s gives public addresses", s.Name)
@@ -140,9 +135,8 @@ func TestPrivateSubnetTags(t *testing.T) {
 
 func TestPrivateSubnetByZone(t *testing.T) {
 	_, made, _ := build(t, threeZones())
-	if got := slices.Sorted(maps.Keys(made.PrivateSubnetByZone)); !slices.Equal(got, []string{"eu-central-1a", "eu-central-1b", "eu-central-1c"}) {
-		t.Errorf("zones are %v", got)
-	}
+	got := slices.Sorted(maps.Keys(made.PrivateSubnetByZone))
+	assert.Check(t, slices.Equal(got, []string{"eu-central-1a", "eu-central-1b", "eu-central-1c"}), "zones are %v", got)
 }
 
 func TestEndpointServiceNames(t *testing.T) {
@@ -168,9 +162,7 @@ func TestEndpoints(t *testing.T) {
 		"demo-endpoint-s3": "Gateway", "demo-endpoint-dynamodb": "Gateway", "demo-endpoint-ecr-api": "Interface",
 	} {
 		e, ok := r.Named("aws:ec2/vpcEndpoint:VpcEndpoint", name)
-		if !ok || e.String("vpcEndpointType") != kind {
-			t.Errorf("endpoint %s is %q, expected %s", name, e.String("vpcEndpointType"), kind)
-		}
+		assert.Check(t, ok && e.String("vpcEndpointType") == kind, "endpoint %s is %q, expected %s", name, e.String("vpcEndpointType"), kind)
 	}
 	e, _ := r.Named("aws:ec2/vpcEndpoint:VpcEndpoint", "demo-endpoint-ecr-api")
 	assert.Check(t, is.Equal(e.String("serviceName"), "com.amazonaws.eu-central-1.ecr.api"))
@@ -252,13 +244,10 @@ func TestExistingMakesNothing(t *testing.T) {
 	})
 	assert.NilError(t, err)
 	assert.Check(t, is.Equal(<-cidr, "10.1.0.0/16"))
-	if want := (pulumi.StringMap{"a": pulumi.String("subnet-1"), "b": pulumi.String("subnet-2")}); !maps.Equal(byZone, want) {
-		t.Errorf("private subnets by zone are %v, expected %v", byZone, want)
-	}
+	want := pulumi.StringMap{"a": pulumi.String("subnet-1"), "b": pulumi.String("subnet-2")}
+	assert.Check(t, maps.Equal(byZone, want), "private subnets by zone are %v, expected %v", byZone, want)
 	for _, res := range r.All() {
-		if res.Custom {
-			t.Errorf("%s %s was registered in another team's network", res.Type, res.Name)
-		}
+		assert.Check(t, !res.Custom, "%s %s was registered in another team's network", res.Type, res.Name)
 	}
 }
 

@@ -3,13 +3,18 @@
 package recorder
 
 import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
+	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gotest.tools/v3/golden"
 )
 
 // Resource is one registration.
@@ -187,4 +192,161 @@ func (r *Recorder) Problems() []string {
 		}
 	}
 	return problems
+}
+
+// registration is what a golden file shows of a registration.
+type registration struct {
+	Resource string `json:"resource"`
+	Inputs   any    `json:"inputs"`
+	// Unknown are the inputs that the run does not know.
+	Unknown       []string `json:"unknown,omitempty"`
+	After         []string `json:"after,omitempty"`
+	Protect       bool     `json:"protect,omitempty"`
+	IgnoreChanges []string `json:"ignoreChanges,omitempty"`
+}
+
+// GoldenRegistrations compares the resources whose type begins with the prefix, in the order of
+// their types and names, with a file in testdata: their inputs, what they wait for, and how
+// the engine is to treat them.
+func (r *Recorder) GoldenRegistrations(t testing.TB, prefix, name string) {
+	t.Helper()
+	var all []registration
+	for _, res := range r.All() {
+		if res.Custom && strings.HasPrefix(res.Type, prefix) {
+			all = append(all, registered(res))
+		}
+	}
+	slices.SortFunc(all, func(a, b registration) int { return strings.Compare(a.Resource, b.Resource) })
+	text, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Assert(t, string(text)+"\n", name)
+}
+
+func registered(res Resource) registration {
+	out := registration{
+		Resource: res.Type + " " + res.Name, Inputs: plain(res.Inputs),
+		Protect: res.Protect, IgnoreChanges: res.IgnoreChanges,
+	}
+	for _, urn := range res.DependsOn {
+		out.After = append(out.After, urn[strings.LastIndex(urn, "::")+len("::"):])
+	}
+	slices.Sort(out.After)
+	out.After = slices.Compact(out.After)
+	for property := range res.Waits {
+		if _, known := res.Inputs[resource.PropertyKey(property)]; !known {
+			out.Unknown = append(out.Unknown, property)
+		}
+	}
+	slices.Sort(out.Unknown)
+	return out
+}
+
+// plain are inputs as JSON has them, without secrets.
+func plain(inputs resource.PropertyMap) any {
+	return inputs.MapRepl(nil, func(v resource.PropertyValue) (any, bool) {
+		if v.IsSecret() {
+			return "[secret]", true
+		}
+		return nil, false
+	})
+}
+
+// Golden compares a JSON document, indented, with a file in testdata.
+func Golden(t testing.TB, name, document string) {
+	t.Helper()
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, []byte(document), "", "  "); err != nil {
+		t.Fatalf("%s is no JSON: %v", name, err)
+	}
+	golden.Assert(t, indented.String()+"\n", name)
+}
+
+// Make runs a component's constructor as the program of a stack.
+func Make[A, C any](stack, name string, construct func(*pulumi.Context, string, A, ...pulumi.ResourceOption) (C, error), args A, opts ...pulumi.RunOption) (*Recorder, error) {
+	r := &Recorder{}
+	return r, r.Run(stack, func(ctx *pulumi.Context) error {
+		_, err := construct(ctx, name, args)
+		return err
+	}, opts...)
+}
+
+const probeType = "test:index:Probe"
+
+// Probe registers a resource with a component's outputs as inputs. What it was
+// registered with are their values, and what it depends on is what they wait
+// for.
+func Probe(ctx *pulumi.Context, outputs pulumi.Map) error {
+	return ctx.RegisterResource(probeType, "probe", outputs, &pulumi.CustomResourceState{})
+}
+
+// Probed is the probe that was registered.
+func (r *Recorder) Probed() Resource {
+	found, _ := r.Named(probeType, "probe")
+	return found
+}
+
+// Expect reports the properties, by path, that have another value.
+func (res Resource) Expect(t testing.TB, want map[string]string) {
+	t.Helper()
+	for path, value := range want {
+		if got := res.String(path); got != value {
+			t.Errorf("%s %s: %s is %q, expected %q", res.Type, res.Name, path, got, value)
+		}
+	}
+}
+
+// ExpectAfter reports the resources, by the ends of their URNs, that the
+// property does not wait for.
+func (res Resource) ExpectAfter(t testing.TB, property string, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		if !slices.ContainsFunc(res.Waits[property], func(urn string) bool { return strings.HasSuffix(urn, "::"+name) }) {
+			t.Errorf("%s of %s does not wait for %s, but for %q", property, res.Name, name, res.Waits[property])
+		}
+	}
+}
+
+// Sound fails the test when the program failed, with its error, or has
+// problems, and returns the recorder.
+func (r *Recorder) Sound(t testing.TB, err error) *Recorder {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if problems := r.Problems(); len(problems) > 0 {
+		t.Errorf("problems: %v", problems)
+	}
+	return r
+}
+
+// WaitsFor says whether the resource depends on one whose URN has the part.
+func (res Resource) WaitsFor(part string) bool {
+	return slices.ContainsFunc(res.DependsOn, func(urn string) bool { return strings.Contains(urn, part) })
+}
+
+// SecretData is the decoded data of a Kubernetes Secret, which must be a secret of
+// Pulumi's, too.
+func (res Resource) SecretData(t testing.TB) map[string]string {
+	t.Helper()
+	data, _ := res.Value("data")
+	if !data.ContainsSecrets() {
+		t.Errorf("the data of %s is no Pulumi secret: state would show it", res.Name)
+	}
+	if data.IsSecret() {
+		data = data.SecretValue().Element
+	}
+	out := map[string]string{}
+	for key, value := range data.ObjectValue() {
+		if value.IsSecret() {
+			value = value.SecretValue().Element
+		}
+		text, err := base64.StdEncoding.DecodeString(value.StringValue())
+		if err != nil {
+			t.Errorf("%s of %s: %v", key, res.Name, err)
+		}
+		out[string(key)] = string(text)
+	}
+	return out
 }

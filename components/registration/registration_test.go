@@ -2,11 +2,15 @@ package registration
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/recorder"
 )
@@ -45,9 +49,7 @@ func field(t *testing.T, secret recorder.Resource, key string) (string, bool) {
 		hidden, value = true, value.SecretValue().Element
 	}
 	text, err := base64.StdEncoding.DecodeString(value.StringValue())
-	if err != nil {
-		t.Errorf("%s: %v", key, err)
-	}
+	assert.Check(t, err, key)
 	return string(text), hidden
 }
 
@@ -59,9 +61,8 @@ func TestSecret(t *testing.T) {
 		"metadata.annotations.vpc_id": "vpc-1", `metadata.annotations["pulumi.com/patchForce"]`: "true",
 	})
 	for key, want := range map[string]string{"name": "demo", "server": "https://k8s.example"} {
-		if got, _ := field(t, secret, key); got != want {
-			t.Errorf("%s is %q, expected %q", key, got, want)
-		}
+		got, _ := field(t, secret, key)
+		assert.Check(t, got == want, "%s is %q, expected %q", key, got, want)
 	}
 }
 
@@ -83,9 +84,7 @@ func TestCredentials(t *testing.T) {
 		args := registrationArgs()
 		args.Credentials = test.credentials
 		got, hidden := field(t, registered(t, args), "config")
-		if got != test.want || !hidden {
-			t.Errorf("%s: config is %s (secret: %t), expected %s, a secret", name, got, hidden, test.want)
-		}
+		assert.Check(t, got == test.want && hidden, "%s: config is %s (secret: %t), expected %s, a secret", name, got, hidden, test.want)
 	}
 }
 
@@ -113,8 +112,69 @@ func TestRegistrationRefuses(t *testing.T) {
 	} {
 		args := registrationArgs()
 		change(args)
-		if _, err := run(args); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, expected %q", err, want)
+		_, err := run(args)
+		assert.Check(t, is.ErrorContains(err, want))
+	}
+}
+
+// access runs the component on a cluster that fills tokens' Secrets. token is
+// what it puts out, hidden whether that is a secret.
+func access(t *testing.T, args *AccessArgs) (r *recorder.Recorder, token any, hidden bool) {
+	t.Helper()
+	r = &recorder.Recorder{Outputs: map[string]resource.PropertyMap{secretType: {
+		"data": resource.NewProperty(resource.PropertyMap{
+			"token": resource.NewProperty(base64.StdEncoding.EncodeToString([]byte("t0ken"))),
+		}),
+	}}}
+	err := r.Run("demo-bootstrap", func(ctx *pulumi.Context) error {
+		made, err := NewAccess(ctx, "demo", args)
+		if err != nil || made.Token == nil {
+			return err
 		}
+		result, err := internals.UnsafeAwaitOutput(ctx.Context(), made.Token.ToStringOutput())
+		token, hidden = result.Value, result.Secret
+		return err
+	})
+	assert.NilError(t, err)
+	assert.Check(t, is.Len(r.Problems(), 0))
+	return r, token, hidden
+}
+
+func TestRightsAreTheGroups(t *testing.T) {
+	r, token, _ := access(t, &AccessArgs{})
+	role := r.OfType("kubernetes:rbac.authorization.k8s.io/v1:ClusterRole")[0]
+	rules, err := json.Marshal(role.Inputs["rules"].Mappable())
+	assert.NilError(t, err)
+	recorder.Golden(t, "rules.json", string(rules))
+	r.OfType("kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding")[0].Expect(t, map[string]string{
+		"metadata.name": "tombolo:argocd", "roleRef.name": "tombolo:argocd",
+		"subjects[0].kind": "Group", "subjects[0].name": "tombolo:argocd", "subjects[1]": "",
+	})
+	n := len(r.OfType(secretType)) + len(r.OfType("kubernetes:core/v1:ServiceAccount"))
+	assert.Check(t, n == 0 && token == nil, "%d objects of a service account, with the token %v; none was asked for", n, token)
+}
+
+func TestServiceAccount(t *testing.T) {
+	r, token, hidden := access(t, &AccessArgs{Namespace: "tombolo", Rotation: 3})
+	assert.Check(t, token == "t0ken" && hidden, "the token is %v (secret: %t)", token, hidden)
+	secret, ok := r.Named(secretType, "demo-token-3")
+	assert.Assert(t, ok, "the resource of the token does not carry its number: another one would replace it before the hub has the new one")
+	secret.Expect(t, map[string]string{
+		"metadata.name": "argocd-manager-3", "metadata.namespace": "tombolo", "type": "kubernetes.io/service-account-token",
+		`metadata.annotations["kubernetes.io/service-account.name"]`: "argocd-manager",
+	})
+	r.OfType("kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding")[0].Expect(t, map[string]string{
+		"subjects[0].kind": "ServiceAccount", "subjects[0].name": "argocd-manager", "subjects[0].namespace": "tombolo", "subjects[1]": "",
+	})
+}
+
+func TestAccessRefuses(t *testing.T) {
+	for want, args := range map[string]*AccessArgs{
+		"arguments are missing":                           nil,
+		"rotation -1 is negative":                         {Rotation: -1},
+		"a namespace for the service account is required": {Rotation: 1},
+	} {
+		_, err := recorder.Make("demo-bootstrap", "demo", NewAccess, args)
+		assert.Check(t, is.ErrorContains(err, "access demo: "+want))
 	}
 }

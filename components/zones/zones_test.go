@@ -34,10 +34,7 @@ func check(zones ...Zone) error {
 }
 
 func TestCheckTakesTheRightZones(t *testing.T) {
-	err := check(Zone{ID: "Z1", Name: "Example.com.", Public: true}, Zone{ID: "Z2", Name: "internal.example.com"})
-	if err != nil {
-		t.Error(err)
-	}
+	assert.Check(t, check(Zone{ID: "Z1", Name: "Example.com.", Public: true}, Zone{ID: "Z2", Name: "internal.example.com"}))
 }
 
 func TestCheckNamesEveryWrongZone(t *testing.T) {

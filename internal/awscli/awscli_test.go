@@ -56,7 +56,6 @@ func TestCommandAssumesTheRole(t *testing.T) {
 		" --external-id it's --query Credentials.[AccessKeyId,SecretAccessKey,SessionToken] --output text\n")
 
 	out, _, err = run(t, cloud, "REFUSED=1")
-	exit := new(exec.ExitError)
-	assert.ErrorType(t, err, exit)
+	assert.ErrorType(t, err, new(exec.ExitError))
 	assert.Equal(t, out, "", "the command ran without the role")
 }

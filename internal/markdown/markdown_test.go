@@ -6,16 +6,17 @@ import (
 	"testing"
 
 	xhtml "golang.org/x/net/html"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/internal/markdown/hostile"
+	"tombolo/tests/bounded"
 )
 
 func shown(t *testing.T, text string) *xhtml.Node {
 	t.Helper()
 	root, err := hostile.Shown(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return root
 }
 
@@ -44,15 +45,9 @@ func TestHostileText(t *testing.T) {
 	for _, s := range hostile.Texts() {
 		want := OneLine(s)
 		elements, text := contents(shown(t, "so: "+Text(s)+" end\n"))
-		if got := strings.Join(elements, " "); got != frame+"p" {
-			t.Errorf("%q has the elements %s in a paragraph", s, got)
-		}
-		if got := strings.ReplaceAll(strings.TrimSpace(text), "\u200b", ""); got != "so: "+want+" end" {
-			t.Errorf("%q is shown as %q in a paragraph", s, got)
-		}
-		if found := calls.FindString(text); found != "" {
-			t.Errorf("%q calls %s", s, found)
-		}
+		assert.Check(t, is.Equal(strings.Join(elements, " "), frame+"p"), s)
+		assert.Check(t, is.Equal(strings.ReplaceAll(strings.TrimSpace(text), "\u200b", ""), "so: "+want+" end"), s)
+		assert.Check(t, is.Equal(calls.FindString(text), ""), s)
 		elements, text = contents(shown(t, Text(s)+"\n"))
 		if got := strings.Join(elements, " "); got != frame+"p" || strings.ReplaceAll(strings.TrimSpace(text), "\u200b", "") != want {
 			t.Errorf("%q is %q with the elements %s at the start of a line", s, text, got)
@@ -62,12 +57,8 @@ func TestHostileText(t *testing.T) {
 			t.Errorf("%q is %q with the elements %s in code", s, text, got)
 		}
 		elements, text = contents(shown(t, Row("a", "b", "c")+"|---|---|---|\n"+Row(Code(s), Text(s), "last")))
-		if got := strings.Join(elements, " "); got != frame+"table thead tr th th th tbody tr td code td td" {
-			t.Errorf("%q has the elements %s in a table", s, got)
-		}
-		if !strings.Contains(text, want) || !strings.Contains(text, "last") {
-			t.Errorf("%q is shown as %q in a table", s, text)
-		}
+		assert.Check(t, is.Equal(strings.Join(elements, " "), frame+"table thead tr th th th tbody tr td code td td"), s)
+		assert.Check(t, strings.Contains(text, want) && strings.Contains(text, "last"), "%q is shown as %q in a table", s, text)
 		elements, text = contents(shown(t, Block("diff", "+ "+s+"\n")))
 		if got := strings.Join(elements, " "); got != frame+"pre code" || !strings.Contains(text, strings.Map(visible, s)) {
 			t.Errorf("%q is %q with the elements %s in a block", s, text, got)
@@ -82,7 +73,26 @@ func TestPlainTextStaysReadable(t *testing.T) {
 	if got, want := Text("team a, since 5/2"), "team a, since 5/2"; got != want {
 		t.Errorf("text is %s, want %s", got, want)
 	}
-	if got := Code(" \n"); got != "" {
-		t.Errorf("nothing is %q", got)
+	assert.Check(t, is.Equal(Code(" \n"), ""))
+}
+
+// FuzzText shows any text as text: in a paragraph, a cell and a block it makes no element.
+func FuzzText(f *testing.F) {
+	for _, s := range hostile.Texts() {
+		f.Add(s)
 	}
+	f.Fuzz(func(t *testing.T, s string) {
+		var paragraph, cell, block string
+		bounded.Read(t, func() {
+			paragraph = "so: " + Text(s) + " end\n"
+			cell = Row("a", "b") + "|---|---|\n" + Row(Code(s), Text(s))
+			block = Block("diff", "+ "+s+"\n")
+		})
+		for text, want := range map[string]string{
+			paragraph: "p", cell: "table thead tr th th tbody tr td code td", block: "pre code",
+		} {
+			elements, _ := contents(shown(t, text))
+			assert.Check(t, is.Equal(strings.TrimPrefix(strings.Join(elements, " "), "html head body "), want), text)
+		}
+	})
 }

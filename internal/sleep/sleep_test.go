@@ -5,12 +5,12 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"gotest.tools/v3/assert"
 )
 
 func TestForEndsWithTheContext(t *testing.T) {
-	if err := For(t.Context(), time.Nanosecond); err != nil {
-		t.Errorf("error %v", err)
-	}
+	assert.Check(t, For(t.Context(), time.Nanosecond))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := For(ctx, time.Hour); !errors.Is(err, context.Canceled) {

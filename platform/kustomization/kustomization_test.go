@@ -1,10 +1,12 @@
 package kustomization
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 func TestEdit(t *testing.T) {
@@ -37,9 +39,7 @@ func TestEditRemovesTheLast(t *testing.T) {
 		"resources:\nkind: None\n": "resources:\nkind: None\n",
 	} {
 		got, err := Edit([]byte(text), nil, []string{"old"})
-		if err != nil || string(got) != want {
-			t.Errorf("%q becomes %q, %v; want %q", text, got, err, want)
-		}
+		assert.Check(t, err == nil && string(got) == want, "%q becomes %q, %v; want %q", text, got, err, want)
 	}
 }
 
@@ -50,8 +50,7 @@ func TestEditRefuses(t *testing.T) {
 		"resources: a\n": "line 1: resources is no list",
 		"a: [":           "yaml: line 1",
 	} {
-		if _, err := Edit([]byte(text), []string{"x"}, nil); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: error %v, expected %q", text, err, want)
-		}
+		_, err := Edit([]byte(text), []string{"x"}, nil)
+		assert.Check(t, is.ErrorContains(err, want))
 	}
 }

@@ -1,8 +1,10 @@
 package scaffold
 
 import (
+	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,9 +13,13 @@ import (
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	"tombolo/config"
 	"tombolo/config/addon"
+	"tombolo/platform"
+	"tombolo/platform/kustomization"
 )
 
 // reference is a small tree: karpenter and external-dns of the real catalogue.
@@ -95,9 +101,8 @@ func TestTreeHasWhatTheClusterTurnsOn(t *testing.T) {
 		"clusters/dev/addons/kustomization.yaml":    "resources: []\n",
 		"clusters/dev/apps/kustomization.yaml":      "resources:\n  - ../../../apps\n",
 	} {
-		if text := read(t, dir, file); !strings.HasSuffix(text, want) {
-			t.Errorf("%s is\n%s", file, text)
-		}
+		text := read(t, dir, file)
+		assert.Check(t, strings.HasSuffix(text, want), "%s is\n%s", file, text)
 	}
 }
 
@@ -117,16 +122,12 @@ func TestTurningOffAndOnEditsTheLists(t *testing.T) {
 	own := read(t, dir, list) + "  # ours\n  - ../../../ours\n"
 	assert.NilError(t, os.WriteFile(filepath.Join(dir, list), []byte(own), 0o644))
 	changes := write(t, dir, false, cluster("clusters/dev", "karpenter"))
-	if changes[list] != Updated || changes["addons/external-dns"] != Unused {
-		t.Errorf("changes: %v", changes)
-	}
+	assert.Check(t, changes[list] == Updated && changes["addons/external-dns"] == Unused, "changes: %v", changes)
 	if text := read(t, dir, list); strings.Contains(text, "external-dns") || !strings.Contains(text, "# ours\n  - ../../../ours\n") {
 		t.Errorf("after turning off:\n%s", text)
 	}
 	write(t, dir, false, cluster("clusters/dev", "karpenter", "external-dns"))
-	if text := read(t, dir, list); !strings.Contains(text, "- ../../../ours\n  - ../../../addons/external-dns\n") {
-		t.Errorf("after turning on again:\n%s", text)
-	}
+	assert.Check(t, is.Contains(read(t, dir, list), "- ../../../ours\n  - ../../../addons/external-dns\n"))
 }
 
 func TestFilesOfTheUserAreKept(t *testing.T) {
@@ -152,9 +153,7 @@ func TestClustersWithOnePathShareIt(t *testing.T) {
 		"fleet/prod/kustomization.yaml":             "../../clusters/base",
 		"fleet/prod/karpenter/kustomization.yaml":   "resources: []",
 	} {
-		if text := read(t, dir, file); !strings.Contains(text, want) {
-			t.Errorf("%s lacks %s:\n%s", file, want, text)
-		}
+		assert.Check(t, is.Contains(read(t, dir, file), want), file)
 	}
 }
 
@@ -171,6 +170,191 @@ func TestBadListIsRefused(t *testing.T) {
 		_, err := Write(dir, reference(), []*config.Cluster{cluster("clusters/dev")}, false)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, expected %q", content, err, want)
+		}
+	}
+}
+
+// TestReferenceHasEveryAddon holds the reference overlay with every addon to
+// what would be written for its cluster file, and the file to the catalogue.
+func TestReferenceHasEveryAddon(t *testing.T) {
+	full, err := config.Load("../../clusters/full.yaml")
+	assert.NilError(t, err)
+	for _, a := range addon.All() {
+		_, not := a.NotOn[string(full.Cloud.Provider)]
+		_, on := full.Addons[a.Name]
+		assert.Check(t, on != not, "clusters/full.yaml does not turn %s on", a.Name)
+	}
+	dir := t.TempDir()
+	if _, err := Write(dir, platform.Flux(), []*config.Cluster{full}, false); err != nil {
+		t.Fatal(err)
+	}
+	for _, stage := range stages() {
+		file := path.Join(full.GitOps.Path, stage, listFile)
+		want, err := fs.ReadFile(platform.Flux(), file)
+		assert.NilError(t, err)
+		assert.Check(t, is.DeepEqual(string(want), read(t, dir, file)), file)
+	}
+}
+
+// TestFoldersOfAddonsAreLabelled: up finds an addon's releases by the label.
+func TestFoldersOfAddonsAreLabelled(t *testing.T) {
+	lists, err := fs.Glob(platform.Flux(), "addons/*/"+listFile)
+	assert.Assert(t, err == nil && len(lists) >= 10, "%d addons have a folder: %v", len(lists), err)
+	for _, list := range lists {
+		name := path.Base(path.Dir(list))
+		for _, file := range []string{list, path.Join(path.Dir(list), crdsDir, listFile)} {
+			text, err := fs.ReadFile(platform.Flux(), file)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			assert.NilError(t, err)
+			assert.Check(t, strings.Contains(string(text), "tombolo/addon: "+name+"\n"), "%s does not label its objects with the addon", file)
+		}
+	}
+}
+
+// TestLabPatchesStagesAlone builds clusters of the lab with an engine that was
+// handed over: the root that Git holds then is not patched.
+func TestLabPatchesStagesAlone(t *testing.T) {
+	dir := t.TempDir()
+	assert.NilError(t, os.CopyFS(dir, platform.Flux()))
+	for _, cluster := range []string{"demo", "full"} {
+		root := filepath.Join(dir, "clusters", cluster)
+		addRoot(t, root)
+		built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), root)
+		assert.NilError(t, err)
+		patched := map[string]bool{}
+		for _, r := range built.Resources() {
+			_, err := r.GetFieldValue("spec.patches")
+			patched[r.GetName()] = err == nil
+		}
+		want := map[string]bool{"platform": false}
+		for _, stage := range stages() {
+			want[stage] = true
+		}
+		assert.Check(t, is.DeepEqual(patched, want))
+	}
+}
+
+// addRoot adds the Kustomization of a cluster's root to what the root holds.
+func addRoot(t *testing.T, root string) {
+	t.Helper()
+	list := filepath.Join(root, listFile)
+	text, err := os.ReadFile(list)
+	assert.NilError(t, err)
+	edited, err := kustomization.Edit(text, []string{"root.yaml"}, nil)
+	assert.NilError(t, err)
+	for file, content := range map[string]string{
+		list: string(edited),
+		filepath.Join(root, "root.yaml"): `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: platform, namespace: flux-system}
+spec: {prune: true}
+`,
+	} {
+		assert.NilError(t, os.WriteFile(file, []byte(content), 0o644))
+	}
+}
+
+// follower is a cluster that a hub's Argo CD runs.
+func follower(name, hub string, addons ...string) *config.Cluster {
+	c := cluster("", addons...)
+	c.Name, c.GitOps.Engine, c.GitOps.Hub = name, config.ArgoCD, hub
+	if name == hub {
+		c.GitOps.Path = "clusters/" + name
+	}
+	return c
+}
+
+func writeArgoCD(t *testing.T, dir string, clusters ...*config.Cluster) map[string]Change {
+	t.Helper()
+	return writeFrom(t, platform.ArgoCD(), dir, false, clusters...)
+}
+
+func TestTreeOfAHubHasWhatItsClustersTurnOn(t *testing.T) {
+	dir := t.TempDir()
+	changes := writeArgoCD(t, dir, follower("mgmt", "mgmt", "metrics-server"), follower("one", "mgmt", "reloader"))
+	var got []string
+	for file := range changes {
+		got = append(got, file)
+	}
+	slices.Sort(got)
+	want := []string{
+		"README.md",
+		"addons/metrics-server/applicationset.yaml", "addons/metrics-server/kustomization.yaml", "addons/metrics-server/values.yaml",
+		"addons/reloader/applicationset.yaml", "addons/reloader/kustomization.yaml", "addons/reloader/values.yaml",
+		"app-of-apps/Chart.yaml", "app-of-apps/addons/metrics-server.yaml", "app-of-apps/addons/reloader.yaml",
+		"app-of-apps/templates/applications.yaml", "app-of-apps/values.yaml",
+		"apps/hello.yaml", "apps/hello/deployment.yaml", "apps/hello/kustomization.yaml", "apps/hello/namespace.yaml",
+		"apps/hello/settings.yaml", "apps/kustomization.yaml",
+		"clusters/base/app-of-apps.yaml", "clusters/base/kustomization.yaml", "clusters/base/sync.yaml",
+		"clusters/mgmt/kustomization.yaml",
+	}
+	assert.Check(t, is.DeepEqual(got, want))
+	const list = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n" +
+		"  - ../../addons/metrics-server\n  - ../../addons/reloader\n  - ../../apps\ncomponents:\n  - ../base\n"
+	assert.Check(t, is.DeepEqual(list, read(t, dir, "clusters/mgmt/kustomization.yaml")))
+}
+
+func TestTurningOffInAFleet(t *testing.T) {
+	dir := t.TempDir()
+	hub := follower("mgmt", "mgmt")
+	writeArgoCD(t, dir, hub, follower("one", "mgmt", "metrics-server", "reloader"))
+	changes := writeArgoCD(t, dir, hub, follower("one", "mgmt", "metrics-server"))
+	for file, want := range map[string]Change{
+		"clusters/mgmt/kustomization.yaml":  Updated,
+		"addons/reloader":                   Unused,
+		"app-of-apps/addons/reloader.yaml":  Unused,
+		"addons/metrics-server/values.yaml": Same,
+	} {
+		assert.Check(t, changes[file] == want, "%s was %s, want %s", file, changes[file], want)
+	}
+	text := read(t, dir, "clusters/mgmt/kustomization.yaml")
+	assert.Check(t, !strings.Contains(text, "reloader") && strings.Contains(text, "- ../base\n"), "after turning off:\n%s", text)
+}
+
+func TestTreeThatCannotBe(t *testing.T) {
+	for want, clusters := range map[string][]*config.Cluster{
+		"cluster one comes without its hub mgmt; give the hub too": {follower("one", "mgmt")},
+		"demo follows flux, mgmt follows argocd; write a tree for each engine": {
+			{Name: "demo", GitOps: config.GitOps{Engine: config.Flux, Path: "clusters/demo"}}, follower("mgmt", "mgmt"),
+		},
+	} {
+		_, err := Write(t.TempDir(), platform.ArgoCD(), clusters, false)
+		assert.Check(t, is.Error(err, "write the platform tree: "+want))
+	}
+}
+
+// TestReferenceOfArgoCDHasEveryAddon holds the overlays of the reference tree to
+// what would be written for a hub with every addon.
+func TestReferenceOfArgoCDHasEveryAddon(t *testing.T) {
+	full, err := config.Load("../../clusters/full.yaml")
+	assert.NilError(t, err)
+	for _, name := range []string{"mgmt", "prod"} {
+		dir := t.TempDir()
+		writeArgoCD(t, dir, follower(name, name, full.Addons.Names()...))
+		file := path.Join("clusters", name, listFile)
+		text, err := fs.ReadFile(platform.ArgoCD(), file)
+		assert.NilError(t, err)
+		assert.Check(t, is.DeepEqual(strings.ReplaceAll(string(text), "  - ../lab\n", ""), read(t, dir, file)), file)
+	}
+}
+
+// TestArgoCDFoldersOfAddonsAreLabelled: patches for all addons find their
+// ApplicationSets by the label, verify their Applications.
+func TestArgoCDFoldersOfAddonsAreLabelled(t *testing.T) {
+	lists, err := fs.Glob(platform.ArgoCD(), "addons/*/"+listFile)
+	assert.Assert(t, err == nil && len(lists) >= 10, "%d addons have a folder: %v", len(lists), err)
+	for _, list := range lists {
+		label := "tombolo/addon: " + path.Base(path.Dir(list)) + "\n"
+		sets, err := fs.Glob(platform.ArgoCD(), path.Join(path.Dir(list), "*.yaml"))
+		assert.NilError(t, err)
+		for _, file := range sets {
+			text, err := fs.ReadFile(platform.ArgoCD(), file)
+			assert.NilError(t, err)
+			if base := path.Base(file); (base == listFile || base == "applicationset.yaml") && !strings.Contains(string(text), label) {
+				t.Errorf("%s does not label with the addon", file)
+			}
 		}
 	}
 }

@@ -28,14 +28,12 @@ const manifest = `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"
 // deployments answers with flux-system's Deployments that Flux manages.
 func deployments(t *testing.T, items ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if want := "/apis/apps/v1/namespaces/flux-system/deployments"; r.URL.Path != want || r.URL.Query().Get("labelSelector") != names.FluxLabel {
-			t.Errorf("asked for %s", r.URL)
-		}
+		want := "/apis/apps/v1/namespaces/flux-system/deployments"
+		assert.Check(t, r.URL.Path == want && r.URL.Query().Get("labelSelector") == names.FluxLabel, "asked for %s", r.URL)
 		w.Header().Set("Content-Type", "application/json")
 		text := `{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "items": [` + strings.Join(items, ",") + `]}`
-		if _, err := w.Write([]byte(text)); err != nil {
-			t.Error(err)
-		}
+		_, err := w.Write([]byte(text))
+		assert.Check(t, err)
 	}
 }
 
@@ -68,14 +66,11 @@ func TestCustody(t *testing.T) {
 			err := (&recorder.Recorder{}).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
 				p := &program{ctx: ctx, c: c, last: test.last, own: connection{kubeconfig: pulumi.String(text).ToStringOutput()}}
 				got, err := p.custody(fluxEngine(c, distributionRecord{}), []byte(manifest))
-				if got.handedOver != test.want.handedOver || got.digest != test.want.digest || !slices.Equal(got.made, test.want.made) {
-					t.Errorf("got %+v, want %+v", got, test.want)
-				}
+				assert.Check(t, got.handedOver == test.want.handedOver && got.digest == test.want.digest && slices.Equal(got.made, test.want.made),
+					"got %+v, want %+v", got, test.want)
 				return err
 			})
-			if err != nil {
-				t.Error(err)
-			}
+			assert.Check(t, err)
 		})
 	}
 }
@@ -101,9 +96,7 @@ func TestCustodyOfArgoCD(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := kubeconfig(t, func(w http.ResponseWriter, r *http.Request) {
-				if want := "/apis/apps/v1/namespaces/argocd/deployments"; r.URL.Path != want {
-					t.Errorf("asked for %s", r.URL)
-				}
+				assert.Check(t, r.URL.Path == "/apis/apps/v1/namespaces/argocd/deployments", "asked for %s", r.URL)
 				w.Header().Set("Content-Type", "application/json")
 				if _, err := w.Write([]byte(`{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "items": [` + test.cluster + `]}`)); err != nil {
 					t.Error(err)
@@ -114,14 +107,11 @@ func TestCustodyOfArgoCD(t *testing.T) {
 					ctx: ctx, c: c, last: distributionRecord{Digest: "old", Objects: made}, own: connection{kubeconfig: pulumi.String(text).ToStringOutput()},
 				}
 				got, err := p.custody(argocdEngine(), []byte(manifest))
-				if got.handedOver != test.want.handedOver || got.digest != test.want.digest || !slices.Equal(got.made, test.want.made) {
-					t.Errorf("got %+v, want %+v", got, test.want)
-				}
+				assert.Check(t, got.handedOver == test.want.handedOver && got.digest == test.want.digest && slices.Equal(got.made, test.want.made),
+					"got %+v, want %+v", got, test.want)
 				return err
 			})
-			if err != nil {
-				t.Error(err)
-			}
+			assert.Check(t, err)
 		})
 	}
 }
@@ -142,14 +132,10 @@ func TestWithoutAClusterNothingIsInGit(t *testing.T) {
 		unknown := pulumi.UnsafeUnknownOutput(nil).ApplyT(func(any) string { return "" }).(pulumi.StringOutput)
 		p := &program{ctx: ctx, own: connection{kubeconfig: unknown}}
 		got, err := p.gitCustody(argocdEngine(), []string{"argocd-server"})
-		if got.managed {
-			t.Error("Git manages the engine of a cluster that does not exist")
-		}
+		assert.Check(t, !got.managed, "Git manages the engine of a cluster that does not exist")
 		return err
 	}, recorder.Preview)
-	if err != nil {
-		t.Error(err)
-	}
+	assert.Check(t, err)
 }
 
 func TestLastDistribution(t *testing.T) {
@@ -165,9 +151,7 @@ func TestLastDistribution(t *testing.T) {
 	r := &recorder.Recorder{Outputs: map[string]resource.PropertyMap{"pulumi:pulumi:StackReference": {"outputs": outputs}}}
 	err = r.Run("demo-bootstrap", func(ctx *pulumi.Context) error {
 		got, err := lastDistribution(ctx)
-		if got.Digest != want.Digest || !slices.Equal(got.Objects, want.Objects) || !got.TakenOver {
-			t.Errorf("came back as %+v, want %+v", got, want)
-		}
+		assert.Check(t, got.Digest == want.Digest && slices.Equal(got.Objects, want.Objects) && got.TakenOver, "came back as %+v, want %+v", got, want)
 		return err
 	})
 	assert.NilError(t, err)
@@ -188,9 +172,7 @@ func TestGitFiles(t *testing.T) {
 	if text := string(files[flux.SyncFile]); !strings.Contains(text, "secretRef") || !strings.Contains(text, c.GitOps.URL) {
 		t.Errorf("%s is\n%s", flux.SyncFile, text)
 	}
-	if text := string(files[flux.ComponentsFile]); !strings.Contains(text, "StrictPostBuildSubstitutions=true") {
-		t.Errorf("%s is not strict:\n%s", flux.ComponentsFile, text)
-	}
+	assert.Check(t, is.Contains(string(files[flux.ComponentsFile]), "StrictPostBuildSubstitutions=true"), flux.ComponentsFile)
 	c.GitOps.Interval = "soon"
 	if _, err := GitFiles(t.Context(), c); err == nil || !strings.Contains(err.Error(), "gitops.interval: ") {
 		t.Errorf("error %v", err)

@@ -1,10 +1,16 @@
 package bootstrap
 
 import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
@@ -36,9 +42,7 @@ func TestPreflight(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := Preflight(t.Context(), test.c, env)
-			if len(test.want) == 0 && err != nil {
-				t.Fatal(err)
-			}
+			assert.Assert(t, len(test.want) > 0 || err == nil, err)
 			for _, part := range test.want {
 				assert.Check(t, is.ErrorContains(err, part))
 			}
@@ -48,11 +52,173 @@ func TestPreflight(t *testing.T) {
 
 func TestPreflightOfASpoke(t *testing.T) {
 	c := &config.Cluster{Name: "demo", GitOps: config.GitOps{Engine: config.ArgoCD, Hub: "mgmt"}}
-	if err := Preflight(t.Context(), c, nil); err != nil {
-		t.Errorf("a spoke has no distribution to look for: %v", err)
-	}
+	assert.Check(t, Preflight(t.Context(), c, nil), "a spoke has no distribution to look for")
 	c.GitOps.Hub = ""
-	if err := Preflight(t.Context(), c, nil); err == nil || !strings.Contains(err.Error(), "the Argo CD distribution has neither a URL nor a path") {
-		t.Errorf("a hub without a distribution: %v", err)
+	assert.Check(t, is.ErrorContains(Preflight(t.Context(), c, nil), "the Argo CD distribution has neither a URL nor a path"))
+}
+
+// TestRefuseRegistered: a registration of the name is taken over, unless it is another
+// owner's.
+func TestRefuseRegistered(t *testing.T) {
+	const found = `{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": {"name": "cluster-demo", "namespace": "argocd", "annotations": {"cluster_owner": "OWNER"}}}`
+	for _, test := range []struct {
+		owner  string
+		status int
+		want   string
+	}{
+		{owner: "ours", status: http.StatusOK},
+		{owner: "", status: http.StatusOK},
+		{owner: "theirs", status: http.StatusOK, want: "the hub has registered another cluster demo: Secret argocd/cluster-demo has the owner theirs, and this cluster is ours"},
+		{status: http.StatusNotFound},
+		{status: http.StatusForbidden, want: "read the registration of demo at its hub: "},
+	} {
+		text := kubeconfig(t, func(w http.ResponseWriter, r *http.Request) {
+			assert.Check(t, strings.HasSuffix(r.URL.Path, "/namespaces/argocd/secrets/cluster-demo"), "asks for %s", r.URL.Path)
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(test.status)
+			if test.status == http.StatusOK {
+				_, err := w.Write([]byte(strings.Replace(found, "OWNER", test.owner, 1)))
+				assert.NilError(t, err)
+			}
+		})
+		err := refuseRegistered(t.Context(), text, "demo", "ours", nil)
+		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+			t.Errorf("owner %q, status %d: error %v, want %q", test.owner, test.status, err, test.want)
+		}
+	}
+}
+
+// TestRefuseInstalled: an engine of others is refused, whatever namespace it is in; one
+// that bootstrap has begun to install is not.
+func TestRefuseInstalled(t *testing.T) {
+	const definition = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
+	meta := func(name, label string) string {
+		return `{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": {"name": "` + name +
+			`", "creationTimestamp": "2026-01-02T03:04:05Z", "labels": {"tombolo/cluster": "` + label + `"}}}`
+	}
+	ours := strings.Replace(meta("x", ""), `"labels"`, `"annotations": {"pulumi.com/patchForce": "true"}, "labels"`, 1)
+	flux, argo := fluxEngine(&config.Cluster{}, distributionRecord{}), argocdEngine()
+	for name, test := range map[string]struct {
+		engine  engine
+		objects map[string]string
+		want    string
+	}{
+		"nothing": {engine: flux},
+		"Flux": {
+			engine: flux, objects: map[string]string{definition + "gitrepositories.source.toolkit.fluxcd.io": meta("x", "")},
+			want: "the existing cluster has Flux already: its definition gitrepositories.source.toolkit.fluxcd.io was made at 2026-01-02 03:04 UTC, and not by Tombolo; nothing was made",
+		},
+		"Flux beside a namespace of another cluster": {
+			engine: flux, objects: map[string]string{
+				definition + "gitrepositories.source.toolkit.fluxcd.io": meta("x", ""), "/api/v1/namespaces/flux-system": meta("flux-system", "other"),
+			},
+			want: "the existing cluster has Flux already",
+		},
+		"Flux in a namespace that was handed over to us": {
+			engine: flux, objects: map[string]string{
+				definition + "gitrepositories.source.toolkit.fluxcd.io": meta("x", ""), "/api/v1/namespaces/flux-system": meta("flux-system", "shop"),
+			},
+			want: "Set gitops.takeOver: true to take it over",
+		},
+		"Flux that a destruction has left": {
+			engine: flux, objects: map[string]string{definition + "gitrepositories.source.toolkit.fluxcd.io": ours, "/api/v1/namespaces/flux-system": meta("flux-system", "")},
+			want: "the existing cluster has Flux already",
+		},
+		"our own": {
+			engine: flux, objects: map[string]string{
+				definition + "gitrepositories.source.toolkit.fluxcd.io": ours, "/api/v1/namespaces/flux-system": meta("flux-system", "shop"),
+			},
+		},
+		"Argo CD":           {engine: argo, objects: map[string]string{definition + "applications.argoproj.io": meta("x", "")}, want: "Name it in gitops.externalHub"},
+		"Argo CD, for Flux": {engine: flux, objects: map[string]string{definition + "applications.argoproj.io": meta("x", "")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := kubeconfig(t, answer(t, test.objects))
+			found, err := test.engine.findOthers(t.Context(), text, nil, "shop")
+			assert.NilError(t, err)
+			if test.want == "" {
+				assert.Check(t, found == nil)
+				return
+			}
+			assert.Assert(t, found != nil)
+			assert.Check(t, is.ErrorContains(test.engine.refuse(found), test.want))
+		})
+	}
+	text := kubeconfig(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
+	_, err := flux.findOthers(t.Context(), text, nil, "shop")
+	assert.Check(t, is.ErrorContains(err, "look for Flux on the existing cluster"))
+	assert.Check(t, is.ErrorContains(err, "its owner can give it an access entry"))
+}
+
+// answer answers with the objects at their paths, as an API server does.
+func answer(t *testing.T, objects map[string]string) http.HandlerFunc {
+	t.Helper()
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		object, found := objects[r.URL.Path]
+		if !found {
+			w.WriteHeader(http.StatusNotFound)
+			object = `{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404}`
+		}
+		_, err := w.Write([]byte(object))
+		assert.NilError(t, err)
+	}
+}
+
+const list = `{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "items": [
+{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": {"name": "default"}},
+{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": {"name": "dns", "labels": {"tombolo/cluster": "demo"}}}]}`
+
+func kubeconfig(t *testing.T, handler http.HandlerFunc) string {
+	t.Helper()
+	s := httptest.NewServer(handler)
+	t.Cleanup(s.Close)
+	return fmt.Sprintf(`{"apiVersion": "v1", "kind": "Config", "current-context": "x",
+"clusters": [{"name": "x", "cluster": {"server": %q}}], "contexts": [{"name": "x", "context": {"cluster": "x"}}]}`, s.URL)
+}
+
+func TestListNamespaces(t *testing.T) {
+	text := kubeconfig(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if _, err := w.Write([]byte(list)); err != nil {
+			t.Error(err)
+		}
+	})
+	got, err := listNamespaces(t.Context(), text, nil)
+	assert.NilError(t, err)
+	want := map[string]string{"default": "", "dns": "demo"}
+	assert.Check(t, maps.Equal(got, want), "namespaces %v, expected %v", got, want)
+}
+
+// TestListNamespacesWhenLetIn: a right that was just given counts a little later.
+func TestListNamespacesWhenLetIn(t *testing.T) {
+	asked := 0
+	text := kubeconfig(t, func(w http.ResponseWriter, _ *http.Request) {
+		if asked++; asked == 1 {
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		if _, err := w.Write([]byte(list)); err != nil {
+			t.Error(err)
+		}
+	})
+	got, err := listNamespaces(t.Context(), text, nil)
+	assert.NilError(t, err)
+	assert.Equal(t, len(got), 2)
+	assert.Equal(t, asked, 2)
+}
+
+func TestListNamespacesRefused(t *testing.T) {
+	text := kubeconfig(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err := listNamespaces(ctx, text, nil)
+	if err == nil || !strings.Contains(err.Error(), "list the cluster's namespaces: ") ||
+		!strings.Contains(err.Error(), "this identity is among kubernetes.admins") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := listNamespaces(t.Context(), "{", nil); err == nil || !strings.Contains(err.Error(), "read kubeconfig: ") {
+		t.Errorf("error %v", err)
 	}
 }

@@ -10,8 +10,12 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	pulumiconfig "github.com/pulumi/pulumi/sdk/v3/go/pulumi/config"
 
+	"tombolo/components/channel"
+	"tombolo/components/sealingkey"
 	"tombolo/config"
 	"tombolo/internal/file"
+	"tombolo/internal/names"
+	"tombolo/stacks/catalog"
 )
 
 // secrets resolves the cluster file's references to secrets. What it returns is
@@ -138,4 +142,164 @@ func (s secrets) file(path, name string) (string, error) {
 		return "", fmt.Errorf("%s: the file %s is empty", path, name)
 	}
 	return text, nil
+}
+
+// channelAddressPath is where the cluster file refers to the address of the platform's channel.
+const channelAddressPath = "gitops.channel.address"
+
+// channel makes the Secrets with the address of the platform's channel, if the file has one.
+func (p *program) channel(inside pulumi.ResourceOption) ([]pulumi.Resource, error) {
+	c := p.c.GitOps.Channel
+	if c == nil {
+		return nil, nil
+	}
+	address, err := p.secrets().resolve(channelAddressPath, c.Address)
+	if err != nil {
+		return nil, err
+	}
+	namespaces := channelNamespaces(p.c)
+	if len(namespaces) == 0 {
+		return nil, nil // only notices go there
+	}
+	made, err := channel.NewChannel(p.ctx, p.c.Name, &channel.Args{Namespaces: namespaces, Address: address}, p.own.provider, inside)
+	if err != nil {
+		return nil, err
+	}
+	return made.Resources, nil
+}
+
+// channelNamespaces are those of Flux's notification-controller and of Alertmanager.
+func channelNamespaces(c *config.Cluster) []string {
+	var out []string
+	if c.GitOps.Engine == config.Flux {
+		out = append(out, names.FluxNamespace)
+	}
+	for _, a := range c.Addons.Enabled() {
+		if a.Name == config.PrometheusAddon {
+			out = append(out, a.Namespace)
+		}
+	}
+	return out
+}
+
+// ChannelAddress reads the address of the platform's channel, for who writes to it besides the
+// cluster; kept reads a key of the bootstrap stack's encrypted config. No error holds any of it.
+func ChannelAddress(c *config.Cluster, env map[string]string, kept func(key string) (string, error)) (string, error) {
+	if c.GitOps.Channel == nil {
+		return "", fmt.Errorf("%s has no gitops.channel", c.Name)
+	}
+	address, err := secrets{cluster: c, env: env}.plain(channelAddressPath, c.GitOps.Channel.Address, kept)
+	if err != nil {
+		return "", err
+	}
+	if err := names.CheckChannel(address); err != nil {
+		return "", fmt.Errorf("%s: %w", channelAddressPath, err)
+	}
+	return address, nil
+}
+
+// checkChannel reads an address that is kept outside of Pulumi.
+func (s secrets) checkChannel() error {
+	c := s.cluster.GitOps.Channel
+	if c == nil || c.Address.Config != "" {
+		return nil
+	}
+	address, err := s.read(channelAddressPath, c.Address)
+	if err != nil {
+		return err
+	}
+	if err := names.CheckChannel(address); err != nil {
+		return fmt.Errorf("%s: %w", channelAddressPath, err)
+	}
+	return nil
+}
+
+// GitCredentials resolves gitops.auth; nil when the file has none. kept reads a
+// key of the bootstrap stack's encrypted config. No error holds a secret.
+func GitCredentials(c *config.Cluster, env map[string]string, kept func(key string) (string, error)) (*catalog.Credentials, error) {
+	auth := c.GitOps.Auth
+	if auth == nil {
+		return nil, nil
+	}
+	s := secrets{cluster: c, env: env}
+	plain := func(path string, ref *config.SecretRef) (string, error) { return s.plain(path, ref, kept) }
+	var out catalog.Credentials
+	var err error
+	switch auth.Type {
+	case config.AuthBasic:
+		out.Username = auth.Username
+		out.Password, err = plain("gitops.auth.password", auth.Password)
+	case config.AuthSSH:
+		out.KnownHosts = auth.KnownHosts
+		out.PrivateKey, err = plain("gitops.auth.privateKey", auth.PrivateKey)
+	default:
+		err = fmt.Errorf("gitops.auth.type: %q is unknown; expected basic or ssh", auth.Type)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &out, nil
+}
+
+// plain reads a secret as text; kept reads a key of the bootstrap stack's encrypted config.
+func (s secrets) plain(path string, ref *config.SecretRef, kept func(key string) (string, error)) (string, error) {
+	if ref == nil || ref.Config == "" {
+		return s.read(path, ref)
+	}
+	value, err := kept(ref.Config)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	return value, nil
+}
+
+// Where the cluster file refers to the key of Sealed Secrets, and to its certificate.
+const (
+	sealingKeyPath         = "gitops.sealedSecrets.key"
+	sealingCertificatePath = "gitops.sealedSecrets.certificate"
+)
+
+// seal makes the key of Sealed Secrets, if the file has one: no resource without.
+func (p *program) seal(inside pulumi.ResourceOption) ([]pulumi.Resource, error) {
+	s := p.c.GitOps.SealedSecrets
+	if s == nil {
+		return nil, nil
+	}
+	key, err := p.secrets().resolve(sealingKeyPath, s.Key)
+	if err != nil {
+		return nil, err
+	}
+	certificate, err := p.secrets().resolve(sealingCertificatePath, s.Certificate)
+	if err != nil {
+		return nil, err
+	}
+	made, err := sealingkey.NewSealingKey(p.ctx, p.c.Name, &sealingkey.Args{Key: key, Certificate: certificate}, p.own.provider, inside)
+	if err != nil {
+		return nil, err
+	}
+	return made.Resources, nil
+}
+
+// checkSealing reads what is kept outside of Pulumi, and holds the key to its certificate
+// when both are.
+func (s secrets) checkSealing() error {
+	ref := s.cluster.GitOps.SealedSecrets
+	if ref == nil {
+		return nil
+	}
+	if ref.Key.Config != "" || ref.Certificate.Config != "" {
+		if err := s.check(sealingKeyPath, ref.Key); err != nil {
+			return err
+		}
+		return s.check(sealingCertificatePath, ref.Certificate)
+	}
+	key, err := s.read(sealingKeyPath, ref.Key)
+	if err != nil {
+		return err
+	}
+	certificate, err := s.read(sealingCertificatePath, ref.Certificate)
+	if err != nil {
+		return err
+	}
+	return sealingkey.Check(key, certificate)
 }

@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"reflect"
 	"slices"
 	"strings"
@@ -14,6 +17,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
+	"gotest.tools/v3/golden"
 	"sigs.k8s.io/yaml"
 
 	"tombolo/components/recorder"
@@ -81,13 +85,11 @@ func sameFields(t *testing.T, handoff, values reflect.Type, keys map[string]bool
 			continue
 		}
 		key := f.Tag.Get("output")
-		if key == "" || keys[key] || strings.ToLower(key[:1]) != key[:1] {
-			t.Errorf("%s: output key %q is missing, taken, or not in camelCase", f.Name, key)
-		}
+		assert.Check(t, key != "" && !keys[key] && strings.ToLower(key[:1]) == key[:1],
+			"%s: output key %q is missing, taken, or not in camelCase", f.Name, key)
 		keys[key] = true
-		if v.Name != f.Name || v.Tag != f.Tag || v.Type != plain(f.Type) {
-			t.Errorf("%s.%s %s `%s` is not the plain %s %s `%s`", values, v.Name, v.Type, v.Tag, f.Name, f.Type, f.Tag)
-		}
+		assert.Check(t, v.Name == f.Name && v.Tag == f.Tag && v.Type == plain(f.Type),
+			"%s.%s %s `%s` is not the plain %s %s `%s`", values, v.Name, v.Type, v.Tag, f.Name, f.Type, f.Tag)
 	}
 }
 
@@ -167,9 +169,8 @@ func property(v any) resource.PropertyValue {
 func TestExportMissing(t *testing.T) {
 	h, _ := sample(false)
 	h.AWS.VPCID = pulumi.StringOutput{}
-	if _, err := exports(h); err == nil || err.Error() != "export hand-off: no value for vpcId" {
-		t.Errorf("error %v", err)
-	}
+	_, err := exports(h)
+	assert.Check(t, err != nil && err.Error() == "export hand-off: no value for vpcId", "error %v", err)
 }
 
 func TestPlaceholdersAreTypedUnknowns(t *testing.T) {
@@ -180,9 +181,7 @@ func TestPlaceholdersAreTypedUnknowns(t *testing.T) {
 		}
 		each(&h, func(key string, field reflect.Value) {
 			_, known, _, err := await(ctx, field.Interface().(pulumi.Output))
-			if known || err != nil {
-				t.Errorf("%s is known: %v", key, err)
-			}
+			assert.Check(t, !known && err == nil, "%s is known: %v", key, err)
 		})
 		return nil
 	}, recorder.Preview)
@@ -227,8 +226,7 @@ func TestImportOfAnotherCloud(t *testing.T) {
 		_, err := Import(ctx, "demo-core", "aws", false)
 		return err
 	})
-	want := "stack demo-core is of a cluster on azure, and the cluster file says aws: correct cloud.provider"
-	assert.Check(t, is.ErrorContains(err, want))
+	assert.Check(t, is.ErrorContains(err, "stack demo-core is of a cluster on azure, and the cluster file says aws: correct cloud.provider"))
 }
 
 // noStack answers like an engine that knows no such stack.
@@ -272,9 +270,7 @@ func TestFromOutputs(t *testing.T) {
 	values, err := FromOutputs(decoded)
 	assert.NilError(t, err)
 	eachOf(reflect.ValueOf(&values).Elem(), "aws", func(key string, field reflect.Value) {
-		if field.IsZero() {
-			t.Errorf("%s was not read", key)
-		}
+		assert.Check(t, !field.IsZero(), "%s was not read", key)
 	})
 	for want, change := range map[string]func(){
 		"read hand-off: output vpcId of stack core is <nil>, expected string: run up for core again": func() { delete(decoded, "vpcId") },
@@ -398,4 +394,76 @@ func TestKubeconfigAssumesTheRole(t *testing.T) {
 	assert.Equal(t, plugin.Command, "sh")
 	assert.Check(t, is.Contains(plugin.Args[1], "aws sts assume-role --profile ops --region eu-central-1 --role-arn arn:aws:iam::111122223333:role/tombolo --role-session-name tombolo-demo --external-id acme"))
 	assert.DeepEqual(t, plugin.Args[3:], []string{"eks", "get-token", "--cluster-name", "demo", "--region", "eu-central-1", "--output", "json"})
+}
+
+// TestReference holds docs/reference/hand-off.md to the type.
+func TestReference(t *testing.T) {
+	golden.Assert(t, referencePage(t), "../../../docs/reference/hand-off.md")
+}
+
+func referencePage(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	fmt.Fprintf(&b, `# The hand-off
+
+<!-- Written by `+"`go test ./stacks/handoff -run TestReference -update`"+`; do not edit. -->
+
+The hand-off is the outputs of the stack `+"`<name>-core`"+`, which bootstrap reads. Its version is %d, which is the output
+`+"`%s`"+`; bootstrap refuses another version. `+"`tombolo outputs <name>`"+` prints the outputs. Outputs that core marks as secret
+stay secret.
+
+| output | value | meaning |
+|---|---|---|
+| `+"`%s`"+` | string | the provider of the cloud |
+`, SchemaVersion, versionKey, cloudKey)
+	table(t, &b, reflect.TypeFor[Handoff]())
+	typ := reflect.TypeFor[Handoff]()
+	for i := range typ.NumField() {
+		if cloud, ok := typ.Field(i).Tag.Lookup("cloud"); ok {
+			fmt.Fprintf(&b, "\nA cluster on `%s` also has these outputs:\n\n| output | value | meaning |\n|---|---|---|\n", cloud)
+			table(t, &b, typ.Field(i).Type)
+		}
+	}
+	return b.String()
+}
+
+// table writes a line for each output of a type.
+func table(t *testing.T, b *strings.Builder, typ reflect.Type) {
+	t.Helper()
+	meanings := fieldComments(t, typ.Name())
+	for i := range typ.NumField() {
+		field := typ.Field(i)
+		key := field.Tag.Get("output")
+		if key == "" {
+			continue // no output of its own
+		}
+		value := map[reflect.Kind]string{reflect.Slice: "list of strings", reflect.Map: "map of strings", reflect.String: "string"}[plain(field.Type).Kind()]
+		assert.Assert(t, value != "" && meanings[field.Name] != "", "%s has a type or a comment that the reference does not know", field.Name)
+		fmt.Fprintf(b, "| `%s` | %s | %s |\n", key, value, meanings[field.Name])
+	}
+}
+
+// fieldComments are the comments of a type's fields, without the name that
+// each begins with.
+func fieldComments(t *testing.T, typ string) map[string]string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "handoff.go", nil, parser.ParseComments)
+	assert.NilError(t, err)
+	out := map[string]string{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.TypeSpec)
+		if !ok || spec.Name.Name != typ {
+			return true
+		}
+		for _, field := range spec.Type.(*ast.StructType).Fields.List {
+			name := field.Names[0].Name
+			text := strings.Join(strings.Fields(field.Doc.Text()), " ")
+			for _, verb := range []string{" is ", " are "} {
+				text = strings.TrimPrefix(text, name+verb)
+			}
+			out[name] = strings.ReplaceAll(strings.NewReplacer("<", `\<`, "|", `\|`).Replace(text), `""`, "empty")
+		}
+		return false
+	})
+	return out
 }

@@ -2,7 +2,6 @@ package owner
 
 import (
 	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
@@ -10,6 +9,9 @@ import (
 
 	"tombolo/components/recorder"
 	"tombolo/internal/names"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 // made runs a program that makes an identity.
@@ -27,16 +29,13 @@ func made(t *testing.T, r *recorder.Recorder, o ...pulumi.RunOption) Owner {
 func TestNew(t *testing.T) {
 	first, second := &recorder.Recorder{}, &recorder.Recorder{}
 	a, b := made(t, first), made(t, second)
-	if !regexp.MustCompile(`^[a-z2-7]{26}$`).MatchString(a.ID) || a.ID == b.ID || !a.New {
-		t.Errorf("two clusters have the identities %v and %v", a, b)
-	}
-	if tags := a.Tags(); tags[names.OwnerTag] != a.ID || tags[names.BackendTag] != Fingerprint("file:///state") {
-		t.Errorf("the tags are %v", tags)
-	}
+	assert.Check(t, regexp.MustCompile(`^[a-z2-7]{26}$`).MatchString(a.ID) && a.ID != b.ID && a.New,
+		"two clusters have the identities %v and %v", a, b)
+	tags := a.Tags()
+	assert.Check(t, tags[names.OwnerTag] == a.ID && tags[names.BackendTag] == Fingerprint("file:///state"), "the tags are %v", tags)
 	kept, _ := first.Named(Type, ResourceName)
-	if len(kept.IgnoreChanges) != 1 || kept.IgnoreChanges[0] != "input" {
-		t.Errorf("changes of %v are ignored, and an identity is to stay as it is", kept.IgnoreChanges)
-	}
+	assert.Check(t, len(kept.IgnoreChanges) == 1 && kept.IgnoreChanges[0] == "input",
+		"changes of %v are ignored, and an identity is to stay as it is", kept.IgnoreChanges)
 	stays := &recorder.Recorder{Outputs: map[string]resource.PropertyMap{Type: resource.NewPropertyMapFromMap(map[string]any{
 		"output": map[string]any{"id": "kept", "backend": "b0"},
 	})}}
@@ -54,29 +53,19 @@ func TestBrokenState(t *testing.T) {
 		_, err := New(ctx, "")
 		return err
 	})
-	if want := "the cluster's identity in the state has no "; err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error %v, want %s", err, want)
-	}
+	assert.Check(t, is.ErrorContains(err, "the cluster's identity in the state has no "))
 }
 
 func TestFingerprint(t *testing.T) {
 	one := Fingerprint("postgres://me:secret@db.example:5432/state?sslmode=require")
-	if !regexp.MustCompile(`^[0-9a-f]{8}$`).MatchString(one) {
-		t.Errorf("the fingerprint is %q", one)
-	}
+	assert.Check(t, regexp.MustCompile(`^[0-9a-f]{8}$`).MatchString(one), "the fingerprint is %q", one)
 	for _, same := range []string{"postgres://db.example:5432/state", "postgres://other@db.example:5432/state/"} {
-		if got := Fingerprint(same); got != one {
-			t.Errorf("%s has the fingerprint %s, want %s", same, got, one)
-		}
+		assert.Check(t, is.Equal(Fingerprint(same), one), same)
 	}
 	for _, other := range []string{"postgres://db.example:5432/other", "s3://state"} {
-		if Fingerprint(other) == one {
-			t.Errorf("%s has the fingerprint of another backend", other)
-		}
+		assert.Check(t, Fingerprint(other) != one, "%s has the fingerprint of another backend", other)
 	}
-	if got := Fingerprint(""); got != "unknown" {
-		t.Errorf("a backend that is not known has the fingerprint %s", got)
-	}
+	assert.Check(t, is.Equal(Fingerprint(""), "unknown"))
 }
 
 func TestIDOf(t *testing.T) {
@@ -84,11 +73,7 @@ func TestIDOf(t *testing.T) {
 		"q5zk": {"output": map[string]any{"id": "q5zk"}},
 		"":     {"output": map[string]any{"id": 5}},
 	} {
-		if got := IDOf(outputs); got != want {
-			t.Errorf("%v has the identity %q, want %q", outputs, got, want)
-		}
+		assert.Check(t, is.Equal(IDOf(outputs), want), outputs)
 	}
-	if got := IDOf(nil); got != "" {
-		t.Errorf("nothing has the identity %q", got)
-	}
+	assert.Check(t, is.Equal(IDOf(nil), ""))
 }

@@ -42,9 +42,8 @@ func deployed(t *testing.T) (*recorder.Recorder, Options) {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		if _, err := w.Write([]byte(`{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "items": []}`)); err != nil {
-			t.Error(err)
-		}
+		_, err := w.Write([]byte(`{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "items": []}`))
+		assert.Check(t, err)
 	}))
 	t.Cleanup(api.Close)
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: api.Certificate().Raw})
@@ -82,9 +81,7 @@ func bootstrapped(t *testing.T, name string) (*config.Cluster, *recorder.Recorde
 func registrationOf(t *testing.T, r *recorder.Recorder, cluster string) (recorder.Resource, map[string]string) {
 	t.Helper()
 	secret, ok := r.Named(kubeSecret, cluster+"-secret")
-	if !ok {
-		t.Fatalf("%s is not registered", cluster)
-	}
+	assert.Assert(t, ok, "%s is not registered", cluster)
 	data, _ := secret.Value("data")
 	assert.Assert(t, data.IsSecret(), "the data is no Pulumi secret")
 	return secret, secret.SecretData(t)
@@ -121,10 +118,9 @@ func TestHub(t *testing.T) {
 	rights.Expect(t, map[string]string{`data["policy.tombolo.csv"]`: "g, platform, role:admin\n"})
 	infra, _ := r.Named("kubernetes:core/v1:ConfigMap", "mgmt-general")
 	infra.Expect(t, map[string]string{"metadata.namespace": "argocd", "data.gitops_path": "clusters/dev"})
-	assert.Check(t, is.Equal(len(r.OfType("pulumi:providers:kubernetes")), 1))
-	if names := namesOf(r, kubeNamespace); !slices.Equal(names, []string{"mgmt-argocd"}) {
-		t.Errorf("namespaces %v", names)
-	}
+	assert.Check(t, is.Len(r.OfType("pulumi:providers:kubernetes"), 1))
+	names := namesOf(r, kubeNamespace)
+	assert.Check(t, slices.Equal(names, []string{"mgmt-argocd"}), "namespaces %v", names)
 	assert.Assert(t, c.GitOps.Auth != nil, "the sample has no credentials to look for")
 	sealed(t, r, "hunter2")
 }
@@ -145,9 +141,7 @@ func TestSpoke(t *testing.T) {
 	if want := `{"awsAuthConfig":{"clusterName":"eks-name","roleARN":"` + spokeRole + `"},"tlsClientConfig":{"insecure":false,"caData":"`; !strings.HasPrefix(data["config"], want) {
 		t.Errorf("config is %s", data["config"])
 	}
-	if strings.Contains(data["config"], "oken") || !strings.HasPrefix(data["server"], "https://127.0.0.1:") {
-		t.Errorf("data is %v", data)
-	}
+	assert.Check(t, !strings.Contains(data["config"], "oken") && strings.HasPrefix(data["server"], "https://127.0.0.1:"), "data is %v", data)
 	labels := c.RegistrationLabels()
 	labels["argocd.argoproj.io/secret-type"] = "cluster"
 	for key, want := range labels {
@@ -176,7 +170,7 @@ func TestSpoke(t *testing.T) {
 	hub.Expect(t, map[string]string{"enableSecretMutable": "true", "enableServerSideApply": "true"})
 	infra, _ := r.Named("kubernetes:core/v1:ConfigMap", "spoke-general")
 	infra.Expect(t, map[string]string{"metadata.namespace": "tombolo"})
-	assert.Check(t, is.Equal(len(r.OfType("tombolo:argocd:Engine")), 0))
+	assert.Check(t, is.Len(r.OfType("tombolo:argocd:Engine"), 0))
 }
 
 func TestSpokeValues(t *testing.T) {
@@ -194,9 +188,8 @@ func TestSpokeValues(t *testing.T) {
 	if got := slices.Sorted(maps.Keys(values.Addons)); !slices.Equal(got, []string{"external-secrets", "metrics-server"}) {
 		t.Errorf("addons %v", got)
 	}
-	if values.Addons["metrics-server"] == nil || len(values.Addons["external-secrets"]) == 0 {
-		t.Errorf("addons have the values %v; expected {} for metrics-server, which has none", values.Addons)
-	}
+	assert.Check(t, values.Addons["metrics-server"] != nil && len(values.Addons["external-secrets"]) > 0,
+		"addons have the values %v; expected {} for metrics-server, which has none", values.Addons)
 }
 
 // TestTokenIsSealed: the token of a service account is in no input that is not
@@ -251,9 +244,8 @@ func TestSpokeIsSmall(t *testing.T) {
 			objects = append(objects, res.Type+" "+res.Name)
 		}
 	}
-	if len(objects) < 6 || len(objects) > 10 {
-		t.Errorf("bootstrap has %d objects, allowed are 10:\n%s", len(objects), strings.Join(objects, "\n"))
-	}
+	assert.Check(t, len(objects) >= 6 && len(objects) <= 10,
+		"bootstrap has %d objects, allowed are 10:\n%s", len(objects), strings.Join(objects, "\n"))
 }
 
 func TestHubIsSmall(t *testing.T) {
@@ -265,9 +257,8 @@ func TestHubIsSmall(t *testing.T) {
 			own = append(own, res.Type+" "+res.Name)
 		}
 	}
-	if len(own) < 8 || len(own) > 12 {
-		t.Errorf("bootstrap has %d objects besides the distribution, allowed are 12:\n%s", len(own), strings.Join(own, "\n"))
-	}
+	assert.Check(t, len(own) >= 8 && len(own) <= 12,
+		"bootstrap has %d objects besides the distribution, allowed are 12:\n%s", len(own), strings.Join(own, "\n"))
 }
 
 func TestRolesBetweenHubAndSpoke(t *testing.T) {
@@ -279,9 +270,7 @@ func TestRolesBetweenHubAndSpoke(t *testing.T) {
 	spoke := account("222233334444")
 	assert.NilError(t, run(t, spoke, load(t, "spoke"), stacks.Core, Options{}, recorder.Preview))
 	role, _ := spoke.Named("aws:iam/role:Role", "spoke-hub-role")
-	if trust := role.String("assumeRolePolicy"); !strings.Contains(trust, `"Principal":{"AWS":"`+hubRole+`"}`) {
-		t.Errorf("the spoke trusts %s", trust)
-	}
+	assert.Check(t, is.Contains(role.String("assumeRolePolicy"), `"Principal":{"AWS":"`+hubRole+`"}`))
 	entry, _ := spoke.Named("aws:eks/accessEntry:AccessEntry", "spoke-hub-access")
 	entry.Expect(t, map[string]string{"kubernetesGroups[0]": "tombolo:argocd"})
 	token := account("333344445555")
@@ -295,12 +284,9 @@ func TestHubIsMissing(t *testing.T) {
 	c := load(t, "spoke")
 	c.File = filepath.Join("testdata", "elsewhere", "spoke.yaml")
 	want := "load the hub of spoke: read cluster file testdata/elsewhere/spoke.yaml: file does not exist"
-	if _, err := Of(c, stacks.Bootstrap, Options{}); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error %v, expected %q", err, want)
-	}
+	_, err := Of(c, stacks.Bootstrap, Options{})
+	assert.Check(t, is.ErrorContains(err, want))
 	r, o := deployed(t)
 	o.Hub = load(t, "mgmt")
-	if err := run(t, r, c, stacks.Bootstrap, o); err != nil {
-		t.Errorf("with the hub given: %v", err)
-	}
+	assert.Check(t, run(t, r, c, stacks.Bootstrap, o), "with the hub given")
 }

@@ -2,6 +2,7 @@ package programs
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,11 +14,14 @@ import (
 	"google.golang.org/grpc/status"
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
+	"sigs.k8s.io/yaml"
 
 	"tombolo/components/recorder"
 	"tombolo/config"
 	"tombolo/internal/names"
 	"tombolo/stacks"
+	"tombolo/stacks/bootstrap"
+	"tombolo/stacks/handoff"
 	"tombolo/stacks/owner"
 )
 
@@ -86,19 +90,16 @@ func TestCore(t *testing.T) {
 		"region": "eu-central-1", "profile": "platform", "allowedAccountIds[0]": "111122223333",
 		"defaultTags.tags.team": "platform", `defaultTags.tags["tombolo:cluster"]`: "full", `defaultTags.tags["tombolo:environment"]`: "dev",
 	} {
-		if got := provider[0].String(path); got != want {
-			t.Errorf("provider's %s is %s, expected %s", path, got, want)
-		}
+		assert.Check(t, is.Equal(provider[0].String(path), want), path)
 	}
 	for _, res := range r.All() {
 		if strings.HasPrefix(res.Type, "aws:") && !strings.Contains(res.Provider, "pulumi:providers:aws::aws") {
 			t.Errorf("%s %s uses the provider %q, not ours", res.Type, res.Name, res.Provider)
 		}
 	}
-	if _, ok := r.Named("aws:iam/role:Role", "full-service-external-dns-role"); !ok {
-		t.Error("no role for external-dns")
-	}
-	assert.Check(t, is.Equal(len(r.OfType("aws:eks/podIdentityAssociation:PodIdentityAssociation")), 1))
+	_, ok := r.Named("aws:iam/role:Role", "full-service-external-dns-role")
+	assert.Check(t, ok, "no role for external-dns")
+	assert.Check(t, is.Len(r.OfType("aws:eks/podIdentityAssociation:PodIdentityAssociation"), 1))
 }
 
 func TestCoreInAnExistingNetwork(t *testing.T) {
@@ -143,9 +144,7 @@ func TestCoreWithoutProvider(t *testing.T) {
 		r.Invokes["aws:index/getCallerIdentity:getCallerIdentity"] = func(resource.PropertyMap) (resource.PropertyMap, error) {
 			return nil, tc.err
 		}
-		if err := run(t, r, c, stacks.Core, Options{}); err == nil || !strings.Contains(err.Error(), tc.want) {
-			t.Errorf("error %v, expected %q", err, tc.want)
-		}
+		assert.Check(t, is.ErrorContains(run(t, r, c, stacks.Core, Options{}), tc.want))
 	}
 }
 
@@ -163,9 +162,8 @@ func TestBootstrapIsSmall(t *testing.T) {
 			objects = append(objects, res.Type+" "+res.Name)
 		}
 	}
-	if len(objects) < 10 || len(objects) > 20 {
-		t.Errorf("bootstrap has %d objects besides the distribution, allowed are 20:\n%s", len(objects), strings.Join(objects, "\n"))
-	}
+	assert.Check(t, len(objects) >= 10 && len(objects) <= 20,
+		"bootstrap has %d objects besides the distribution, allowed are 20:\n%s", len(objects), strings.Join(objects, "\n"))
 	for _, want := range []string{
 		"kubernetes:core/v1:Namespace full-flux-system", "kubernetes:core/v1:Namespace full-dns",
 		"kubernetes:core/v1:ConfigMap full-general", "kubernetes:core/v1:ConfigMap full-external-dns",
@@ -183,9 +181,7 @@ func TestBootstrapProvider(t *testing.T) {
 	provider := r.OfType("pulumi:providers:kubernetes")
 	assert.Assert(t, len(provider) == 1, "%d Kubernetes providers, expected 1", len(provider))
 	for _, option := range []string{"enableServerSideApply", "enableConfigMapMutable", "enableSecretMutable"} {
-		if got := provider[0].String(option); got != "true" {
-			t.Errorf("%s is %q", option, got)
-		}
+		assert.Check(t, is.Equal(provider[0].String(option), "true"), option)
 	}
 	for _, res := range r.All() {
 		if strings.HasPrefix(res.Type, "kubernetes:") && !strings.Contains(res.Provider, "pulumi:providers:kubernetes::kubernetes") {
@@ -224,8 +220,154 @@ func TestPlain(t *testing.T) {
 		"absent-core": "stack absent-core: read cluster file testdata/clusters/absent.yaml",
 		"full":        `stack "full" is not named after a cluster and a kind`,
 	} {
-		if err := account("111122223333").Run(stack, Plain); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, expected %q", err, want)
+		assert.Check(t, is.ErrorContains(account("111122223333").Run(stack, Plain), want))
+	}
+}
+
+// entries are the access entries that core makes: principals by the resource's name.
+func entries(t *testing.T, c *config.Cluster, had map[string]any) map[string]string {
+	t.Helper()
+	r := account(c.Cloud.Account)
+	r.Invokes[recorder.ReadResources] = func(resource.PropertyMap) (resource.PropertyMap, error) {
+		return resource.NewPropertyMapFromMap(map[string]any{"outputs": had}), nil
+	}
+	assert.NilError(t, run(t, r, c, stacks.Core, Options{}, recorder.Preview))
+	assert.Check(t, is.Len(r.Problems(), 0))
+	out := map[string]string{}
+	for _, entry := range r.OfType("aws:eks/accessEntry:AccessEntry") {
+		if entry.String("type") == "STANDARD" {
+			out[entry.Name] = entry.String("principalArn")
 		}
 	}
+	return out
+}
+
+func TestCreatorHasAnEntry(t *testing.T) {
+	c := load(t, "full")
+	c.Addons = nil
+	c.Kubernetes.Previewers = nil
+	c.Kubernetes.Admins = []config.Principal{{Name: "platform", PrincipalARN: "arn:aws:iam::111122223333:role/platform"}}
+	const platform = "arn:aws:iam::111122223333:role/platform"
+	controlPlane := func(byEKS bool) map[string]any {
+		return map[string]any{"type": "aws:eks/cluster:Cluster", "outputs": map[string]any{
+			"accessConfig": map[string]any{"bootstrapClusterCreatorAdminPermissions": byEKS},
+		}}
+	}
+	madeBy := func(principal string) map[string]any {
+		return map[string]any{
+			"urn:pulumi:s::p::aws:eks/cluster:Cluster::full": controlPlane(false),
+			"urn:pulumi:s::p::aws:eks/accessEntry:AccessEntry::full-creator": map[string]any{
+				"type": "aws:eks/accessEntry:AccessEntry", "outputs": map[string]any{"principalArn": principal},
+			},
+		}
+	}
+	for name, test := range map[string]struct {
+		had  map[string]any
+		want map[string]string
+	}{
+		// Who previews a cluster that is not made may be another one than who makes it, and
+		// the plan is the same for both.
+		"a new cluster":          {nil, map[string]string{"full-creator": "", "full-admin-platform": platform}},
+		"made by another caller": {madeBy("arn:other"), map[string]string{"full-creator": "arn:other", "full-admin-platform": platform}},
+		"made by an admin":       {madeBy(platform), map[string]string{"full-creator": platform}},
+		"made by an older core": {
+			map[string]any{"urn:pulumi:s::p::aws:eks/cluster:Cluster::full": controlPlane(true)},
+			map[string]string{"full-admin-platform": platform},
+		},
+	} {
+		t.Run(name, func(t *testing.T) { assert.DeepEqual(t, entries(t, c, test.had), test.want) })
+	}
+}
+
+// azureAccount answers like Azure for the credentials of the test's subscription.
+func azureAccount() *recorder.Recorder {
+	return &recorder.Recorder{Unborn: true, Invokes: map[string]func(resource.PropertyMap) (resource.PropertyMap, error){
+		"azure-native:authorization:getClientConfig": func(resource.PropertyMap) (resource.PropertyMap, error) {
+			return resource.NewPropertyMapFromMap(map[string]any{
+				"tenantId": "00000000-0000-4000-8000-00000000000a", "subscriptionId": "00000000-0000-4000-8000-000000000001", "clientId": "c", "objectId": "o",
+			}), nil
+		},
+		"azure-native:resources:getResourceGroup": func(args resource.PropertyMap) (resource.PropertyMap, error) {
+			return nil, &missingGroup{args["resourceGroupName"].StringValue()}
+		},
+	}}
+}
+
+type missingGroup struct{ name string }
+
+func (e *missingGroup) Error() string { return "ResourceGroupNotFound: " + e.name }
+
+// TestCoreOnAzure runs by plain Pulumi, without anything of AWS.
+func TestCoreOnAzure(t *testing.T) {
+	t.Setenv(ClustersVariable, filepath.Join("testdata", "clusters"))
+	r := azureAccount()
+	r.Sound(t, r.Run("cloudy-core", Plain, recorder.Preview))
+	assert.Check(t, is.Len(r.OfType("azure-native:containerservice/v20240901:ManagedCluster"), 1))
+	for _, res := range r.All() {
+		assert.Check(t, !strings.Contains(res.Type, "aws") && !strings.Contains(res.Type, "eks"), "%s %s is of AWS", res.Type, res.Name)
+	}
+}
+
+// TestPreviewersOnAzure: the API server knows the groups by their object ids.
+func TestPreviewersOnAzure(t *testing.T) {
+	r := &recorder.Recorder{}
+	assert.NilError(t, run(t, r, load(t, "cloudy"), stacks.Bootstrap, Options{Placeholders: true}, recorder.Preview))
+	binding, _ := r.Named("kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding", "cloudy-previews")
+	binding.Expect(t, map[string]string{
+		"subjects[0].name": "00000000-0000-4000-8000-0000000000a2", "subjects[1].name": "00000000-0000-4000-8000-0000000000a3",
+	})
+}
+
+// azureTold are outputs of core.
+func azureTold() map[string]any {
+	const group = "/subscriptions/s/resourceGroups/cloudy/providers/"
+	return map[string]any{
+		"schemaVersion": float64(handoff.SchemaVersion), "cloud": "azure", "clusterName": "cloudy", "owner": "q5zk", "clusterId": group + "cluster",
+		"clusterVersion": "1.35", "clusterEndpoint": anAPI, "clusterCa": "Y2E=", "region": "germanywestcentral", "oidcIssuer": "https://oidc",
+		"addonOutputs": map[string]any{}, "subscriptionId": "s", "tenantId": "t", "resourceGroup": "cloudy", "nodeResourceGroup": "cloudy-nodes",
+		"vnetId": group + "vnet", "vnetCidr": "10.0.0.0/16", "nodeSubnetId": group + "vnet/subnets/nodes", "kubeletClientId": "k0",
+		"serviceClientIds": map[string]any{"shop": "c0"},
+	}
+}
+
+// TestContentsOnAzure: GitOps reads the keys of its cloud, and a service its client id.
+func TestContentsOnAzure(t *testing.T) {
+	c := load(t, "cloudy")
+	found, err := bootstrap.ContentsOf(t.Context(), c, c, azureTold(), nil)
+	assert.NilError(t, err)
+	general := found.Data["flux-system/infra-config"]
+	for _, key := range names.InfraKeyNames(names.AzureCloud) {
+		assert.Check(t, general[key] != "", "%s has no value", key)
+	}
+	assert.Check(t, is.Equal(general["network_id"], general["vnet_id"]))
+	assert.Check(t, is.Equal(general["cluster_id"], azureTold()["clusterId"]))
+	_, has := general["vpc_id"]
+	assert.Check(t, !has, "vpc_id is published on Azure")
+	var values map[string]any
+	assert.NilError(t, yaml.Unmarshal([]byte(found.Data["shop/shop-values"]["values.yaml"]), &values))
+	assert.DeepEqual(t, values["serviceAccount"], map[string]any{
+		"create": true, "name": "shop", "annotations": map[string]any{"azure.workload.identity/client-id": "c0"},
+	})
+	assert.DeepEqual(t, values["podLabels"], map[string]any{"azure.workload.identity/use": "true"})
+	assert.Check(t, !strings.Contains(found.Data["shop/reporter-values"]["values.yaml"], "workload.identity"))
+}
+
+// TestSpokeOnAzure: a hub in AWS reaches it by the token of a service account, and both are
+// reached by the program of their own cloud.
+func TestSpokeOnAzure(t *testing.T) {
+	r, o := deployed(t)
+	at := r.Outputs["pulumi:pulumi:StackReference"]["outputs"].ObjectValue()
+	o.Told, o.Predicted, o.PredictedHub = true, azureTold(), told(load(t, "mgmt"))
+	for _, outputs := range []map[string]any{o.Predicted, o.PredictedHub} {
+		outputs["clusterEndpoint"], outputs["clusterCa"] = at["clusterEndpoint"].StringValue(), at["clusterCa"].StringValue()
+	}
+	programs, _, _ := strings.Cut(o.Env["PATH"], ":")
+	assert.NilError(t, os.Symlink(filepath.Join(programs, "aws"), filepath.Join(programs, "kubelogin")))
+	assert.NilError(t, run(t, r, load(t, "cloudspoke"), stacks.Bootstrap, o, recorder.Preview))
+	for provider, program := range map[string]string{"kubernetes": "command: kubelogin", "hub": "command: aws"} {
+		made, _ := r.Named("pulumi:providers:kubernetes", provider)
+		assert.Check(t, is.Contains(made.String("kubeconfig"), program))
+	}
+	_, data := registrationOf(t, r, "cloudspoke")
+	assert.Check(t, is.Contains(data["config"], `"bearerToken":"`+bearerToken+`"`))
 }

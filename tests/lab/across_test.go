@@ -126,9 +126,7 @@ func (f *fleet) upgraded(t *testing.T) {
 
 func (f *fleet) aloneIsRefused(t *testing.T) {
 	o := f.run(t, "up", spokeA, "--yes")
-	if o.code != 4 || !strings.Contains(o.stderr, "run `tombolo up mgmt spoke-a`, which makes the hub first") {
-		t.Errorf("exit code %d\n%s", o.code, o.stderr)
-	}
+	o.ends(t, 4, "run `tombolo up mgmt spoke-a`, which makes the hub first")
 	f.nothingExists(t)
 }
 
@@ -160,12 +158,8 @@ func (f *fleet) verify(t *testing.T) {
 		hub: "argocd/mgmt-apps", spokeA: "argocd/spoke-a-metrics-server", spokeB: "argocd/spoke-b-reloader",
 	} {
 		out := f.must(t, "verify", cluster)
-		if !strings.Contains(out, want) {
-			t.Errorf("verify of %s does not list %s:\n%s", cluster, want, out)
-		}
-		if cluster != hub && strings.Contains(out, "argocd/mgmt-") {
-			t.Errorf("verify of %s lists the hub's:\n%s", cluster, out)
-		}
+		assert.Check(t, strings.Contains(out, want), "verify of %s does not list %s:\n%s", cluster, want, out)
+		assert.Check(t, cluster == hub || !strings.Contains(out, "argocd/mgmt-"), "verify of %s lists the hub's:\n%s", cluster, out)
 	}
 }
 
@@ -232,9 +226,8 @@ func (f *fleet) wavesKept(t *testing.T) {
 	for addon, want := range map[string]int{
 		"external-dns": -2, "external-secrets": -2, "ingress-nginx": -1, "kube-prometheus-stack": 0, "aws-efs-csi-driver": 0,
 	} {
-		if got, ok := wave[addon]; !ok || got != want {
-			t.Errorf("%s is in wave %d (found: %t), want %d", addon, got, ok, want)
-		}
+		got, ok := wave[addon]
+		assert.Check(t, ok && got == want, "%s is in wave %d (found: %t), want %d", addon, got, ok, want)
 	}
 	waves := slices.Sorted(maps.Keys(byWave))
 	for i := 1; i < len(waves); i++ {
@@ -274,13 +267,13 @@ func (f *fleet) ringFirst(t *testing.T) {
 	f.refresh(t, "platform")
 	arrives := func(clusters ...string) {
 		t.Helper()
-		eventually(t, 2*time.Minute, func() string {
+		eventually(t, 2*time.Minute, func() (bool, string) {
 			for _, cluster := range clusters {
 				if f.edition(t, cluster) != "next" {
-					return cluster + " has not the change"
+					return false, cluster + " has not the change"
 				}
 			}
-			return ""
+			return true, ""
 		})
 	}
 	arrives(spokeA)
@@ -311,14 +304,11 @@ func (f *fleet) healed(t *testing.T) {
 	}
 	before := told()
 	f.kubectl(t, spokeB, "-n", "hello", "patch", "configmap", "settings", "--type", "merge", "-p", `{"data": {"region": "nowhere"}}`)
-	eventually(t, time.Minute, func() string {
+	eventually(t, time.Minute, func() (bool, string) {
 		if got := f.kubectl(t, spokeB, "-n", "hello", "get", "configmap", "settings", "-o", "jsonpath={.data.region}"); got != "germanywestcentral" {
-			return "the region is " + got
+			return false, "the region is " + got
 		}
-		if told() <= before {
-			return "no event tells of it"
-		}
-		return ""
+		return told() > before, "no event tells of it"
 	})
 }
 
@@ -334,9 +324,7 @@ func (f *fleet) collectorsByLabel(t *testing.T) {
 		assert.Check(t, is.Equal(f.reached(t, collector), "spoke-a "), collector)
 	}
 	values := f.kubectl(t, spokeA, "-n", "monitoring", "get", "configmap", "promtail-received", "-o", `jsonpath={.data.values\.yaml}`)
-	if !regexp.MustCompile(`cluster: "?spoke-a"?`).MatchString(values) {
-		t.Errorf("Promtail did not get the cluster's name:\n%s", values)
-	}
+	assert.Check(t, regexp.MustCompile(`cluster: "?spoke-a"?`).MatchString(values), "Promtail did not get the cluster's name:\n%s", values)
 }
 
 func (f *fleet) labelFlips(t *testing.T) {
@@ -348,11 +336,12 @@ func (f *fleet) labelFlips(t *testing.T) {
 	f.kubectl(t, spokeB, "-n", "monitoring", "get", "configmap", "alloy-received")
 	f.edit(t, clusterFile(spokeB), on, off)
 	f.must(t, "up", spokeB, "--yes")
-	eventually(t, time.Minute, func() string {
+	eventually(t, time.Minute, func() (bool, string) {
 		if got := f.reached(t, "alloy"); got != "spoke-a " {
-			return "Alloy is on " + got
+			return false, "Alloy is on " + got
 		}
-		return f.kubectl(t, spokeB, "-n", "monitoring", "get", "configmap", "alloy-received", "--ignore-not-found", "-o", "name")
+		left := f.kubectl(t, spokeB, "-n", "monitoring", "get", "configmap", "alloy-received", "--ignore-not-found", "-o", "name")
+		return left == "", left
 	})
 }
 
@@ -384,11 +373,9 @@ func (f *fleet) watch(t *testing.T) *witness {
 	assert.NilError(t, w.cmd.Start())
 	go w.read(json.NewDecoder(bufio.NewReader(out)))
 	there := len(f.applications(t, ""))
-	eventually(t, 30*time.Second, func() string {
-		if n := len(w.seen()); n < there {
-			return fmt.Sprintf("the watch has seen %d of %d Applications", n, there)
-		}
-		return ""
+	eventually(t, 30*time.Second, func() (bool, string) {
+		n := len(w.seen())
+		return n >= there, fmt.Sprintf("the watch has seen %d of %d Applications", n, there)
 	})
 	w.forget()
 	return w
@@ -425,9 +412,7 @@ func (w *witness) forget() {
 // end stops watching, and returns the names that events of a kind were about.
 func (w *witness) end(t *testing.T) map[string][]string {
 	t.Helper()
-	if err := w.cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Errorf("the watch had ended before: %v", err)
-	}
+	assert.Check(t, w.cmd.Process.Signal(os.Interrupt), "the watch had ended before")
 	<-w.done
 	_ = w.cmd.Wait()
 	out := map[string][]string{}
@@ -454,9 +439,7 @@ func (f *fleet) annotationInPlace(t *testing.T) {
 	if after.Metadata.UID != before.Metadata.UID || after.Metadata.Annotations["example.com/team"] != "payments" {
 		t.Errorf("the registration %s became %s, with %v", before.Metadata.UID, after.Metadata.UID, slices.Sorted(maps.Keys(after.Metadata.Annotations)))
 	}
-	if len(events["DELETED"])+len(events["ADDED"]) > 0 {
-		t.Errorf("meanwhile were deleted %v and added %v", events["DELETED"], events["ADDED"])
-	}
+	assert.Check(t, len(events["DELETED"])+len(events["ADDED"]) == 0, "meanwhile were deleted %v and added %v", events["DELETED"], events["ADDED"])
 	sameObjects(t, applications, f.applications(t, ""))
 }
 
@@ -464,9 +447,7 @@ func (f *fleet) annotationInPlace(t *testing.T) {
 func sameObjects(t *testing.T, before, after map[string]onHub) {
 	t.Helper()
 	for name, a := range before {
-		if after[name].Metadata.UID != a.Metadata.UID {
-			t.Errorf("%s was %s and is %q", name, a.Metadata.UID, after[name].Metadata.UID)
-		}
+		assert.Check(t, after[name].Metadata.UID == a.Metadata.UID, "%s was %s and is %q", name, a.Metadata.UID, after[name].Metadata.UID)
 	}
 }
 
@@ -558,24 +539,16 @@ func (f *fleet) noToken(t *testing.T) {
 	for _, cluster := range []string{hub, spokeA, spokeB} {
 		for _, kind := range []string{"core", "bootstrap"} {
 			state := f.mustTool(t, "pulumi", "stack", "export", "--stack", cluster+"-"+kind, "--cwd", f.workdir())
-			if !strings.Contains(state, `"urn:pulumi:`) {
-				t.Fatalf("%s-%s: the export holds no resources", cluster, kind)
-			}
-			if found := token.FindString(state); found != "" {
-				t.Errorf("%s-%s: the state holds %q", cluster, kind, found)
-			}
+			assert.Assert(t, strings.Contains(state, `"urn:pulumi:`), "%s-%s: the export holds no resources", cluster, kind)
+			assert.Check(t, is.Equal(token.FindString(state), ""), "%v %v", cluster, kind)
 		}
 		if out := f.must(t, "outputs", cluster, "--output", "json"); token.MatchString(out) {
 			t.Errorf("%s: the outputs hold %q", cluster, token.FindString(out))
 		}
-		if has := f.credentials(t, cluster).BearerToken != ""; has != (cluster == spokeB) {
-			t.Errorf("%s: the registration holds a token: %t", cluster, has)
-		}
+		assert.Check(t, is.Equal(f.credentials(t, cluster).BearerToken != "", cluster == spokeB), cluster)
 	}
 	logs, err := filepath.Glob(filepath.Join(f.dir, ".lab", "logs", "*argocd*"))
-	if err != nil || len(logs) == 0 {
-		t.Fatalf("Argo CD has no logs: %v", err)
-	}
+	assert.Assert(t, err == nil && len(logs) > 0, "Argo CD has no logs: %v", err)
 	for _, file := range logs {
 		content, err := os.ReadFile(file)
 		assert.NilError(t, err)
@@ -587,9 +560,7 @@ func (f *fleet) noToken(t *testing.T) {
 
 func (f *fleet) hubIsKept(t *testing.T) {
 	o := f.run(t, "destroy", hub, "--yes")
-	if o.code != 4 || !strings.Contains(o.stderr, "it is the hub of spoke-a, spoke-b") {
-		t.Errorf("exit code %d\n%s", o.code, o.stderr)
-	}
+	o.ends(t, 4, "it is the hub of spoke-a, spoke-b")
 	f.must(t, "verify", hub)
 }
 
@@ -598,27 +569,20 @@ func (f *fleet) hubIsKept(t *testing.T) {
 func (f *fleet) leaves(t *testing.T, spoke string, flags ...string) outcome {
 	t.Helper()
 	all, theirs := f.applications(t, ""), f.applications(t, spoke)
-	if len(theirs) == 0 {
-		t.Fatalf("%s has no Applications", spoke)
-	}
+	assert.Assert(t, len(theirs) > 0, "%s has no Applications", spoke)
 	for name := range theirs {
 		delete(all, name)
 	}
 	w := f.watch(t)
 	o := f.run(t, append([]string{"destroy", spoke, "--yes"}, flags...)...)
 	events := w.end(t)
-	if o.code != 0 {
-		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
-	}
+	o.ends(t, 0)
 	deleted := events["DELETED"]
 	slices.Sort(deleted)
-	if want := slices.Sorted(maps.Keys(theirs)); !slices.Equal(deleted, want) || len(events["ADDED"]) > 0 {
-		t.Errorf("deleted were %v, want %v; added %v", deleted, want, events["ADDED"])
-	}
+	want := slices.Sorted(maps.Keys(theirs))
+	assert.Check(t, slices.Equal(deleted, want) && len(events["ADDED"]) == 0, "deleted were %v, want %v; added %v", deleted, want, events["ADDED"])
 	sameObjects(t, all, f.applications(t, ""))
-	if left := f.kubectl(t, hub, "-n", "argocd", "get", "secret", "cluster-"+spoke, "--ignore-not-found", "-o", "name"); left != "" {
-		t.Errorf("the registration stays: %s", left)
-	}
+	assert.Check(t, is.Equal(f.kubectl(t, hub, "-n", "argocd", "get", "secret", "cluster-"+spoke, "--ignore-not-found", "-o", "name"), ""))
 	return o
 }
 
@@ -671,23 +635,16 @@ func (f *fleet) deadSpokeLeaves(t *testing.T) {
 			stopped = p.PID
 		}
 	}
-	if stopped == 0 {
-		t.Fatalf("there is no API server of %s among %v", spokeA, running)
-	}
+	assert.Assert(t, stopped != 0, "there is no API server of %s among %v", spokeA, running)
 	assert.NilError(t, syscall.Kill(stopped, syscall.SIGSTOP))
 	o := f.run(t, "destroy", spokeA, "--yes")
-	if o.code != 4 || !strings.Contains(o.stderr, "--unreachable") {
-		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
-	}
+	o.ends(t, 4, "--unreachable")
 	start := time.Now()
 	o = f.leaves(t, spokeA, "--unreachable")
-	if took := time.Since(start); took > 5*time.Minute {
-		t.Errorf("it took %s", took)
-	}
+	took := time.Since(start)
+	assert.Check(t, took <= 5*time.Minute, "it took %s", took)
 	for _, want := range []string{"what is on the cluster is given up with it", "Application argocd/spoke-a-metrics-server is released"} {
-		if !strings.Contains(o.stderr, want) {
-			t.Errorf("it does not say %q:\n%s", want, o.stderr)
-		}
+		assert.Check(t, strings.Contains(o.stderr, want), "it does not say %q:\n%s", want, o.stderr)
 	}
 	f.must(t, "verify", hub, spokeB)
 }
@@ -695,7 +652,5 @@ func (f *fleet) deadSpokeLeaves(t *testing.T) {
 func (f *fleet) nothingIsLeft(t *testing.T) {
 	f.must(t, "destroy", spokeB, hub, "--yes")
 	f.onlyTheZone(t)
-	if locks := f.locks(t); len(locks) != 0 {
-		t.Errorf("locks stay: %v", locks)
-	}
+	assert.Check(t, is.Len(f.locks(t), 0))
 }

@@ -5,7 +5,6 @@ package lab
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/config/addon"
 	"tombolo/tests/tier"
@@ -148,26 +148,16 @@ func (p project) cloudReachesCharts(t *testing.T) {
 		"aws:sqs/queue:Queue full-karpenter": "interruptionQueue: full-karpenter",
 		"aws:iam/role:Role full-karpenter":   "eks.amazonaws.com/role-arn: arn:aws:iam::111122223333:role/full-karpenter",
 	} {
-		if made[what] == "" {
-			t.Errorf("the stand-in has no %s; it has %v", what, made)
-		}
-		if values := p.received(t, "kube-system", "karpenter"); !strings.Contains(values, want) {
-			t.Errorf("Karpenter's values lack %q:\n%s", want, values)
-		}
+		assert.Check(t, made[what] != "", "the stand-in has no %s; it has %v", what, made)
+		assert.Check(t, is.Contains(p.received(t, "kube-system", "karpenter"), want))
 	}
 	front := p.kubectl(t, full, "-n", "ingress-nginx", "get", "service", "ingress-nginx-controller", "-o", "jsonpath={.status.loadBalancer.ingress[0].hostname}")
-	if !strings.HasPrefix(front, "k8s-ingressn-") {
-		t.Errorf("ingress-nginx is at %q, and not at a load balancer of the controller", front)
-	}
+	assert.Check(t, strings.HasPrefix(front, "k8s-ingressn-"), "ingress-nginx is at %q, and not at a load balancer of the controller", front)
 	gateway := p.kubectl(t, full, "-n", "istio-system", "get", "gateway", "public", "-o",
 		`jsonpath={.spec.listeners[?(@.name=="https")].protocol} {.spec.infrastructure.annotations.service\.beta\.kubernetes\.io/aws-load-balancer-ssl-cert}`)
-	if !strings.HasPrefix(gateway, "HTTP arn:aws:acm:") {
-		t.Errorf("behind the load balancer's TLS the Gateway has %q", gateway)
-	}
+	assert.Check(t, strings.HasPrefix(gateway, "HTTP arn:aws:acm:"), "behind the load balancer's TLS the Gateway has %q", gateway)
 	files := p.kubectl(t, full, "get", "storageclass", "efs", "-o", "jsonpath={.parameters.fileSystemId}")
-	if !strings.HasPrefix(files, "fs-") {
-		t.Errorf("the storage class efs has the file system %q", files)
-	}
+	assert.Check(t, strings.HasPrefix(files, "fs-"), "the storage class efs has the file system %q", files)
 }
 
 // workload needs a load balancer, a volume and a node, which controllers make.
@@ -196,11 +186,8 @@ func (p project) tagsOfControllers(t *testing.T) {
 	p.write(t, "workload.yaml", workload)
 	p.kubectl(t, full, "apply", "-f", filepath.Join(p.dir, "workload.yaml"))
 	for _, token := range []string{"aws:lb/loadBalancer:LoadBalancer", "aws:ebs/volume:Volume", "aws:ec2/instance:Instance"} {
-		eventually(t, 2*time.Minute, func() string {
-			if len(p.made(t, token)) == 0 {
-				return "there is no " + token
-			}
-			return ""
+		eventually(t, 2*time.Minute, func() (bool, string) {
+			return len(p.made(t, token)) > 0, "there is no " + token
 		})
 	}
 	for _, text := range p.records(t) {
@@ -260,14 +247,14 @@ func (p project) lokiElsewhere(t *testing.T) {
 	p.must(t, "check", "platform/flux", full)
 	p.must(t, "lab", "up") // brings the tree to the lab's repository
 	for _, collector := range []string{"alloy", "promtail"} {
-		eventually(t, 3*time.Minute, func() string {
+		eventually(t, 3*time.Minute, func() (bool, string) {
 			values := p.received(t, "monitoring", collector)
 			for _, want := range []string{"url: https://loki.example.com/push", "cluster: full"} {
 				if !strings.Contains(values, want) {
-					return fmt.Sprintf("%s's values lack %q:\n%s", collector, want, values)
+					return false, fmt.Sprintf("%s's values lack %q:\n%s", collector, want, values)
 				}
 			}
-			return ""
+			return true, ""
 		})
 	}
 }
@@ -286,15 +273,9 @@ func (p project) turnOff(t *testing.T) {
 
 	p.write(t, list, without(t, p.read(t, list), "  - ../../../addons/external-dns"))
 	p.must(t, "lab", "up") // brings the tree to the lab's repository
-	if err := cmd.Wait(); err != nil {
-		t.Fatalf("up: %v\n%s", err, out.String())
-	}
-	if got := p.dnsRole(t); got != "" {
-		t.Errorf("the role %s stays", got)
-	}
-	if left := p.kubectl(t, full, "get", "namespace,helmrelease", "-A", "-o", "name", "--field-selector", "metadata.name=external-dns"); left != "" {
-		t.Errorf("on the cluster stays %s", left)
-	}
+	assert.NilError(t, cmd.Wait(), out.String())
+	assert.Check(t, is.Equal(p.dnsRole(t), ""))
+	assert.Check(t, is.Equal(p.kubectl(t, full, "get", "namespace,helmrelease", "-A", "-o", "name", "--field-selector", "metadata.name=external-dns"), ""))
 }
 
 func (p project) dnsRole(t *testing.T) string {
@@ -310,11 +291,8 @@ func (p project) dnsRole(t *testing.T) string {
 // awaitOutput waits until a running command has said something.
 func awaitOutput(t *testing.T, cmd *exec.Cmd, out fmt.Stringer, want string) {
 	t.Helper()
-	eventually(t, 5*time.Minute, func() string {
-		if strings.Contains(out.String(), want) {
-			return ""
-		}
-		return fmt.Sprintf("%s has not said %q:\n%s", strings.Join(cmd.Args, " "), want, out)
+	eventually(t, 5*time.Minute, func() (bool, string) {
+		return strings.Contains(out.String(), want), fmt.Sprintf("%s has not said %q:\n%s", strings.Join(cmd.Args, " "), want, out)
 	})
 }
 
@@ -335,9 +313,7 @@ func without(t *testing.T, text, line string) string {
 		}
 		kept = append(kept, l)
 	}
-	if !found {
-		t.Fatalf("there is no line %q in:\n%s", line, text)
-	}
+	assert.Assert(t, found, "there is no line %q in:\n%s", line, text)
 	return strings.Join(kept, "")
 }
 
@@ -347,45 +323,6 @@ func without(t *testing.T, text, line string) string {
 func (p project) onlyTheZone(t *testing.T) {
 	t.Helper()
 	for _, i := range p.inventory(t) {
-		if i.Type != "aws:route53/record:Record" {
-			t.Errorf("the stand-in still holds %s %s", i.Type, i.ID)
-		}
-	}
-}
-
-// TestWrittenTree has a cluster follow a tree that init platform wrote for it,
-// with one addon: empty stages do not delay the others.
-func TestWrittenTree(t *testing.T) {
-	tier.Long(t, "a tree that init platform wrote; unit tests hold its files")
-	p := newProject(t)
-	text := p.read(t, "clusters/full.yaml")
-	before, rest, _ := strings.Cut(text, "\naddons:")
-	_, after, found := strings.Cut(rest, "\ngitops:")
-	if !found {
-		t.Fatal("clusters/full.yaml has no addons followed by gitops")
-	}
-	engine, sealing, found := strings.Cut(after, "\n  sealedSecrets:")
-	_, distribution, whole := strings.Cut(sealing, "\n  distribution:")
-	if !found || !whole {
-		t.Fatal("clusters/full.yaml has no sealedSecrets followed by distribution")
-	}
-	p.write(t, "clusters/full.yaml", before+"\naddons:\n  metrics-server: {}\n\ngitops:"+engine+"\n  distribution:"+distribution)
-	lab := filepath.Join("platform", "flux", "clusters", "lab")
-	component := p.read(t, filepath.Join(lab, "kustomization.yaml"))
-	assert.NilError(t, os.RemoveAll(filepath.Join(p.dir, "platform", "flux")))
-
-	p.must(t, "init", "platform", "platform/flux", full)
-	p.must(t, "check", "platform/flux", full)
-
-	// The charts come from the lab, as in the reference tree's overlays for it.
-	p.write(t, filepath.Join(lab, "kustomization.yaml"), component)
-	const overlay = "platform/flux/clusters/full/kustomization.yaml"
-	p.write(t, overlay, p.read(t, overlay)+"components:\n  - ../lab\n")
-	p.up(t, full)
-	p.must(t, "verify", full)
-	for stage, want := range map[string]int{"karpenter": 0, "addons": 1} {
-		if got := len(p.releases(t)[stage]); got != want {
-			t.Errorf("the stage %s has %d releases, want %d", stage, got, want)
-		}
+		assert.Check(t, i.Type == "aws:route53/record:Record", "the stand-in still holds %s %s", i.Type, i.ID)
 	}
 }

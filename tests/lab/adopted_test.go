@@ -81,11 +81,9 @@ func (a adopted) makeTheirs(t *testing.T) {
 	assert.NilError(t, err)
 	a.write(t, "theirs/objects.yaml", string(objects))
 	a.ask(t, "apply", "-f", "theirs/objects.yaml")
-	eventually(t, time.Minute, func() string {
-		if a.ask(t, "-n", "theirs", "get", "service", "front", "-o", "jsonpath={.status.loadBalancer.ingress[0].hostname}") == "" {
-			return "the Service has no load balancer"
-		}
-		return ""
+	eventually(t, time.Minute, func() (bool, string) {
+		return a.ask(t, "-n", "theirs", "get", "service", "front", "-o", "jsonpath={.status.loadBalancer.ingress[0].hostname}") != "",
+			"the Service has no load balancer"
 	})
 }
 
@@ -109,9 +107,7 @@ func (a adopted) haveFlux(t *testing.T) {
 	maps.Copy(a.objects, a.theirObjects(t))
 
 	o := a.run(t, "preview", "shop")
-	for _, want := range []string{"the existing cluster has Flux already", "nothing was made", "Set gitops.takeOver: true"} {
-		assert.Check(t, o.code != 0 && strings.Contains(o.stderr, want), "exit code %d, and people do not read %q:\n%s", o.code, want, o.stderr)
-	}
+	o.fails(t, "the existing cluster has Flux already", "nothing was made", "Set gitops.takeOver: true")
 	a.untouched(t)
 	a.edit(t, shopFile, "\ngitops:\n", "\ngitops:\n  takeOver: true\n")
 	whole := a.previewsFlux(t, "which is taken over and upgraded to "+ourFlux)
@@ -144,12 +140,9 @@ func (a adopted) fluxWorks(t *testing.T) {
 	now := time.Now().Format(time.RFC3339Nano)
 	patch := `{"metadata":{"annotations":{"reconcile.fluxcd.io/requestedAt":"` + now + `"}}}`
 	a.ask(t, "-n", "theirs", "patch", "kustomizations.kustomize.toolkit.fluxcd.io", "own", "--type=merge", "-p", patch)
-	eventually(t, 2*time.Minute, func() string {
+	eventually(t, 2*time.Minute, func() (bool, string) {
 		color := a.ask(t, "-n", "theirs", "get", "configmap", "from-git", "--ignore-not-found", "-o", "jsonpath={.data.color}")
-		if color != "dark blue" {
-			return "the Kustomization of the other team has not made its ConfigMap: the color is " + color
-		}
-		return ""
+		return color == "dark blue", "the Kustomization of the other team has not made its ConfigMap: the color is " + color
 	})
 	a.ask(t, "-n", "theirs", "patch", "kustomizations.kustomize.toolkit.fluxcd.io", "own", "--type=json", "-p", `[{"op":"remove","path":"/metadata/annotations/reconcile.fluxcd.io~1requestedAt"}]`)
 }
@@ -234,9 +227,7 @@ func (a adopted) written(t *testing.T) {
 // nobody has allowed to make.
 func (a adopted) lacking(t *testing.T) {
 	o := a.run(t, "preview", "shop")
-	for _, want := range []string{"look up the IAM OIDC provider of its issuer", "set kubernetes.existing.createOidcProvider: true"} {
-		assert.Check(t, o.code != 0 && strings.Contains(o.stderr, want), "exit code %d, and people do not read %q:\n%s", o.code, want, o.stderr)
-	}
+	o.fails(t, "look up the IAM OIDC provider of its issuer", "set kubernetes.existing.createOidcProvider: true")
 	a.edit(t, shopFile, "name: "+theirName+"\n", "name: "+theirName+"\n    createOidcProvider: true\n")
 }
 
@@ -280,11 +271,9 @@ func (a adopted) up(t *testing.T) {
 	assert.Check(t, is.Contains(values, "clusterName: "+theirName))
 	// What is made in a namespace of ours goes with it.
 	a.ask(t, "-n", "reports", "create", "service", "loadbalancer", "ours", "--tcp=80:80")
-	eventually(t, time.Minute, func() string {
-		if a.ask(t, "-n", "reports", "get", "service", "ours", "-o", "jsonpath={.status.loadBalancer.ingress[0].hostname}") == "" {
-			return "our Service has no load balancer"
-		}
-		return ""
+	eventually(t, time.Minute, func() (bool, string) {
+		return a.ask(t, "-n", "reports", "get", "service", "ours", "-o", "jsonpath={.status.loadBalancer.ingress[0].hostname}") != "",
+			"our Service has no load balancer"
 	})
 }
 
@@ -315,7 +304,7 @@ func (a adopted) refused(t *testing.T) {
 	text := a.read(t, shopFile)
 	defer a.write(t, shopFile, text)
 	o := a.run(t, "upgrade", "shop", "--to", "1.35", "--yes")
-	assert.Check(t, o.code != 0 && strings.Contains(o.stderr, "whose owner upgrades it"), "exit code %d\n%s", o.code, o.stderr)
+	o.fails(t, "whose owner upgrades it")
 	for change, want := range map[string][2]string{
 		"another name":         {"name: " + theirName + "\n", "another cluster of the account is meant"},
 		"without the provider": {"    createOidcProvider: true\n", "core has made the provider and would delete it"},

@@ -132,12 +132,9 @@ func (f *fleet) sync(t *testing.T) {
 // synced waits for the state of the Application by-hand.
 func (f *fleet) synced(t *testing.T, want string) {
 	t.Helper()
-	eventually(t, time.Minute, func() string {
+	eventually(t, time.Minute, func() (bool, string) {
 		got := f.kubectl(t, hub, "-n", "argocd", "get", "application", "by-hand", "-o", "jsonpath={.status.sync.status} {.status.operationState.message} {.status.conditions}")
-		if strings.HasPrefix(got, want+" ") {
-			return ""
-		}
-		return "by-hand is " + got
+		return strings.HasPrefix(got, want+" "), "by-hand is " + got
 	})
 }
 
@@ -158,13 +155,10 @@ spec:
   sourceRef: {kind: GitRepository, name: platform}
 `)
 	s.kubectl(t, teams, "apply", "-f", broken)
-	eventually(t, 2*time.Minute, func() string {
-		if slices.ContainsFunc(s.inbox(t, "platform"), func(m lab.Message) bool {
+	eventually(t, 2*time.Minute, func() (bool, string) {
+		return slices.ContainsFunc(s.inbox(t, "platform"), func(m lab.Message) bool {
 			return m.Severity == "error" && m.Object == "kustomization/broken.flux-system" && strings.Contains(m.Text, "nowhere")
-		}) {
-			return ""
-		}
-		return "the channel of the platform has not the failure"
+		}), "the channel of the platform has not the failure"
 	})
 	s.othersHearNothing(t)
 	fired := s.fluxAlerts(t)
@@ -173,11 +167,9 @@ spec:
 	assert.Check(t, is.Equal(stateOf(fired, "FluxMetricsMissing", "severity", "warning"), ""))
 
 	s.kubectl(t, teams, "delete", "-f", broken)
-	eventually(t, time.Minute, func() string {
-		if left := s.fluxAlerts(t); len(left) > 0 {
-			return fmt.Sprintf("alerts stay: %+v", left)
-		}
-		return ""
+	eventually(t, time.Minute, func() (bool, string) {
+		left := s.fluxAlerts(t)
+		return len(left) == 0, fmt.Sprintf("alerts stay: %+v", left)
 	})
 }
 

@@ -54,18 +54,16 @@ func (f *fleet) systemsSetUp(t *testing.T) {
 	for _, cluster := range []string{hub, spokeA} {
 		f.shopRuns(t, cluster, "shop")
 	}
-	eventually(t, time.Minute, func() string {
-		return f.untold(t, map[string][]string{"door": {"Service hostile/door: ", "spec.type must be ClusterIP"}})
+	eventually(t, time.Minute, func() (bool, string) {
+		left := f.untold(t, map[string][]string{"door": {"Service hostile/door: ", "spec.type must be ClusterIP"}})
+		return left == "", left
 	})
 	f.othersHearNothing(t)
 	var o outcome
-	eventually(t, time.Minute, func() string {
+	eventually(t, time.Minute, func() (bool, string) {
 		o = f.run(t, "status", hub, spokeA, "--systems")
 		assert.Equal(t, o.code, 0, o.stderr)
-		if !strings.Contains(o.stderr, "mgmt, hostile of team team-hostile: Application argocd/mgmt-hostile: sync failed: Service hostile/door: ") {
-			return o.stderr
-		}
-		return ""
+		return strings.Contains(o.stderr, "mgmt, hostile of team team-hostile: Application argocd/mgmt-hostile: sync failed: Service hostile/door: "), o.stderr
 	})
 	assert.Check(t, is.Regexp(`(?m)^mgmt +shop +team-shop +main@[0-9a-f]{8} +ready$`, o.stdout))
 	assert.Check(t, is.Regexp(`(?m)^spoke-a +shop +team-shop +main@[0-9a-f]{8} +ready$`, o.stdout))
@@ -76,12 +74,9 @@ func (f *fleet) systemsSetUp(t *testing.T) {
 // shopRuns waits until a system's pods do.
 func (f *fleet) shopRuns(t *testing.T, cluster, system string) {
 	t.Helper()
-	eventually(t, 2*time.Minute, func() string {
+	eventually(t, 2*time.Minute, func() (bool, string) {
 		ready := f.kubectl(t, cluster, "-n", system, "get", "deployments", "web", "--ignore-not-found", "-o", "jsonpath={.status.readyReplicas}")
-		if ready == "2" {
-			return ""
-		}
-		return fmt.Sprintf("%s on %s has %q replicas that are ready", system, cluster, ready)
+		return ready == "2", fmt.Sprintf("%s on %s has %q replicas that are ready", system, cluster, ready)
 	})
 }
 
@@ -165,7 +160,10 @@ func (f *fleet) systemsAttacked(t *testing.T) {
 	assert.Check(t, tried >= 25, "the list is short: %d", tried)
 	for _, commit := range order {
 		f.deliverNow(t, commits[commit])
-		eventually(t, 2*time.Minute, func() string { return f.untold(t, wanted[commit]) })
+		eventually(t, 2*time.Minute, func() (bool, string) {
+			left := f.untold(t, wanted[commit])
+			return left == "", left
+		})
 		if strings.HasPrefix(commit, "alone/") {
 			f.inStatus(t, wanted[commit])
 		}
@@ -249,30 +247,25 @@ spec: {template: {spec: {restartPolicy: Never, containers: [{name: stay, image: 
 `,
 	})
 	f.shopRuns(t, hub, "hostile")
-	eventually(t, time.Minute, func() string {
-		if o := f.run(t, "verify", hub); !strings.Contains(o.stderr, "2 systems, 0 not ready") {
-			return o.stderr
-		}
-		return ""
+	eventually(t, time.Minute, func() (bool, string) {
+		o := f.run(t, "verify", hub)
+		return strings.Contains(o.stderr, "2 systems, 0 not ready"), o.stderr
 	})
-	finalizers := f.kubectl(t, hub, "-n", "argocd", "get", "application", "mgmt-hostile", "-o", "jsonpath={.metadata.finalizers}")
-	assert.Equal(t, finalizers, "")
+	assert.Equal(t, f.kubectl(t, hub, "-n", "argocd", "get", "application", "mgmt-hostile", "-o", "jsonpath={.metadata.finalizers}"), "")
 }
 
 func (f *fleet) systemsRemoved(t *testing.T) {
 	f.write(t, argocdTree+"/systems/shop.yaml", f.read(t, argocdTree+"/systems/shop.yaml")+"suspend: true\n")
 	f.edit(t, argocdTree+"/clusters/mgmt/systems.yaml", "- system: hostile\n", "")
 	f.follow(t)
-	eventually(t, 2*time.Minute, func() string {
-		return f.kubectl(t, hub, "get", "namespaces", "hostile", "--ignore-not-found", "-o", "name") +
+	eventually(t, 2*time.Minute, func() (bool, string) {
+		left := f.kubectl(t, hub, "get", "namespaces", "hostile", "--ignore-not-found", "-o", "name") +
 			f.kubectl(t, hub, "-n", "argocd", "get", "applications,appprojects", "-l", "tombolo/system=hostile", "-o", "name")
+		return left == "", left
 	})
-	eventually(t, time.Minute, func() string {
+	eventually(t, time.Minute, func() (bool, string) {
 		o := f.run(t, "status", hub, "--systems")
-		if !strings.Contains(o.stdout, "suspended") || strings.Contains(o.stdout, "hostile") {
-			return o.stdout + o.stderr
-		}
-		return ""
+		return strings.Contains(o.stdout, "suspended") && !strings.Contains(o.stdout, "hostile"), o.stdout + o.stderr
 	})
 	f.shopRuns(t, hub, "shop") // what is there stays
 	for _, cluster := range []string{hub, spokeA} {
@@ -280,8 +273,9 @@ func (f *fleet) systemsRemoved(t *testing.T) {
 	}
 	f.follow(t)
 	for _, cluster := range []string{hub, spokeA} {
-		eventually(t, 2*time.Minute, func() string {
-			return f.kubectl(t, cluster, "get", "namespaces", "shop", "--ignore-not-found", "-o", "name")
+		eventually(t, 2*time.Minute, func() (bool, string) {
+			left := f.kubectl(t, cluster, "get", "namespaces", "shop", "--ignore-not-found", "-o", "name")
+			return left == "", left
 		})
 	}
 	f.write(t, hubList, strings.Replace(strings.Replace(f.read(t, hubList), addressesPatch, "", 1), "  - ../../systems/hub\n", "", 1))

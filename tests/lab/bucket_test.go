@@ -41,9 +41,8 @@ func TestStateInABucket(t *testing.T) {
 	p.must(t, "destroy", "demo", "--yes", "--remove", "--backend", b.URL())
 	p.nothingExists(t)
 	for key := range b.Objects(t) {
-		if state := strings.Contains(key, "/stacks/") && strings.HasSuffix(key, ".json"); state || strings.Contains(key, "/locks/") {
-			t.Errorf("the bucket still has %s", key)
-		}
+		state := strings.Contains(key, "/stacks/") && strings.HasSuffix(key, ".json")
+		assert.Check(t, !state && !strings.Contains(key, "/locks/"), "the bucket still has %s", key)
 	}
 }
 
@@ -55,13 +54,11 @@ func readOnly(t *testing.T, p project, b *bucket.Bucket) {
 	lastResult(t, p.must(t, "preview", "demo", "--output", "json", "--backend", b.URL())).unchanged(t)
 	lastResult(t, p.must(t, "preview", "second", "--output", "json", "--backend", b.URL())).created(t)
 	p.must(t, "drift", "demo", "--backend", b.URL())
-	if refused := b.Refused(); len(refused) > 0 {
-		t.Errorf("what only looks asked for %q", refused)
-	}
+	refused := b.Refused()
+	assert.Check(t, len(refused) == 0, "what only looks asked for %q", refused)
 	o := p.run(t, "up", "second", "--yes", "--backend", b.URL())
-	if o.code == 0 || !strings.Contains(o.stderr, "AccessDenied") || len(b.Refused()) == 0 {
-		t.Errorf("an up that may not write: exit code %d\n%s", o.code, o.stderr)
-	}
+	assert.Check(t, o.code != 0 && strings.Contains(o.stderr, "AccessDenied") && len(b.Refused()) > 0,
+		"an up that may not write: exit code %d\n%s", o.code, o.stderr)
 }
 
 // secretsAreSecret: the state has the credentials of the repository, encrypted.
@@ -71,9 +68,7 @@ func secretsAreSecret(t *testing.T, p project, b *bucket.Bucket) {
 	encrypted := 0
 	for key, content := range b.Objects(t) {
 		for _, name := range []string{"TOMBOLO_GIT_TOKEN", "PULUMI_CONFIG_PASSPHRASE"} {
-			if env[name] == "" || strings.Contains(content, env[name]) {
-				t.Errorf("%s can be read in %s", name, key)
-			}
+			assert.Check(t, env[name] != "" && !strings.Contains(content, env[name]), "%s can be read in %s", name, key)
 		}
 		encrypted += strings.Count(content, `"ciphertext"`)
 	}
@@ -95,9 +90,7 @@ func movesByTheRunbook(t *testing.T, p plain, b *bucket.Bucket) {
 		Deployment struct{ Resources []json.RawMessage }
 	}
 	decode(t, p.read(t, "bootstrap.json"), &exported)
-	if len(exported.Deployment.Resources) == 0 {
-		t.Error("bootstrap's state was moved, and had nothing in it")
-	}
+	assert.Check(t, len(exported.Deployment.Resources) > 0, "bootstrap's state was moved, and had nothing in it")
 }
 
 // runbook is the first block of commands below a heading of the runbooks.
@@ -108,8 +101,6 @@ func runbook(t *testing.T, heading string) string {
 	_, rest, found := strings.Cut(string(text), "\n### "+heading+"\n")
 	_, rest, fenced := strings.Cut(rest, "\n```\n")
 	block, _, closed := strings.Cut(rest, "```")
-	if !found || !fenced || !closed {
-		t.Fatalf("the runbooks have no commands below %q", heading)
-	}
+	assert.Assert(t, found && fenced && closed, "the runbooks have no commands below %q", heading)
 	return block
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	"sigs.k8s.io/yaml"
 
 	"tombolo/lab"
@@ -59,9 +60,7 @@ func (p project) goRunStartsTheLab(t *testing.T) {
 		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
 	}
 	program := filepath.Join(p.dir, ".lab", "libexec", "tombolo-lab")
-	if script := p.read(t, filepath.Join(".lab", "bin", "aws")); !strings.Contains(script, program) {
-		t.Errorf("the aws command does not run %s:\n%s", program, script)
-	}
+	assert.Check(t, is.Contains(p.read(t, filepath.Join(".lab", "bin", "aws")), program))
 	if runtime.GOOS == "linux" {
 		var status struct{ PID int }
 		decode(t, p.must(t, "lab", "status", "--output", "json"), &status)
@@ -77,20 +76,14 @@ func (p project) goRunStartsTheLab(t *testing.T) {
 
 func (p project) previewOnEmptyLab(t *testing.T) {
 	o := p.run(t, "preview", "demo", "--details")
-	if o.code != 0 {
-		t.Fatalf("exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
-	}
+	o.ends(t, 0)
 	for _, want := range []string{"demo-core", "demo-bootstrap", "Vpc", "GitRepository", "infra-config", "vpc_id: <unknown until core exists>"} {
-		if !strings.Contains(o.stdout, want) {
-			t.Errorf("the preview does not show %q:\n%s", want, o.stdout)
-		}
+		assert.Check(t, strings.Contains(o.stdout, want), "the preview does not show %q:\n%s", want, o.stdout)
 	}
 }
 
 func (p project) nothingExists(t *testing.T) {
-	if items := p.inventory(t); len(items) != 0 {
-		t.Errorf("the stand-in holds %v", items)
-	}
+	assert.Check(t, is.Len(p.inventory(t), 0))
 }
 
 // upFromNothing encrypts secrets by a passphrase, and not by the lab's key.
@@ -106,9 +99,7 @@ func (p project) verifyIsGreen(t *testing.T) {
 		"kube-system/karpenter", "kube-system/aws-load-balancer-controller", "external-dns/external-dns",
 		"kube-system/metrics-server", "reloader/reloader", "reporting/cluster-reporter",
 	} {
-		if !strings.Contains(out, want) {
-			t.Errorf("verify does not list %q:\n%s", want, out)
-		}
+		assert.Check(t, strings.Contains(out, want), "verify does not list %q:\n%s", want, out)
 	}
 }
 
@@ -116,27 +107,19 @@ func (p project) verifyIsGreen(t *testing.T) {
 // chart in Git.
 func (p project) valuesReachGit(t *testing.T) {
 	vpcs := p.made(t, "aws:ec2/vpc:Vpc")
-	if len(vpcs) != 1 {
-		t.Fatalf("the stand-in has the VPCs %v, want one", vpcs)
-	}
+	assert.Assert(t, len(vpcs) == 1, "the stand-in has the VPCs %v, want one", vpcs)
 	vpc := vpcs[0].ID
 	for what, args := range map[string][]string{
 		"the general ConfigMap":           {"-n", "flux-system", "get", "configmap", "infra-config", "-o", "jsonpath={.data.vpc_id}"},
 		"the object that Flux reconciled": {"-n", "hello", "get", "configmap", "settings", "-o", "jsonpath={.data.network}"},
 	} {
-		if got := p.kubectl(t, "demo", args...); got != vpc {
-			t.Errorf("%s says %q, want %s", what, got, vpc)
-		}
+		assert.Check(t, is.Equal(p.kubectl(t, "demo", args...), vpc), what)
 	}
 	received := p.kubectl(t, "demo", "-n", "reporting", "get", "configmap", "-l", "app.kubernetes.io/name=cluster-reporter",
 		"-o", "jsonpath={.items[*].data}")
-	if !strings.Contains(received, vpc) {
-		t.Errorf("the chart received no VPC id: %s", received)
-	}
+	assert.Check(t, strings.Contains(received, vpc), "the chart received no VPC id: %s", received)
 	account := p.kubectl(t, "demo", "-n", "reporting", "get", "serviceaccount", "cluster-reporter", "-o", "json")
-	if !strings.Contains(account, "arn:aws:iam::111122223333:role/") {
-		t.Errorf("the service account carries no role:\n%s", account)
-	}
+	assert.Check(t, strings.Contains(account, "arn:aws:iam::111122223333:role/"), "the service account carries no role:\n%s", account)
 }
 
 var credential = regexp.MustCompile(`k8s-aws-v1\.|-----BEGIN [A-Z ]*PRIVATE KEY|client-key-data|client-certificate-data`)
@@ -144,29 +127,18 @@ var credential = regexp.MustCompile(`k8s-aws-v1\.|-----BEGIN [A-Z ]*PRIVATE KEY|
 func (p project) stateHoldsNoSecret(t *testing.T) {
 	env := p.labEnv(t)
 	token := env["TOMBOLO_GIT_TOKEN"]
-	if len(token) < 16 {
-		t.Fatalf("the lab's Git token is %q: too short to search for", token)
-	}
+	assert.Assert(t, len(token) >= 16, "the lab's Git token is %q: too short to search for", token)
 	for _, stack := range []string{"demo-core", "demo-bootstrap"} {
 		state := p.mustTool(t, "pulumi", "stack", "export", "--stack", stack, "--cwd", p.workdir())
-		if !strings.Contains(state, `"urn:pulumi:`) {
-			t.Fatalf("%s: the export holds no resources", stack)
-		}
-		if found := credential.FindString(state); found != "" {
-			t.Errorf("%s: the state holds %q", stack, found)
-		}
-		if strings.Contains(state, token) {
-			t.Errorf("%s: the state holds the Git token in plaintext", stack)
-		}
+		assert.Assert(t, strings.Contains(state, `"urn:pulumi:`), "%s: the export holds no resources", stack)
+		assert.Check(t, is.Equal(credential.FindString(state), ""), stack)
+		assert.Check(t, !strings.Contains(state, token), "%s: the state holds the Git token in plaintext", stack)
 		for _, encoded := range encodings(token) {
-			if strings.Contains(state, encoded) {
-				t.Errorf("%s: the state holds the Git token, encoded", stack)
-			}
+			assert.Check(t, !strings.Contains(state, encoded), "%s: the state holds the Git token, encoded", stack)
 		}
 	}
-	if out := p.must(t, "outputs", "demo", "--output", "json"); strings.Contains(out, token) || credential.MatchString(out) {
-		t.Error("the outputs hold a credential")
-	}
+	out := p.must(t, "outputs", "demo", "--output", "json")
+	assert.Check(t, !strings.Contains(out, token) && !credential.MatchString(out), "the outputs hold a credential")
 }
 
 func (p project) secondUp(t *testing.T) { p.unchanged(t, "demo") }
@@ -180,9 +152,7 @@ func (p project) editArrives(t *testing.T) {
 	p.edit(t, "platform/flux/clusters/demo/apps/kustomization.yaml", "  - cluster-reporter.yaml\n", "  - cluster-reporter.yaml\n  - told.yaml\n")
 	p.must(t, "lab", "up")
 	p.must(t, "verify", "demo")
-	if got := p.kubectl(t, "demo", "-n", "hello", "get", "configmap", "settings", "-o", "jsonpath={.data.edited}"); got != "in eu-central-1" {
-		t.Errorf("after verify the object says %q", got)
-	}
+	assert.Check(t, is.Equal(p.kubectl(t, "demo", "-n", "hello", "get", "configmap", "settings", "-o", "jsonpath={.data.edited}"), "in eu-central-1"))
 }
 
 // told is a channel that hears of what Flux changes, not only of failures.
@@ -210,22 +180,22 @@ func (p project) healed(t *testing.T) {
 	look := "reconcile.fluxcd.io/requestedAt=" + time.Now().Format(time.RFC3339Nano)
 	p.kubectl(t, "demo", "-n", "flux-system", "annotate", "kustomization", "apps", "--overwrite", look)
 	p.kubectl(t, "demo", "-n", "kube-system", "annotate", "helmrelease", "metrics-server", "--overwrite", look)
-	eventually(t, 2*time.Minute, func() string {
+	eventually(t, 2*time.Minute, func() (bool, string) {
 		if got := p.kubectl(t, "demo", "-n", "hello", "get", "configmap", "settings", "-o", "jsonpath={.data.region}"); got != "eu-central-1" {
-			return "the region is " + got
+			return false, "the region is " + got
 		}
 		if got := p.kubectl(t, "demo", "-n", "kube-system", "get", "deployment", "metrics-server", "-o", "jsonpath={.spec.replicas}"); got == "7" {
-			return "metrics-server has 7 replicas"
+			return false, "metrics-server has 7 replicas"
 		}
 		var document struct{ Messages []lab.Message }
 		decode(t, p.must(t, "lab", "inbox", "changes", "--output", "json"), &document)
 		heard := fmt.Sprint(document.Messages)
 		for _, want := range []string{"ConfigMap/hello/settings configured", "Deployment/kube-system/metrics-server"} {
 			if !strings.Contains(heard, want) {
-				return fmt.Sprintf("the channel has not %q, but %s", want, heard)
+				return false, fmt.Sprintf("the channel has not %q, but %s", want, heard)
 			}
 		}
-		return ""
+		return true, ""
 	})
 }
 
@@ -241,39 +211,28 @@ func (p project) sameByPulumi(t *testing.T, stacks ...string) {
 	for _, stack := range stacks {
 		o := p.tool(t, "pulumi", "preview", "--stack", stack, "--cwd", root, "--non-interactive", "--expect-no-changes",
 			"--config-file", filepath.Join(t.TempDir(), "Pulumi."+stack+".yaml"))
-		if o.code != 0 {
-			t.Errorf("%s: exit code %d\n%s\n%s", stack, o.code, o.stdout, o.stderr)
-		}
+		assert.Check(t, o.code == 0, "%s: exit code %d\n%s\n%s", stack, o.code, o.stdout, o.stderr)
 	}
 }
 
 func (p project) coreIsKept(t *testing.T) {
 	before := len(p.inventory(t))
 	o := p.run(t, "destroy", "demo", "--only", "core", "--yes")
-	if o.code != 4 {
-		t.Errorf("exit code %d, want 4\n%s", o.code, o.stderr)
-	}
-	if !strings.Contains(o.stderr, "bootstrap") {
-		t.Errorf("the refusal does not name bootstrap:\n%s", o.stderr)
-	}
-	if after := len(p.inventory(t)); after != before {
-		t.Errorf("the stand-in held %d resources, and %d after the refusal", before, after)
-	}
+	assert.Check(t, o.code == 4, "exit code %d, want 4\n%s", o.code, o.stderr)
+	assert.Check(t, strings.Contains(o.stderr, "bootstrap"), "the refusal does not name bootstrap:\n%s", o.stderr)
+	assert.Check(t, is.Len(p.inventory(t), before))
 }
 
 func (p project) destroyLeavesNothing(t *testing.T) {
 	p.must(t, "destroy", "demo", "--yes")
 	p.nothingExists(t)
-	if locks := p.locks(t); len(locks) != 0 {
-		t.Errorf("locks stay: %v", locks)
-	}
+	assert.Check(t, is.Len(p.locks(t), 0))
 }
 
 func (p project) labDownLeavesNothing(t *testing.T) {
 	p.must(t, "lab", "down")
-	if _, err := os.Stat(filepath.Join(p.dir, ".lab")); !os.IsNotExist(err) {
-		t.Errorf(".lab stays: %v", err)
-	}
+	_, err := os.Stat(filepath.Join(p.dir, ".lab"))
+	assert.Check(t, os.IsNotExist(err), ".lab stays: %v", err)
 	for _, pid := range processesIn(t, p.dir) {
 		t.Errorf("process %s stays", pid)
 	}
@@ -287,12 +246,9 @@ func TestUpRefusesABadFile(t *testing.T) {
 	p := newProject(t)
 	p.edit(t, "clusters/demo.yaml", "nat: single", "nat: doubel")
 	o := p.run(t, "up", "demo", "--yes")
-	if o.code != 3 || !strings.Contains(o.stderr, "clusters/demo.yaml:") {
-		t.Errorf("exit code %d, want 3\n%s", o.code, o.stderr)
-	}
-	if _, err := os.Stat(filepath.Join(p.dir, ".lab")); !os.IsNotExist(err) {
-		t.Errorf("the lab was started: %v", err)
-	}
+	o.ends(t, 3, "clusters/demo.yaml:")
+	_, err := os.Stat(filepath.Join(p.dir, ".lab"))
+	assert.Check(t, os.IsNotExist(err), "the lab was started: %v", err)
 }
 
 // encodings are the forms in which a Kubernetes object holds a text.
@@ -306,4 +262,48 @@ func encodings(secret string) []string {
 		return nil
 	}
 	return []string{strings.TrimRight(encoded, "=")}
+}
+
+// TestTeardown takes a cluster down that has a load balancer: once while its
+// controllers run, and once when no controller is left to delete it.
+func TestTeardown(t *testing.T) {
+	tier.Short(t, "a destroy leaves nothing of a load balancer, with and without its controllers")
+	p := newProject(t)
+	p.edit(t, "clusters/demo.yaml", "\nenvironment: ", "\nprotect: true\nenvironment: ")
+	p.must(t, "lab", "up", "--profile", "light")
+	p.upWithBalancer(t)
+	p.refusesTheProtected(t)
+
+	p.must(t, "destroy", "demo", "--yes-destroy", "demo")
+	p.nothingExists(t)
+
+	p.upWithBalancer(t)
+	p.must(t, "lab", "cluster", "cut", "demo")
+	given := []string{"destroy", "demo", "--yes-destroy", "demo", "--unreachable", "--drain-timeout", "10s"}
+	o := p.run(t, given...)
+	o.ends(t, 10, "controllers have left over", "load balancer", "target group", "security group", "stack demo-core was kept")
+	p.must(t, append(given, "--leftovers", "delete")...)
+	p.nothingExists(t)
+}
+
+// upWithBalancer makes the cluster, and a Service with a load balancer on it.
+func (p project) upWithBalancer(t *testing.T) {
+	t.Helper()
+	p.up(t, "demo")
+	p.kubectl(t, "demo", "-n", "default", "create", "service", "loadbalancer", "front", "--tcp=80:80")
+	eventually(t, time.Minute, func() (bool, string) {
+		return p.kubectl(t, "demo", "-n", "default", "get", "service", "front", "-o", "jsonpath={.status.loadBalancer.ingress[0].hostname}") != "",
+			"the Service has no load balancer"
+	})
+}
+
+// refusesTheProtected has the cluster's name given, and Pulumi itself refuse.
+func (p project) refusesTheProtected(t *testing.T) {
+	t.Helper()
+	o := p.run(t, "destroy", "demo", "--yes")
+	o.ends(t, 2, "demo is protected, and --yes does not destroy what is protected")
+	o = newPlain(t, p).run(t, "destroy", "demo-core", "--preview-only")
+	if text := o.stdout + o.stderr; o.code == 0 || !strings.Contains(text, "demo-control-plane") || !strings.Contains(text, "because it is protected") {
+		t.Errorf("plain pulumi would destroy a protected core: exit code %d\n%s", o.code, text)
+	}
 }

@@ -260,9 +260,8 @@ func TestEffectsHaveCases(t *testing.T) {
 			found := slices.ContainsFunc(effectCases(), func(c effectCase) bool {
 				return slices.Contains(c.fields, field) && c.effect == declared.Effect && (declared.When == "" || c.when == declared.When)
 			})
-			if !found && !onlyUnitTested(field, declared) {
-				t.Errorf("%s: nothing in the lab changes it %q and expects %q", field, declared.When, declared.Effect)
-			}
+			assert.Check(t, found || onlyUnitTested(field, declared),
+				"%s: nothing in the lab changes it %q and expects %q", field, declared.When, declared.Effect)
 		}
 	}
 }
@@ -281,9 +280,7 @@ func onlyUnitTested(field string, declared config.Case) bool {
 func (c effectCase) changeFile(t *testing.T, p project, file, text string) {
 	t.Helper()
 	for i := 0; i < len(c.replace); i += 2 {
-		if !strings.Contains(text, c.replace[i]) {
-			t.Fatalf("%s has no %q:\n%s", file, c.replace[i], text)
-		}
+		assert.Assert(t, strings.Contains(text, c.replace[i]), "%s has no %q:\n%s", file, c.replace[i], text)
 		text = strings.Replace(text, c.replace[i], c.replace[i+1], 1)
 	}
 	p.write(t, file, text)
@@ -339,9 +336,7 @@ func (c effectCase) planned(t *testing.T, p project) {
 		}
 		// A replacement is told at one key of the group; its other keys change with it.
 		alongside := c.effect == config.ReplacesNodeGroup && strings.HasPrefix(path, "kubernetes.nodeGroups") && told[i].Effect == config.InPlace
-		if told[i].Effect != c.effect && !alongside {
-			t.Errorf("%s has the effect %s, want %s", path, told[i].Effect, c.effect)
-		}
+		assert.Check(t, told[i].Effect == c.effect || alongside, "%s has the effect %s, want %s", path, told[i].Effect, c.effect)
 	}
 }
 
@@ -374,8 +369,7 @@ func (p project) refusedForAll(t *testing.T, file, text string) {
 	defer p.write(t, file, text)
 	p.write(t, file, strings.Replace(text, "  admins:\n", "  secretsEncryption: {enabled: false}\n  admins:\n", 1))
 	o := p.run(t, "up", "--all", "--yes")
-	assert.Equal(t, o.code, 3, "%s\n%s", o.stdout, o.stderr)
-	assert.Check(t, is.Contains(o.stderr, "kubernetes.secretsEncryption.enabled: cannot change on the live cluster (true -> false, needs rebuild)"))
+	o.ends(t, 3, "kubernetes.secretsEncryption.enabled: cannot change on the live cluster (true -> false, needs rebuild)")
 	assert.Check(t, is.Len(p.made(t, "aws:eks/cluster:Cluster"), 1))
 	assert.NilError(t, os.Remove(filepath.Join(p.dir, "clusters", "second.yaml")))
 }
@@ -393,8 +387,6 @@ func (p project) appliesChanges(t *testing.T, file, text string) {
 		p.up(t, "demo")
 		assert.DeepEqual(t, p.made(t, "aws:eks/cluster:Cluster"), cluster)
 		p.unchanged(t, "demo")
-		if out := p.must(t, "validate", "demo", "--live"); out != "" {
-			t.Errorf("the file and the cluster differ:\n%s", out)
-		}
+		assert.Check(t, is.Equal(p.must(t, "validate", "demo", "--live"), ""))
 	}
 }

@@ -66,15 +66,11 @@ func (p project) guestFile(t *testing.T) string {
 	}
 	decode(t, p.must(t, "outputs", "demo", "--output", "json"), &demo)
 	o := demo.Outputs
-	if o.VPC == "" || len(o.Private) != 2 || len(o.Public) != 2 {
-		t.Fatalf("the outputs of demo name no network: %+v", o)
-	}
+	assert.Assert(t, o.VPC != "" && len(o.Private) == 2 && len(o.Public) == 2, "the outputs of demo name no network: %+v", o)
 	template, err := os.ReadFile("testdata/guest.yaml")
 	assert.NilError(t, err)
 	_, gitops, found := strings.Cut(p.read(t, "clusters/demo.yaml"), "\ngitops:")
-	if !found {
-		t.Fatal("clusters/demo.yaml has no gitops")
-	}
+	assert.Assert(t, found, "clusters/demo.yaml has no gitops")
 	ids := strings.NewReplacer(
 		"VPC", o.VPC,
 		"PRIVATE", strings.Join(o.Private, ", "),
@@ -87,9 +83,7 @@ func (p project) guestFile(t *testing.T) string {
 func (p project) records(t *testing.T) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(p.dir, ".lab", "aws", "resources", "*", "*.json"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("the stand-in has no records: %v", err)
-	}
+	assert.Assert(t, err == nil && len(files) > 0, "the stand-in has no records: %v", err)
 	found := map[string]string{}
 	for _, file := range files {
 		content, err := os.ReadFile(file)
@@ -112,18 +106,12 @@ func (g guest) anotherAccount(t *testing.T) {
 			args = append(args, "--yes")
 		}
 		o := g.run(t, args...)
-		if o.code != 4 {
-			t.Errorf("%s: exit code %d, want 4", command, o.code)
-		}
+		assert.Check(t, o.code == 4, "%s: exit code %d, want 4", command, o.code)
 		for _, want := range refusal {
-			if !strings.Contains(o.stderr, want) {
-				t.Errorf("the refusal of %s does not say %q:\n%s", command, want, o.stderr)
-			}
+			assert.Check(t, strings.Contains(o.stderr, want), "the refusal of %s does not say %q:\n%s", command, want, o.stderr)
 		}
 	}
-	if !maps.Equal(g.records(t), g.before) {
-		t.Error("the refused up changed the cloud")
-	}
+	assert.Check(t, maps.Equal(g.records(t), g.before), "the refused up changed the cloud")
 }
 
 func (g guest) givenRoleIsMissing(t *testing.T) {
@@ -155,9 +143,7 @@ func (g guest) up(t *testing.T) {
 func (g guest) version(t *testing.T) {
 	var served struct{ EmulationMajor, EmulationMinor string }
 	decode(t, g.kubectl(t, "guest", "get", "--raw", "/version"), &served)
-	if got := served.EmulationMajor + "." + served.EmulationMinor; got != "1.34" {
-		t.Errorf("the API server serves %s, want 1.34", got)
-	}
+	assert.Check(t, is.Equal(served.EmulationMajor+"."+served.EmulationMinor, "1.34"))
 }
 
 func (g guest) nodes(t *testing.T) {
@@ -169,9 +155,7 @@ func (g guest) nodes(t *testing.T) {
 		}
 	}
 	decode(t, g.kubectl(t, "guest", "get", "nodes", "-o", "json"), &list)
-	if len(list.Items) != 2 {
-		t.Fatalf("there are %d nodes, want one of each group", len(list.Items))
-	}
+	assert.Assert(t, len(list.Items) == 2, "there are %d nodes, want one of each group", len(list.Items))
 	for _, node := range list.Items {
 		labels := node.Metadata.Labels
 		wantTaints := []taint(nil)
@@ -196,19 +180,13 @@ func (g guest) nodes(t *testing.T) {
 }
 
 func (g guest) podIdentity(t *testing.T) {
-	if len(g.made(t, "aws:eks/podIdentityAssociation:PodIdentityAssociation")) == 0 {
-		t.Error("the stand-in holds no Pod Identity association")
-	}
+	assert.Check(t, len(g.made(t, "aws:eks/podIdentityAssociation:PodIdentityAssociation")) > 0, "the stand-in holds no Pod Identity association")
 	account := g.kubectl(t, "guest", "-n", "reporting", "get", "serviceaccount", "cluster-reporter", "-o", "json")
-	if strings.Contains(account, "role-arn") {
-		t.Errorf("the service account carries a role, as for IRSA:\n%s", account)
-	}
+	assert.Check(t, !strings.Contains(account, "role-arn"), "the service account carries a role, as for IRSA:\n%s", account)
 }
 
 func (g guest) valuesReachGit(t *testing.T) {
-	if got := g.kubectl(t, "guest", "-n", "hello", "get", "configmap", "settings", "-o", "jsonpath={.data.cluster}"); got != "guest" {
-		t.Errorf("the guest says it is %q", got)
-	}
+	assert.Check(t, is.Equal(g.kubectl(t, "guest", "-n", "hello", "get", "configmap", "settings", "-o", "jsonpath={.data.cluster}"), "guest"))
 }
 
 func (g guest) networkIsKept(t *testing.T) {
@@ -235,22 +213,16 @@ func (g guest) changesInPlace(t *testing.T) {
 	want := []map[string]int{{"update": 1}, {"create": 1, "update": 1}}
 	for i, s := range g.project.up(t, "guest").Stacks {
 		delete(s.Changes, "same")
-		if !maps.Equal(s.Changes, want[i]) {
-			t.Errorf("%s changed %v, want %v", s.Stack, s.Changes, want[i])
-		}
+		assert.Check(t, maps.Equal(s.Changes, want[i]), "%s changed %v, want %v", s.Stack, s.Changes, want[i])
 	}
 	g.kubectl(t, "guest", "get", "namespace", "extra")
-	if got := g.kubectl(t, "guest", "-n", "flux-system", "get", "configmap", "infra-config", "-o", "jsonpath={.data.color}"); got != "blue" {
-		t.Errorf("infra-config has the color %q, want blue", got)
-	}
+	assert.Check(t, is.Equal(g.kubectl(t, "guest", "-n", "flux-system", "get", "configmap", "infra-config", "-o", "jsonpath={.data.color}"), "blue"))
 }
 
 func (g guest) destroyed(t *testing.T) {
 	g.must(t, "destroy", "guest", "--yes")
 	for _, i := range g.inventory(t) {
-		if strings.Contains(i.ID+" "+i.Name, "guest") {
-			t.Errorf("the stand-in still holds %s %s", i.Type, i.ID)
-		}
+		assert.Check(t, !strings.Contains(i.ID+" "+i.Name, "guest"), "the stand-in still holds %s %s", i.Type, i.ID)
 	}
 	g.demoIsKept(t)
 	g.must(t, "verify", "demo")
@@ -313,4 +285,102 @@ func (p project) flow(t *testing.T, cluster string) map[string][]string {
 		}
 	}
 	return out
+}
+
+// TestPrivateCluster is the way of a cluster without a public endpoint, on a machine outside
+// of its network: refused there before anything is made, and brought up by a runner inside,
+// which the cluster's file lets in.
+func TestPrivateCluster(t *testing.T) {
+	tier.Long(t, "a cluster without a public endpoint, seen from outside and from inside")
+	p := newProject(t)
+	p.must(t, "lab", "up", "--profile", "light", "--network", "closed")
+	const file, public = "clusters/demo.yaml", "    public: true\n    allowedCidrs: [203.0.113.0/24]\n"
+	p.edit(t, file, public, "    privateCidrs: [10.7.0.0/16]\n")
+	inOrder(t, p, []step[project]{
+		{"refused outside, before anything is made", project.refusedOutside},
+		{"a runner that the file does not let in", project.runnerNotLetIn},
+		{"up from inside", project.upFromInside},
+		{"refused outside, by a connection", project.silentOutside},
+		{"destroy from inside", func(p project, t *testing.T) {
+			inside := p.inside(t, "10.8.0.10")
+			inside.must(t, "destroy", "demo", "--yes")
+			p.nothingExists(t)
+		}},
+	})
+}
+
+// inside is the project on a runner with an address in the network.
+func (p project) inside(t *testing.T, address string) project {
+	t.Helper()
+	runner := regexp.MustCompile(`TOMBOLO_LAB_RUNNER='?(http://)10\.8\.0\.10(:[^'\s]+)`).FindStringSubmatch(p.must(t, "lab", "env"))
+	assert.Assert(t, is.Len(runner, 3))
+	p.env = append(p.env, "HTTPS_PROXY="+runner[1]+address+runner[2], "NO_PROXY=127.0.0.1,localhost")
+	return p
+}
+
+func (p project) refusedOutside(t *testing.T) {
+	const words = "the Kubernetes API of demo will be reachable inside its network from the cluster's own nodes and 10.7.0.0/16; " +
+		"this machine is not there: it has 203.0.113.7"
+	up := p.run(t, "up", "demo", "--yes")
+	up.ends(t, 4, words, "nothing was started", "docs/guide/private.md")
+	preview := p.run(t, "preview", "demo")
+	preview.ends(t, 0, words)
+	doctor := p.run(t, "doctor", "demo")
+	assert.Check(t, doctor.code != 0)
+	assert.Check(t, is.Contains(doctor.stdout, "way to the API"))
+	p.nothingExists(t)
+}
+
+// runnerNotLetIn: through a proxy nothing can be seen before there is a cluster, so core is
+// made; then its security group is silent to the runner.
+func (p project) runnerNotLetIn(t *testing.T) {
+	up := p.inside(t, "10.8.0.10").run(t, "up", "demo", "--yes")
+	up.fails(t, "what that one reaches cannot be seen from here")
+	assert.Check(t, is.Len(p.made(t, "aws:eks/cluster:Cluster"), 1))
+	again := p.inside(t, "10.8.0.10").run(t, "up", "demo", "--yes")
+	again.ends(t, 4, "lets 10.8.0.10 in at port 443")
+}
+
+func (p project) upFromInside(t *testing.T) {
+	p.edit(t, "clusters/demo.yaml", "[10.7.0.0/16]", "[10.7.0.0/16, 10.8.0.0/16]")
+	inside := p.inside(t, "10.8.0.10")
+	inside.must(t, "up", "demo", "--yes")
+	inside.unchanged(t, "demo")
+}
+
+// silentOutside: an up that has to look at the cluster is refused; one of which nothing has changed
+// needs no way to it.
+func (p project) silentOutside(t *testing.T) {
+	assert.Check(t, is.Contains(p.must(t, "up", "demo", "--yes", "--output", "json"), `"unchangedSince":{`))
+	up := p.run(t, "up", "demo", "--yes", "--force")
+	up.ends(t, 4, "the Kubernetes API of demo does not answer this machine: its name demo.k8s.lab.test is not known here")
+}
+
+// TestAutoMode is the way of a cluster whose nodes EKS Auto Mode makes: without a node group
+// Flux and an app come up, on a node that was made for them and goes with the cluster.
+func TestAutoMode(t *testing.T) {
+	tier.Long(t, "nodes that EKS Auto Mode makes, beside the node groups of all other tests")
+	p := newProject(t)
+	const file = "clusters/demo.yaml"
+	p.edit(t, file, "  nodeGroups:\n    - name: system\n      instanceTypes: [m7i.large]\n      size: {min: 2, max: 4}\n      labels:\n        workload: system\n", "  compute: auto\n")
+	p.edit(t, file, "  karpenter: {}\n", "")
+	const tree = "platform/flux/clusters/demo/"
+	p.edit(t, tree+"karpenter/kustomization.yaml", "resources:\n  - ../../../addons/karpenter\n", "resources: []\n")
+	p.edit(t, tree+"crds/kustomization.yaml", "resources:\n  - ../../../addons/karpenter/crds\n", "resources: []\n")
+	p.must(t, "lab", "up")
+	p.up(t, "demo").created(t)
+	p.must(t, "verify", "demo")
+
+	nodes := strings.Fields(p.kubectl(t, "demo", "get", "nodes", "-l", "eks.amazonaws.com/compute-type=auto", "-o", "jsonpath={.items[*].metadata.name}"))
+	assert.Assert(t, is.Len(nodes, 1))
+	on := strings.Fields(p.kubectl(t, "demo", "-n", "reporting", "get", "pods", "-o", "jsonpath={.items[*].spec.nodeName}"))
+	assert.Assert(t, len(on) > 0, "the app has no pods")
+	for _, node := range on {
+		assert.Check(t, is.Equal(node, nodes[0]))
+	}
+	assert.Check(t, is.Len(p.made(t, "aws:eks/nodeGroup:NodeGroup"), 0))
+	assert.Check(t, is.Len(p.made(t, "aws:ec2/instance:Instance"), 1))
+	p.unchanged(t, "demo")
+	p.must(t, "destroy", "demo", "--yes")
+	p.nothingExists(t)
 }

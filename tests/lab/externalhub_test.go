@@ -81,11 +81,11 @@ spec:
   syncPolicy: {automated: {}}
 `)
 	f.owners(t, "apply", "-f", filepath.Join(f.dir, ".lab", "application.yaml"))
-	eventually(t, 2*time.Minute, func() string {
+	eventually(t, 2*time.Minute, func() (bool, string) {
 		if got := f.kubectl(t, spokeA, "-n", "hello", "get", "configmap", "greeting", "--ignore-not-found", "-o", "jsonpath={.data.from}"); got != "the owners" {
-			return "what the owners want has not arrived: " + f.owners(t, "get", "application", "owners-greeting", "-o", "jsonpath={.status.conditions}{.status.operationState.message}")
+			return false, "what the owners want has not arrived: " + f.owners(t, "get", "application", "owners-greeting", "-o", "jsonpath={.status.conditions}{.status.operationState.message}")
 		}
-		return ""
+		return true, ""
 	})
 }
 
@@ -107,9 +107,8 @@ func (f *fleet) externalHubRotates(t *testing.T) {
 	f.giveToken(t)
 	f.must(t, "up", spokeA, "--yes")
 	f.must(t, "up", spokeA, "--yes", "--refresh")
-	if after := f.registration(t, spokeA); after.Metadata.UID != before.Metadata.UID {
-		t.Errorf("the registration %s became %s", before.Metadata.UID, after.Metadata.UID)
-	}
+	after := f.registration(t, spokeA)
+	assert.Check(t, after.Metadata.UID == before.Metadata.UID, "the registration %s became %s", before.Metadata.UID, after.Metadata.UID)
 }
 
 // leavesExternalHub: what the owners made is theirs to delete, and of the hub nothing else
@@ -123,13 +122,12 @@ func (f *fleet) leavesExternalHub(t *testing.T) {
 
 	f.owners(t, "delete", "application", "owners-greeting")
 	f.owners(t, "label", "secret", "cluster-"+spokeA, "environment-") // which their ApplicationSet for all clusters selects by
-	eventually(t, time.Minute, func() string {
-		return f.owners(t, "get", "application", spokeA+"-hello", "--ignore-not-found", "-o", "name")
+	eventually(t, time.Minute, func() (bool, string) {
+		left := f.owners(t, "get", "application", spokeA+"-hello", "--ignore-not-found", "-o", "name")
+		return left == "", left
 	})
 	f.must(t, "destroy", spokeA, "--yes")
-	if left := f.owners(t, "get", "secret", "cluster-"+spokeA, "--ignore-not-found", "-o", "name"); left != "" {
-		t.Errorf("the registration stays: %s", left)
-	}
+	assert.Check(t, is.Equal(f.owners(t, "get", "secret", "cluster-"+spokeA, "--ignore-not-found", "-o", "name"), ""))
 	assert.Equal(t, f.registration(t, spokeB).Metadata.UID, other.Metadata.UID)
 	f.must(t, "verify", hub, spokeB)
 }

@@ -79,16 +79,13 @@ func TestFleet(t *testing.T) {
 		const file = "clusters/last-b.yaml"
 		before := p.read(t, file)
 		p.write(t, file, before+"# another\n")
-		if o := p.run(t, "up", "--resume", "--yes"); o.code != 4 || !strings.Contains(o.stderr, "since then "+file+" changed") {
-			t.Errorf("exit code %d\n%s", o.code, o.stderr)
-		}
+		o := p.run(t, "up", "--resume", "--yes")
+		o.ends(t, 4, "since then "+file+" changed")
 		p.write(t, file, before)
 	})
 	t.Run("another backend is refused", func(t *testing.T) {
 		o := p.run(t, "up", "--resume", "--yes", "--backend", "file://"+t.TempDir())
-		if o.code != 4 || !strings.Contains(o.stderr, "cannot be resumed: its state is in file://") {
-			t.Errorf("exit code %d\n%s", o.code, o.stderr)
-		}
+		o.ends(t, 4, "cannot be resumed: its state is in file://")
 	})
 	gateStaysShut(t, p, waves)
 	gateOpens(t, p, waves)
@@ -166,11 +163,8 @@ func (p project) promoted(t *testing.T) {
 func (p project) colored(t *testing.T, name string) {
 	t.Helper()
 	p.kubectl(t, name, "-n", "flux-system", "annotate", "gitrepository", "platform", "--overwrite", "reconcile.fluxcd.io/requestedAt="+time.Now().Format(time.RFC3339Nano))
-	eventually(t, 2*time.Minute, func() string {
-		if p.color(t, name) == "blue" {
-			return ""
-		}
-		return name + " has not the change"
+	eventually(t, 2*time.Minute, func() (bool, string) {
+		return p.color(t, name) == "blue", name + " has not the change"
 	})
 }
 
@@ -183,9 +177,7 @@ func (p project) color(t *testing.T, name string) string {
 func fleetFails(t *testing.T, p project, waves map[string]int) {
 	t.Helper()
 	o := p.run(t, "up", "--all", "--yes", "--gate-timeout", "5m", "--output", "json")
-	if o.code != 5 || !strings.Contains(o.stderr, "`tombolo up --resume` continues with the rest") {
-		t.Fatalf("exit code %d, want the class of the first cause, 5\n%s", o.code, o.stderr)
-	}
+	o.ends(t, 5, "`tombolo up --resume` continues with the rest")
 	if got, want := gates(t, o.stdout), []gateEnd{{Type: "gate-finished", Status: "done"}}; !slices.Equal(got, want) {
 		t.Errorf("the gates were %+v, want %+v", got, want)
 	}
@@ -203,9 +195,7 @@ func fleetFails(t *testing.T, p project, waves map[string]int) {
 		if c.Result == "done" && (c.Phase != "bootstrap" || c.Changes["create"] == 0) {
 			t.Errorf("%s is done at %q with %v", c.Cluster, c.Phase, c.Changes)
 		}
-		if c.Result == "skipped" && c.Cause != "not started: sick did not succeed" {
-			t.Errorf("%s was skipped for %q", c.Cluster, c.Cause)
-		}
+		assert.Check(t, c.Result != "skipped" || c.Cause == "not started: sick did not succeed", "%s was skipped for %q", c.Cluster, c.Cause)
 	}
 	if got, want := p.networks(t), []string{"canary-a", "canary-b", sick, "well-a", "well-b"}; !slices.Equal(got, want) {
 		t.Errorf("the clouds have the networks of %v, want those of %v", got, want)
@@ -216,13 +206,10 @@ func fleetFails(t *testing.T, p project, waves map[string]int) {
 func gateStaysShut(t *testing.T, p project, waves map[string]int) {
 	t.Helper()
 	o := p.run(t, "up", "--resume", "--yes", "--gate-timeout", "15s", "--output", "json")
-	if o.code != 6 {
-		t.Fatalf("exit code %d, want 6 of a gate\n%s", o.code, o.stderr)
-	}
+	assert.Assert(t, o.code == 6, "exit code %d, want 6 of a gate\n%s", o.code, o.stderr)
 	got := gates(t, o.stdout)
-	if len(got) != 1 || got[0].Wave != 1 || got[0].Status != "failed" || !strings.Contains(got[0].Cause, sick) {
-		t.Errorf("the gates were %+v, want one that stays shut for %s", got, sick)
-	}
+	assert.Check(t, len(got) == 1 && got[0].Wave == 1 && got[0].Status == "failed" && strings.Contains(got[0].Cause, sick),
+		"the gates were %+v, want one that stays shut for %s", got, sick)
 	wantResults(t, lastSummary(t, o.stdout), func(name string, wave int) string {
 		switch {
 		case name == sick:
@@ -241,9 +228,7 @@ func gateOpens(t *testing.T, p project, waves map[string]int) {
 	p.must(t, "lab", "up")
 	p.branches(t)
 	o := p.run(t, "up", "--resume", "--yes", "--gate-timeout", "5m", "--output", "json")
-	if o.code != 0 {
-		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
-	}
+	o.ends(t, 0)
 	if got, want := gates(t, o.stdout), []gateEnd{{Type: "gate-finished", Status: "done", Wave: 1}}; !slices.Equal(got, want) {
 		t.Errorf("the gates were %+v, want %+v", got, want)
 	}
@@ -318,22 +303,17 @@ func lastSummary(t *testing.T, stdout string) summary {
 			s = d
 		}
 	}
-	if len(s.Clusters) == 0 {
-		t.Fatalf("no summary in\n%s", stdout)
-	}
+	assert.Assert(t, len(s.Clusters) > 0, "no summary in\n%s", stdout)
 	return s
 }
 
 func wantResults(t *testing.T, s summary, want func(name string, wave int) string, waves map[string]int) {
 	t.Helper()
 	got := s.results()
-	if len(got) != len(waves) {
-		t.Errorf("the summary has %d clusters, want %d", len(got), len(waves))
-	}
+	assert.Check(t, len(got) == len(waves), "the summary has %d clusters, want %d", len(got), len(waves))
 	for name, wave := range waves {
-		if w := want(name, wave); got[name] != w {
-			t.Errorf("%s of wave %d is %q, want %q", name, wave, got[name], w)
-		}
+		w := want(name, wave)
+		assert.Check(t, got[name] == w, "%s of wave %d is %q, want %q", name, wave, got[name], w)
 	}
 }
 
@@ -348,4 +328,57 @@ func (p project) networks(t *testing.T) []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// TestLightProfile makes and destroys two clusters that consist of their API
+// servers alone.
+func TestLightProfile(t *testing.T) {
+	tier.Long(t, "two clusters of API servers alone; most tests of the short tier run on this profile")
+	p := newProject(t)
+	another(t, p, "demo", "second", "10.21.0.0/16")
+	p.must(t, "lab", "up", "--profile", "light")
+	for _, name := range []string{"demo", "second"} {
+		p.up(t, name)
+	}
+	var names []string
+	for _, process := range processes(t, p) {
+		names = append(names, process.Name)
+		t.Logf("%s has %d MiB", process.Name, resident(t, process.PID))
+	}
+	if got, want := strings.Join(names, " "), "demo-kube-apiserver etcd second-kube-apiserver"; got != want {
+		t.Errorf("runs %s, want %s", got, want)
+	}
+	o := p.run(t, "lab", "up", "--profile", "full")
+	o.ends(t, 4, "the lab's is light")
+	p.up(t, "demo").unchanged(t)
+	t.Run("deletion order of the operator's objects", func(t *testing.T) { p.deletionOrder(t) })
+	for _, name := range []string{"demo", "second"} {
+		p.must(t, "destroy", name, "--yes")
+	}
+	p.nothingExists(t)
+}
+
+// another writes the cluster file of a cluster like one that there is, in a
+// network of its own.
+func another(t *testing.T, p project, like, name, block string) {
+	t.Helper()
+	text := p.read(t, "clusters/"+like+".yaml")
+	for old, changed := range map[string]string{"\nname: " + like + "\n": "\nname: " + name + "\n", "10.20.0.0/16": block} {
+		assert.Assert(t, strings.Contains(text, old), "%s.yaml has no %q", like, old)
+		text = strings.ReplaceAll(text, old, changed)
+	}
+	p.write(t, "clusters/"+name+".yaml", text)
+}
+
+// running is a process of the lab.
+type running struct {
+	Name string
+	PID  int
+}
+
+func processes(t *testing.T, p project) []running {
+	t.Helper()
+	var status struct{ Processes []running }
+	decode(t, p.must(t, "lab", "status", "--output", "json"), &status)
+	return status.Processes
 }

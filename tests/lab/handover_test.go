@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/tests/files"
 	"tombolo/tests/tier"
@@ -75,9 +76,8 @@ func (h *handover) up(t *testing.T) {
 // reads says that the cluster has the ConfigMap in a state.
 func (h *handover) reads(t *testing.T, state string) {
 	t.Helper()
-	if got := h.kubectl(t, "demo", "-n", "default", "get", "configmap", "settings", "-o", "jsonpath={.data.state} {.data.cluster}"); got != state+" demo" {
-		t.Errorf("the ConfigMap says %q, want %s", got, state)
-	}
+	got := h.kubectl(t, "demo", "-n", "default", "get", "configmap", "settings", "-o", "jsonpath={.data.state} {.data.cluster}")
+	assert.Check(t, got == state+" demo", "the ConfigMap says %q, want %s", got, state)
 }
 
 // level is the log level that source-controller runs with: the sign by which
@@ -95,18 +95,14 @@ func (h *handover) level(t *testing.T) string {
 
 func (h *handover) wantLevel(t *testing.T, want string) {
 	t.Helper()
-	if got := h.level(t); got != want {
-		t.Errorf("source-controller logs %s, want %s", got, want)
-	}
+	assert.Check(t, is.Equal(h.level(t), want))
 }
 
 // unchanged runs up, which must have nothing to do, and returns what it says.
 func (h *handover) unchanged(t *testing.T, flags ...string) string {
 	t.Helper()
 	o := h.run(t, append([]string{"up", "demo", "--yes", "--force", "--output", "json"}, flags...)...)
-	if o.code != 0 {
-		t.Fatalf("exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
-	}
+	o.ends(t, 0)
 	lastResult(t, o.stdout).unchanged(t)
 	return o.stdout + o.stderr
 }
@@ -130,9 +126,7 @@ func (h *handover) anotherDistribution(t *testing.T) {
 	h.distribution(t, "debug")
 	h.edit(t, demoFile, "../.tools/share/flux-install.yaml", "../install.yaml")
 	s := h.project.up(t, "demo").Stacks[1]
-	if s.Changes["update"] == 0 || s.Changed != s.Changes["update"] {
-		t.Errorf("%s changed %v, want updates alone", s.Stack, s.Changes)
-	}
+	assert.Check(t, s.Changes["update"] != 0 && s.Changed == s.Changes["update"], "%s changed %v, want updates alone", s.Stack, s.Changes)
 	h.wantLevel(t, "debug")
 	h.unchanged(t)
 	h.must(t, "verify", "demo")
@@ -152,24 +146,19 @@ func (h *handover) pushes(t *testing.T) pushed {
 }
 
 func (h *handover) push(t *testing.T) {
-	if p := h.pushes(t); !p.Changed || p.Proposed || p.Branch != "main" {
-		t.Errorf("pushed %+v", p)
-	}
+	p := h.pushes(t)
+	assert.Check(t, p.Changed && !p.Proposed && p.Branch == "main", "pushed %+v", p)
 	h.must(t, "verify", "demo")
 	owner := h.kubectl(t, "demo", "-n", "flux-system", "get", "deployments", "-l", "kustomize.toolkit.fluxcd.io/name=platform", "-o", "name")
-	if !strings.Contains(owner, "source-controller") || !strings.Contains(owner, "kustomize-controller") {
-		t.Errorf("Flux manages %q", owner)
-	}
-	if own := h.kubectl(t, "demo", "-n", "flux-system", "get", "gitrepositories,kustomizations", "-l", "kustomize.toolkit.fluxcd.io/name=platform", "-o", "name"); strings.Contains(own, "/platform") {
-		t.Errorf("Flux took the sync objects: %s", own)
-	}
+	assert.Check(t, strings.Contains(owner, "source-controller") && strings.Contains(owner, "kustomize-controller"), "Flux manages %q", owner)
+	own := h.kubectl(t, "demo", "-n", "flux-system", "get", "gitrepositories,kustomizations", "-l", "kustomize.toolkit.fluxcd.io/name=platform", "-o", "name")
+	assert.Check(t, !strings.Contains(own, "/platform"), "Flux took the sync objects: %s", own)
 	h.unchanged(t)
 }
 
 func (h *handover) pushAgain(t *testing.T) {
-	if p := h.pushes(t); p.Changed {
-		t.Errorf("pushed %+v", p)
-	}
+	p := h.pushes(t)
+	assert.Check(t, !p.Changed, "pushed %+v", p)
 }
 
 // commit changes a file in Git, as a reviewed merge does.
@@ -206,9 +195,8 @@ const leftToGit = "Git decides about the engine of demo"
 
 func (h *handover) leftToGit(t *testing.T) {
 	h.distribution(t, "trace")
-	if says := h.unchanged(t); !strings.Contains(says, leftToGit) || !strings.Contains(says, "tombolo push demo") {
-		t.Errorf("up does not say who decides:\n%s", says)
-	}
+	says := h.unchanged(t)
+	assert.Check(t, strings.Contains(says, leftToGit) && strings.Contains(says, "tombolo push demo"), "up does not say who decides:\n%s", says)
 	h.wantLevel(t, "info")
 }
 
@@ -216,9 +204,8 @@ func (h *handover) arrivesByPush(t *testing.T) {
 	p := h.pushes(t)
 	h.must(t, "verify", "demo", "--revision", p.Commit)
 	h.wantLevel(t, "trace")
-	if says := h.unchanged(t); strings.Contains(says, leftToGit) {
-		t.Errorf("up speaks of a distribution that Git has:\n%s", says)
-	}
+	says := h.unchanged(t)
+	assert.Check(t, !strings.Contains(says, leftToGit), "up speaks of a distribution that Git has:\n%s", says)
 	h.unchanged(t)
 }
 
@@ -227,9 +214,7 @@ func (h *handover) arrivesByPush(t *testing.T) {
 func (h *handover) follows(t *testing.T, state string, updates int) {
 	t.Helper()
 	s := h.project.up(t, "demo").Stacks[1]
-	if s.Changes["update"] != updates || s.Changed != updates {
-		t.Errorf("%s changed %v, want %d updates", s.Stack, s.Changes, updates)
-	}
+	assert.Check(t, s.Changes["update"] == updates && s.Changed == updates, "%s changed %v, want %d updates", s.Stack, s.Changes, updates)
 	commit := h.commit(t, settingsFile, func(string) string { return settings(state) })
 	h.must(t, "verify", "demo", "--revision", commit)
 	h.reads(t, state)
@@ -259,12 +244,9 @@ func (h *handover) rotatedToken(t *testing.T) {
 	h.write(t, "token", token+"\n")
 	h.edit(t, demoFile, "env: TOMBOLO_GIT_TOKEN", "file: ../token")
 	h.commit(t, settingsFile, func(string) string { return settings("locked") })
-	eventually(t, time.Minute, func() string {
+	eventually(t, time.Minute, func() (bool, string) {
 		ready := h.kubectl(t, "demo", "-n", "flux-system", "get", "gitrepository", "platform", "-o", "jsonpath={.status.conditions[?(@.type=='Ready')].status}")
-		if ready == "False" {
-			return ""
-		}
-		return fmt.Sprintf("Flux still reads the repository with the token %s…", old[:4])
+		return ready == "False", fmt.Sprintf("Flux still reads the repository with the token %s…", old[:4])
 	})
 	h.follows(t, "rotated", 1)
 }

@@ -4,14 +4,15 @@ package lab
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/prometheus/procfs"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/tests/tier"
 )
@@ -32,29 +33,20 @@ func TestKilledInTheMiddle(t *testing.T) {
 		{"aws:eks/cluster:Cluster", killAll},
 	} {
 		cmd, out := p.start(t, "up", "demo", "--yes")
-		eventually(t, 3*time.Minute, func() string {
-			if len(p.made(t, c.moment)) > 0 {
-				return ""
-			}
-			return fmt.Sprintf("the stand-in has no %s\n%s", c.moment, out.String())
+		eventually(t, 3*time.Minute, func() (bool, string) {
+			return len(p.made(t, c.moment)) > 0, fmt.Sprintf("the stand-in has no %s\n%s", c.moment, out.String())
 		})
 		c.kill(t, cmd, p)
 	}
 
 	o := p.run(t, "up", "demo", "--yes", "--verify")
-	if o.code != 0 {
-		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
-	}
-	if !strings.Contains(o.stderr, "recovered") {
-		t.Errorf("it does not say what it recovered:\n%s", o.stderr)
-	}
+	o.ends(t, 0)
+	assert.Check(t, strings.Contains(o.stderr, "recovered"), "it does not say what it recovered:\n%s", o.stderr)
 	for what, want := range map[string]int{
 		"aws:ec2/vpc:Vpc": 1, "aws:ec2/subnet:Subnet": 4, "aws:eks/cluster:Cluster": 1,
 		"aws:kms/key:Key": 1, "aws:ec2/natGateway:NatGateway": 1,
 	} {
-		if got := len(p.made(t, what)); got != want {
-			t.Errorf("the stand-in has %d of %s, want %d", got, what, want)
-		}
+		assert.Check(t, is.Len(p.made(t, what), want), what)
 	}
 	p.must(t, "destroy", "demo", "--yes")
 	p.nothingExists(t)
@@ -72,26 +64,19 @@ func TestKilledWhileMountTargetsAreMade(t *testing.T) {
 	p.must(t, "lab", "up")
 	cmd, out := p.start(t, "up", "demo", "--yes")
 	var made []string
-	eventually(t, 3*time.Minute, func() string {
-		if made = p.idsOf(t, "aws:efs/mountTarget:MountTarget"); len(made) == 2 {
-			return ""
-		}
-		return fmt.Sprintf("the mount targets are %v\n%s", made, out.String())
+	eventually(t, 3*time.Minute, func() (bool, string) {
+		made = p.idsOf(t, "aws:efs/mountTarget:MountTarget")
+		return len(made) == 2, fmt.Sprintf("the mount targets are %v\n%s", made, out.String())
 	})
 	killAll(t, cmd, p)
 
 	o := p.run(t, "up", "demo", "--yes")
-	if o.code != 0 {
-		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
-	}
+	o.ends(t, 0)
 	for _, id := range made {
-		if !strings.Contains(o.stderr, " "+id) {
-			t.Errorf("it does not say that it adopted %s:\n%s", id, o.stderr)
-		}
+		assert.Check(t, strings.Contains(o.stderr, " "+id), "it does not say that it adopted %s:\n%s", id, o.stderr)
 	}
-	if now := p.idsOf(t, "aws:efs/mountTarget:MountTarget"); !slices.Equal(now, made) {
-		t.Errorf("the mount targets are %v, and were %v", now, made)
-	}
+	now := p.idsOf(t, "aws:efs/mountTarget:MountTarget")
+	assert.Check(t, slices.Equal(now, made), "the mount targets are %v, and were %v", now, made)
 }
 
 // idsOf are the ids of what the stand-in has of a type, in order.
@@ -105,45 +90,57 @@ func (p project) idsOf(t *testing.T, token string) []string {
 	return ids
 }
 
-// TestInterrupted shows that Ctrl-C ends the operation in order: exit code 130,
-// no lock, and the next up goes on.
-func TestInterrupted(t *testing.T) {
-	tier.Long(t, "Ctrl-C in the lab; automation has it with the real CLI in the short tier")
-	p := newProject(t)
-	p.must(t, "lab", "up")
-	cmd, out := p.start(t, "up", "demo", "--yes")
-	eventually(t, 3*time.Minute, func() string {
-		if len(p.inventory(t)) > 0 {
-			return ""
-		}
-		return "nothing was made\n" + out.String()
-	})
-	assert.NilError(t, cmd.Process.Signal(os.Interrupt))
-	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != 130 {
-		t.Errorf("exit code %d, want 130\n%s", code, out.String())
-	}
-	if locks := p.locks(t); len(locks) != 0 {
-		t.Errorf("locks stay: %v", locks)
-	}
-	p.up(t, "demo")
-	p.must(t, "destroy", "demo", "--yes")
-	p.nothingExists(t)
-}
-
 // TestLabDaemonKilled kills the lab with SIGKILL: `lab up` brings it back, with
 // the same clusters on the same ports.
 func TestLabDaemonKilled(t *testing.T) {
 	tier.Long(t, "the lab comes back after a kill; lab has it without a cluster in the short tier")
 	p := newProject(t)
 	p.up(t, "demo")
-	if out, err := exec.Command("pkill", "-KILL", "-f", "lab serve --root "+p.dir).CombinedOutput(); err != nil {
-		t.Fatalf("killing the daemon: %v\n%s", err, out)
-	}
+	out, err := exec.Command("pkill", "-KILL", "-f", "lab serve --root "+p.dir).CombinedOutput()
+	assert.Assert(t, err == nil, "killing the daemon: %v\n%s", err, out)
 	o := p.run(t, "lab", "up")
-	if o.code != 0 {
-		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
-	}
+	o.ends(t, 0)
 	p.must(t, "verify", "demo")
 	p.unchanged(t, "demo")
+}
+
+// processesIn lists the running processes whose command line names a
+// directory, as "pid command".
+func processesIn(t *testing.T, dir string) []string {
+	t.Helper()
+	all, err := procfs.AllProcs()
+	assert.NilError(t, err)
+	var found []string
+	for _, p := range all {
+		words, err := p.CmdLine()
+		if line := strings.Join(words, " "); err == nil && strings.Contains(line, dir) {
+			found = append(found, fmt.Sprint(p.PID, " ", line))
+		}
+	}
+	return found
+}
+
+// pulumiIn lists the Pulumi CLIs whose working directory is below dir.
+func pulumiIn(t *testing.T, dir string) []int {
+	t.Helper()
+	all, err := procfs.AllProcs()
+	assert.NilError(t, err)
+	var found []int
+	for _, p := range all {
+		cwd, err := p.Cwd()
+		if name, _ := p.Comm(); err == nil && strings.HasPrefix(cwd, dir) && name == "pulumi" {
+			found = append(found, p.PID)
+		}
+	}
+	return found
+}
+
+// resident is the memory of a process, in MiB.
+func resident(t *testing.T, pid int) int {
+	t.Helper()
+	p, err := procfs.NewProc(pid)
+	assert.NilError(t, err)
+	stat, err := p.Stat()
+	assert.NilError(t, err)
+	return stat.ResidentMemory() >> 20
 }

@@ -60,9 +60,7 @@ func (p project) only(t *testing.T, token string) record {
 			found = append(found, r)
 		}
 	}
-	if len(found) != 1 {
-		t.Fatalf("there are %d of %s", len(found), token)
-	}
+	assert.Assert(t, len(found) == 1, "there are %d of %s", len(found), token)
 	return found[0]
 }
 
@@ -93,9 +91,8 @@ func (p project) quiet(t *testing.T) {
 func (p project) autoscaled(t *testing.T) {
 	p.autoscale(t, "scalingConfig.desiredSize=3")
 	p.quiet(t)
-	if o := p.run(t, "drift", "demo"); o.code != 0 {
-		t.Errorf("drift finds the autoscaler's size: exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
-	}
+	o := p.run(t, "drift", "demo")
+	assert.Check(t, o.code == 0, "drift finds the autoscaler's size: exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
 	p.sized(t, 2, 3, 4)
 }
 
@@ -105,9 +102,8 @@ func (p project) higherMaximum(t *testing.T) {
 	p.sized(t, 2, 3, 6)
 	p.autoscale(t, "scalingConfig.desiredSize=4")
 	p.quiet(t)
-	if o := p.run(t, "drift", "demo"); o.code != 0 {
-		t.Errorf("drift finds the autoscaler's size after an edit: exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
-	}
+	o := p.run(t, "drift", "demo")
+	assert.Check(t, o.code == 0, "drift finds the autoscaler's size after an edit: exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
 	lastResult(t, p.must(t, "up", "demo", "--yes", "--refresh", "--output", "json")).unchanged(t)
 	p.sized(t, 2, 4, 6)
 }
@@ -137,8 +133,7 @@ func (p project) zoneMore(t *testing.T) {
 	assert.Check(t, before.ID != after.ID, "the node group is the one of before, without the new subnet")
 	assert.Check(t, is.Len(after.Outputs["subnetIds"], 3))
 	p.sized(t, 7, 8, 9)
-	now := p.only(t, "aws:eks/cluster:Cluster")
-	assert.Check(t, is.DeepEqual(plane.Outputs["vpcConfig"], now.Outputs["vpcConfig"]))
+	assert.Check(t, is.DeepEqual(plane.Outputs["vpcConfig"], p.only(t, "aws:eks/cluster:Cluster").Outputs["vpcConfig"]))
 	p.quiet(t)
 }
 

@@ -3,13 +3,22 @@
 package lab
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os/exec"
+	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/lab/pki"
+	"tombolo/lab/proxy"
 	"tombolo/tests/tier"
 )
 
@@ -24,9 +33,7 @@ func TestNetworkCutDuringUp(t *testing.T) {
 	p.must(t, "lab", "cluster", "cut", "demo")
 	awaitOutput(t, cmd, out, "trying again in 5s, 1 of 2")
 	p.must(t, "lab", "cluster", "restore", "demo")
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("the up did not come to its end: %v\n%s", err, out.String())
-	}
+	assert.Check(t, cmd.Wait(), out.String())
 	if said := out.String(); !strings.Contains(said, "client connection lost") && !strings.Contains(said, "timeout") && !strings.Contains(said, "deadline exceeded") {
 		t.Errorf("it does not say what happened:\n%s", said)
 	}
@@ -41,9 +48,7 @@ func TestCutForGood(t *testing.T) {
 	p.must(t, "lab", "up", "--profile", "light")
 	cmd, out := p.amidBootstrap(t)
 	p.must(t, "lab", "cluster", "cut", "demo")
-	if err := cmd.Wait(); err == nil {
-		t.Fatalf("the up succeeded without a cluster:\n%s", out.String())
-	}
+	assert.Assert(t, cmd.Wait() != nil, "the up succeeded without a cluster:\n%s", out.String())
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	if last := lines[len(lines)-1]; !strings.Contains(last, "unreachable cluster") && !strings.Contains(last, "connection lost") && !strings.Contains(last, "timeout") {
 		t.Errorf("the cause is not clear: %s", last)
@@ -60,9 +65,7 @@ func TestRestartDuringUp(t *testing.T) {
 	p.must(t, "lab", "up", "--profile", "light")
 	cmd, out := p.amidBootstrap(t)
 	p.must(t, "lab", "cluster", "restart", "demo")
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("the up did not come to its end: %v\n%s", err, out.String())
-	}
+	assert.Check(t, cmd.Wait(), out.String())
 	p.settled(t)
 }
 
@@ -81,12 +84,96 @@ func (p project) settled(t *testing.T) {
 	t.Helper()
 	p.unchanged(t, "demo")
 	o := p.run(t, "drift", "demo")
-	if o.code != 0 {
-		t.Errorf("the state and the world differ: exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
-	}
+	assert.Check(t, o.code == 0, "the state and the world differ: exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
 	for _, token := range []string{"aws:ec2/vpc:Vpc", "aws:eks/cluster:Cluster"} {
 		assert.Check(t, is.Len(p.made(t, token), 1))
 	}
 	p.must(t, "destroy", "demo", "--yes")
 	p.nothingExists(t)
+}
+
+// TestClusterBehindAProxy: the real controllers of Flux fetch by the proxy of the cluster file,
+// which opens TLS, and trust its certificates, and the file's cluster has no other way out. What
+// they ask for, the proxy gets from the lab's own proxy, which wants a password.
+func TestClusterBehindAProxy(t *testing.T) {
+	tier.Long(t, "a cluster whose engine goes by a proxy of its network")
+	p := newProject(t)
+	p.must(t, "lab", "up")
+	company := newCompany(t, p)
+	const file = "clusters/demo.yaml"
+	p.edit(t, file, "  nat: single\n  endpoints: [s3]\n", "  nat: none\n  endpoints: [s3, ec2, eks-auth, sts]\n")
+	p.edit(t, file, "chart_repository: http://charts.lab.test", "chart_repository: https://"+companyCharts)
+	p.write(t, file, p.read(t, file)+company.egress)
+	p.must(t, "up", "demo", "--yes", "--verify")
+	p.unchanged(t, "demo")
+	assert.DeepEqual(t, company.asked(), []string{companyCharts, gitHost})
+	p.must(t, "destroy", "demo", "--yes")
+	p.nothingExists(t)
+}
+
+// The hosts that the company's proxy lets be reached.
+const (
+	companyCharts = "charts.corp.example"
+	gitHost       = "git.lab.test"
+)
+
+// company is a network with a proxy.
+type company struct {
+	// egress is what the cluster file says of it.
+	egress string
+
+	mu    sync.Mutex
+	hosts []string
+}
+
+// newCompany starts the proxy, until the test ends. It lets few hosts be reached, and signs with
+// certificates of its own for those that it opens.
+func newCompany(t *testing.T, p project) *company {
+	t.Helper()
+	found := regexp.MustCompile(`GIT_CONFIG_VALUE_0='?([^'\s]+)`).FindStringSubmatch(p.must(t, "lab", "env"))
+	assert.Assert(t, is.Len(found, 2), "lab env does not name the lab's proxy")
+	lab, err := url.Parse(found[1])
+	assert.NilError(t, err)
+	from := func(host string) http.Handler {
+		return &httputil.ReverseProxy{
+			Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(&url.URL{Scheme: "http", Host: host}) },
+			Transport: &http.Transport{Proxy: http.ProxyURL(lab)},
+		}
+	}
+	authority, err := pki.Open(t.TempDir(), "company")
+	assert.NilError(t, err)
+	assert.NilError(t, authority.Issue("hosts", pki.Subject{CommonName: "company", DNSNames: []string{companyCharts}}))
+	trust, err := authority.TLS("hosts")
+	assert.NilError(t, err)
+	tunnel := proxy.NewTunnel(companyCharts)
+	inside := &http.Server{Handler: from("charts.lab.test"), TLSConfig: trust}
+	go func() { _ = inside.ServeTLS(tunnel, "", "") }() // until it is closed
+	handler := proxy.Handler(map[string]http.Handler{gitHost: from(gitHost)}, tunnel)
+	c := &company{}
+	outer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c.ask(r.Host)
+		handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() {
+		inside.Close()
+		outer.Close()
+	})
+	c.egress = "\negress:\n  proxy: {url: \"" + outer.URL + "\"}\n  certificateAuthority: |\n    " +
+		strings.ReplaceAll(strings.TrimSpace(string(authority.PEM())), "\n", "\n    ") +
+		"\n  images:\n    mirrors: {ghcr.io: mirror.corp.example/ghcr}\n"
+	return c
+}
+
+func (c *company) ask(host string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	name, _, _ := strings.Cut(host, ":")
+	c.hosts = append(c.hosts, name)
+}
+
+// asked are the hosts that the proxy was asked for, also those that it refused, sorted.
+func (c *company) asked() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Compact(slices.Sorted(slices.Values(c.hosts)))
 }

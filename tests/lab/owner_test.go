@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/tests/tier"
 )
@@ -49,39 +50,26 @@ func (s second) harmless(t *testing.T) {
 	before := s.records(t)
 	first, second := s.ownerIn(t), ""
 	o := s.run(t, "up", "demo", "--yes", "--backend", s.backend)
-	if line, _, _ := strings.Cut(o.stderr, "\n"); strings.TrimSpace(line) != "state backend: "+s.backend {
-		t.Errorf("the first line is %q", line)
-	}
-	for _, want := range []string{"of another cluster demo: ", "owner " + first, "nothing was made", "--backend"} {
-		if o.code == 0 || !strings.Contains(o.stderr, want) {
-			t.Errorf("up on another backend: exit code %d, and people do not read %q:\n%s", o.code, want, o.stderr)
-		}
-	}
+	line, _, _ := strings.Cut(o.stderr, "\n")
+	assert.Check(t, strings.TrimSpace(line) == "state backend: "+s.backend, "the first line is %q", line)
+	o.fails(t, "of another cluster demo: ", "owner "+first, "nothing was made", "--backend")
 	s.same(t, "the refused up", before)
 	if second = s.ownerIn(t, "--backend", s.backend); second == first || second == "" {
 		t.Errorf("the two backends have the identities %q and %q", first, second)
 	}
 	out := s.must(t, "destroy", "demo", "--yes", "--leftovers", "delete", "--backend", s.backend)
-	if strings.Contains(out, "deletes what is left over") {
-		t.Errorf("destroy on another backend deletes:\n%s", out)
-	}
+	assert.Check(t, !strings.Contains(out, "deletes what is left over"), "destroy on another backend deletes:\n%s", out)
 	s.same(t, "the destruction", before)
-	if again := s.ownerIn(t, "--backend", s.backend); again != "" {
-		t.Errorf("nothing is left, and the state has still the identity %s", again)
-	}
+	assert.Check(t, is.Equal(s.ownerIn(t, "--backend", s.backend), ""))
 }
 
 func (s second) same(t *testing.T, what string, before map[string]string) {
 	t.Helper()
 	after := s.records(t)
 	for _, name := range slices.Sorted(maps.Keys(before)) {
-		if after[name] != before[name] {
-			t.Errorf("%s changed %s", what, name)
-		}
+		assert.Check(t, after[name] == before[name], "%s changed %s", what, name)
 	}
-	if len(after) != len(before) {
-		t.Errorf("after %s there are %d resources, and were %d", what, len(after), len(before))
-	}
+	assert.Check(t, len(after) == len(before), "after %s there are %d resources, and were %d", what, len(after), len(before))
 }
 
 // ownerIn is the identity in the state of core; "" when there is none. Flags choose the
@@ -129,11 +117,8 @@ func (s second) stateFile(t *testing.T, flags ...string) string {
 // halfMade: the first backend's up was killed before it made the control plane.
 func (s second) halfMade(t *testing.T) {
 	cmd, out := s.start(t, "up", "demo", "--yes")
-	eventually(t, 3*time.Minute, func() string {
-		if len(s.made(t, "aws:ec2/natGateway:NatGateway")) > 0 {
-			return ""
-		}
-		return "there is no NAT gateway\n" + out.String()
+	eventually(t, 3*time.Minute, func() (bool, string) {
+		return len(s.made(t, "aws:ec2/natGateway:NatGateway")) > 0, "there is no NAT gateway\n" + out.String()
 	})
 	killAll(t, cmd, s.project)
 	s.harmless(t)
@@ -152,9 +137,8 @@ func (s second) plainRefuses(t *testing.T) {
 	plain := newPlain(t, s.project)
 	at := "PULUMI_BACKEND_URL='file://" + t.TempDir() + "' pulumi "
 	o := plain.tool(t, "/bin/sh", "-euc", at+"stack init demo-core && "+at+"up --stack demo-core --yes --skip-preview --non-interactive")
-	if text := o.stdout + o.stderr; o.code == 0 || !strings.Contains(text, "of another cluster demo: ") {
-		t.Errorf("plain pulumi: exit code %d\n%s", o.code, text)
-	}
+	text := o.stdout + o.stderr
+	assert.Check(t, o.code != 0 && strings.Contains(text, "of another cluster demo: "), "plain pulumi: exit code %d\n%s", o.code, text)
 	s.same(t, "plain pulumi", before)
 }
 
@@ -211,9 +195,7 @@ func (s second) plant(t *testing.T, types ...string) {
 			pending = append(pending, map[string]any{"type": "creating", "resource": m})
 		}
 	}
-	if provider == "" || len(pending) < len(types) {
-		t.Fatalf("the provider is %q, and %d creations can be planted", provider, len(pending))
-	}
+	assert.Assert(t, provider != "" && len(pending) >= len(types), "the provider is %q, and %d creations can be planted", provider, len(pending))
 	latest["resources"], latest["pending_operations"] = ours, pending
 	text, err := json.Marshal(whole)
 	assert.NilError(t, err)

@@ -3,14 +3,18 @@
 package lab
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"gotest.tools/v3/assert"
+	"sigs.k8s.io/yaml"
 
 	"tombolo/tests/tier"
+	"tombolo/tools/upstream/facts"
 )
 
 // TestPlainPulumi makes a cluster with plain `pulumi up`, goes on with the
@@ -26,9 +30,8 @@ func TestPlainPulumi(t *testing.T) {
 		plain.mustTool(t, "pulumi", "stack", "init", stack, "--non-interactive")
 	}
 	o := plain.run(t, "up", "demo-bootstrap", "--yes")
-	if o.code == 0 || !strings.Contains(o.stdout+o.stderr, "demo-core") {
-		t.Errorf("bootstrap before core: exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
-	}
+	assert.Check(t, o.code != 0 && strings.Contains(o.stdout+o.stderr, "demo-core"),
+		"bootstrap before core: exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
 	for _, stack := range []string{"demo-core", "demo-bootstrap"} {
 		plain.must(t, "up", stack, "--yes", "--skip-preview")
 	}
@@ -58,9 +61,7 @@ func newPlain(t *testing.T, p project) plain {
 {{end}}{{end}}{{end}}`, "./cmd/program")
 	list.Dir = root
 	files, err := list.Output()
-	if err != nil {
-		t.Fatalf("listing the program's source: %v", err)
-	}
+	assert.NilError(t, err, "listing the program's source")
 	for _, file := range append(strings.Fields(string(files)), filepath.Join(root, "go.mod"), filepath.Join(root, "go.sum")) {
 		name, err := filepath.Rel(root, file)
 		assert.NilError(t, err)
@@ -78,16 +79,14 @@ func (p plain) run(t *testing.T, command, stack string, flags ...string) outcome
 // sh runs commands of a shell in the lab's environment; each must end well.
 func (p plain) sh(t *testing.T, commands string) {
 	t.Helper()
-	if o := p.tool(t, "/bin/sh", "-euc", commands); o.code != 0 {
-		t.Fatalf("%s\nexit code %d\n%s\n%s", commands, o.code, o.stdout, o.stderr)
-	}
+	o := p.tool(t, "/bin/sh", "-euc", commands)
+	assert.Assert(t, o.code == 0, "%s\nexit code %d\n%s\n%s", commands, o.code, o.stdout, o.stderr)
 }
 
 func (p plain) must(t *testing.T, command, stack string, flags ...string) {
 	t.Helper()
-	if o := p.run(t, command, stack, flags...); o.code != 0 {
-		t.Fatalf("pulumi %s --stack %s: exit code %d\n%s\n%s", command, stack, o.code, o.stdout, o.stderr)
-	}
+	o := p.run(t, command, stack, flags...)
+	assert.Assert(t, o.code == 0, "pulumi %s --stack %s: exit code %d\n%s\n%s", command, stack, o.code, o.stdout, o.stderr)
 }
 
 // edited changes the program between two previews: each runs the program as it is.
@@ -101,9 +100,8 @@ func (p plain) edited(t *testing.T) {
 		p.write(t, file, text)
 		p.edit(t, file, plainMain,
 			`pulumi.Run(func(ctx *pulumi.Context) error { ctx.Export("edit", pulumi.String("`+word+`")); return programs.Plain(ctx) })`)
-		if o := p.run(t, "preview", "demo-core"); o.code != 0 || !strings.Contains(o.stdout, word) {
-			t.Errorf("after the %s: exit code %d\n%s\n%s", word, o.code, o.stdout, o.stderr)
-		}
+		o := p.run(t, "preview", "demo-core")
+		assert.Check(t, o.code == 0 && strings.Contains(o.stdout, word), "after the %s: exit code %d\n%s\n%s", word, o.code, o.stdout, o.stderr)
 	}
 	p.write(t, file, "package main\n\nfunc main() { nothing }\n")
 	if o := p.run(t, "preview", "demo-core"); o.code == 0 || !strings.Contains(o.stdout+o.stderr, "undefined: nothing") {
@@ -128,9 +126,8 @@ func (p plain) guards(t *testing.T) {
 		p.write(t, file, text)
 		p.edit(t, file, guard.old, guard.new)
 		o := p.run(t, guard.command, guard.stack)
-		if o.code == 0 || !strings.Contains(o.stdout+o.stderr, guard.refusal) {
-			t.Errorf("%s: exit code %d, and no word of %q\n%s\n%s", guard.name, o.code, guard.refusal, o.stdout, o.stderr)
-		}
+		assert.Check(t, o.code != 0 && strings.Contains(o.stdout+o.stderr, guard.refusal),
+			"%s: exit code %d, and no word of %q\n%s\n%s", guard.name, o.code, guard.refusal, o.stdout, o.stderr)
 	}
 	p.write(t, file, text)
 	p.edit(t, file, "wave: 0", "wave: 0\nprotect: true")
@@ -140,4 +137,95 @@ func (p plain) guards(t *testing.T) {
 	}
 	p.write(t, file, text)
 	p.must(t, "up", "demo-core", "--yes", "--skip-preview")
+}
+
+// stackDefinition is the operator's definition of Stack: the fields, types and
+// required fields of upstream's. The finalizer that its controller sets is set by
+// the test.
+func stackDefinition(t *testing.T) string {
+	t.Helper()
+	fields, ok, err := facts.Definition("Stack.pulumi.com/v1")
+	assert.NilError(t, err)
+	assert.Assert(t, ok)
+	text, err := yaml.Marshal(map[string]any{
+		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+		"metadata": map[string]any{"name": "stacks.pulumi.com"},
+		"spec": map[string]any{
+			"group": "pulumi.com", "scope": "Namespaced",
+			"names": map[string]any{"kind": "Stack", "listKind": "StackList", "plural": "stacks", "singular": "stack"},
+			"versions": []any{map[string]any{
+				"name": "v1", "served": true, "storage": true, "schema": map[string]any{"openAPIV3Schema": fields.Schema()},
+			}},
+		},
+	})
+	assert.NilError(t, err)
+	return string(text)
+}
+
+// admission: a real API server under strict validation takes all that
+// `tombolo export operator` writes for the cluster files of the tests, and refuses
+// a Stack with a field that upstream's definition does not have.
+func (p project) admission(t *testing.T) {
+	for name, dir := range map[string]string{"own": "../../clusters", "all": "../../config/testdata/good", "argocd": "testdata/argocd"} {
+		other := p
+		other.dir = filepath.Join(p.dir, "export-"+name)
+		other.write(t, "Pulumi.yaml", p.read(t, "Pulumi.yaml"))
+		sources, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
+		assert.NilError(t, err)
+		for _, source := range sources {
+			text, err := os.ReadFile(source)
+			assert.NilError(t, err)
+			other.write(t, "clusters/"+filepath.Base(source), string(text))
+		}
+		for _, from := range [][]string{
+			{"--image-dir", "/project"},
+			{"--repo", "https://git.example.com/clusters.git", "--branch", "main", "--git-secret", "git", "--env-secret", "env"},
+		} {
+			out := other.must(t, append([]string{"export", "operator", "--all", "--image", "registry.example/tombolo:1.4.0"}, from...)...)
+			p.write(t, "admitted.yaml", out)
+			p.kubectl(t, "demo", "apply", "--validate=strict", "--dry-run=server", "-f", filepath.Join(p.dir, "admitted.yaml"))
+			wrong := strings.Replace(out, "\n  stack: ", "\n  stak: ", 1)
+			assert.Assert(t, wrong != out)
+			p.write(t, "refused.yaml", wrong)
+			o := p.tool(t, "kubectl", "--kubeconfig", filepath.Join(p.dir, ".lab", "demo.kubeconfig"),
+				"apply", "--validate=strict", "--dry-run=server", "-f", filepath.Join(p.dir, "refused.yaml"))
+			assert.Check(t, o.code != 0 && strings.Contains(o.stderr, `unknown field "spec.stak"`), o.stderr)
+		}
+	}
+}
+
+// deletionOrder applies what `tombolo export operator` writes to a real API
+// server: core is kept until bootstrap is gone.
+func (p project) deletionOrder(t *testing.T) {
+	p.write(t, "definition.yaml", stackDefinition(t))
+	p.write(t, "objects.yaml", p.must(t, "export", "operator", "demo", "--image", "registry.example/tombolo:1.4.0", "--image-dir", "/project"))
+	p.kubectl(t, "demo", "apply", "-f", filepath.Join(p.dir, "definition.yaml"))
+	p.kubectl(t, "demo", "wait", "--for=condition=Established", "crd/stacks.pulumi.com", "--timeout=60s")
+	p.write(t, "namespace.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: tombolo}\n")
+	p.kubectl(t, "demo", "apply", "-f", filepath.Join(p.dir, "namespace.yaml"))
+	p.admission(t)
+	p.kubectl(t, "demo", "apply", "--validate=strict", "-f", filepath.Join(p.dir, "objects.yaml"))
+	p.kubectl(t, "demo", "patch", "stacks.pulumi.com", "demo-bootstrap", "-n", "tombolo", "--type=merge",
+		"-p", `{"metadata":{"finalizers":["test.example/destroying"]}}`)
+	remove := func(args ...string) outcome {
+		return p.tool(t, "kubectl", append([]string{
+			"--kubeconfig", filepath.Join(p.dir, ".lab", "demo.kubeconfig"), "delete", "stacks.pulumi.com", "-n", "tombolo", "--wait=false",
+		}, args...)...)
+	}
+	refused := func(why string) {
+		eventually(t, time.Minute, func() (bool, string) {
+			o := remove("demo-core", "--dry-run=server")
+			return o.code != 0 && strings.Contains(o.stderr, "delete Stack demo-bootstrap first, and wait until it is gone"),
+				why + ": core may be deleted: " + o.stdout + o.stderr
+		})
+	}
+	refused("bootstrap is there")
+	o := remove("demo-bootstrap")
+	assert.Assert(t, o.code == 0, "bootstrap may not be deleted: %s", o.stderr)
+	refused("bootstrap is being destroyed")
+	p.kubectl(t, "demo", "patch", "stacks.pulumi.com", "demo-bootstrap", "-n", "tombolo", "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
+	eventually(t, time.Minute, func() (bool, string) {
+		o := remove("demo-core")
+		return o.code == 0, "bootstrap is gone, and core may not be deleted: " + o.stderr
+	})
 }

@@ -45,15 +45,11 @@ func TestPluginsFromAMirror(t *testing.T) {
 		return end(t, cmd)
 	}
 	o := install("--strict")
-	assert.Check(t, is.Equal(o.code, 4), o.stderr)
-	assert.Check(t, is.Contains(o.stderr, "install the plugin aws "))
+	o.ends(t, 4, "install the plugin aws ")
 	assert.Check(t, is.Len(asked, 0), "a plugin without a digest was fetched")
 
 	o = install()
-	assert.Check(t, is.Equal(o.code, 4), o.stderr)
-	assert.Check(t, is.Contains(o.stderr, "for no digest of it is known: "+mirror.URL))
-	assert.Check(t, is.Contains(o.stderr, "install the plugin kubernetes 4.25.0: "+mirror.URL))
-	assert.Check(t, is.Contains(o.stderr, "nothing was installed"))
+	o.ends(t, 4, "for no digest of it is known: "+mirror.URL, "install the plugin kubernetes 4.25.0: "+mirror.URL, "nothing was installed")
 	var installed []string
 	entries, err := os.ReadDir(filepath.Join(home, "plugins"))
 	assert.NilError(t, err)

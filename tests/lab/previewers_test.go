@@ -3,8 +3,12 @@
 package lab
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +18,17 @@ import (
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"tombolo/tests/tier"
 )
@@ -69,7 +84,7 @@ func (p project) makeRoles(t *testing.T) {
 	assert.Check(t, is.Len(p.made(t, "aws:iam/role:Role"), 2))
 	assert.Check(t, is.Len(p.made(t, "aws:iam/openIdConnectProvider:OpenIdConnectProvider"), 1))
 	again := p.accountResult(t, "pipelines", "preview", "acme", "--refresh")
-	assert.Check(t, is.Equal(len(again), 1), "a second preview would change %v", again)
+	assert.Check(t, is.Len(again, 1), "a second preview would change %v", again)
 	assert.Check(t, again["same"] > 5, "a second preview would change %v", again)
 	assert.Check(t, is.Equal(strings.TrimSpace(p.must(t, "pipelines", "outputs", "acme", "previewRoleArn")), previewRole))
 	assert.Check(t, !strings.Contains(p.must(t, "list"), "acme"), "an account is listed as a cluster")
@@ -145,9 +160,8 @@ func plansOf(t *testing.T, stdout string) map[string]string {
 
 func (p project) destroyRoles(t *testing.T) {
 	p.must(t, "destroy", "demo", "--yes")
-	if o := p.run(t, "pipelines", "destroy", "acme", "--yes"); o.code != 2 || !strings.Contains(o.stderr, "acme is protected") {
-		t.Errorf("exit code %d\n%s", o.code, o.stderr)
-	}
+	o := p.run(t, "pipelines", "destroy", "acme", "--yes")
+	o.ends(t, 2, "acme is protected")
 	gone := p.accountResult(t, "pipelines", "destroy", "acme", "--yes-destroy", "acme", "--remove")
 	assert.Check(t, gone["delete"] > 5, "deleted %v", gone)
 	p.nothingExists(t)
@@ -166,4 +180,333 @@ func (p project) bearerOf(t *testing.T, role string) string {
 	var credential struct{ Status struct{ Token string } }
 	decode(t, o.stdout, &credential)
 	return credential.Status.Token
+}
+
+// refusal is a part of what the policy says.
+const refusal = "may write by dry run only"
+
+// writer is somebody who writes on the demo cluster, and sees by what he is refused.
+type writer struct {
+	t *testing.T
+	// whole is the name of the writer in messages.
+	whole   string
+	admin   dynamic.Interface
+	own     dynamic.Interface
+	typed   kubernetes.Interface
+	refused map[string]int // by the words of the refusal
+	// allowed are the writes by dry run that were, by resource.
+	allowed map[string]bool
+}
+
+// writesOfPreviewers tries every kind of write on everything that the API server
+// discovers, twice: with the role's own token, and as a member of the group who has
+// all rights besides, so that only the policy is in the way.
+func (p project) writesOfPreviewers(t *testing.T) {
+	admin, err := clientcmd.BuildConfigFromFlags("", filepath.Join(p.dir, ".lab", "clusters", "demo", "admin.kubeconfig"))
+	assert.NilError(t, err)
+	admin.QPS, admin.Burst = 500, 500
+	objects(t, admin)
+	resources := discovered(t, admin)
+
+	role := rest.AnonymousClientConfig(admin)
+	role.BearerToken = p.bearerOf(t, previewRole)
+	job := newWriter(t, "the role", admin, role)
+	job.tryAll(resources)
+	job.seesNoSecret()
+	job.leavesPolicy()
+
+	almighty := rest.CopyConfig(admin)
+	almighty.Impersonate = rest.ImpersonationConfig{UserName: "job", Groups: []string{"tombolo:preview", "system:masters", "system:authenticated"}}
+	member := newWriter(t, "a member with all rights", admin, almighty)
+	member.tryAll(resources)
+	t.Logf("the policy alone refused %d writes, other reasons %d", member.refused[refusal], member.refused[""])
+	assert.Check(t, member.refused[refusal] > 150, "the policy alone refused %v", member.refused)
+
+	for _, needed := range []string{
+		"configmaps", "namespaces", "resourcequotas", "serviceaccounts", "services", "deployments", "networkpolicies",
+		"customresourcedefinitions", "gitrepositories", "kustomizations",
+	} {
+		assert.Check(t, job.allowed[needed], "the role may not preview a change of %s; of %v it may", needed, job.allowed)
+	}
+}
+
+func newWriter(t *testing.T, whole string, admin, own *rest.Config) *writer {
+	t.Helper()
+	own.QPS, own.Burst = 500, 500
+	w := &writer{t: t, whole: whole, refused: map[string]int{}, allowed: map[string]bool{}}
+	var err error
+	w.admin, err = dynamic.NewForConfig(admin)
+	assert.NilError(t, err)
+	w.own, err = dynamic.NewForConfig(own)
+	assert.NilError(t, err)
+	w.typed, err = kubernetes.NewForConfig(own)
+	assert.NilError(t, err)
+	return w
+}
+
+// objects are made so that writes on them have something to change.
+func objects(t *testing.T, admin *rest.Config) {
+	t.Helper()
+	client, err := kubernetes.NewForConfig(admin)
+	assert.NilError(t, err)
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "target", Namespace: "default"},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "target", Image: "example.com/target:1"}}},
+	}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "target", Namespace: "default"}}
+	// Nothing makes it in a light cluster.
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default", Namespace: "default"}}
+	_, err = client.CoreV1().ServiceAccounts("default").Create(t.Context(), account, metav1.CreateOptions{})
+	assert.NilError(t, err)
+	_, err = client.CoreV1().Pods("default").Create(t.Context(), pod, metav1.CreateOptions{})
+	assert.NilError(t, err)
+	_, err = client.CoreV1().Secrets("default").Create(t.Context(), secret, metav1.CreateOptions{})
+	assert.NilError(t, err)
+}
+
+// kind is a resource of the API server, with its subresources.
+type kind struct {
+	schema.GroupVersionResource
+	metav1.APIResource
+	subresources []string
+}
+
+// discovered is everything that the API server serves and that can be written, but
+// reviews of one's own rights and tokens, which write nothing.
+func discovered(t *testing.T, admin *rest.Config) []kind {
+	t.Helper()
+	client, err := discovery.NewDiscoveryClientForConfig(admin)
+	assert.NilError(t, err)
+	lists, err := client.ServerPreferredResources()
+	assert.NilError(t, err)
+	_, all, err := client.ServerGroupsAndResources()
+	assert.NilError(t, err)
+	subresources := map[string][]string{}
+	for _, list := range all {
+		for _, r := range list.APIResources {
+			if of, sub, ok := strings.Cut(r.Name, "/"); ok {
+				subresources[list.GroupVersion+" "+of] = append(subresources[list.GroupVersion+" "+of], sub)
+			}
+		}
+	}
+	var out []kind
+	for _, list := range lists {
+		gv, err := schema.ParseGroupVersion(list.GroupVersion)
+		assert.NilError(t, err)
+		for _, r := range list.APIResources {
+			writes := slices.ContainsFunc(r.Verbs, func(v string) bool { return slices.Contains([]string{"create", "update", "patch", "delete"}, v) })
+			if writes && !slices.Contains([]string{"authorization.k8s.io", "authentication.k8s.io"}, gv.Group) {
+				out = append(out, kind{gv.WithResource(r.Name), r, subresources[list.GroupVersion+" "+r.Name]})
+			}
+		}
+	}
+	assert.Assert(t, len(out) > 50, "only %d resources are discovered", len(out))
+	return out
+}
+
+func (w *writer) tryAll(resources []kind) {
+	for _, k := range resources {
+		// No policy is asked about policies: there only the lack of rights stands.
+		if k.GroupVersionResource.Group == "admissionregistration.k8s.io" && w.whole != "the role" {
+			continue
+		}
+		w.try(k)
+	}
+	w.connects()
+}
+
+// try makes the writes of one resource, on an object of it where there is one.
+func (w *writer) try(k kind) {
+	ctx := w.t.Context()
+	object := w.one(k)
+	namespace := ""
+	if k.Namespaced {
+		namespace = cmp.Or(object.GetNamespace(), "default")
+	}
+	at := func(i dynamic.Interface) dynamic.ResourceInterface {
+		if k.Namespaced {
+			return i.Resource(k.GroupVersionResource).Namespace(namespace)
+		}
+		return i.Resource(k.GroupVersionResource)
+	}
+	patch := []byte(`{"metadata":{"annotations":{"tried":"by-a-previewer"}}}`)
+	applied := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": k.GroupVersionResource.GroupVersion().String(), "kind": k.Kind,
+		"metadata": map[string]any{"name": object.GetName(), "annotations": map[string]any{"tried": "by-a-previewer"}},
+	}}
+	changed := object.DeepCopy()
+	changed.SetAnnotations(map[string]string{"tried": "by-a-previewer"})
+	fresh := object.DeepCopy()
+	fresh.SetName("tried-by-a-previewer")
+	fresh.SetResourceVersion("")
+	fresh.SetUID("")
+	name := object.GetName()
+	for verb, write := range map[string]func(dryRun []string) error{
+		"create": func(dry []string) error {
+			_, err := at(w.own).Create(ctx, fresh, metav1.CreateOptions{DryRun: dry})
+			return err
+		},
+		"update": func(dry []string) error {
+			_, err := at(w.own).Update(ctx, changed, metav1.UpdateOptions{DryRun: dry})
+			return err
+		},
+		"patch": func(dry []string) error {
+			_, err := at(w.own).Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{DryRun: dry})
+			return err
+		},
+		"apply": func(dry []string) error {
+			_, err := at(w.own).Apply(ctx, name, applied, metav1.ApplyOptions{DryRun: dry, FieldManager: "previewer", Force: true})
+			return err
+		},
+		"delete": func(dry []string) error { return at(w.own).Delete(ctx, name, metav1.DeleteOptions{DryRun: dry}) },
+		"deletecollection": func(dry []string) error {
+			return at(w.own).DeleteCollection(ctx, metav1.DeleteOptions{DryRun: dry}, metav1.ListOptions{})
+		},
+	} {
+		// Each object that a collection has is judged: one without any has nothing to refuse.
+		empty := verb == "deletecollection" && object.GetUID() == ""
+		if verbOf(verb, k) && !empty {
+			w.mustFail(k.Resource+" "+verb, write(nil))
+		}
+		if verb == "patch" && verbOf(verb, k) && object.GetUID() != "" {
+			w.allowed[k.Resource] = write([]string{metav1.DryRunAll}) == nil
+		}
+	}
+	for _, sub := range k.subresources {
+		_, err := at(w.own).Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{}, sub)
+		w.mustFail(k.Resource+"/"+sub+" patch", err)
+		body := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Binding", "metadata": map[string]any{"name": name}}}
+		_, err = at(w.own).Create(ctx, body, metav1.CreateOptions{}, sub)
+		w.mustFail(k.Resource+"/"+sub+" create", err)
+	}
+	w.unharmed(k, at(w.admin), object)
+}
+
+// verbOf says that a resource has a verb; apply is a patch.
+func verbOf(verb string, k kind) bool {
+	return slices.Contains(k.Verbs, verb) || verb == "apply" && slices.Contains(k.Verbs, "patch")
+}
+
+// one is an object of a resource, or what is not one.
+func (w *writer) one(k kind) *unstructured.Unstructured {
+	if slices.Contains(k.Verbs, "list") {
+		found, err := w.admin.Resource(k.GroupVersionResource).List(w.t.Context(), metav1.ListOptions{})
+		assert.NilError(w.t, err)
+		if len(found.Items) > 0 {
+			return &found.Items[0]
+		}
+	}
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": k.GroupVersionResource.GroupVersion().String(), "kind": k.Kind, "metadata": map[string]any{"name": "nothing"},
+	}}
+}
+
+// mustFail takes any refusal, and counts those of the policy.
+func (w *writer) mustFail(what string, err error) {
+	w.t.Helper()
+	switch {
+	case err == nil:
+		w.t.Errorf("%s: %s works without dry run", w.whole, what)
+	case strings.Contains(err.Error(), refusal):
+		w.refused[refusal]++
+	default:
+		w.refused[""]++
+		if apierrors.IsUnauthorized(err) {
+			w.t.Errorf("%s: %s was not judged: %v", w.whole, what, err)
+		}
+	}
+}
+
+// unharmed says that an object that was there is as it was.
+func (w *writer) unharmed(k kind, at dynamic.ResourceInterface, object *unstructured.Unstructured) {
+	if object.GetUID() == "" {
+		return
+	}
+	now, err := at.Get(w.t.Context(), object.GetName(), metav1.GetOptions{})
+	if err != nil {
+		w.t.Errorf("%s: %s %s: %v", w.whole, k.Resource, object.GetName(), err)
+	} else if now.GetUID() != object.GetUID() || now.GetAnnotations()["tried"] != "" {
+		w.t.Errorf("%s has changed %s %s", w.whole, k.Resource, object.GetName())
+	}
+}
+
+// connects tries what is no write of an object, and changes things all the same. A dry
+// run is no excuse.
+func (w *writer) connects() {
+	client := w.typed.CoreV1().RESTClient()
+	for _, path := range []string{
+		"namespaces/default/pods/target/exec?command=id&stdout=true", "namespaces/default/pods/target/attach", "namespaces/default/pods/target/portforward",
+		"namespaces/default/pods/target/proxy/x", "namespaces/default/services/kubernetes/proxy/x", "nodes/target/proxy/run/x",
+	} {
+		for _, verb := range []string{http.MethodPost, http.MethodGet} {
+			err := client.Verb(verb).RequestURI("/api/v1/" + path).Do(w.t.Context()).Error()
+			w.mustFail(verb+" "+path, err)
+			if !apierrors.IsForbidden(err) {
+				w.t.Errorf("%s: %s %s is not forbidden, but: %v", w.whole, verb, path, err)
+			}
+		}
+	}
+	w.subresources(w.t.Context())
+}
+
+// subresources makes writes that are valid as they are: nothing but rights and the
+// policy can refuse them.
+func (w *writer) subresources(ctx context.Context) {
+	forbidden := func(what string, err error) {
+		w.mustFail(what, err)
+		if !apierrors.IsForbidden(err) {
+			w.t.Errorf("%s: %s is not forbidden, but: %v", w.whole, what, err)
+		}
+	}
+	core := w.typed.CoreV1().RESTClient()
+	post := func(path, body string) error {
+		return core.Post().RequestURI(path).SetHeader("Content-Type", "application/json").Body([]byte(body)).Do(ctx).Error()
+	}
+	forbidden("create an eviction", post("/api/v1/namespaces/default/pods/target/eviction",
+		`{"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"target","namespace":"default"}}`))
+	forbidden("create a binding", post("/api/v1/namespaces/default/pods/target/binding",
+		`{"apiVersion":"v1","kind":"Binding","metadata":{"name":"target"},"target":{"kind":"Node","name":"nowhere"}}`))
+	forbidden("create a token", post("/api/v1/namespaces/default/serviceaccounts/default/token",
+		`{"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{}}`))
+	_, err := w.typed.AppsV1().Deployments("flux-system").Patch(ctx, "source-controller", types.MergePatchType, []byte(`{"spec":{"replicas":0}}`), metav1.PatchOptions{}, "scale")
+	forbidden("scale a deployment", err)
+	_, err = w.typed.AppsV1().Deployments("flux-system").Patch(ctx, "source-controller", types.MergePatchType, []byte(`{"status":{"replicas":7}}`), metav1.PatchOptions{}, "status")
+	forbidden("patch a status", err)
+	_, err = w.typed.CoreV1().ConfigMaps("default").Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "valid"}}, metav1.CreateOptions{})
+	forbidden("create a valid ConfigMap", err)
+	_, err = w.typed.CoreV1().ConfigMaps("default").Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "valid"}}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	assert.Check(w.t, err, "%s may not create a ConfigMap by dry run", w.whole)
+}
+
+// seesNoSecret: no namespace shows one to the role, not even its names.
+func (w *writer) seesNoSecret() {
+	ctx := w.t.Context()
+	for _, namespace := range []string{"", "default", "kube-system", "flux-system"} {
+		_, err := w.typed.CoreV1().Secrets(namespace).List(ctx, metav1.ListOptions{})
+		assert.Check(w.t, apierrors.IsForbidden(err), "the role lists Secrets of %q: %v", namespace, err)
+	}
+	_, err := w.typed.CoreV1().Secrets("default").Get(ctx, "target", metav1.GetOptions{})
+	assert.Check(w.t, apierrors.IsForbidden(err), "the role reads a Secret: %v", err)
+}
+
+// leavesPolicy: the role may neither take away what holds it nor what gives it rights,
+// and may not change them by dry run either, where policies are concerned.
+func (w *writer) leavesPolicy() {
+	ctx, patch := w.t.Context(), []byte(`{"metadata":{"labels":{"tried":"yes"}}}`)
+	for _, of := range []string{"validatingadmissionpolicies", "validatingadmissionpolicybindings"} {
+		at := w.own.Resource(schema.GroupVersionResource{Group: "admissionregistration.k8s.io", Version: "v1", Resource: of})
+		_, err := at.Get(ctx, "tombolo-preview", metav1.GetOptions{})
+		assert.Check(w.t, err, "a preview reads %s", of)
+		for _, dry := range [][]string{nil, {metav1.DryRunAll}} {
+			_, err = at.Patch(ctx, "tombolo-preview", types.MergePatchType, patch, metav1.PatchOptions{DryRun: dry})
+			assert.Check(w.t, apierrors.IsForbidden(err), "the role patches %s: %v", of, err)
+			err = at.Delete(ctx, "tombolo-preview", metav1.DeleteOptions{DryRun: dry})
+			assert.Check(w.t, apierrors.IsForbidden(err), "the role deletes %s: %v", of, err)
+		}
+	}
+	for _, of := range []string{"clusterroles", "clusterrolebindings"} {
+		at := w.own.Resource(schema.GroupVersionResource{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: of})
+		err := at.Delete(ctx, "tombolo:preview", metav1.DeleteOptions{})
+		assert.Check(w.t, err != nil && strings.Contains(fmt.Sprint(err), refusal), "the role deletes %s: %v", of, err)
+	}
 }

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/tests/files"
 	"tombolo/tests/tier"
@@ -113,12 +114,9 @@ func (p project) remove(t *testing.T) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, p.tombolo, "lab", "down")
 	cmd.Dir = p.dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("ending the lab: %v\n%s", err, out)
-	}
-	if err := os.RemoveAll(p.dir); err != nil {
-		t.Errorf("removing the project: %v", err)
-	}
+	out, err := cmd.CombinedOutput()
+	assert.Check(t, err == nil, "ending the lab: %v\n%s", err, out)
+	assert.Check(t, os.RemoveAll(p.dir), "removing the project")
 }
 
 func (p project) write(t *testing.T, name, content string) {
@@ -137,9 +135,7 @@ func (p project) read(t *testing.T, name string) string {
 func (p project) edit(t *testing.T, file, old, new string) {
 	t.Helper()
 	text := p.read(t, file)
-	if n := strings.Count(text, old); n != 1 {
-		t.Fatalf("%s holds %q %d times", file, old, n)
-	}
+	assert.Assert(t, is.Equal(strings.Count(text, old), 1), "%v %v", file, old)
 	p.write(t, file, strings.Replace(text, old, new, 1))
 }
 
@@ -147,6 +143,24 @@ func (p project) edit(t *testing.T, file, old, new string) {
 type outcome struct {
 	stdout, stderr string
 	code           int
+}
+
+// ends asserts with which exit code a command ended, and that people read all of the texts.
+func (o outcome) ends(t *testing.T, code int, texts ...string) {
+	t.Helper()
+	assert.Equal(t, o.code, code, "%s\n%s", o.stdout, o.stderr)
+	for _, text := range texts {
+		assert.Check(t, is.Contains(o.stderr, text))
+	}
+}
+
+// fails asserts that a command has failed, in whatever way, and that people read all of the texts.
+func (o outcome) fails(t *testing.T, texts ...string) {
+	t.Helper()
+	assert.Check(t, o.code != 0, "%s\n%s", o.stdout, o.stderr)
+	for _, text := range texts {
+		assert.Check(t, is.Contains(o.stderr, text))
+	}
 }
 
 func (p project) command(ctx context.Context, args ...string) *exec.Cmd {
@@ -180,9 +194,7 @@ func end(t *testing.T, cmd *exec.Cmd) outcome {
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
 	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		t.Fatalf("%s: %v", strings.Join(cmd.Args, " "), err)
-	}
+	assert.Assert(t, err == nil || errors.As(err, &exit), "%s: %v", strings.Join(cmd.Args, " "), err)
 	return outcome{stdout: stdout.String(), stderr: stderr.String(), code: cmd.ProcessState.ExitCode()}
 }
 
@@ -190,9 +202,7 @@ func end(t *testing.T, cmd *exec.Cmd) outcome {
 func (p project) must(t *testing.T, args ...string) string {
 	t.Helper()
 	o := p.run(t, args...)
-	if o.code != 0 {
-		t.Fatalf("tombolo %s: exit code %d\n%s\n%s", strings.Join(args, " "), o.code, o.stdout, o.stderr)
-	}
+	assert.Assert(t, o.code == 0, "tombolo %s: exit code %d\n%s\n%s", strings.Join(args, " "), o.code, o.stdout, o.stderr)
 	return o.stdout
 }
 
@@ -227,9 +237,7 @@ func (p project) tool(t *testing.T, name string, args ...string) outcome {
 func (p project) mustTool(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	o := p.tool(t, name, args...)
-	if o.code != 0 {
-		t.Fatalf("%s %s: exit code %d\n%s\n%s", name, strings.Join(args, " "), o.code, o.stdout, o.stderr)
-	}
+	assert.Assert(t, o.code == 0, "%s %s: exit code %d\n%s\n%s", name, strings.Join(args, " "), o.code, o.stdout, o.stderr)
 	return o.stdout
 }
 
@@ -254,9 +262,7 @@ type result struct {
 func (r result) unchanged(t *testing.T) {
 	t.Helper()
 	for _, s := range r.Stacks {
-		if s.Changed != 0 {
-			t.Errorf("%s changed: %v", s.Stack, s.Changes)
-		}
+		assert.Check(t, s.Changed == 0, "%s changed: %v", s.Stack, s.Changes)
 	}
 }
 
@@ -264,9 +270,7 @@ func (r result) unchanged(t *testing.T) {
 func (r result) created(t *testing.T) {
 	t.Helper()
 	for _, s := range r.Stacks {
-		if s.Changes["create"] == 0 {
-			t.Errorf("%s created nothing: %v", s.Stack, s.Changes)
-		}
+		assert.Check(t, s.Changes["create"] != 0, "%s created nothing: %v", s.Stack, s.Changes)
 	}
 }
 
@@ -325,9 +329,7 @@ func (p project) made(t *testing.T, token string) []item {
 
 func decode(t *testing.T, text string, into any) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(text), into); err != nil {
-		t.Fatalf("decoding: %v\n%s", err, text)
-	}
+	assert.NilError(t, json.Unmarshal([]byte(text), into), text)
 }
 
 // locks are the lock files of the lab's state backend.
@@ -340,25 +342,23 @@ func (p project) locks(t *testing.T) []string {
 		}
 		return err
 	})
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		t.Fatal(err)
-	}
+	assert.Assert(t, err == nil || errors.Is(err, fs.ErrNotExist), err)
 	return found
 }
 
-// eventually waits until a condition holds; why says what it still waits for.
-func eventually(t *testing.T, within time.Duration, why func() string) {
+// eventually waits until a condition holds. While it does not, found says what is there instead.
+func eventually(t *testing.T, within time.Duration, condition func() (holds bool, found string)) {
 	t.Helper()
 	deadline, tick := time.After(within), time.NewTicker(500*time.Millisecond)
 	defer tick.Stop()
 	for {
-		reason := why()
-		if reason == "" {
+		holds, found := condition()
+		if holds {
 			return
 		}
 		select {
 		case <-deadline:
-			t.Fatalf("not after %s: %s", within, reason)
+			t.Fatalf("not after %s: %s", within, found)
 		case <-tick.C:
 		}
 	}

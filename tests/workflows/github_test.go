@@ -25,9 +25,7 @@ const github = "../../.github/workflows"
 func files(t *testing.T) []string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(github, "*.yml"))
-	if err != nil || len(found) == 0 {
-		t.Fatalf("workflows: %v, error %v", found, err)
-	}
+	assert.Assert(t, err == nil && len(found) > 0, "workflows: %v, error %v", found, err)
 	return found
 }
 
@@ -77,9 +75,7 @@ func load(t *testing.T, file string) (workflow, string) {
 	text, err := os.ReadFile(file)
 	assert.NilError(t, err)
 	var w workflow
-	if err := yaml.Unmarshal(text, &w); err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
+	assert.NilError(t, yaml.Unmarshal(text, &w), file)
 	return w, string(text)
 }
 
@@ -96,18 +92,14 @@ func TestRules(t *testing.T) {
 					t.Errorf("%q is not pinned to a commit", line)
 				}
 			}
-			if len(w.Permissions) != 1 || w.Permissions["contents"] != "read" {
-				t.Errorf("permissions of the workflow are %v, want contents: read alone", w.Permissions)
-			}
-			if w.Concurrency.Group == "" {
-				t.Error("it has no concurrency group")
-			}
+			assert.Check(t, len(w.Permissions) == 1 && w.Permissions["contents"] == "read",
+				"permissions of the workflow are %v, want contents: read alone", w.Permissions)
+			assert.Check(t, w.Concurrency.Group != "", "it has no concurrency group")
 			if changes := name == "apply" || name == "drift"; changes && w.Concurrency.Cancel != "false" {
 				t.Errorf("a run may be cancelled: %q", w.Concurrency.Cancel)
 			}
-			if strings.Contains(text, "pull_request_target") {
-				t.Error("pull_request_target runs with the repository's secrets on what a fork has changed")
-			}
+			assert.Check(t, !strings.Contains(text, "pull_request_target"),
+				"pull_request_target runs with the repository's secrets on what a fork has changed")
 			for id, j := range w.Jobs {
 				j.check(t, id)
 			}
@@ -182,9 +174,8 @@ func TestApplyOfThePlan(t *testing.T) {
 		}
 	}
 	digest := w.Jobs["plan"].Outputs["digest"] == "${{ steps.plan.outputs.DIGEST }}"
-	if !plans || !uploads || !downloads || !applies || !digest {
-		t.Errorf("planned %t, uploaded %t, downloaded %t, applied %t, with the digest %t", plans, uploads, downloads, applies, digest)
-	}
+	assert.Check(t, plans && uploads && downloads && applies && digest,
+		"planned %t, uploaded %t, downloaded %t, applied %t, with the digest %t", plans, uploads, downloads, applies, digest)
 }
 
 // thin is what a line of a script may be: a target, a command of ours, where tools
@@ -207,9 +198,7 @@ func TestScriptsAreThin(t *testing.T) {
 			}
 		}
 	}
-	if lines < 10 {
-		t.Errorf("%d lines were found: the test sees nothing", lines)
-	}
+	assert.Check(t, lines >= 10, "%d lines were found: the test sees nothing", lines)
 }
 
 // TestTargets: what pipelines make is in the Makefile.
@@ -223,15 +212,11 @@ func TestTargets(t *testing.T) {
 		assert.NilError(t, err)
 		for _, m := range targets.FindAllStringSubmatch(string(text), -1) {
 			found[m[1]] = true
-			if !strings.Contains(string(makefile), "\n"+m[1]+":") {
-				t.Errorf("%s: there is no target %s", file, m[1])
-			}
+			assert.Check(t, strings.Contains(string(makefile), "\n"+m[1]+":"), "%s: there is no target %s", file, m[1])
 		}
 	}
 	for _, target := range []string{"lint", "test", "setup-aws", "setup-azure", "release", "release-check", "release-publish"} {
-		if !found[target] {
-			t.Errorf("no pipeline makes %s", target)
-		}
+		assert.Check(t, found[target], "no pipeline makes %s", target)
 	}
 }
 
@@ -250,9 +235,7 @@ func installsPlugins(s step) bool {
 // check asserts the rules of a job.
 func (j job) check(t *testing.T, id string) {
 	t.Helper()
-	if j.Timeout == 0 {
-		t.Errorf("job %s has no timeout", id)
-	}
+	assert.Check(t, j.Timeout != 0, "job %s has no timeout", id)
 	credentials := j.Permissions["id-token"] == "write"
 	// A token that also writes attestations is for Sigstore, and no cloud's: see TestRelease.
 	signs := credentials && j.Permissions["attestations"] == "write"
@@ -277,9 +260,7 @@ func (j job) check(t *testing.T, id string) {
 		if strings.HasPrefix(s.Uses, "actions/checkout@") && s.With["persist-credentials"] != "false" {
 			t.Errorf("job %s leaves its token in the checkout", id)
 		}
-		if strings.Contains(s.Run, "${{") {
-			t.Errorf("job %s has an expression in a script, where a branch's name would be run: %s", id, s.Run)
-		}
+		assert.Check(t, !strings.Contains(s.Run, "${{"), "job %s has an expression in a script, where a branch's name would be run: %s", id, s.Run)
 		if credentials && strings.HasPrefix(s.Uses, "actions/setup-go@") && s.With["cache"] != "false" {
 			t.Errorf("job %s takes a cache that others may have written", id)
 		}
@@ -387,12 +368,9 @@ func TestForksGetNoCredentials(t *testing.T) {
 	for name, own := range map[string]bool{"preview": false, "preview-program": true} {
 		w, _ := load(t, filepath.Join(github, name+".yml"))
 		j := w.Jobs["preview"]
-		if want := ofDefaultBranch + " && " + ofNoFork; j.If != want {
-			t.Errorf("%s: condition %q, want %q", name, j.If, want)
-		}
-		if j.Environment != name {
-			t.Errorf("%s runs in the environment %q", name, j.Environment)
-		}
+		want := ofDefaultBranch + " && " + ofNoFork
+		assert.Check(t, j.If == want, "%s: condition %q, want %q", name, j.If, want)
+		assert.Check(t, j.Environment == name, "%s runs in the environment %q", name, j.Environment)
 		var on struct {
 			PullRequest struct {
 				Branches []string `yaml:"branches"`
@@ -428,13 +406,11 @@ func TestCommentsAreWrittenApart(t *testing.T) {
 		w, _ := load(t, filepath.Join(github, name+".yml"))
 		j := w.Jobs["comment"]
 		assert.DeepEqual(t, j.Permissions, map[string]string{"contents": "read", "pull-requests": "write"})
-		if j.Environment != "" || j.Needs != after {
-			t.Errorf("%s: the comment is written in the environment %q, after %q", name, j.Environment, j.Needs)
-		}
+		assert.Check(t, j.Environment == "" && j.Needs == after,
+			"%s: the comment is written in the environment %q, after %q", name, j.Environment, j.Needs)
 		last := j.Steps[len(j.Steps)-1]
-		if want := `$TOMBOLO comment --file "$RUNNER_TEMP/comment.md" --key ` + name; last.Run != want {
-			t.Errorf("%s: %q, want %q", name, last.Run, want)
-		}
+		want := `$TOMBOLO comment --file "$RUNNER_TEMP/comment.md" --key ` + name
+		assert.Check(t, last.Run == want, "%s: %q, want %q", name, last.Run, want)
 		for _, s := range j.Steps {
 			if strings.HasPrefix(s.Uses, "actions/checkout@") && s.With["ref"] != toDefaultBranch {
 				t.Errorf("%s: the comment is written by the program of %q", name, s.With["ref"])
@@ -448,9 +424,8 @@ func TestCommentsAreWrittenApart(t *testing.T) {
 func TestPromotionIsOnlyShown(t *testing.T) {
 	w, _ := load(t, filepath.Join(github, "promotion.yml"))
 	j := w.Jobs["check"]
-	if want := `contains(fromJSON('["dev", "test"]'), github.event.pull_request.head.ref) && ` + ofNoFork; j.If != want {
-		t.Errorf("condition %q, want %q", j.If, want)
-	}
+	want := `contains(fromJSON('["dev", "test"]'), github.event.pull_request.head.ref) && ` + ofNoFork
+	assert.Check(t, j.If == want, "condition %q, want %q", j.If, want)
 	assert.Equal(t, len(j.Permissions), 0)
 	checkouts := 0
 	for _, s := range j.Steps {
@@ -463,9 +438,7 @@ func TestPromotionIsOnlyShown(t *testing.T) {
 	}
 	assert.Equal(t, checkouts, 1)
 	for id, j := range w.Jobs {
-		if j.Permissions["contents"] == "write" {
-			t.Errorf("job %s may push", id)
-		}
+		assert.Check(t, j.Permissions["contents"] != "write", "job %s may push", id)
 	}
 }
 
@@ -488,4 +461,58 @@ func TestEveryChangeIsPreviewed(t *testing.T) {
 			t.Errorf("a change of %s is applied, and was not previewed", path)
 		}
 	}
+}
+
+// named are the files that a command of ours reads or writes for later steps, jobs and people.
+var named = regexp.MustCompile(`(?:--(?:file|plan|plan-output|html|report) |>)([^\s)]+)`)
+
+// apart are files in directories that the host empties for the job, and that no checkout is
+// in. GitLab's project directory is one where GIT_STRATEGY is empty. That of upstream is
+// made by the commit's own code.
+var apart = regexp.MustCompile(`^"\$(RUNNER_TEMP|TOMBOLO_TEMP|BUILD_ARTIFACTSTAGINGDIRECTORY|AGENT_TEMPDIRECTORY` +
+	`|PIPELINE_WORKSPACE/(preview|preview-program|promotion|plan)|CI_PROJECT_DIR)/[a-z.-]+"$` +
+	`|^"\$(GITHUB_OUTPUT|GITHUB_STEP_SUMMARY|AWS_WEB_IDENTITY_TOKEN_FILE)"$|^bin/upstream\.md$`)
+
+// TestNoTrackedFileIsTaken: what jobs hand on, and what they post, is in no checkout, where a
+// file of the same name may wait for the command that fails.
+func TestNoTrackedFileIsTaken(t *testing.T) {
+	seen := 0
+	check := func(job, script string) {
+		for _, found := range named.FindAllStringSubmatch(script, -1) {
+			seen++
+			assert.Check(t, apart.MatchString(found[1]), "%s: %s is where a tracked file may be", job, found[1])
+		}
+	}
+	for _, file := range files(t) {
+		w, _ := load(t, file)
+		for id, j := range w.Jobs {
+			id = filepath.Base(file) + " " + id
+			for _, s := range j.Steps {
+				check(id, s.Run)
+				ours := s.With["name"] == "plan" || strings.HasPrefix(s.With["name"], "preview") || s.With["name"] == "promotion"
+				for path := range strings.Lines(s.With["path"] + "\n") {
+					if strings.Contains(s.Uses, "-artifact@") && ours && (path != "\n" || s.With["path"] == "") {
+						seen++
+						assert.Check(t, strings.HasPrefix(path, "${{ runner.temp }}"), "%s: an artifact is at %q", id, path)
+					}
+				}
+			}
+		}
+	}
+	for name, j := range azureJobs(t) {
+		for _, script := range j.scripts() {
+			check("azure "+name, script)
+		}
+	}
+	_, jobs, _ := gitLab(t)
+	for name, j := range jobs {
+		all := strings.Join(slices.Concat(j.BeforeScript, j.Script, j.AfterScript), "\n")
+		check("gitlab "+name, all)
+		uses := strings.Contains(all, "$CI_PROJECT_DIR/") || len(j.Artifacts.Paths)+len(j.Needs) > 0
+		assert.Check(t, !uses || jobs[j.Extends].Variables["GIT_STRATEGY"] == "empty", "job %s hands on or gets files in a checkout", name)
+		for _, path := range j.Artifacts.Paths {
+			assert.Check(t, strings.Contains(strings.Join(j.AfterScript, "\n"), `"$TOMBOLO_TEMP/`+path+`"`), "job %s hands on %s from elsewhere", name, path)
+		}
+	}
+	assert.Check(t, seen > 40, "%d files were found: the test sees nothing", seen)
 }

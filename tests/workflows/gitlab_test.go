@@ -11,6 +11,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 // gitLabJob is what a job of ours may have: another key is an error.
@@ -66,9 +67,7 @@ func gitLab(t *testing.T) (stages []string, jobs map[string]gitLabJob, when []gi
 		assert.NilError(t, err)
 		decoder := yaml.NewDecoder(bytes.NewReader(again))
 		decoder.KnownFields(true)
-		if err := decoder.Decode(into); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		assert.NilError(t, decoder.Decode(into), name)
 		if job, ok := into.(*gitLabJob); ok && name != "workflow" && name != "default" {
 			jobs[name] = *job
 		}
@@ -79,17 +78,14 @@ func gitLab(t *testing.T) (stages []string, jobs map[string]gitLabJob, when []gi
 func TestGitLab(t *testing.T) {
 	stages, jobs, when := gitLab(t)
 	for _, name := range []string{"lint", "test", "fresh", "check", "preview", "comment", "preview-program", "comment-program", "promotion", "comment-promotion", "plan", "apply", "drift", "remediate", "upstream"} {
-		if _, ok := jobs[name]; !ok {
-			t.Errorf("there is no job %s", name)
-		}
+		_, ok := jobs[name]
+		assert.Check(t, ok, "there is no job %s", name)
 	}
 	for name, j := range jobs {
 		if strings.HasPrefix(name, ".") {
 			continue
 		}
-		if len(j.Script) == 0 || !slices.Contains(stages, j.Stage) {
-			t.Errorf("job %s has stage %q, and the script %v", name, j.Stage, j.Script)
-		}
+		assert.Check(t, len(j.Script) > 0 && slices.Contains(stages, j.Stage), "job %s has stage %q, and the script %v", name, j.Stage, j.Script)
 		if base, ok := jobs[j.Extends]; !ok && j.Extends != "" || len(j.Rules)+len(base.Rules) == 0 {
 			t.Errorf("job %s extends %q, and has no rules", name, j.Extends)
 		}
@@ -97,9 +93,7 @@ func TestGitLab(t *testing.T) {
 		if writes := slices.Contains([]string{"comment", "upstream"}, j.Environment["name"]); identity != (role != "") || identity != (j.Environment["name"] != "" && !writes) {
 			t.Errorf("job %s extends %s, has the role %q and the environment %q", name, j.Extends, role, j.Environment["name"])
 		}
-		if changes := role == "$TOMBOLO_APPLY_ROLE"; changes != (name == "apply" || name == "remediate") {
-			t.Errorf("job %s has the role %q", name, role)
-		}
+		assert.Check(t, is.Equal(role == "$TOMBOLO_APPLY_ROLE", name == "apply" || name == "remediate"), "job %s has the role %q", name, role)
 	}
 	for _, rule := range when {
 		if request := strings.Contains(rule.If, "merge_request_event"); !request && rule.AutoCancel["on_new_commit"] != "none" {
@@ -116,9 +110,8 @@ func TestGitLab(t *testing.T) {
 	}
 	for _, name := range []string{"preview", "preview-program", "comment", "comment-program"} {
 		for _, want := range []string{"$CI_MERGE_REQUEST_SOURCE_PROJECT_ID == $CI_PROJECT_ID", "$CI_MERGE_REQUEST_TARGET_BRANCH_NAME == $CI_DEFAULT_BRANCH"} {
-			if j := jobs[name]; len(j.Rules) != 1 || !strings.Contains(j.Rules[0].If, want) {
-				t.Errorf("%s runs for forks, or for another branch: %v", name, j.Rules)
-			}
+			j := jobs[name]
+			assert.Check(t, len(j.Rules) == 1 && strings.Contains(j.Rules[0].If, want), "%s runs for forks, or for another branch: %v", name, j.Rules)
 		}
 	}
 	for _, name := range []string{"promotion", "comment-promotion"} {
@@ -133,9 +126,8 @@ func TestGitLab(t *testing.T) {
 	if plan := jobs["plan"]; !slices.Contains(plan.Artifacts.Paths, "plan.json") || !strings.Contains(strings.Join(plan.Script, "\n"), `--plan "$TOMBOLO_TEMP/plan.json" --plan-output "$TOMBOLO_TEMP/`+plan.Artifacts.Reports["dotenv"]+`" `) {
 		t.Errorf("apply does not get the plan with its digest: %+v", plan)
 	}
-	if want := `up --all --plan "$CI_PROJECT_DIR/plan.json" --plan-digest "$DIGEST" `; !strings.Contains(strings.Join(apply.Script, "\n"), want) {
-		t.Errorf("apply runs %q, want %s", apply.Script, want)
-	}
+	want := `up --all --plan "$CI_PROJECT_DIR/plan.json" --plan-digest "$DIGEST" `
+	assert.Check(t, strings.Contains(strings.Join(apply.Script, "\n"), want), "apply runs %q, want %s", apply.Script, want)
 	if plan := jobs["plan"]; slices.Index(stages, plan.Stage) >= slices.Index(stages, apply.Stage) || !reflect.DeepEqual(plan.Rules, apply.Rules) {
 		t.Errorf("apply is approved without a plan: stages %v, plan's is %s", stages, plan.Stage)
 	}
@@ -208,28 +200,20 @@ func TestGitLabLeavesNothing(t *testing.T) {
 			after = base.AfterScript
 		}
 		all := strings.Join(slices.Concat(before, j.Script, after), "\n")
-		if own.MatchString(all) {
-			t.Errorf("job %s writes beside the checkout: %s", name, all)
-		}
+		assert.Check(t, !own.MatchString(all), "job %s writes beside the checkout: %s", name, all)
 		if !strings.Contains(all, "$TOMBOLO_TEMP") {
 			continue
 		}
 		seen++
-		if !slices.Contains(after, `rm -rf "$TOMBOLO_TEMP"`) {
-			t.Errorf("job %s leaves its directory: %q", name, after)
-		}
-		if temp := j.Variables["TOMBOLO_TEMP"] + base.Variables["TOMBOLO_TEMP"]; temp != "$CI_PROJECT_DIR.tmp/tombolo-$CI_JOB_ID" {
-			t.Errorf("job %s has the directory %q, which another job may have", name, temp)
-		}
+		assert.Check(t, slices.Contains(after, `rm -rf "$TOMBOLO_TEMP"`), "job %s leaves its directory: %q", name, after)
+		assert.Check(t, is.Equal(j.Variables["TOMBOLO_TEMP"]+base.Variables["TOMBOLO_TEMP"], "$CI_PROJECT_DIR.tmp/tombolo-$CI_JOB_ID"), name)
 		for line := range strings.Lines(all) {
 			if (strings.Contains(line, " clone ") || strings.Contains(line, " worktree add ")) && !strings.Contains(line, ` "$TOMBOLO_TEMP/`) {
 				t.Errorf("job %s leaves its checkout: %s", name, line)
 			}
 		}
 	}
-	if seen < 7 {
-		t.Errorf("%d jobs have a directory of their own", seen)
-	}
+	assert.Check(t, seen >= 7, "%d jobs have a directory of their own", seen)
 }
 
 // TestGitLabTrustsTheDefaultBranch: what gets the role, or the token for comments, is
@@ -242,9 +226,8 @@ func TestGitLabTrustsTheDefaultBranch(t *testing.T) {
 		if before == nil {
 			before = jobs[j.Extends].BeforeScript
 		}
-		if !slices.Contains(before, `git clone --quiet --branch "$CI_DEFAULT_BRANCH" "$CI_REPOSITORY_URL" "$TOMBOLO_TEMP/trusted"`) {
-			t.Errorf("job %s does not build the default branch's program: %q", name, before)
-		}
+		assert.Check(t, slices.Contains(before, `git clone --quiet --branch "$CI_DEFAULT_BRANCH" "$CI_REPOSITORY_URL" "$TOMBOLO_TEMP/trusted"`),
+			"job %s does not build the default branch's program: %q", name, before)
 		for _, line := range slices.Concat(before, j.Script) {
 			if strings.Contains(line, "make ") && !strings.Contains(line, `make -C "$TOMBOLO_TEMP/trusted" `) || strings.HasPrefix(line, "bin/") || strings.Contains(line, `clone --quiet --no-checkout`) {
 				t.Errorf("job %s runs what the merge request has changed: %s", name, line)

@@ -150,9 +150,7 @@ func TestLive(t *testing.T) {
 		file := fileOf()
 		change(file)
 		changes := config.Compare(Live(file, asMade()), file)
-		if len(changes) != 1 || changes[0].Path != path {
-			t.Errorf("%s: found %v", path, changes)
-		}
+		assert.Check(t, len(changes) == 1 && changes[0].Path == path, "%s: found %v", path, changes)
 	}
 }
 

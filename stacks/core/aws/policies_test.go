@@ -32,9 +32,8 @@ func TestAddonPolicies(t *testing.T) {
 		for _, i := range a.Needs(f, sampleOptions(t, a)).Identities {
 			document, err := identity.Document(statements(i.Statements))
 			assert.NilError(t, err)
-			if n := utf8.RuneCountInString(document); n > maxPolicy {
-				t.Errorf("%s: the policy of %s has %d characters, IAM takes %d", a.Name, i.ServiceAccount, n, maxPolicy)
-			}
+			n := utf8.RuneCountInString(document)
+			assert.Check(t, n <= maxPolicy, "%s: the policy of %s has %d characters, IAM takes %d", a.Name, i.ServiceAccount, n, maxPolicy)
 			name := a.Name
 			if i.Name != "" {
 				name += "-" + i.Name
@@ -47,9 +46,7 @@ func TestAddonPolicies(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join("testdata", "policies", "*.json"))
 	assert.NilError(t, err)
 	for _, path := range paths {
-		if !written[path] {
-			t.Errorf("%s is of no addon: remove it", path)
-		}
+		assert.Check(t, written[path], "%s is of no addon: remove it", path)
 	}
 	assert.Check(t, len(written) != 0, "no addon has a policy")
 }
@@ -63,9 +60,7 @@ func sampleOptions(t *testing.T, a *addon.Addon) any {
 	if err != nil && (!errors.Is(err, fs.ErrNotExist) || a.Options().NumField() > 0) {
 		t.Fatal(err)
 	}
-	if err := yaml.Unmarshal(text, options); err != nil {
-		t.Fatalf("sample options of %s: %v", a.Name, err)
-	}
+	assert.NilError(t, yaml.Unmarshal(text, options), "sample options of %s", a.Name)
 	addon.Selection{a.Name: options}.SetDefaults()
 	return options
 }
