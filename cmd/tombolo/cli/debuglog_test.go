@@ -39,7 +39,7 @@ func TestVerbose(t *testing.T) {
 	} {
 		f, out, errOut := testFactory(t)
 		f.Lookup = func(name string) (string, bool) { return test.debug, name == "TOMBOLO_DEBUG" }
-		run(t.Context(), f, test.args)
+		tombolo.run(t.Context(), f, test.args)
 		assert.Check(t, is.Contains(errOut.String(), test.want), name)
 		assert.Check(t, test.want != "" || errOut.Len() == 0, "%s: %s", name, errOut)
 		assert.Check(t, !strings.Contains(out.String(), "level="), name)
