@@ -41,11 +41,14 @@ func Open(root string) *Lab {
 // Status is what the lab consists of now.
 type Status = control.Status
 
-// What a status has.
+// Endpoint, Process and Item are what a status has.
 type (
+	// Endpoint is something the lab serves.
 	Endpoint = control.Endpoint
-	Process  = control.Process
-	Item     = control.Item
+	// Process is a supervised process.
+	Process = control.Process
+	// Item is a resource that exists in the account.
+	Item = control.Item
 )
 
 // Step is the progress of Up and Down.
