@@ -93,8 +93,7 @@ type Kubernetes struct {
 	// LogRetentionDays is how long those logs are kept, in days. Default 90.
 	LogRetentionDays int `yaml:"logRetentionDays,omitempty" cloud:"aws"`
 	// LogKeyARN is the KMS key that CloudWatch encrypts those logs by, of the cluster's
-	// region. Its policy has to let CloudWatch Logs use it. Default: a key of CloudWatch's
-	// own.
+	// region. Its policy has to let CloudWatch use it. Default: a key of CloudWatch's own.
 	LogKeyARN string `yaml:"logKeyArn,omitempty" cloud:"aws"`
 	// SecretsEncryption of Secrets in etcd by a KMS key.
 	SecretsEncryption SecretsEncryption `yaml:"secretsEncryption,omitempty" cloud:"aws"`
