@@ -7,12 +7,11 @@ import (
 	"maps"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
 // metadata is what relabel changes of a registration.
@@ -97,26 +96,42 @@ func (h Hub) relabel(ctx context.Context, cluster string, change func(*metadata)
 
 // reapply applies what the manager applied last, with other metadata.
 func (h Hub) reapply(ctx context.Context, o *unstructured.Unstructured, manager string, change func(*metadata) error) error {
-	var secret corev1.Secret
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &secret); err != nil {
-		return err
-	}
-	applied, err := applycorev1.ExtractSecret(&secret, manager)
+	applied, err := appliedBy(o, manager)
 	if err != nil {
 		return err
 	}
-	m := metadata{labels: clone(applied.Labels), annotations: clone(applied.Annotations)}
+	m := metadata{labels: clone(applied.GetLabels()), annotations: clone(applied.GetAnnotations())}
 	if err := change(&m); err != nil {
 		return err
 	}
-	applied.Labels, applied.Annotations = m.labels, m.annotations
-	applied.WithResourceVersion(secret.ResourceVersion)
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(applied)
-	if err != nil {
-		return err
-	}
-	_, err = h.secrets().Apply(ctx, secret.Name, &unstructured.Unstructured{Object: content}, metav1.ApplyOptions{FieldManager: manager, Force: true})
+	applied.SetLabels(m.labels)
+	applied.SetAnnotations(m.annotations)
+	applied.SetResourceVersion(o.GetResourceVersion())
+	_, err = h.secrets().Apply(ctx, o.GetName(), applied, metav1.ApplyOptions{FieldManager: manager, Force: true})
 	return err
+}
+
+// appliedBy is the part of an object that a field manager has applied.
+func appliedBy(o *unstructured.Unstructured, manager string) (*unstructured.Unstructured, error) {
+	var fields fieldpath.Set
+	for _, entry := range o.GetManagedFields() {
+		if entry.Manager == manager && entry.Operation == metav1.ManagedFieldsOperationApply && entry.FieldsV1 != nil {
+			if err := fields.FromJSON(strings.NewReader(entry.FieldsV1.GetRawString())); err != nil {
+				return nil, fmt.Errorf("read the fields of %s: %w", manager, err)
+			}
+		}
+	}
+	whole, err := typed.DeducedParseableType.FromUnstructured(o.Object)
+	if err != nil {
+		return nil, err
+	}
+	part, _ := whole.ExtractItems(fields.Leaves()).AsValue().Unstructured().(map[string]any)
+	applied := &unstructured.Unstructured{Object: map[string]any{}}
+	maps.Copy(applied.Object, part)
+	applied.SetGroupVersionKind(o.GroupVersionKind())
+	applied.SetNamespace(o.GetNamespace())
+	applied.SetName(o.GetName())
+	return applied, nil
 }
 
 // applier is the field manager that applied what makes the Secret a

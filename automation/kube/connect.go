@@ -4,11 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/restmapper"
 
 	"tombolo/internal/debuglog"
 	"tombolo/stacks/handoff"
@@ -34,21 +31,19 @@ func ConnectWith(kubeconfig []byte, env map[string]string) (Cluster, error) {
 	if err != nil {
 		return Cluster{}, err
 	}
-	client, err := dynamic.NewForConfig(cfg)
+	web, err := rest.HTTPClientFor(cfg)
 	if err != nil {
 		return Cluster{}, fmt.Errorf("make Kubernetes client: %w", err)
 	}
-	disco, err := discovery.NewDiscoveryClientForConfig(cfg)
+	client, err := dynamic.NewForConfigAndClient(cfg, web)
 	if err != nil {
 		return Cluster{}, fmt.Errorf("make Kubernetes client: %w", err)
 	}
-	return Cluster{Client: client, Discover: func() (meta.RESTMapper, error) {
-		groups, err := restmapper.GetAPIGroupResources(disco)
-		if err != nil {
-			return nil, err
-		}
-		return restmapper.NewDiscoveryRESTMapper(groups), nil
-	}}, nil
+	discover, err := discoverer(cfg, web)
+	if err != nil {
+		return Cluster{}, fmt.Errorf("make Kubernetes client: %w", err)
+	}
+	return Cluster{Client: client, Discover: discover}, nil
 }
 
 func restConfig(kubeconfig []byte, env map[string]string) (*rest.Config, error) {
