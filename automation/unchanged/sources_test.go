@@ -35,7 +35,7 @@ var inputs = map[string]string{
 	"components/distribution/source.go file.Read":                  "Files: the distribution",
 	"config/account.go filepath.Glob":                              "none: files of accounts are for the stacks of pipelines",
 	"config/clock.go time.Now":                                     "none: what is judged by the date is refused, or told, before an up",
-	"config/hub.go filepath.Glob":                                  "none: the names of others are for what an error says",
+	"config/load.go filepath.Glob":                                 "none: the names of others are for what an error says",
 	"config/load.go os.ReadDir":                                    "none: the names of others are for what an error says",
 	"config/load.go file.Read":                                     "Cluster and Hub",
 	"config/policy/policy.go files.ReadInside":                     "none: policies judge plans",

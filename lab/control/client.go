@@ -19,9 +19,9 @@ var ErrNotRunning = errors.New("the lab is not running; run `tombolo lab up`")
 // ErrHangs is wrapped by what needs a lab that answers.
 var ErrHangs = errors.New("the lab hangs or was stopped: run `tombolo lab down`, which ends it, then `tombolo lab up`")
 
-// answerTimeout is how long the daemon may take for what needs nothing but
-// itself.
-const answerTimeout = 5 * time.Second
+// answerTimeout is how long the daemon may take for what needs nothing but itself. It writes to
+// the disk, on a machine that may be busy with several labs.
+const answerTimeout = 15 * time.Second
 
 // Client asks the daemon that is written down in a file.
 type Client struct{ File string }
