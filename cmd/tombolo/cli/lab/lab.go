@@ -92,11 +92,10 @@ func elsewhere(f *factory.Factory) func(*cobra.Command, []string) error {
 		if err := cmd.Root().PersistentPreRunE(cmd, args); err != nil || cmd.HasSubCommands() {
 			return err
 		}
-		root, err := f.LabRoot()
-		if err != nil {
+		if _, err := f.LabRoot(); err != nil {
 			return err
 		}
-		return labprogram.Become(cmd.Context(), root, f.Args)
+		return labprogram.Become(cmd.Context(), f.Args)
 	}
 }
 

@@ -21,14 +21,21 @@ import (
 const endTimeout = 10 * time.Second
 
 // Lab is the lab of a project.
-type Lab struct{ Root string }
+type Lab struct {
+	Root string
+	// program in place of Find, for tests.
+	program string
+}
 
 // Enter starts the lab if need be, reports the steps of that, and returns the environment in
 // which Pulumi, kubectl and the driver work with the lab instead of the cloud.
 func (l Lab) Enter(ctx context.Context, progress func(control.Step)) (map[string]string, error) {
-	program, err := Find(ctx, l.Root)
-	if err != nil {
-		return nil, err
+	program := l.program
+	if program == "" {
+		var err error
+		if program, err = Find(ctx); err != nil {
+			return nil, err
+		}
 	}
 	var said bytes.Buffer
 	cmd := exec.CommandContext(ctx, program, "lab", "enter", "--root", l.Root)

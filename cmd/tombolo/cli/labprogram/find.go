@@ -19,12 +19,12 @@ import (
 // Name of the lab's program, and of its package in cmd.
 const Name = "tombolo-lab"
 
-const remedy = "run `make build` in the checkout, which builds bin/" + Name
+const remedy = "a release has both programs in its archive; in a checkout, `make build` builds both"
 
 // Become replaces this process by the lab's program with the same command line: signals, the
 // terminal and the exit code are the program's. It returns only when it fails.
-func Become(ctx context.Context, root string, args []string) error {
-	program, err := Find(ctx, root)
+func Become(ctx context.Context, args []string) error {
+	program, err := Find(ctx)
 	if err != nil {
 		return err
 	}
@@ -32,33 +32,34 @@ func Become(ctx context.Context, root string, args []string) error {
 	return fault.NewPrecondition("run "+program, remedy, err)
 }
 
-// Find returns the file of the lab's program: the one beside this program, or in the project's
-// bin. Where `go run` made this program there is none beside it, and what is in bin may be of
-// another source: then it is built from the checkout.
-func Find(ctx context.Context, root string) (string, error) {
+// Find returns the file of the lab's program: the one beside this program. Where this program was
+// made in a checkout, by `go run` for example, it is built from there. A project has no say in it:
+// its files may be others'.
+func Find(ctx context.Context) (string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return "", fmt.Errorf("find this program's file: %w", err)
 	}
-	return find(ctx, self, root, build)
+	here, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("find the working directory: %w", err)
+	}
+	return find(ctx, self, here, build)
 }
 
-func find(ctx context.Context, self, root string, build func(context.Context, string) (string, error)) (string, error) {
+func find(ctx context.Context, self, here string, build func(context.Context, string) (string, error)) (string, error) {
 	beside := filepath.Join(filepath.Dir(self), Name)
 	if runs(beside) {
 		return beside, nil
 	}
-	checkout := checkoutAt(root)
-	if checkout != "" && madeByGoRun(self) {
+	from := filepath.Dir(self)
+	if madeByGoRun(self) {
+		from = here // `go run` is told the source by the working directory
+	}
+	if checkout := checkoutOf(from); checkout != "" {
 		return build(ctx, checkout)
 	}
-	if in := filepath.Join(root, "bin", Name); runs(in) {
-		return in, nil
-	}
-	if checkout != "" {
-		return build(ctx, checkout)
-	}
-	return "", fault.NewPrecondition(fmt.Sprintf("%s, the lab's program, is neither in %s nor in %s", Name, filepath.Dir(self), filepath.Join(root, "bin")), remedy, nil)
+	return "", fault.NewPrecondition(fmt.Sprintf("%s, the lab's program, is not in %s", Name, filepath.Dir(self)), remedy, nil)
 }
 
 // runs says that a file is a program.
@@ -72,19 +73,16 @@ func madeByGoRun(self string) bool {
 	return strings.Contains(filepath.ToSlash(self), "/go-build")
 }
 
-// checkoutAt is the first directory with the program's source: the project, or the working
-// directory, which is where `go run ./cmd/tombolo` is run. "" without one.
-func checkoutAt(root string) string {
-	here, err := os.Getwd()
-	if err != nil {
-		here = root
-	}
-	for _, dir := range []string{root, here} {
+// checkoutOf is the directory with the program's source that a directory is in; "" without one.
+func checkoutOf(dir string) string {
+	for ; ; dir = filepath.Dir(dir) {
 		if info, err := os.Stat(filepath.Join(dir, "cmd", Name)); err == nil && info.IsDir() {
 			return dir
 		}
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
 	}
-	return ""
 }
 
 // build builds the program of a checkout into the user's cache, and returns its file. With

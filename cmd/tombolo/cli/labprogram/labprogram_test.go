@@ -24,38 +24,40 @@ func program(t *testing.T, file, script string) {
 
 func TestFind(t *testing.T) {
 	dir := t.TempDir()
-	t.Chdir(dir) // which is no checkout
 	built := func(_ context.Context, checkout string) (string, error) { return "built of " + checkout, nil }
 	installed, project, checkout := filepath.Join(dir, "installed"), filepath.Join(dir, "project"), filepath.Join(dir, "checkout")
 	program(t, filepath.Join(installed, Name), "")
 	program(t, filepath.Join(project, "bin", Name), "")
-	program(t, filepath.Join(checkout, "bin", Name), "")
 	assert.NilError(t, os.MkdirAll(filepath.Join(checkout, "cmd", Name), 0o755))
-	assert.NilError(t, os.MkdirAll(filepath.Join(dir, "source", "cmd", Name), 0o755))
-	for _, test := range []struct{ name, self, root, want string }{
-		{"beside this program", installed, project, filepath.Join(installed, Name)},
-		{"in the project's bin", filepath.Join(dir, "other"), project, filepath.Join(project, "bin", Name)},
-		{"in a checkout's bin", filepath.Join(dir, "other"), checkout, filepath.Join(checkout, "bin", Name)},
-		{"by go run", filepath.Join(dir, "go-build7", "b001", "exe"), checkout, "built of " + checkout},
-		{"by go run, for a project without source", filepath.Join(dir, "go-build7", "b001", "exe"), project, filepath.Join(project, "bin", Name)},
-		{"nothing built yet", filepath.Join(dir, "other"), filepath.Join(dir, "source"), "built of " + filepath.Join(dir, "source")},
+	byGoRun := filepath.Join(dir, "go-build7", "b001", "exe")
+	for _, test := range []struct{ name, self, here, want string }{
+		{"beside this program", installed, checkout, filepath.Join(installed, Name)},
+		{"by go run", byGoRun, checkout, "built of " + checkout},
+		{"by go run, below the checkout's root", byGoRun, filepath.Join(checkout, "cmd", Name), "built of " + checkout},
+		{"made in a checkout, and alone", filepath.Join(checkout, "out"), project, "built of " + checkout},
+		// What a project has may be others'.
+		{"a project's bin", filepath.Join(dir, "other"), project, ""},
+		{"a project with source", filepath.Join(dir, "other"), checkout, ""},
+		{"by go run, elsewhere", byGoRun, project, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := find(t.Context(), filepath.Join(test.self, "tombolo"), test.root, built)
-			assert.NilError(t, err)
+			got, err := find(t.Context(), filepath.Join(test.self, "tombolo"), test.here, built)
 			assert.Check(t, is.Equal(got, test.want))
+			if test.want == "" {
+				assert.Check(t, is.Error(err, "tombolo-lab, the lab's program, is not in "+test.self+
+					"; a release has both programs in its archive; in a checkout, `make build` builds both"))
+			}
 		})
 	}
-	_, err := find(t.Context(), "/nowhere/tombolo", "/none", built)
-	assert.Check(t, is.Error(err, "tombolo-lab, the lab's program, is neither in /nowhere nor in /none/bin; run `make build` in the checkout, which builds bin/tombolo-lab"))
 }
 
 // in is the lab of a project whose program is a script.
 func in(t *testing.T, script string) Lab {
 	t.Helper()
 	root := t.TempDir()
-	program(t, filepath.Join(root, "bin", Name), script)
-	return Lab{Root: root}
+	file := filepath.Join(root, Name)
+	program(t, file, script)
+	return Lab{Root: root, program: file}
 }
 
 func TestEnter(t *testing.T) {
