@@ -28,33 +28,18 @@ import (
 	"tombolo/check/walk"
 )
 
-// Tree is a platform tree: the root of a Git repository that an engine follows.
-type Tree struct {
-	// FS holds the tree. Symbolic links in it are not seen, as Flux leaves
-	// them out of its artifacts.
-	FS fs.FS
-	// Name goes before the names of the tree's files in findings, such as
-	// platform/flux. It may be empty.
-	Name string
-}
-
-// HasDir says whether the tree has a directory, such as a cluster's gitops.path.
-func (t Tree) HasDir(dir string) bool {
-	info, err := fs.Stat(t.FS, tree.Relative(dir))
-	return err == nil && info.IsDir()
-}
-
 // Check returns everything about the tree that does not fit the clusters, in
 // a fixed order. What concerns several clusters alike is said once. others are
 // clusters that are not checked, and that a selector may be meant for: those of
-// the same hubs. The error says that the tree itself cannot be read, or that reading
-// it was given up.
-func Check(t Tree, clusters []published.Set, others ...published.Set) (finding.List, error) {
-	files, err := tree.Index(t.FS)
+// the same hubs. The tree is the root of a Git repository that an engine follows; its name
+// goes before the names of its files in findings, such as platform/flux, and may be empty.
+// The error says that the tree itself cannot be read, or that reading it was given up.
+func Check(root fs.FS, name string, clusters []published.Set, others ...published.Set) (finding.List, error) {
+	files, err := tree.Index(root)
 	if err != nil {
-		return nil, fmt.Errorf("reading the platform tree %s: %w", t.Name, err)
+		return nil, fmt.Errorf("reading the platform tree %s: %w", name, err)
 	}
-	return checking(files, order{Name: t.Name, Regular: files.Names(), Dirs: files.Dirs(), Clusters: clusters, Others: others})
+	return checking(files, order{Name: name, Regular: files.Names(), Dirs: files.Dirs(), Clusters: clusters, Others: others})
 }
 
 // checkFiles is Check in its process.

@@ -55,7 +55,7 @@ func goodTree(t *testing.T) fstest.MapFS {
 
 func check(t *testing.T, tree fs.FS, clusters []published.Set) string {
 	t.Helper()
-	found, err := Check(Tree{FS: tree, Name: "tree"}, clusters)
+	found, err := Check(tree, "tree", clusters)
 	assert.NilError(t, err)
 	var b strings.Builder
 	for _, f := range found {
@@ -166,7 +166,7 @@ func TestPluginsFetchNothing(t *testing.T) {
 				"clusters/demo/plugin.yaml":        {Data: []byte(strings.ReplaceAll(plugin, "REF", server.URL+"/a"))},
 				"clusters/demo/a.yaml":             {Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\n")},
 			}
-			found, err := Check(Tree{FS: tree, Name: "tree"}, twoClusters(t)[:1])
+			found, err := Check(tree, "tree", twoClusters(t)[:1])
 			assert.NilError(t, err)
 			assert.Assert(t, len(found) > 0 && found[0].Severity == finding.Error, "%s: %v", plugin, found)
 		}
@@ -192,9 +192,9 @@ func demoTree(more fstest.MapFS) fstest.MapFS {
 func TestTreesAreBounded(t *testing.T) {
 	sealed(t)
 	tree := demoTree(fstest.MapFS{"large.txt": {Data: make([]byte, tree.MostOfAFile+1)}})
-	_, err := Check(Tree{FS: tree, Name: "tree"}, twoClusters(t)[:1])
+	_, err := Check(tree, "tree", twoClusters(t)[:1])
 	assert.Error(t, err, "reading the platform tree tree: read clusters/demo/large.txt: it has over 16777216 bytes, which is the most that check reads of a file; take it out of what the clusters follow")
-	_, err = Check(Tree{FS: demoTree(nil), Name: "tree"}, twoClusters(t)[:1])
+	_, err = Check(demoTree(nil), "tree", twoClusters(t)[:1])
 	assert.NilError(t, err)
 }
 
@@ -210,7 +210,7 @@ func TestNamesAreText(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "clusters", "demo", "a\xff.yaml"), nil, 0o600); err != nil {
 		t.Skip(err) // macOS takes no such name
 	}
-	_, err := Check(Tree{FS: os.DirFS(dir), Name: "tree"}, twoClusters(t)[:1])
+	_, err := Check(os.DirFS(dir), "tree", twoClusters(t)[:1])
 	assert.Error(t, err, `reading the platform tree tree: the name of "clusters/demo/a\xff.yaml" is not UTF-8; give the file another name`)
 }
 
@@ -236,7 +236,7 @@ func FuzzCheck(f *testing.F) {
 		short(t)
 		for _, clusters := range [][]published.Set{twoClusters(t), fleetOf(t, "clusters/mgmt")} {
 			bounded.Read(t, func() {
-				if _, err := Check(Tree{FS: tree, Name: "tree"}, clusters); err != nil && !wasLimited(err) {
+				if _, err := Check(tree, "tree", clusters); err != nil && !wasLimited(err) {
 					t.Error(err)
 				}
 			})

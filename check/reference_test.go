@@ -52,7 +52,7 @@ func TestReferenceTree(t *testing.T) {
 	}
 	for _, p := range all {
 		t.Run(p.Cluster, func(t *testing.T) {
-			found, err := Check(Tree{FS: root, Name: "platform/flux"}, []published.Set{p})
+			found, err := Check(root, "platform/flux", []published.Set{p})
 			assert.NilError(t, err)
 			for _, f := range found {
 				if f.Severity == finding.Error || (f.Severity == finding.Warning && followed[p.Path]) {
@@ -112,7 +112,7 @@ func TestReferenceTreeOfArgoCD(t *testing.T) {
 	sealed(t)
 	for _, overlay := range []string{"clusters/mgmt", "clusters/prod"} {
 		t.Run(path.Base(overlay), func(t *testing.T) {
-			found, err := Check(Tree{FS: os.DirFS("../platform/argocd"), Name: "platform/argocd"}, fleetOfAll(t, overlay))
+			found, err := Check(os.DirFS("../platform/argocd"), "platform/argocd", fleetOfAll(t, overlay))
 			assert.NilError(t, err)
 			for _, f := range found {
 				t.Error(f)
@@ -125,7 +125,7 @@ func TestReferenceTreeOfArgoCD(t *testing.T) {
 func TestDemoOfArgoCD(t *testing.T) {
 	c, err := config.Load("../clusters/argocd.yaml")
 	assert.NilError(t, err)
-	found, err := Check(Tree{FS: os.DirFS("../platform/argocd"), Name: "platform/argocd"}, []published.Set{published.To(c, c)})
+	found, err := Check(os.DirFS("../platform/argocd"), "platform/argocd", []published.Set{published.To(c, c)})
 	assert.NilError(t, err)
 	for _, f := range found {
 		assert.Check(t, f.Severity != finding.Error, f)
@@ -213,7 +213,7 @@ func gravest(t *testing.T, tree fstest.MapFS, argo bool) finding.Finding {
 	if argo {
 		clusters = fleetOf(t, "clusters/mgmt")[:1]
 	}
-	found, err := Check(Tree{FS: tree, Name: "tree"}, clusters)
+	found, err := Check(tree, "tree", clusters)
 	assert.NilError(t, err)
 	for _, f := range found {
 		if strings.Contains(f.File, "clusters/") {
@@ -293,7 +293,7 @@ func TestNoObjects(t *testing.T) {
 			if argo {
 				clusters = fleetOf(t, "clusters/mgmt")
 			}
-			found, err := Check(Tree{FS: tree, Name: "tree"}, clusters)
+			found, err := Check(tree, "tree", clusters)
 			assert.NilError(t, err)
 			assert.Check(t, found.Count(finding.Error) > 0, "%s: %v", name, found)
 			assert.Check(t, strings.Contains(fmt.Sprint(found), "makes no objects"), "%s: %v", name, found)
@@ -305,10 +305,10 @@ func TestNoObjects(t *testing.T) {
 func TestStartOfASpoke(t *testing.T) {
 	fleet := fleetOf(t, "clusters/nowhere")
 	for _, p := range fleet {
-		found, err := Check(Tree{FS: startingWith("resources: [a.yaml]\n"), Name: "tree"}, fleet[:0:0], fleet...)
+		found, err := Check(startingWith("resources: [a.yaml]\n"), "tree", fleet[:0:0], fleet...)
 		assert.NilError(t, err)
 		assert.Check(t, is.Len(found, 0))
-		found, err = Check(Tree{FS: startingWith("resources: [a.yaml]\n"), Name: "tree"}, append(fleet[:0:0], p), fleet...)
+		found, err = Check(startingWith("resources: [a.yaml]\n"), "tree", append(fleet[:0:0], p), fleet...)
 		assert.NilError(t, err)
 		assert.Check(t, found.Count(finding.Error) > 0, "%s: %v", p.Cluster, found)
 	}
@@ -325,7 +325,7 @@ func TestPathsOfApplications(t *testing.T) {
 		tree["chart/Chart.yaml"] = &fstest.MapFile{Data: []byte("apiVersion: v2\nname: a\nversion: 1.0.0\n")}
 		tree["values.yaml"], tree["chart/values.yaml"] = &fstest.MapFile{}, &fstest.MapFile{}
 		tree["clusters/mgmt/a.yaml"] = &fstest.MapFile{Data: []byte(strings.NewReplacer("PATH", c[0], "VALUES", c[1]).Replace(app))}
-		found, err := Check(Tree{FS: tree, Name: "tree"}, fleetOf(t, "clusters/mgmt")[:1])
+		found, err := Check(tree, "tree", fleetOf(t, "clusters/mgmt")[:1])
 		assert.NilError(t, err)
 		assert.Check(t, found.Count(finding.Error) > 0, "%v: %v", c, found)
 	}

@@ -98,7 +98,7 @@ func BenchmarkSystems(b *testing.B) {
 		assert.NilError(b, err)
 		b.Run(fmt.Sprintf("systems=%d", count), func(b *testing.B) {
 			for b.Loop() {
-				found, err := check.Check(check.Tree{FS: tree, Name: "tree"}, clusters)
+				found, err := check.Check(tree, "tree", clusters)
 				assert.NilError(b, err)
 				assert.Equal(b, found.Count(finding.Error), 0, "%v", found)
 			}

@@ -1,22 +1,12 @@
 package aws
 
 import (
-	"fmt"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
-
-	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
-	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
-	"gotest.tools/v3/assert"
 
 	"tombolo/automation/recovery"
 	"tombolo/config"
 	"tombolo/internal/names"
-	"tombolo/stacks"
-	"tombolo/stacks/owner"
-	"tombolo/stacks/programs"
 )
 
 var demo = &config.Cluster{Cloud: config.Cloud{Region: "eu-central-1", Account: "111122223333"}}
@@ -142,65 +132,4 @@ func TestEveryFinderFinds(t *testing.T) {
 			t.Errorf("%s: %q is not service:type", token, f.arn)
 		}
 	}
-}
-
-// TestCoreMakesNothingThatIsLost runs the program of core for a cluster that
-// has all of it.
-func TestCoreMakesNothingThatIsLost(t *testing.T) {
-	c, err := config.Load(filepath.Join("testdata", "all.yaml"))
-	assert.NilError(t, err)
-	program, err := programs.Of(c, stacks.Core, programs.Options{})
-	assert.NilError(t, err)
-	made := &made{account: c.Cloud.Account, types: map[string]bool{}}
-	preview := func(info *pulumi.RunInfo) { info.DryRun = true }
-	assert.NilError(t, pulumi.RunErr(program, pulumi.WithMocks(stacks.Project, "all-core", made), preview))
-	for token := range made.types {
-		if _, ok := finders[token]; !ok {
-			t.Errorf("an interrupted creation of %s is not found again: add a line to finders", token)
-		}
-	}
-	for _, token := range []string{
-		"aws:acm/certificate:Certificate", "aws:ec2/tag:Tag", "aws:efs/mountTarget:MountTarget", "aws:s3/bucketV2:BucketV2", "aws:sqs/queue:Queue",
-	} {
-		if !made.types[token] {
-			t.Errorf("the cluster has no %s, so that this test shows nothing about it", token)
-		}
-	}
-}
-
-// made notes the types of a cloud's resources that a program makes.
-type made struct {
-	account string
-	mu      sync.Mutex
-	types   map[string]bool
-}
-
-func (m *made) NewResource(r pulumi.MockResourceArgs) (string, resource.PropertyMap, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if strings.HasPrefix(r.TypeToken, "aws:") {
-		m.types[r.TypeToken] = true
-	}
-	if r.TypeToken == owner.Type { // as the engine answers
-		return r.Name, resource.PropertyMap{"input": r.Inputs["input"], "output": r.Inputs["input"]}, nil
-	}
-	return r.Name, r.Inputs, nil
-}
-
-func (m *made) Call(call pulumi.MockCallArgs) (resource.PropertyMap, error) {
-	switch call.Token {
-	case "aws:index/getCallerIdentity:getCallerIdentity":
-		return resource.PropertyMap{"accountId": resource.NewProperty(m.account), "arn": resource.NewProperty("arn:aws:iam::" + m.account + ":user/u")}, nil
-	case "aws:index/getPartition:getPartition":
-		return resource.PropertyMap{"partition": resource.NewProperty("aws")}, nil
-	case "aws:eks/getClusters:getClusters":
-		return resource.PropertyMap{"names": resource.NewProperty([]resource.PropertyValue{})}, nil
-	case "aws:eks/getAddonVersion:getAddonVersion":
-		return resource.PropertyMap{"version": resource.NewProperty("v1.2.3-eksbuild.1")}, nil
-	case "aws:resourcegroupstaggingapi/getResources:getResources", "pulumi:pulumi:readStackResourceOutputs":
-		return resource.PropertyMap{}, nil
-	case "aws:route53/getZone:getZone":
-		return resource.PropertyMap{"name": resource.NewProperty("example.com")}, nil
-	}
-	return nil, fmt.Errorf("nobody answers %s", call.Token)
 }

@@ -32,12 +32,14 @@ type Program struct {
 	// Programs of the stacks, and Clouds that clusters are in; none where no command deploys.
 	Programs catalog.Programs
 	Clouds   cloud.Set
+	// CheckTree checks platform trees; nil where no command does.
+	CheckTree factory.CheckTree
 }
 
 // Main runs the command line of this process and returns its exit code.
 func Main(p Program) int {
 	f := factory.System()
-	f.Programs, f.Clouds = p.Programs, p.Clouds
+	f.Programs, f.Clouds, f.CheckTree = p.Programs, p.Clouds, p.CheckTree
 	signals := make(chan os.Signal, 3)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it

@@ -21,6 +21,7 @@ import (
 	driverfault "tombolo/automation/fault"
 	"tombolo/automation/health"
 	"tombolo/automation/pulumicli"
+	"tombolo/check"
 	"tombolo/cmd/tombolo/cli/commands"
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
@@ -41,7 +42,7 @@ func testFactory(t *testing.T) (f *factory.Factory, out, errOut *bytes.Buffer) {
 		Streams: s, Globals: &factory.Globals{Output: render.Text}, Dir: t.TempDir(),
 		Lookup:   func(string) (string, bool) { return "", false },
 		Setenv:   func(string, string) error { return nil },
-		Programs: programs.All(), Clouds: clouds.All(),
+		Programs: programs.All(), Clouds: clouds.All(), CheckTree: check.Check,
 	}, out, errOut
 }
 

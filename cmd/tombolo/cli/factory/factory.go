@@ -22,6 +22,8 @@ import (
 	"tombolo/automation/cloud"
 	"tombolo/automation/process"
 	"tombolo/automation/trace"
+	"tombolo/check/finding"
+	"tombolo/check/published"
 	"tombolo/cmd/tombolo/cli/clusters"
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/cli/labprogram"
@@ -82,6 +84,10 @@ type Lab interface {
 	Enter(ctx context.Context, progress func(control.Step)) (map[string]string, error)
 }
 
+// CheckTree checks that a tree, with the name that goes before its files, fits clusters. Others are
+// of the same hubs, and not checked.
+type CheckTree func(tree fs.FS, name string, clusters []published.Set, others ...published.Set) (finding.List, error)
+
 // Factory makes the dependencies of commands.
 type Factory struct {
 	Streams *streams.Streams
@@ -98,6 +104,8 @@ type Factory struct {
 	// the SDKs of all providers along.
 	Programs catalog.Programs
 	Clouds   cloud.Set
+	// CheckTree checks a platform tree; it is check.Check, which takes kustomize and Helm along.
+	CheckTree CheckTree
 	// OpenLab returns the lab of a project, which is not started.
 	OpenLab func(root string) Lab
 

@@ -74,5 +74,5 @@ func TestALinkMayStay(t *testing.T) {
 	assert.Assert(t, ok)
 	tree, err := open(dir)
 	assert.NilError(t, err)
-	assert.Check(t, tree.HasDir("clusters/demo"))
+	assert.Check(t, tree.hasDir("clusters/demo"))
 }

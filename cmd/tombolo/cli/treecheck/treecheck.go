@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 
-	"tombolo/check"
 	"tombolo/check/finding"
 	"tombolo/check/published"
 	"tombolo/cmd/tombolo/cli/clusters"
@@ -30,6 +29,8 @@ type Options struct {
 	Fleets func([]*config.Cluster) ([]*config.Cluster, error)
 	// Problems is how findings with a place are shown.
 	Problems func() render.ProblemOptions
+	// CheckTree checks a tree.
+	CheckTree factory.CheckTree
 
 	// Tree is the platform tree's directory; "" is to find it.
 	Tree   string
@@ -45,7 +46,7 @@ type Options struct {
 func NewOptions(f *factory.Factory) *Options {
 	return &Options{
 		Out: f.Streams.Out, ErrOut: f.Streams.ErrOut, Status: f.Status, JSON: f.JSON, Root: f.Root, Lookup: f.Lookup,
-		Load: clusters.Load, Fleets: clusters.WithFleets,
+		CheckTree: f.CheckTree, Load: clusters.Load, Fleets: clusters.WithFleets,
 		Problems: func() render.ProblemOptions { return problemOptions(f) },
 		Markdown: func() bool { return f.Globals.Output == render.Markdown },
 	}
@@ -92,14 +93,14 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	results := make([]result, len(groups))
 	for i, g := range groups {
-		found, err := check.Check(g.tree, publishedTo(g.clusters, fleets), publishedTo(inFleets(fleets), fleets)...)
+		found, err := o.CheckTree(g.tree.FS, g.tree.name, publishedTo(g.clusters, fleets), publishedTo(inFleets(fleets), fleets)...)
 		if err != nil {
 			return err
 		}
 		if o.Strict {
 			found = warningsAsErrors(found)
 		}
-		results[i] = result{g.tree.Name, fleets, g.clusters, g.skipped, found}
+		results[i] = result{g.tree.name, fleets, g.clusters, g.skipped, found}
 	}
 	return o.report(results, elsewhere, fleets)
 }

@@ -2,20 +2,34 @@ package treecheck
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
-	"tombolo/check"
+	"tombolo/check/tree"
 	"tombolo/cmd/tombolo/cli/clusters"
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/config"
 	"tombolo/internal/file"
 )
 
+// platformTree is the root of a Git repository that an engine follows. The name goes before the
+// names of its files.
+type platformTree struct {
+	fs.FS
+	name string
+}
+
+// hasDir says whether the tree has a directory, such as a cluster's gitops.path.
+func (t platformTree) hasDir(dir string) bool {
+	info, err := fs.Stat(t.FS, tree.Relative(dir))
+	return err == nil && info.IsDir()
+}
+
 // group is a platform tree with the clusters that are checked against it.
 type group struct {
-	tree check.Tree
+	tree platformTree
 	// skipped are clusters that do not follow this tree.
 	clusters, skipped []*config.Cluster
 }
@@ -60,37 +74,37 @@ func (o *Options) named(dir string, all, fleets []*config.Cluster) (group, error
 	}
 	g.clusters = nil
 	for _, c := range all {
-		if !c.HasExternalHub() && tree.HasDir(hub(c, fleets).GitOps.Path) {
+		if !c.HasExternalHub() && tree.hasDir(hub(c, fleets).GitOps.Path) {
 			g.clusters = append(g.clusters, c)
 		} else {
 			g.skipped = append(g.skipped, c)
 		}
 	}
 	if len(g.clusters) == 0 {
-		return group{}, fault.NewUsage(fmt.Sprintf("no cluster has its gitops.path in %s: %s", tree.Name, paths(all, fleets)),
+		return group{}, fault.NewUsage(fmt.Sprintf("no cluster has its gitops.path in %s: %s", tree.name, paths(all, fleets)),
 			"name the root of the repository that they follow, or the clusters to check")
 	}
 	return g, nil
 }
 
 // open opens the tree in a directory.
-func open(dir string) (check.Tree, error) {
+func open(dir string) (platformTree, error) {
 	name := clusters.Short(dir)
 	if err := file.Inside(dir); err != nil {
-		return check.Tree{}, fault.NewUsage(fmt.Sprintf("the platform tree %s cannot be read: %v", name, err), "")
+		return platformTree{}, fault.NewUsage(fmt.Sprintf("the platform tree %s cannot be read: %v", name, err), "")
 	}
 	info, err := os.Stat(dir)
 	if err != nil {
-		return check.Tree{}, fault.NewUsage(fmt.Sprintf("the platform tree %s cannot be read", name), "check the path")
+		return platformTree{}, fault.NewUsage(fmt.Sprintf("the platform tree %s cannot be read", name), "check the path")
 	}
 	if !info.IsDir() {
-		return check.Tree{}, fault.NewUsage(name+" is not a directory", "give the root of the platform tree")
+		return platformTree{}, fault.NewUsage(name+" is not a directory", "give the root of the platform tree")
 	}
 	root, err := os.OpenRoot(dir) // which no link in the tree leaves
 	if err != nil {
-		return check.Tree{}, fmt.Errorf("open the platform tree %s: %w", name, err)
+		return platformTree{}, fmt.Errorf("open the platform tree %s: %w", name, err)
 	}
-	return check.Tree{FS: root.FS(), Name: name}, nil
+	return platformTree{root.FS(), name}, nil
 }
 
 // find finds the trees of clusters in the project, in the order of the clusters.
