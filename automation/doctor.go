@@ -156,7 +156,7 @@ func (h host) Hub(ctx context.Context, c *config.Cluster) error {
 	return h.driver.hubs().CheckExternal(ctx, c)
 }
 
-// This file finds out what an operation needs to know before it begins. It changes nothing of the cluster.
+// The functions below find out what an operation needs to know before it begins. They change nothing of the cluster.
 
 // prepare finds out before anything starts what will be missing: the CLI, and
 // what the programs need besides the cluster file.

@@ -173,7 +173,7 @@ func (d *Driver) realDeps() deps {
 // reach, for networks with ways that this machine does not see.
 func (d *Driver) AssumeReachable() { d.assumesReach = true }
 
-// This file puts together the packages below, each of which has one subject and declares what it needs.
+// The functions below put together the packages of automation, each of which has one subject and declares what it needs.
 
 func (d *Driver) runner() *operation.Runner {
 	return &operation.Runner{
