@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"tombolo/automation/kube"
+	"tombolo/internal/wording"
 )
 
 // Check is what verify found about one object.
@@ -39,7 +40,7 @@ func (c Check) String() string {
 	if c.Name != "" {
 		name += " " + c.Namespace + "/" + c.Name
 	}
-	return name + ": " + c.Message
+	return name + ": " + wording.OneLine(c.Message)
 }
 
 // remedy for a check that did not pass.

@@ -76,6 +76,9 @@ func Line(s string) string {
 	return command.ReplaceAllString(s, `##$1\[`)
 }
 
+// OneLine is a text with its lines joined by spaces. Controllers say the cause in the last of them.
+func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
 // Lines is Line for a text whose lines are to stay.
 func Lines(s string) string {
 	lines := strings.Split(s, "\n")

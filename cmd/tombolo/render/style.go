@@ -111,6 +111,14 @@ func wrapOthers(text string, width int) []string {
 	return lines
 }
 
+// Paragraph is a text that others have a part in, in lines of at most width cells. Lines after the
+// first are indented.
+func Paragraph(text string, width int) string {
+	const indent = 2
+	lines := wrapOthers(text, max(width-indent, leastColumn))
+	return strings.Join(lines, "\n"+strings.Repeat(" ", indent)) + "\n"
+}
+
 // colored is what paint writes beside the text.
 var colored = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 

@@ -97,19 +97,28 @@ func (o Output) write(cluster string, v health.Verification, ready bool) error {
 	if o.Brief || o.Named {
 		fmt.Fprintf(o.Out, "%s:\n", cluster)
 	}
+	// A message is whole in any case: below the table where a line has an end.
 	columns := []string{"KIND", "NAME", "READY", "REVISION"}
-	if !ready {
+	if !ready && o.Table.Width == 0 {
 		columns = append(columns, "MESSAGE")
 	}
 	rows := make([][]string, len(v.Checks))
 	for i, c := range v.Checks {
 		rows[i] = []string{c.Kind, qualified(c), "yes", short(c.Revision), ""}
 		if !c.Ready {
-			rows[i][2], rows[i][4] = "no", c.Message
+			rows[i][2], rows[i][4] = "no", wording.OneLine(c.Message)
 		}
 		rows[i] = rows[i][:len(columns)]
 	}
-	return render.Table(o.Out, o.Table, columns, rows)
+	if err := render.Table(o.Out, o.Table, columns, rows); err != nil || o.Table.Width == 0 {
+		return err
+	}
+	for _, c := range v.Checks {
+		if !c.Ready {
+			fmt.Fprintf(o.Out, "\n%s", render.Paragraph(c.String(), o.Table.Width))
+		}
+	}
+	return nil
 }
 
 // digest matches the hexadecimal digits of a revision; the first twelve of them

@@ -1,8 +1,10 @@
 package verify
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -79,6 +81,28 @@ GitRepository   flux-system/platform   yes     main@sha1:abc
 Kustomization   flux-system/apps       no      main@sha1:abc   no such variable
 `
 	assert.Check(t, is.Equal(out, want))
+}
+
+// TestVerifySaysAllOfAMessage: controllers say what is wrong in later lines of a message.
+func TestVerifySaysAllOfAMessage(t *testing.T) {
+	message := "ReconciliationFailed: ConfigMap/flux-system/facts dry-run failed: errors:\n  .data.K8S: expected string, got &value.valueUnstructured{Value:1.36}\n  .data.ACCOUNT: expected string"
+	d := failing()
+	d.v.Checks[1].Message = message
+	out, _, _ := run(t, d, false, "demo")
+	assert.Check(t, is.Contains(out, "   ReconciliationFailed: ConfigMap/flux-system/facts dry-run failed: errors: .data.K8S: expected string, got &value.valueUnstructured{Value:1.36} .data.ACCOUNT: expected string\n"))
+
+	var b bytes.Buffer
+	o := readiness.Output{Out: &b, Status: render.Status{W: io.Discard}, Table: render.TableOptions{Width: 80}, Timeout: time.Second}
+	assert.Check(t, readiness.Cluster(t.Context(), d, &config.Cluster{Name: "demo"}, o) != nil)
+	want := `KIND            NAME                   READY   REVISION
+GitRepository   flux-system/platform   yes     main@sha1:abc
+Kustomization   flux-system/apps       no      main@sha1:abc
+
+Kustomization flux-system/apps: ReconciliationFailed: ConfigMap/flux-
+  system/facts dry-run failed: errors: .data.K8S: expected string, got
+  &value.valueUnstructured{Value:1.36} .data.ACCOUNT: expected string
+`
+	assert.Check(t, is.Equal(b.String(), want))
 }
 
 func TestVerifyDocument(t *testing.T) {
