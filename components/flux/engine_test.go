@@ -139,18 +139,24 @@ func TestSubstitution(t *testing.T) {
 		d, _ := built(t, args).Named(deployment, "demo-deployment-kustomize-controller")
 		return d.String("spec.template.spec.containers[0].args[1]")
 	}
-	assert.Check(t, is.Equal(flags(), "--feature-gates=StrictPostBuildSubstitutions=true"))
+	assert.Check(t, is.Equal(flags(), "--feature-gates=CancelHealthCheckOnNewRevision=true,StrictPostBuildSubstitutions=true"))
 	args.Manifest = []byte(strings.Replace(string(args.Manifest), "- --log-level=info", "- --log-level=info\n        - --feature-gates=Other=true", 1))
-	assert.Check(t, is.Equal(flags(), "--feature-gates=Other=true,StrictPostBuildSubstitutions=true"))
+	assert.Check(t, is.Equal(flags(), "--feature-gates=Other=true,CancelHealthCheckOnNewRevision=true,StrictPostBuildSubstitutions=true"))
 	args.Substitution = SubstituteAsReleased
-	assert.Check(t, is.Equal(flags(), "--feature-gates=Other=true"))
+	assert.Check(t, is.Equal(flags(), "--feature-gates=Other=true,CancelHealthCheckOnNewRevision=true"))
 	args.Substitution = SubstituteLeniently
-	assert.Check(t, is.Equal(flags(), "--feature-gates=Other=true"), "this release is lenient by itself")
+	assert.Check(t, is.Equal(flags(), "--feature-gates=Other=true,CancelHealthCheckOnNewRevision=true"), "this release is lenient by itself")
 
 	args.Manifest = []byte(strings.Replace(string(args.Manifest), "kustomize-controller:v1.7.3", "kustomize-controller:v1.9.4", 1))
-	assert.Check(t, is.Equal(flags(), "--feature-gates=Other=true,StrictPostBuildSubstitutions=false"))
+	assert.Check(t, is.Equal(flags(), "--feature-gates=Other=true,CancelHealthCheckOnNewRevision=true,StrictPostBuildSubstitutions=false"))
 	args.Substitution = SubstituteStrictly
-	assert.Check(t, is.Equal(flags(), "--feature-gates=Other=true"), "this release is strict by itself")
+	assert.Check(t, is.Equal(flags(), "--feature-gates=Other=true,CancelHealthCheckOnNewRevision=true"), "this release is strict by itself")
+
+	args.Manifest = []byte(strings.Replace(string(args.Manifest), "Other=true", "CancelHealthCheckOnNewRevision=false", 1))
+	assert.Check(t, is.Equal(flags(), "--feature-gates=CancelHealthCheckOnNewRevision=false"), "the manifest says it")
+	args.Manifest = []byte(strings.Replace(string(args.Manifest), "kustomize-controller:v1.9.4", "kustomize-controller:v1.6.1", 1))
+	args.Manifest = []byte(strings.Replace(string(args.Manifest), "CancelHealthCheckOnNewRevision=false", "Other=true", 1))
+	assert.Check(t, is.Equal(flags(), "--feature-gates=Other=true,StrictPostBuildSubstitutions=true"), "this release does not know the gate")
 }
 
 func TestSyncObjects(t *testing.T) {

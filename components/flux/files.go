@@ -160,12 +160,12 @@ func (a *FilesArgs) edit(n *yaml.Node) (substitutes bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	gate := a.Substitution.gate(container)
-	if gate == "" {
+	gates := a.Substitution.gates(container)
+	if len(gates) == 0 {
 		return true, nil
 	}
 	var list yaml.Node
-	if err := list.Encode(withGate(container["args"], gate)); err != nil {
+	if err := list.Encode(withGates(container["args"], gates)); err != nil {
 		return false, err
 	}
 	*distribution.Member(managerNode(n), "args") = list
@@ -200,18 +200,22 @@ const (
 	gateFlag    = "--feature-gates="
 	strictGate  = "StrictPostBuildSubstitutions=true"
 	lenientGate = "StrictPostBuildSubstitutions=false"
+	// cancelGate has the controller end a wait for health when a newer commit is there. Without it a
+	// correction is not looked at before the timeout of what it corrects.
+	cancelGate = "CancelHealthCheckOnNewRevision="
 )
+
+// cancelSince is the first kustomize-controller that knows cancelGate; one that does not know a
+// gate does not start. https://github.com/fluxcd/kustomize-controller/blob/v1.10.1/CHANGELOG.md
+const cancelSince = "v1.7.0"
 
 // strictSince is the first kustomize-controller that refuses by itself what strictGate
 // refuses. https://github.com/fluxcd/kustomize-controller/blob/v1.9.0/CHANGELOG.md
 const strictSince = "v1.9.0"
 
-// apply has kustomize-controller substitute so. A release that does it by itself is left as
-// it is.
+// apply has kustomize-controller substitute so, and end its waits. A release that does it by
+// itself is left as it is.
 func (s Substitution) apply(objects []distribution.Object) error {
-	if s == SubstituteAsReleased {
-		return nil
-	}
 	for _, o := range objects {
 		if !isKustomizeController(o) {
 			continue
@@ -220,26 +224,33 @@ func (s Substitution) apply(objects []distribution.Object) error {
 		if err != nil {
 			return err
 		}
-		if gate := s.gate(container); gate != "" {
-			container["args"] = withGate(container["args"], gate)
+		if gates := s.gates(container); len(gates) > 0 {
+			container["args"] = withGates(container["args"], gates)
 		}
+		return nil
+	}
+	if s == SubstituteAsReleased {
 		return nil
 	}
 	return errNoKustomizeController
 }
 
-// gate is what a container of kustomize-controller has to be told; "" when its release
-// does it by itself.
-func (s Substitution) gate(container map[string]any) string {
+// gates are what a container of kustomize-controller has to be told; none when its release
+// does it by itself, or the manifest says it.
+func (s Substitution) gates(container map[string]any) []string {
+	var gates []string
 	image, _ := container["image"].(string)
+	if semver.Compare(tag(image), cancelSince) >= 0 && !strings.Contains(fmt.Sprint(container["args"]), cancelGate) {
+		gates = append(gates, cancelGate+"true")
+	}
 	strict := semver.Compare(tag(image), strictSince) >= 0
 	switch {
 	case s == SubstituteStrictly && !strict:
-		return strictGate
+		gates = append(gates, strictGate)
 	case s == SubstituteLeniently && strict:
-		return lenientGate
+		gates = append(gates, lenientGate)
 	}
-	return ""
+	return gates
 }
 
 var errNoKustomizeController = errors.New("the distribution has no kustomize-controller, which the platform tree needs")
@@ -248,7 +259,8 @@ func isKustomizeController(o distribution.Object) bool {
 	return o.Is("Deployment", "kustomize-controller")
 }
 
-func withGate(args any, gate string) []any {
+func withGates(args any, gates []string) []any {
+	gate := strings.Join(gates, ",")
 	list, _ := args.([]any)
 	list = slices.Clone(list)
 	for i, a := range list {
