@@ -38,12 +38,12 @@ var textFields = map[string][]string{
 		"spec.interval", "spec.timeout", "spec.releaseName", "spec.targetNamespace", "spec.storageNamespace", "spec.serviceAccountName",
 		"spec.valuesFrom.[].name", "spec.valuesFrom.[].valuesKey", "spec.valuesFrom.[].targetPath", "spec.dependsOn.[].name",
 	},
-	"source.toolkit.fluxcd.io/GitRepository":  {"spec.url", "spec.interval", "spec.timeout", "spec.ref.*", "spec.secretRef.name", "spec.ignore"},
-	"source.toolkit.fluxcd.io/OCIRepository":  {"spec.url", "spec.interval", "spec.timeout", "spec.ref.*", "spec.secretRef.name", "spec.ignore", "spec.provider"},
-	"source.toolkit.fluxcd.io/HelmRepository": {"spec.url", "spec.interval", "spec.timeout", "spec.secretRef.name", "spec.type", "spec.provider"},
-	"source.toolkit.fluxcd.io/HelmChart":      {"spec.chart", "spec.version", "spec.interval", "spec.sourceRef.*"},
-	"source.toolkit.fluxcd.io/Bucket":         {"spec.bucketName", "spec.endpoint", "spec.region", "spec.interval", "spec.prefix", "spec.secretRef.name"},
-	"notification.toolkit.fluxcd.io/Provider": {"spec.type", "spec.channel", "spec.address", "spec.username", "spec.secretRef.name"},
+	sourceGroup + "/GitRepository":  {"spec.url", "spec.interval", "spec.timeout", "spec.ref.*", "spec.secretRef.name", "spec.ignore"},
+	sourceGroup + "/OCIRepository":  {"spec.url", "spec.interval", "spec.timeout", "spec.ref.*", "spec.secretRef.name", "spec.ignore", "spec.provider"},
+	sourceGroup + "/HelmRepository": {"spec.url", "spec.interval", "spec.timeout", "spec.secretRef.name", "spec.type", "spec.provider"},
+	sourceGroup + "/HelmChart":      {"spec.chart", "spec.version", "spec.interval", "spec.sourceRef.*"},
+	sourceGroup + "/Bucket":         {"spec.bucketName", "spec.endpoint", "spec.region", "spec.interval", "spec.prefix", "spec.secretRef.name"},
+	notificationGroup + "/Provider": {"spec.type", "spec.channel", "spec.address", "spec.username", "spec.secretRef.name"},
 }
 
 // typing looks at the types of an object's values before and after the substitution.

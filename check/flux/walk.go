@@ -181,6 +181,7 @@ func (w *Walk) follow(s *sync) {
 func (w *Walk) take(s *sync, text, before string) {
 	o, err := manifest.Decode[manifest.Object](text)
 	if err == nil {
+		w.checkVersion(s, o)
 		w.checkTypes(s, o, text, before)
 		err = w.inventory.Add(o, text)
 	}
