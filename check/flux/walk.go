@@ -101,9 +101,6 @@ func (w *Walk) find(kind, namespace, name string) (inventory.Entry, bool) {
 // Follow follows everything from the cluster's path on. What is referred to is
 // checked later, when all that the tree makes is known.
 func (w *Walk) Follow() {
-	if w.Files.IsFile(".sourceignore") {
-		w.Note(tree.Place{File: ".sourceignore"}, "is not followed: what it leaves out is checked too")
-	}
 	if !w.StartsInTree() {
 		w.Incomplete = true
 		w.WrongStart()
