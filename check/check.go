@@ -9,8 +9,8 @@
 // ApplicationSet and Application, with kustomize, the templates of Argo CD and
 // Helm. Of Tombolo the package imports config only.
 //
-// It knows what is in the tree and what bootstrap publishes. Remote bases,
-// other repositories and .sourceignore are not followed; what they would add is
+// It knows what is in the tree and what bootstrap publishes. Remote bases and
+// other repositories are not followed; what they would add is
 // said in notes.
 package check
 
@@ -45,6 +45,8 @@ func Check(root fs.FS, name string, clusters []published.Set, others ...publishe
 // checkFiles is Check in its process.
 func checkFiles(files *tree.Files, name string, clusters, others []published.Set) finding.List {
 	builds := kustomize.NewBuilder(files)
+	artifact := flux.Artifact(files)
+	ofArtifact := kustomize.NewBuilder(artifact)
 	var found finding.Collector
 	for _, p := range clusters {
 		w := &walk.Walk{
@@ -52,6 +54,7 @@ func checkFiles(files *tree.Files, name string, clusters, others []published.Set
 			Used: map[string]bool{},
 		}
 		if p.Registration == nil {
+			w.Files, w.Builds = artifact, ofArtifact
 			checkFlux(flux.New(w))
 		} else {
 			checkArgoCD(argocd.New(w))

@@ -101,9 +101,6 @@ func (w *Walk) find(kind, namespace, name string) (inventory.Entry, bool) {
 // Follow follows everything from the cluster's path on. What is referred to is
 // checked later, when all that the tree makes is known.
 func (w *Walk) Follow() {
-	if w.Files.IsFile(".sourceignore") {
-		w.Note(tree.Place{File: ".sourceignore"}, "is not followed: what it leaves out is checked too")
-	}
 	if !w.StartsInTree() {
 		w.Incomplete = true
 		w.WrongStart()
@@ -181,6 +178,8 @@ func (w *Walk) follow(s *sync) {
 func (w *Walk) take(s *sync, text, before string) {
 	o, err := manifest.Decode[manifest.Object](text)
 	if err == nil {
+		w.checkVersion(s, o)
+		w.checkTypes(s, o, text, before)
 		err = w.inventory.Add(o, text)
 	}
 	switch {

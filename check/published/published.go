@@ -26,6 +26,8 @@ type Set struct {
 	// Path in the tree that the engine follows: gitops.path, of the hub if there
 	// is one.
 	Path string
+	// Distribution is the version of the engine, such as v2.9.3; "" when no file says.
+	Distribution string
 	// Variables are the keys of the general ConfigMap.
 	Variables map[string]Variable
 	// Objects are the other ConfigMaps and Secrets.
@@ -84,8 +86,9 @@ func sourceOf(name string) string {
 func To(c, hub *config.Cluster) Set {
 	p := Set{
 		Cluster: c.Name, File: c.File, Source: sourceOf(c.File),
-		Path:   strings.TrimPrefix(strings.TrimPrefix(hub.GitOps.Path, "./"), "/"),
-		Values: map[string]*Values{}, Pages: map[string]string{},
+		Path:         strings.TrimPrefix(strings.TrimPrefix(hub.GitOps.Path, "./"), "/"),
+		Distribution: hub.GitOps.Distribution.Version,
+		Values:       map[string]*Values{}, Pages: map[string]string{},
 	}
 	p.OpenNetwork = openNetwork(c)
 	p.Variables = infraKeys(c, p.Path)

@@ -105,6 +105,25 @@ func Listed(regular, dirs []string, read func(name string) ([]byte, error)) *Fil
 	return f
 }
 
+// Without is the tree without some of its files, and without the directories that have no others.
+func (f *Files) Without(leaves func(name string) bool) *Files {
+	emptied, kept := map[string]bool{}, map[string]bool{}
+	var names []string
+	for _, name := range f.Names() {
+		above := kept
+		if leaves(name) {
+			above = emptied
+		} else {
+			names = append(names, name)
+		}
+		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+			above[dir] = true
+		}
+	}
+	dirs := slices.DeleteFunc(f.Dirs(), func(dir string) bool { return emptied[dir] && !kept[dir] })
+	return Listed(names, dirs, f.Read)
+}
+
 // Relative is a path within the tree without the ./ and / that it may start
 // with. What leaves the tree ends at its root, as with Flux.
 func Relative(name string) string {

@@ -31,13 +31,21 @@ func (w *Walk) Refer(in *Origin, what tree.Wanted, f finding.Finding) {
 	if strings.Contains(what.Value, manifest.Unset) {
 		return
 	}
-	for o := in; o != nil; o = o.Parent {
-		if p, ok := w.Files.Field(o.Read, what, o.plain); ok {
-			w.At(p, f)
-			return
-		}
+	if p, ok := w.Find(in, what); ok {
+		w.At(p, f)
+		return
 	}
 	w.At(tree.Place{File: in.Dir()}, f)
+}
+
+// Find is where the files of a build, or of those that hold it, have a value.
+func (w *Walk) Find(in *Origin, what tree.Wanted) (tree.Place, bool) {
+	for o := in; o != nil; o = o.Parent {
+		if p, ok := w.Files.Field(o.Read, what, o.plain); ok {
+			return p, true
+		}
+	}
+	return tree.Place{}, false
 }
 
 // Occurring reports a finding at all places where something occurs in the files

@@ -164,7 +164,7 @@ func (w *Walk) failedBuild(o *Origin, b kustomize.Built) {
 	if own, ok := w.Builds.File(o.Dir()); ok {
 		at.File = own
 	}
-	w.At(at, finding.Errorf("%s cannot be built: %s", o.Object.Identity(), kustomize.WithoutRoot(Innermost(b.Err))).
+	w.At(at, finding.Errorf("%s cannot be built: %s", o.Object.Identity(), chain(kustomize.WithoutRoot(b.Err.Error()))).
 		WithRemedy("correct what kustomize refuses"))
 }
 
@@ -225,6 +225,19 @@ func (w *Walk) CheckSyntax(file string) {
 	line, _ := strconv.Atoi(m[1]) // digits
 	w.At(tree.Place{File: file, Line: line, Column: 1}, finding.Errorf("this is not YAML: %s", m[2]).
 		WithRemedy("correct it at this line or the one before; a variable that stands for a list or mapping is written without brackets around it"))
+}
+
+// longestChain is how much is said of an error's chain, in characters: kustomize quotes whole objects in it.
+const longestChain = 1000
+
+// chain is an error's whole chain in one line: its start names the file, its end the reason, and kustomize
+// wraps an error once for every directory on its way.
+func chain(text string) string {
+	all := []rune(strings.Join(strings.Fields(text), " "))
+	if len(all) <= longestChain {
+		return string(all)
+	}
+	return string(all[:longestChain/2]) + " … " + string(all[len(all)-longestChain/2:])
 }
 
 // Innermost is the first line of the end of an error's chain: kustomize wraps an
