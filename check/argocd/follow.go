@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"path"
 	"slices"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/kustomize/api/types"
@@ -46,12 +45,17 @@ func (w *Walk) followPath(parent *walk.Origin, app Application, from Source) int
 	_, kustomized := w.Builds.File(dir)
 	var texts []string
 	switch {
+	case from.hasPlugin():
+		w.Elsewhere = true
+		w.referSource(parent, app, "path", from.Path, finding.Notef(
+			"%s is not followed: a config management plugin makes its manifests", w.named(app)))
+		return 0
 	case w.Files.IsFile(path.Join(dir, "Chart.yaml")):
 		texts = w.chart(in, app, from)
 	case kustomized:
 		texts = w.kustomization(in, from)
 	default:
-		texts = w.directory(in, dir, from.Directory.Recurse)
+		texts = w.directory(in, dir, from.Directory)
 	}
 	w.takeSecrets(app, texts)
 	w.takeAll(in, texts)
@@ -66,26 +70,6 @@ func (w *Walk) kustomization(in *walk.Origin, from Source) []string {
 		texts[i] = o.Text
 	}
 	return texts
-}
-
-// directory are the objects of a directory's own manifests.
-func (w *Walk) directory(in *walk.Origin, dir string, recurse bool) []string {
-	var out []string
-	for _, entry := range w.Files.Entries(dir) {
-		name := path.Join(dir, entry)
-		switch {
-		case w.Files.IsDir(name) && recurse:
-			out = append(out, w.directory(in, name, true)...)
-		case w.Files.IsFile(name) && tree.IsManifest(name):
-			in.Read = append(in.Read, name)
-			w.CheckSyntax(name)
-			text, err := w.Files.Read(name)
-			if err == nil {
-				out = append(out, manifest.Split(text)...)
-			}
-		}
-	}
-	return out
 }
 
 // takeAll takes the Applications among objects, and those that ApplicationSets
@@ -185,14 +169,6 @@ type matrixGenerator struct {
 	Generators []map[string]json.RawMessage `json:"generators"`
 }
 
-// gitGenerator gives parameters for each entry of files.
-type gitGenerator struct {
-	RepoURL string `json:"repoURL"`
-	Files   []struct {
-		Path string `json:"path"`
-	} `json:"files"`
-}
-
 // Application is an Application of Argo CD.
 type Application struct {
 	manifest.Object
@@ -246,9 +222,9 @@ type Source struct {
 		Namespace  string        `json:"namespace"`
 		Components []string      `json:"components"`
 	} `json:"kustomize"`
-	Directory struct {
-		Recurse bool `json:"recurse"`
-	} `json:"directory"`
+	Directory directory `json:"directory"`
+	// Plugin is the config management plugin that makes the manifests.
+	Plugin json.RawMessage `json:"plugin"`
 }
 
 // options are what it adds to a kustomization file.
@@ -268,20 +244,4 @@ type Helm struct {
 	Values                  string           `json:"values"`
 	ValuesObject            map[string]any   `json:"valuesObject"`
 	Parameters              []helm.Parameter `json:"parameters"`
-}
-
-// sameRepository says whether two URLs name one repository, as Argo CD compares
-// them: without case, user, and the suffix .git.
-func sameRepository(a, b string) bool {
-	plain := func(url string) string {
-		url = strings.TrimSuffix(strings.ToLower(strings.TrimSuffix(url, "/")), ".git")
-		if scheme, rest, ok := strings.Cut(url, "://"); ok {
-			if _, host, user := strings.Cut(rest, "@"); user {
-				rest = host
-			}
-			return scheme + "://" + rest
-		}
-		return url
-	}
-	return plain(a) == plain(b)
 }

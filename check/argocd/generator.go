@@ -8,7 +8,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"sigs.k8s.io/yaml"
 
 	"tombolo/check/finding"
 	"tombolo/check/manifest"
@@ -57,7 +56,8 @@ func (w *Walk) parametersOf(in *walk.Origin, set applicationSet, g map[string]js
 		if err := json.Unmarshal(raw, &m); err != nil || len(m.Generators) != 2 || m.Generators[1]["git"] == nil {
 			return nil, false
 		}
-		return w.joined(in, set, m, switches)
+		all, ok := w.joined(in, set, m, switches)
+		return filter{w, in, set, switches}.keep(g["selector"], all), ok
 	}
 	raw, ok := g["clusters"]
 	if !ok {
@@ -87,78 +87,7 @@ func (w *Walk) parametersOf(in *walk.Origin, set applicationSet, g map[string]js
 		return nil, true
 	}
 	t.parameters["values"] = values
-	return w.filtered(in, set, g["selector"], t.parameters)
-}
-
-// filtered are the parameters, unless a filter of the generator leaves them out. Argo CD
-// compares texts of the parameters as if they were labels.
-func (w *Walk) filtered(in *walk.Origin, set applicationSet, raw json.RawMessage, parameters map[string]any) ([]map[string]any, bool) {
-	if raw == nil {
-		return []map[string]any{parameters}, true
-	}
-	var filter metav1.LabelSelector
-	if err := json.Unmarshal(raw, &filter); err != nil {
-		w.unreadable(in, set.Object, err)
-		return nil, true
-	}
-	if len(filter.MatchExpressions) > 0 {
-		return nil, false
-	}
-	for key, value := range filter.MatchLabels {
-		if parameters[key] != value {
-			return nil, true
-		}
-	}
-	return []map[string]any{parameters}, true
-}
-
-// joined are the parameters of a cluster, once for each entry of files of this tree.
-func (w *Walk) joined(in *walk.Origin, set applicationSet, m matrixGenerator, switches map[string]bool) ([]map[string]any, bool) {
-	var files gitGenerator
-	if err := json.Unmarshal(m.Generators[1]["git"], &files); err != nil || len(files.Files) != 1 {
-		return nil, false
-	}
-	all, ok := w.parametersOf(in, set, m.Generators[0], switches)
-	if !ok {
-		return nil, false
-	}
-	var out []map[string]any
-	for _, parameters := range all {
-		at := []string{"spec", "generators", "[]", "matrix", "generators", "[]", "git"}
-		t := templating{Walk: w, in: in, set: set, parameters: parameters}
-		url, file := t.text(append(slices.Clone(at), "repoURL"), files.RepoURL), t.text(append(at, "files", "[]", "path"), files.Files[0].Path)
-		if t.broken {
-			w.Incomplete = true
-			continue
-		}
-		if !w.isOwn(url) || strings.ContainsAny(file, "*?[") {
-			return nil, false
-		}
-		for _, entry := range w.entries(tree.Relative(file)) {
-			maps.Copy(entry, parameters)
-			out = append(out, entry)
-		}
-	}
-	return out, true
-}
-
-// entries are those of a file that a generator reads: a list, or one. A file that is not
-// there has none.
-func (w *Walk) entries(file string) []map[string]any {
-	if !w.Files.IsFile(file) {
-		return nil
-	}
-	text, err := w.Files.Read(file)
-	var list []map[string]any
-	if err == nil {
-		err = yaml.Unmarshal(text, &list)
-	}
-	if err != nil {
-		w.Incomplete = true
-		w.At(tree.Place{File: file}, finding.Errorf("is no list that a generator can read: %s", walk.Innermost(err)).
-			WithRemedy("write it as a list of entries"))
-	}
-	return list
+	return filter{w, in, set, switches}.keepCluster(g["selector"], t.parameters), true
 }
 
 // fromTemplate makes an Application of the template.

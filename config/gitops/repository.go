@@ -21,6 +21,10 @@ const minInterval = time.Second
 // engineInterval is the form of durations in Flux's API, which refuses Go's other units.
 var engineInterval = regexp.MustCompile(`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`)
 
+// colonForSlash is scp's form of an address with ssh:// before it: a path follows the colon,
+// where a URL has a port.
+var colonForSlash = regexp.MustCompile(`^ssh://([^/:@]+@)?([^/:@]+):([^/@]*[^/@0-9][^/@]*/[^@]+)$`)
+
 // checkRepository parses the URL; nil if it is unusable.
 func checkRepository(v *check.File, raw string) *url.URL {
 	at := strict.Path("gitops.url")
@@ -28,7 +32,11 @@ func checkRepository(v *check.File, raw string) *url.URL {
 		return nil
 	}
 	u, err := url.Parse(raw)
+	colon := colonForSlash.FindStringSubmatch(raw)
 	switch {
+	case colon != nil:
+		v.Problem(at, fmt.Sprintf("write it as ssh://%s%s/%s", colon[1], colon[2], colon[3]), "has a colon after the host, and no port follows it")
+		v.Doc.Conceal()
 	case err != nil || u.Hostname() == "":
 		v.Problem(at, "write it like https://git.example.com/platform.git", "names no host")
 		v.Doc.Conceal()
