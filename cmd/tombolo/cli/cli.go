@@ -21,6 +21,7 @@ import (
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config/strict"
+	"tombolo/internal/noquery"
 	"tombolo/internal/wording"
 	"tombolo/stacks/catalog"
 )
@@ -36,6 +37,7 @@ type Program struct {
 
 // Main runs the command line of this process and returns its exit code.
 func Main(p Program) int {
+	noquery.Restore()
 	f := factory.System()
 	f.Programs, f.Clouds = p.Programs, p.Clouds
 	signals := make(chan os.Signal, 3)
