@@ -21,6 +21,7 @@ import (
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config/strict"
+	"tombolo/internal/noquery"
 	"tombolo/internal/wording"
 	"tombolo/stacks/catalog"
 )
@@ -38,6 +39,7 @@ type Program struct {
 
 // Main runs the command line of this process and returns its exit code.
 func Main(p Program) int {
+	noquery.Restore()
 	f := factory.System()
 	f.Programs, f.Clouds, f.CheckTree = p.Programs, p.Clouds, p.CheckTree
 	signals := make(chan os.Signal, 3)

@@ -183,7 +183,7 @@ func (f *Factory) Table() render.TableOptions {
 func (f *Factory) Progress() *render.Progress {
 	progress := render.New(render.Options{
 		Out: f.Streams.Out, Err: f.Streams.ErrOut, Format: f.Globals.Output,
-		Terminal: f.Streams.ErrIsTerminal() && !f.Globals.Verbose, Width: f.Streams.ErrWidth, Height: f.Streams.ErrHeight,
+		Terminal: f.Streams.ErrRedraws() && !f.Globals.Verbose, Width: f.Streams.ErrWidth, Height: f.Streams.ErrHeight,
 		Style: f.Style(f.Streams.ErrIsTerminal()), Refresh: refreshEvery,
 	})
 	f.mu.Lock()

@@ -26,6 +26,9 @@ type Streams struct {
 	NoColor bool
 	// Unicode says that the locale can show symbols beyond ASCII.
 	Unicode bool
+	// Append says that nothing drawn can be taken back: the terminal is dumb (TERM=dumb), or
+	// a job's log is behind it (CI is set).
+	Append bool
 
 	inTerminal       bool
 	outSize, errSize func() (width int, terminal bool)
@@ -50,10 +53,12 @@ type line struct {
 func System(lookup func(string) (string, bool)) *Streams {
 	noColor, set := lookup("NO_COLOR")
 	kind, _ := lookup("TERM")
+	ci, _ := lookup("CI")
 	return &Streams{
 		In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr,
 		NoColor:    (set && noColor != "") || kind == "dumb",
 		Unicode:    utf8Locale(lookup),
+		Append:     kind == "dumb" || (ci != "" && ci != "false"),
 		inTerminal: term.IsTerminal(int(os.Stdin.Fd())),
 		outSize:    sizeOf(os.Stdout),
 		errSize:    sizeOf(os.Stderr),
@@ -144,6 +149,9 @@ func (s *Streams) ErrIsTerminal() bool {
 	_, terminal := s.errSize()
 	return terminal
 }
+
+// ErrRedraws says whether what was drawn on ErrOut can be drawn anew.
+func (s *Streams) ErrRedraws() bool { return s.ErrIsTerminal() && !s.Append }
 
 // CanPrompt says whether a person can be asked, and can answer.
 func (s *Streams) CanPrompt() bool { return s.inTerminal && s.ErrIsTerminal() }

@@ -97,3 +97,27 @@ func TestTerminal(t *testing.T) {
 		t.Error("the terminal is not seen")
 	}
 }
+
+// Emacs' shell and the logs of jobs print what moves a cursor as text.
+func TestDumbTerminalIsNotRedrawn(t *testing.T) {
+	for _, c := range []struct {
+		env     map[string]string
+		redraws bool
+	}{
+		{map[string]string{"TERM": "xterm"}, true},
+		{map[string]string{"TERM": "dumb"}, false},
+		{map[string]string{"TERM": "xterm", "CI": "true"}, false},
+		{map[string]string{"TERM": "xterm", "CI": "1"}, false},
+		{map[string]string{"TERM": "xterm", "CI": "false"}, true},
+		{map[string]string{"TERM": "xterm", "CI": ""}, true},
+	} {
+		s := System(func(name string) (string, bool) { v, ok := c.env[name]; return v, ok })
+		s.SetTerminal(80)
+		if got := s.ErrRedraws(); got != c.redraws {
+			t.Errorf("%v: got %v, want %v", c.env, got, c.redraws)
+		}
+		if !s.CanPrompt() {
+			t.Errorf("%v: a person cannot be asked", c.env)
+		}
+	}
+}
