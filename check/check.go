@@ -70,6 +70,7 @@ func checkFiles(files *tree.Files, name string, clusters, others []published.Set
 // that the cluster file names, and at what nothing uses.
 func checkFlux(w *flux.Walk) {
 	w.Follow()
+	w.CheckDefaults()
 	w.CheckSources()
 	w.CheckReleases()
 	w.CheckSystems()

@@ -38,7 +38,7 @@ func (w *Walk) CheckSources() {
 // it does.
 func (w *Walk) source(in *walk.Origin, o manifest.Object, ref reference, path ...string) bool {
 	a := w.absent(ref, o.Metadata.Namespace)
-	if found, ok := w.inventory[a.ID]; ok && !found.Published {
+	if found, ok := w.inventory.Find(a.ID); ok && !found.Published {
 		return true
 	}
 	if w.Incomplete {
@@ -254,6 +254,7 @@ type absent struct {
 // absent is a reference from a namespace to an object that is not there.
 func (w *Walk) absent(ref reference, namespace string) absent {
 	a := absent{ID: inventory.ID{Kind: ref.Kind, Namespace: ref.in(namespace), Name: ref.Name}, inNamespace: ref.Namespace != "", elsewhere: w.Elsewhere}
+	a.elsewhere = a.elsewhere || w.inventory.MayBeMade(a.ID)
 	a.known = w.inventory.In(a.Kind, a.Namespace)
 	a.otherKind, a.otherNamespace = w.inventory.Namesake(a.ID)
 	return a

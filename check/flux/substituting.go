@@ -84,8 +84,46 @@ func (w *Walk) missingVariable(s *sync, name string, h substitution.How) {
 		f.Severity = finding.Warning
 		f.Message = fmt.Sprintf("${%s} has a default, and no cluster publishes it", name)
 		f.Remedy = near.DidYouMean(name, s.vars.Names(), "write the default in its place, or publish the variable: add it to the cluster file's values")
+		w.defaults = append(w.defaults, defaulted{s, name, f})
+		return
 	}
 	w.occurring(s, name, f)
+}
+
+// defaulted is a use of a variable that takes its default.
+type defaulted struct {
+	by      *sync
+	name    string
+	finding finding.Finding
+}
+
+// CheckDefaults warns of variables with a default that nothing ever sets. Where a Kustomization
+// sets one for itself, it is a parameter of what several build.
+func (w *Walk) CheckDefaults() {
+	type place struct {
+		name, file   string
+		line, column int
+	}
+	said := map[place]bool{}
+	for _, d := range w.defaults {
+		sets := func(s *sync) bool {
+			if s.Spec.PostBuild == nil {
+				return false
+			}
+			_, ok := s.Spec.PostBuild.Substitute[d.name]
+			return ok
+		}
+		if slices.ContainsFunc(w.met, sets) {
+			continue
+		}
+		w.occurring(d.by, d.name, d.finding)
+		last := len(w.Findings) - 1
+		at := place{d.name, w.Findings[last].File, w.Findings[last].Line, w.Findings[last].Column}
+		if said[at] { // several Kustomizations build the file
+			w.Findings = w.Findings[:last]
+		}
+		said[at] = true
+	}
 }
 
 // occurring reports a finding at the uses of a variable.

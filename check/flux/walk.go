@@ -28,6 +28,8 @@ type Walk struct {
 	// inventory is what bootstrap makes, and what the tree makes as far as it
 	// was followed.
 	inventory inventory.Inventory
+	// defaults are uses of variables that nothing gave a value when they were met.
+	defaults []defaulted
 }
 
 // New returns a walk that has everything before it.
@@ -91,7 +93,7 @@ type releaseMet struct {
 
 // find returns a ConfigMap or Secret that bootstrap or the tree makes.
 func (w *Walk) find(kind, namespace, name string) (inventory.Entry, bool) {
-	found, ok := w.inventory[inventory.ID{Kind: kind, Namespace: namespace, Name: name}]
+	found, ok := w.inventory.Find(inventory.ID{Kind: kind, Namespace: namespace, Name: name})
 	if found.Published {
 		w.Used[namespace+"/"+name] = true
 	}

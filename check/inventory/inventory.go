@@ -120,20 +120,23 @@ type sealedSecret struct {
 	} `json:"spec"`
 }
 
-// Add takes an object of the tree, and the Secret that a controller will make of
-// it.
+// Add takes an object of the tree, and what controllers will make of it.
 func (s Inventory) Add(o manifest.Object, text string) error {
 	self := ID{o.Kind, o.Metadata.Namespace, o.Metadata.Name}
 	s.put(self, Entry{})
+	var err error
 	switch o.Kind {
 	case "ConfigMap", "Secret":
-		return s.addData(self, text)
+		err = s.addData(self, text)
 	case "ExternalSecret":
-		return s.addExternal(self, text)
+		err = s.addExternal(self, text)
 	case "SealedSecret":
-		return s.addSealed(self, text)
+		err = s.addSealed(self, text)
 	}
-	return nil
+	if err != nil {
+		return err
+	}
+	return s.addMade(o, text)
 }
 
 func (s Inventory) put(o ID, e Entry) {

@@ -256,7 +256,8 @@ func (w *Walk) CheckSecrets(made inventory.Inventory) {
 		return
 	}
 	for _, s := range w.Published.Secrets {
-		if _, ok := made[inventory.ID{Kind: "Secret", Namespace: s.Namespace, Name: s.Name}]; ok {
+		wanted := inventory.ID{Kind: "Secret", Namespace: s.Namespace, Name: s.Name}
+		if _, ok := made.Find(wanted); ok || made.MayBeMade(wanted) {
 			continue
 		}
 		w.InClusterFile(s.Setting, finding.Warningf(
