@@ -29,7 +29,8 @@ func (s Source) hasPlugin() bool { return len(s.Plugin) > 0 && string(s.Plugin) 
 // takes says whether a file of the directory is one of its manifests, by its name from
 // there. Source: getPotentiallyValidManifestFile in reposerver/repository/repository.go.
 func (d directory) takes(name string) bool {
-	return !(d.Exclude != "" && matches(d.Exclude, name)) && (d.Include == "" || matches(d.Include, name))
+	excluded := d.Exclude != "" && matches(d.Exclude, name)
+	return !excluded && (d.Include == "" || matches(d.Include, name))
 }
 
 // matches compares as Argo CD's util/glob does: a star takes in slashes, and a pattern
