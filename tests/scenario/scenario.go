@@ -14,6 +14,7 @@ import (
 	"gotest.tools/v3/golden"
 
 	"tombolo/automation/clouds"
+	"tombolo/check"
 	lab "tombolo/cmd/tombolo-lab/commands"
 	"tombolo/cmd/tombolo/cli"
 	"tombolo/cmd/tombolo/cli/commands"
@@ -34,7 +35,7 @@ func Main(m testscript.TestingM, exit func(code int)) {
 	config.Today = func() time.Time { return today }
 	testscript.Main(m, map[string]func(){
 		"tombolo": func() {
-			exit(cli.Main(cli.Program{Commands: commands.Add, Programs: programs.All(), Clouds: clouds.All()}))
+			exit(cli.Main(cli.Program{Commands: commands.Add, Programs: programs.All(), Clouds: clouds.All(), CheckTree: check.Check}))
 		},
 		labprogram.Name: func() { exit(cli.Main(cli.Program{Commands: lab.Add})) },
 	})
