@@ -121,6 +121,7 @@ func (w *Walk) application(in *walk.Origin, app Application) {
 	}
 	own := w.ownRefs(app)
 	for _, from := range app.Sources() {
+		from = w.withValueFiles(in, app, from)
 		w.checkValueFiles(in, app, from, own)
 		w.checkMeetings(in, app, from)
 		switch {
