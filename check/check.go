@@ -9,15 +9,15 @@
 // ApplicationSet and Application, with kustomize, the templates of Argo CD and
 // Helm. Of Tombolo the package imports config only.
 //
-// It knows what is in the tree and what bootstrap publishes. Remote bases and
-// other repositories are not followed; what they would add is
-// said in notes.
+// It knows what is in the tree and what bootstrap publishes. Remote bases and other
+// repositories are not followed; what they would add is said in notes.
 package check
 
 import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"sync"
 
 	"tombolo/check/argocd"
 	"tombolo/check/finding"
@@ -45,8 +45,10 @@ func Check(root fs.FS, name string, clusters []published.Set, others ...publishe
 // checkFiles is Check in its process.
 func checkFiles(files *tree.Files, name string, clusters, others []published.Set) finding.List {
 	builds := kustomize.NewBuilder(files)
-	artifact := flux.Artifact(files)
-	ofArtifact := kustomize.NewBuilder(artifact)
+	artifact := sync.OnceValues(func() (*tree.Files, *kustomize.Builder) { // none for clusters of Argo CD
+		a := flux.Artifact(files)
+		return a, kustomize.NewBuilder(a)
+	})
 	var found finding.Collector
 	for _, p := range clusters {
 		w := &walk.Walk{
@@ -54,7 +56,7 @@ func checkFiles(files *tree.Files, name string, clusters, others []published.Set
 			Used: map[string]bool{},
 		}
 		if p.Registration == nil {
-			w.Files, w.Builds = artifact, ofArtifact
+			w.Files, w.Builds = artifact()
 			checkFlux(flux.New(w))
 		} else {
 			checkArgoCD(argocd.New(w))

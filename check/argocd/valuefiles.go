@@ -20,9 +20,10 @@ func (w *Walk) withValueFiles(in *walk.Origin, app Application, from Source) Sou
 	if from.Helm == nil || len(from.Helm.ValueFiles) == 0 {
 		return from
 	}
+	environment := buildEnvironment(app, from)
 	var given []string
 	for _, name := range from.Helm.ValueFiles {
-		evaluated := buildEnvironment(app, from).Replace(name)
+		evaluated := environment.Replace(name)
 		if isOpen(evaluated) {
 			w.referSource(in, app, "valueFiles", name, finding.Notef(
 				"%s: values file %q is not followed: only Argo CD knows a variable in it", w.named(app), name))

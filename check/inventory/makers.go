@@ -19,10 +19,10 @@ const named = ""
 // A maker is a kind whose controller makes objects. The lists of paths lead to their names; "*" is
 // each key of a mapping or item of a list.
 type maker struct {
-	group, kind string
-	// secrets and configMaps are named there; with self they have the object's own name.
+	group, kind         string
 	secrets, configMaps []string
-	self                string
+	// own are kinds that it makes under the object's own name, with each of the suffixes if there are any.
+	own, suffixes []string
 	// anywhere says that they are in many namespaces.
 	anywhere bool
 }
@@ -43,13 +43,11 @@ func makers() []maker {
 		{group: "cert-manager.io", kind: "Certificate", secrets: []string{"spec.secretName"}},
 		// https://cert-manager.io/docs/trust/trust-manager/api-reference/ makes both kinds, as far as its
 		// targets say so.
-		{group: "trust.cert-manager.io", kind: "Bundle", self: "Secret", anywhere: true},
-		{group: "trust.cert-manager.io", kind: "Bundle", self: "ConfigMap", anywhere: true},
-		{group: "trust-manager.io", kind: "ClusterBundle", self: "Secret", anywhere: true},
-		{group: "trust-manager.io", kind: "ClusterBundle", self: "ConfigMap", anywhere: true},
+		{group: "trust.cert-manager.io", kind: "Bundle", own: []string{"Secret", "ConfigMap"}, anywhere: true},
+		{group: "trust-manager.io", kind: "ClusterBundle", own: []string{"Secret", "ConfigMap"}, anywhere: true},
 		// https://external-secrets.io/latest/api/clusterexternalsecret/
 		{
-			group: "external-secrets.io", kind: "ClusterExternalSecret", anywhere: true, self: "Secret",
+			group: "external-secrets.io", kind: "ClusterExternalSecret", anywhere: true, own: []string{"Secret"},
 			secrets: []string{"spec.externalSecretSpec.target.name", "spec.externalSecretName"},
 		},
 		// https://docs.crossplane.io/latest/managed-resources/managed-resources/
@@ -59,14 +57,14 @@ func makers() []maker {
 		// https://flux-iac.github.io/tofu-controller/
 		{group: "infra.contrib.fluxcd.io", kind: "Terraform", secrets: []string{"spec.writeOutputsToSecret.name"}},
 		// https://cloudnative-pg.io/documentation/current/applications/ has -app and -superuser, and two CAs.
-		{group: "postgresql.cnpg.io", kind: "Cluster", self: "Secret-app -superuser -ca -server -replication"},
+		{group: "postgresql.cnpg.io", kind: "Cluster", own: []string{"Secret"}, suffixes: []string{"-app", "-superuser", "-ca", "-server", "-replication"}},
 		// https://strimzi.io/docs/operators/latest/configuring
-		{group: "kafka.strimzi.io", kind: "KafkaUser", self: "Secret"},
-		{group: "kafka.strimzi.io", kind: "Kafka", self: "Secret-cluster-ca-cert -clients-ca-cert"},
+		{group: "kafka.strimzi.io", kind: "KafkaUser", own: []string{"Secret"}},
+		{group: "kafka.strimzi.io", kind: "Kafka", own: []string{"Secret"}, suffixes: []string{"-cluster-ca-cert", "-clients-ca-cert"}},
 		// https://developer.hashicorp.com/vault/docs/deploy/kubernetes/vso/api-reference
 		{group: "secrets.hashicorp.com", secrets: []string{"spec.destination.name"}},
 		// https://developer.1password.com/docs/k8s/operator/
-		{group: "onepassword.com", kind: "OnePasswordItem", self: "Secret"},
+		{group: "onepassword.com", kind: "OnePasswordItem", own: []string{"Secret"}},
 		// https://secrets-store-csi-driver.sigs.k8s.io/topics/sync-as-kubernetes-secret
 		{group: "secrets-store.csi.x-k8s.io", kind: "SecretProviderClass", secrets: []string{"spec.secretObjects.*.secretName"}},
 	}
@@ -124,12 +122,14 @@ func (s Inventory) addOf(m maker, o manifest.Object, content map[string]any) boo
 		namespace = Anywhere
 	}
 	before := len(s)
-	if kind, suffixes, ok := strings.Cut(m.self, "-"); ok {
-		for suffix := range strings.FieldsSeq("-" + suffixes) {
+	suffixes := m.suffixes
+	if len(suffixes) == 0 {
+		suffixes = []string{""}
+	}
+	for _, kind := range m.own {
+		for _, suffix := range suffixes {
 			s.putMade(kind, namespace, o.Metadata.Name+suffix)
 		}
-	} else if m.self != "" {
-		s.putMade(m.self, namespace, o.Metadata.Name)
 	}
 	if given := texts(content, []string{"spec", "writeConnectionSecretToRef", "namespace"}); len(given) > 0 { // of a cluster's object
 		namespace = given[0]

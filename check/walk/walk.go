@@ -233,7 +233,7 @@ const longestChain = 1000
 // chain is an error's whole chain in one line: its start names the file, its end the reason, and kustomize
 // wraps an error once for every directory on its way.
 func chain(text string) string {
-	all := []rune(strings.Join(strings.Fields(text), " "))
+	all := []rune(wording.OneLine(text))
 	if len(all) <= longestChain {
 		return string(all)
 	}
