@@ -78,7 +78,7 @@ func TestFollowFinds(t *testing.T) {
 	for name, test := range map[string]struct{ before, after, want string }{
 		"label":       {"ring: first", "rign: first", `start/apps.yaml:11:19 ApplicationSet apps selects clusters by the label "rign", which none of this hub has: it reaches none`},
 		"value":       {"ring: first", "ring: frist", `start/apps.yaml:11:19 ApplicationSet apps selects clusters by the label ring=frist; those of this hub have first: it reaches none`},
-		"annotation":  {".annotations.zone", ".annotations.zoen", `start/apps.yaml:12:24 ApplicationSet apps uses the annotation "zoen", which the cluster's registration lacks: Argo CD renders nothing of it`},
+		"annotation":  {".annotations.zone", ".annotations.zoen", `start/apps.yaml:12:24 ApplicationSet apps uses the annotation "zoen", which the cluster's registration lacks: it becomes <no value>, and Argo CD does not say so`},
 		"path":        {"path: apps", "path: app", `start/apps.yaml:18:15 an Application of ApplicationSet apps: path "app" is not a directory of the platform tree`},
 		"values file": {"[values.yaml]", "[vals.yaml]", `start/apps.yaml:20:24 an Application of ApplicationSet apps: values file "vals.yaml" is not in the tree`},
 		"key":         {"{zone: {{", "{zoen: {{", `apps/templates/a.yaml:3:36 cluster.zone is not published: it becomes empty, and Helm does not say so`},

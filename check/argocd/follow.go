@@ -151,11 +151,11 @@ const group = "argoproj.io"
 type applicationSet struct {
 	manifest.Object
 	Spec struct {
-		GoTemplate bool `json:"goTemplate"`
-		// Generators by their kind, such as clusters.
-		Generators    []map[string]json.RawMessage `json:"generators"`
-		Template      map[string]any               `json:"template"`
-		TemplatePatch string                       `json:"templatePatch"`
+		GoTemplate        bool           `json:"goTemplate"`
+		GoTemplateOptions []string       `json:"goTemplateOptions"`
+		Generators        []generator    `json:"generators"`
+		Template          map[string]any `json:"template"`
+		TemplatePatch     string         `json:"templatePatch"`
 	} `json:"spec"`
 }
 
@@ -163,11 +163,14 @@ type applicationSet struct {
 type clusterGenerator struct {
 	Selector metav1.LabelSelector `json:"selector"`
 	Values   map[string]string    `json:"values"`
+	// FlatList gives all clusters as one set of parameters.
+	FlatList bool `json:"flatList"`
 }
 
-// matrixGenerator gives the parameters of one generator for each of another's.
-type matrixGenerator struct {
-	Generators []map[string]json.RawMessage `json:"generators"`
+// madeFrom is what an ApplicationSet made an Application of.
+type madeFrom struct {
+	set        applicationSet
+	parameters map[string]any
 }
 
 // Application is an Application of Argo CD.
