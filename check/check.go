@@ -90,5 +90,6 @@ func checkArgoCD(w *argocd.Walk) {
 	w.Follow()
 	w.CheckSystems()
 	w.CheckReleased()
+	w.CheckProjects()
 	w.CheckSecrets()
 }

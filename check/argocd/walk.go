@@ -26,6 +26,10 @@ type Walk struct {
 	Applications []Application
 	// from is what ApplicationSets made some of them of.
 	from map[manifest.Object]madeFrom
+	// metIn is whose build they were met in.
+	metIn map[manifest.Object]*walk.Origin
+	// projects that the tree makes.
+	projects []string
 	// systems of teams that were met, in the order of the cluster's list.
 	systems []systemMet
 	// addresses of channels that the tree gives, and whether some are not to be told.
@@ -42,7 +46,7 @@ func New(w *walk.Walk) *Walk {
 		return p.Registration == nil || p.Registration.Hub != w.Published.Registration.Hub
 	})
 	return &Walk{
-		Walk: w, from: map[manifest.Object]madeFrom{}, taken: map[string]bool{}, addresses: addressesMet{keys: map[string]bool{}},
+		Walk: w, from: map[manifest.Object]madeFrom{}, metIn: map[manifest.Object]*walk.Origin{}, taken: map[string]bool{}, addresses: addressesMet{keys: map[string]bool{}},
 		inventory: inventory.Inventory{},
 	}
 }

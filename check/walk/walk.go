@@ -112,7 +112,7 @@ func (w *Walk) Build(o *Origin, options kustomize.Options) ([]kustomize.Object, 
 	}
 	if b.Err != nil {
 		w.Incomplete = true
-		w.failedBuild(o, b)
+		w.failedBuild(o, b, options)
 		return nil, false
 	}
 	return b.Objects, true
@@ -148,11 +148,11 @@ func (w *Walk) notFollowed(at tree.Place, reference string) {
 
 // failedBuild says why kustomize cannot build a directory: at what is not in the
 // tree if that is the reason, and else in kustomize's words.
-func (w *Walk) failedBuild(o *Origin, b kustomize.Built) {
+func (w *Walk) failedBuild(o *Origin, b kustomize.Built, options kustomize.Options) {
 	before := len(w.Findings)
 	for _, name := range b.Read {
 		if tree.IsKustomization(name) {
-			w.checkLoaded(name)
+			w.checkLoaded(name, options.OwnFilesOnly)
 			w.checkFields(name)
 		}
 		w.CheckSyntax(name)
@@ -169,15 +169,23 @@ func (w *Walk) failedBuild(o *Origin, b kustomize.Built) {
 }
 
 // checkLoaded reports what a kustomization file names and the tree does not
-// have.
-func (w *Walk) checkLoaded(file string) {
+// have, and files that kustomize does not load from where they are.
+func (w *Walk) checkLoaded(file string, ownFilesOnly bool) {
+	dir := path.Dir(file)
 	for _, d := range w.Files.Documents(file) {
 		d.Each(func(v tree.Value) {
 			name, ok := kustomize.Loads(v)
-			within := tree.Relative(path.Join(path.Dir(file), name))
-			if ok && !tree.Leaves(path.Dir(file), name) && !w.Files.IsFile(within) && !w.Files.IsDir(within) {
+			if !ok || tree.Leaves(dir, name) {
+				return
+			}
+			within := tree.Relative(path.Join(dir, name))
+			switch isFile := w.Files.IsFile(within); {
+			case !isFile && !w.Files.IsDir(within):
 				w.At(valueIn(file, d, v), finding.Errorf("%s is not in the tree", name).
 					WithRemedy(w.NearFile(file, name, "add it, or remove it from "+path.Base(file))))
+			case isFile && ownFilesOnly && dir != "." && !strings.HasPrefix(within, dir+"/"):
+				w.At(valueIn(file, d, v), finding.Errorf("%s is outside of %s: Argo CD has kustomize load files from the kustomization's own directory alone", name, dir).
+					WithRemedy("move the file below the directory, or give it a kustomization.yaml of its own and name that directory"))
 			}
 		})
 	}
