@@ -77,6 +77,9 @@ func (w *Walk) takeAll(in *walk.Origin, texts []string) {
 	var sets []applicationSet
 	for _, text := range texts {
 		o, err := manifest.Decode[manifest.Object](text)
+		if err == nil {
+			w.CheckBuiltin(in, o, text, true)
+		}
 		switch {
 		case err == nil && o.Metadata.Name == addressesSecret:
 			w.takeAddresses(in, o, text)

@@ -36,6 +36,8 @@ type generation struct {
 	switches map[string]bool
 	// clusters are those that cluster generators give.
 	clusters []published.Set
+	// namesOnly makes no more of the Applications than their names.
+	namesOnly bool
 }
 
 // generator is one of an ApplicationSet: what it has by kind, such as clusters, and its selector.
@@ -46,7 +48,7 @@ var ofGenerators = []string{"spec", "generators", "[]"}
 
 // generate returns the Applications of an ApplicationSet that are for the cluster.
 func (w *Walk) generate(in *walk.Origin, set applicationSet, switches map[string]bool) []Application {
-	g := generation{w, in, set, switches, []published.Set{w.Published}}
+	g := generation{w, in, set, switches, []published.Set{w.Published}, false}
 	out := g.applications()
 	if !g.asksClusters() {
 		out = slices.DeleteFunc(out, w.isOfAnother)
@@ -89,6 +91,10 @@ func (g generation) applications() []Application {
 				g.Refer(g.in, name(g.set.Object), finding.Notef("%s: its generator %s is not followed", g.set.Identity(), kind))
 			}
 			template := g.template(kind, one[kind])
+			if g.namesOnly {
+				metadata, _ := template["metadata"].(map[string]any)
+				template = map[string]any{"metadata": map[string]any{"name": metadata["name"]}}
+			}
 			for _, parameters := range all {
 				if app, ok := g.fromTemplate(template, parameters); ok {
 					out = append(out, app)
@@ -544,7 +550,7 @@ func (g generation) nameOfTwoClusters(alone int) (other, twice string) {
 		quiet, base := *g.Walk, *g.Walk.Walk
 		quiet.Walk, quiet.from = &base, map[manifest.Object]madeFrom{}
 		base.Used = map[string]bool{}
-		both := generation{&quiet, g.in, g.set, g.switches, []published.Set{g.Published, p}}.applications()
+		both := generation{&quiet, g.in, g.set, g.switches, []published.Set{g.Published, p}, g.set.Spec.TemplatePatch == ""}.applications()
 		if len(both) > alone {
 			return p.Cluster, nameTwice(both)
 		}

@@ -182,6 +182,7 @@ func (w *Walk) take(s *sync, text, before string) {
 	if err == nil {
 		w.checkVersion(s, o)
 		w.checkTypes(s, o, text, before)
+		w.CheckBuiltin(s.origin, o, text, false)
 		err = w.inventory.Add(o, text)
 	}
 	switch {

@@ -98,8 +98,23 @@ func Render(text string, parameters map[string]any, options []string) Rendered {
 
 func isSilent(l Lookup) bool { return l.Silent }
 
-func execute(text string, parameters map[string]any, option string) (string, error) {
+// parsed are the templates that were parsed, by option and text: an ApplicationSet's are rendered for every
+// cluster.
+var parsed sync.Map
+
+func parseOnce(text, option string) (*template.Template, error) {
+	if known, ok := parsed.Load(option + text); ok {
+		return known.(*template.Template), nil
+	}
 	t, err := template.New("").Funcs(functions()).Option(option).Parse(text)
+	if err == nil {
+		parsed.Store(option+text, t)
+	}
+	return t, err
+}
+
+func execute(text string, parameters map[string]any, option string) (string, error) {
+	t, err := parseOnce(text, option)
 	if err != nil {
 		return "", err
 	}
@@ -110,7 +125,7 @@ func execute(text string, parameters map[string]any, option string) (string, err
 
 // renderStrictly renders with everything that is missing as an error.
 func renderStrictly(text string, parameters map[string]any) Rendered {
-	t, err := template.New("").Funcs(functions()).Option(MissingIsError).Parse(text)
+	t, err := parseOnce(text, MissingIsError)
 	if err != nil {
 		return Rendered{Err: err}
 	}
