@@ -1,4 +1,5 @@
-package argocd
+// Package gitaddress compares the addresses of Git repositories, in whichever form they are written.
+package gitaddress
 
 import (
 	"net/url"
@@ -16,10 +17,10 @@ var (
 // defaultPorts of schemes, which an address may give or not.
 var defaultPorts = map[string]string{"ssh": "22", "https": "443", "http": "80"}
 
-// sameRepository says whether two addresses name one repository: in any form that
+// Same says whether two addresses name one repository: in any form that
 // NormalizeGitURL of Argo CD's util/git/git.go takes for one, and without the user,
 // a default port and Azure DevOps' older host.
-func sameRepository(a, b string) bool { return normalize(a) == normalize(b) }
+func Same(a, b string) bool { return normalize(a) == normalize(b) }
 
 func normalize(address string) string {
 	address = strings.ToLower(strings.TrimSpace(address))

@@ -1,4 +1,4 @@
-package argocd
+package gitaddress
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 	"gotest.tools/v3/assert"
 )
 
-func TestSameRepository(t *testing.T) {
+func TestSame(t *testing.T) {
 	for _, same := range [][]string{
 		{
 			"https://git.example.com/platform.git", "https://git.example.com/Platform", "https://user@git.example.com/platform.git",
@@ -27,12 +27,12 @@ func TestSameRepository(t *testing.T) {
 		},
 	} {
 		for _, other := range same {
-			assert.Check(t, sameRepository(same[0], other), "%s and %s are taken for two", same[0], other)
+			assert.Check(t, Same(same[0], other), "%s and %s are taken for two", same[0], other)
 		}
 	}
 	for _, other := range []string{
 		"https://git.example.com/apps.git", "ssh://git@git.example.com/platform", "https://git.example.com:8443/platform", "https://platform",
 	} {
-		assert.Check(t, !sameRepository("https://git.example.com/platform.git", other), "%s is taken for the same", other)
+		assert.Check(t, !Same("https://git.example.com/platform.git", other), "%s is taken for the same", other)
 	}
 }
