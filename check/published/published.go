@@ -28,6 +28,8 @@ type Set struct {
 	Path string
 	// Distribution is the version of the engine, such as v2.9.3; "" when no file says.
 	Distribution string
+	// Released says that it is installed from the manifest that its makers release.
+	Released bool
 	// Variables are the keys of the general ConfigMap.
 	Variables map[string]Variable
 	// Objects are the other ConfigMaps and Secrets.
@@ -87,8 +89,8 @@ func To(c, hub *config.Cluster) Set {
 	p := Set{
 		Cluster: c.Name, File: c.File, Source: sourceOf(c.File),
 		Path:         strings.TrimPrefix(strings.TrimPrefix(hub.GitOps.Path, "./"), "/"),
-		Distribution: hub.GitOps.Distribution.Version,
-		Values:       map[string]*Values{}, Pages: map[string]string{},
+		Distribution: hub.GitOps.Distribution.Version, Released: hub.GitOps.IsReleased(),
+		Values: map[string]*Values{}, Pages: map[string]string{},
 	}
 	p.OpenNetwork = openNetwork(c)
 	p.Variables = infraKeys(c, p.Path)
