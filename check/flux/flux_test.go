@@ -87,3 +87,24 @@ func TestCircleFrom(t *testing.T) {
 	got := circleFrom("n/d", all)
 	assert.Check(t, got == nil, "circle %v from what is in none", got)
 }
+
+// TestStart: a start that makes nothing is an error, and one whose objects are all elsewhere is said to be not checked.
+func TestStart(t *testing.T) {
+	for start, want := range map[string]string{
+		"":                                     `gitops.path "start" makes no objects`,
+		"resources: []\n":                      `gitops.path "start" makes no objects`,
+		"resources: [https://a.test/a.yaml]\n": `nothing is checked: all that gitops.path "start" makes is in none of this tree's files`,
+		"resources: [a.yaml]\n":                "",
+		"resources: [https://a.test/a.yaml, a.yaml]\n": "",
+	} {
+		w := of(t, map[string]string{"start/kustomization.yaml": start, "start/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\n"})
+		w.Follow()
+		got := ""
+		for _, f := range w.Findings {
+			if f.File == "" {
+				got += f.Message
+			}
+		}
+		assert.Check(t, is.Equal(got, want), start)
+	}
+}

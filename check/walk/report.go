@@ -104,7 +104,12 @@ func (w *Walk) WrongStart() {
 // EmptyStart reports that the cluster's path makes nothing: the cluster would follow it, and
 // have nothing.
 func (w *Walk) EmptyStart() {
-	if w.Incomplete || w.Elsewhere {
+	if w.Incomplete {
+		return
+	}
+	if w.Elsewhere {
+		w.InClusterFile([]string{"gitops", "path"}, finding.Warningf("nothing is checked: all that gitops.path %q makes is in none of this tree's files", w.Published.Path).
+			WithRemedy("see the notes about what is not followed"))
 		return
 	}
 	w.Incomplete = true
