@@ -49,6 +49,7 @@ func checkFiles(files *tree.Files, name string, clusters, others []published.Set
 		a := flux.Artifact(files)
 		return a, kustomize.NewBuilder(a)
 	})
+	composed := flux.Composed{}
 	var found finding.Collector
 	for _, p := range clusters {
 		w := &walk.Walk{
@@ -57,7 +58,7 @@ func checkFiles(files *tree.Files, name string, clusters, others []published.Set
 		}
 		if p.Registration == nil {
 			w.Files, w.Builds = artifact()
-			checkFlux(flux.New(w))
+			checkFlux(flux.New(w, composed))
 		} else {
 			checkArgoCD(argocd.New(w))
 		}

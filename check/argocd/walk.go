@@ -16,6 +16,7 @@ import (
 	"tombolo/check/published"
 	"tombolo/check/tree"
 	"tombolo/check/walk"
+	"tombolo/internal/gitaddress"
 	"tombolo/internal/names"
 )
 
@@ -62,7 +63,7 @@ func (w *Walk) named(app Application) string {
 
 // isOwn says whether a URL is this tree's repository.
 func (w *Walk) isOwn(url string) bool {
-	return sameRepository(url, w.Published.Registration.Repository())
+	return gitaddress.Same(url, w.Published.Registration.Repository())
 }
 
 // parametersOf are what the cluster generator gives for a cluster.

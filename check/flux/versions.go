@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/mod/semver"
@@ -27,6 +28,7 @@ var servedVersions = map[string][]served{
 	sourceGroup + "/Bucket":                         {{"v1", "v2.5", ""}, {"v1beta2", "", "v2.8"}, {"v1beta1", "", "v2.7"}},
 	sourceGroup + "/OCIRepository":                  {{"v1", "v2.6", ""}, {"v1beta2", "", "v2.8"}},
 	sourceGroup + "/ExternalArtifact":               {{"v1", "v2.7", ""}},
+	extensionsGroup + "/ArtifactGenerator":          {{"v1beta1", "v2.7", ""}},
 	notificationGroup + "/Provider":                 {{"v1beta3", "v2.2", ""}, {"v1beta2", "", "v2.8"}, {"v1beta1", "", "v2.7"}},
 	notificationGroup + "/Alert":                    {{"v1beta3", "v2.2", ""}, {"v1beta2", "", "v2.8"}, {"v1beta1", "", "v2.7"}},
 	notificationGroup + "/Receiver":                 {{version: "v1"}, {"v1beta2", "", "v2.8"}, {"v1beta1", "", "v2.7"}},
@@ -54,6 +56,12 @@ func (w *Walk) checkVersion(s *sync, o manifest.Object) {
 	known, ok := servedVersions[o.Group()+"/"+o.Kind]
 	_, version, _ := strings.Cut(o.APIVersion, "/")
 	if !ok || release == "" {
+		return
+	}
+	if at := slices.IndexFunc(known, func(v served) bool { return v.gone == "" }); at >= 0 && !slices.ContainsFunc(known, func(v served) bool { return v.in(release) }) {
+		w.Refer(s.origin, tree.Wanted{Object: o, Path: []string{"kind"}, Value: o.Kind}, finding.Errorf(
+			"%s: Flux %s, which gitops.distribution.version names, does not have the kind %s: %s stops at it",
+			o.Identity(), w.Published.Distribution, o.Kind, s.Identity()).WithRemedy("take Flux "+known[at].since+" or later"))
 		return
 	}
 	write, listed := "", false

@@ -22,9 +22,15 @@ type Walk struct {
 	// pending are the Kustomizations that were met and not yet built, met all
 	// of them.
 	pending, met []*sync
-	releases     []releaseMet
-	namespaces   []namespaceMet
-	channels     []channelMet
+	// sources are those that were met, generators make more of them.
+	sources    map[inventory.ID]*source
+	generators []*generator
+	composed   Composed
+	// gated says that the tree has a kustomize-controller that takes ExternalArtifacts.
+	gated      bool
+	releases   []releaseMet
+	namespaces []namespaceMet
+	channels   []channelMet
 	// inventory is what bootstrap makes, and what the tree makes as far as it
 	// was followed.
 	inventory inventory.Inventory
@@ -32,10 +38,16 @@ type Walk struct {
 	defaults []defaulted
 }
 
-// New returns a walk that has everything before it.
-func New(w *walk.Walk) *Walk {
-	return &Walk{Walk: w, inventory: madeByBootstrap(w.Published)}
+// New returns a walk that has everything before it, and that composes no tree again.
+func New(w *walk.Walk, composed Composed) *Walk {
+	return &Walk{
+		Walk: w, composed: composed, inventory: madeByBootstrap(w.Published),
+		sources: map[inventory.ID]*source{platform: {tree: w.SourceOf(nil)}},
+	}
 }
+
+// platform is the repository that bootstrap has the cluster follow.
+var platform = inventory.ID{Kind: "GitRepository", Namespace: names.FluxNamespace, Name: names.Platform}
 
 func madeByBootstrap(p published.Set) inventory.Inventory {
 	examples := p.Examples()
@@ -43,7 +55,7 @@ func madeByBootstrap(p published.Set) inventory.Inventory {
 		{Kind: "ConfigMap", Namespace: names.FluxNamespace, Name: names.InfraConfig}: {
 			Keys: slices.Sorted(maps.Keys(examples)), Values: examples, Published: true,
 		},
-		{Kind: "GitRepository", Namespace: names.FluxNamespace, Name: names.Platform}: {},
+		platform: {},
 		{Kind: "Kustomization", Namespace: names.FluxNamespace, Name: names.Platform}: {},
 	}
 	for _, o := range p.Objects {
@@ -109,8 +121,8 @@ func (w *Walk) Follow() {
 		return
 	}
 	w.meet(newSync(nil, firstKustomization(w.Published)))
-	for len(w.pending) > 0 {
-		w.follow(w.next())
+	for s := w.next(); s != nil; s = w.next() {
+		w.follow(s)
 	}
 }
 
@@ -121,24 +133,28 @@ func (w *Walk) meet(s *sync) {
 		return
 	}
 	w.met = append(w.met, s)
-	if s.isOwn() {
-		w.pending = append(w.pending, s)
-		return
-	}
-	w.Elsewhere = true
+	w.pending = append(w.pending, s)
 }
 
-// next takes the first pending Kustomization whose variables are all known:
-// another one may yet make the ConfigMap that it waits for. When there is none,
-// what is optional is waited for no longer, and in the end nothing is.
+// next takes the first pending Kustomization of a tree that is followed whose variables are all known:
+// another one may yet make the ConfigMap that it waits for. When there is none, what is optional is waited
+// for no longer, and in the end nothing is. What stays is in other trees.
 func (w *Walk) next() *sync {
-	at := slices.IndexFunc(w.pending, func(s *sync) bool { return w.ready(s, true) })
-	if at < 0 {
-		at = max(0, slices.IndexFunc(w.pending, func(s *sync) bool { return w.ready(s, false) }))
+	w.compose()
+	for _, ready := range []func(*sync) bool{
+		func(s *sync) bool { return w.ready(s, true) },
+		func(s *sync) bool { return w.ready(s, false) },
+		func(*sync) bool { return true },
+	} {
+		at := slices.IndexFunc(w.pending, func(s *sync) bool { return w.treeOf(s) != nil && ready(s) })
+		if at >= 0 {
+			s := w.pending[at]
+			w.pending = slices.Delete(w.pending, at, at+1)
+			return s
+		}
+		w.Elsewhere = w.Elsewhere || slices.ContainsFunc(w.pending, func(s *sync) bool { return w.treeOf(s) == nil })
 	}
-	s := w.pending[at]
-	w.pending = slices.Delete(w.pending, at, at+1)
-	return s
+	return nil
 }
 
 func (w *Walk) ready(s *sync, optional bool) bool {
@@ -156,10 +172,12 @@ func (w *Walk) follow(s *sync) {
 		w.Incomplete = true
 		return
 	}
-	if !w.Files.IsDir(s.origin.Dir()) {
+	tree := w.treeOf(s)
+	s.origin.Source = tree
+	if !tree.Files.IsDir(s.origin.Dir()) {
 		w.Incomplete = true
 		w.Refer(s.origin.Parent, s.wanted(s.Spec.Path, "spec", "path"), finding.Errorf(
-			"%s: path %q is not a directory of the platform tree", s.Identity(), s.Spec.Path).WithRemedy(w.NearDir(s.Spec.Path)))
+			"%s: path %q is not a directory of %s", s.Identity(), s.Spec.Path, w.nameOf(s)).WithRemedy(tree.NearDir(s.Spec.Path)))
 		return
 	}
 	built, ok := w.Build(s.origin, s.options())
@@ -197,6 +215,12 @@ func (w *Walk) take(s *sync, text, before string) {
 		if r, err = manifest.Decode[release](text); err == nil {
 			w.releases = append(w.releases, releaseMet{r, s.origin})
 		}
+	case o.Group() == sourceGroup:
+		w.takeSource(o)
+	case o.Group() == extensionsGroup && o.Kind == "ArtifactGenerator":
+		err = w.takeGenerator(s.origin, o, text)
+	case o.Kind == "Deployment" && o.Metadata.Name == "kustomize-controller" && o.Metadata.Namespace == names.FluxNamespace:
+		err = w.takeGate(text)
 	default:
 		err = w.takeOfSystems(s.origin, o, text)
 	}

@@ -30,6 +30,8 @@ type Set struct {
 	Distribution string
 	// Kubernetes is its release, such as 1.35; "" when no file says.
 	Kubernetes string
+	// Released says that the engine is installed from the manifest that its makers release.
+	Released bool
 	// Variables are the keys of the general ConfigMap.
 	Variables map[string]Variable
 	// Objects are the other ConfigMaps and Secrets.
@@ -89,7 +91,7 @@ func To(c, hub *config.Cluster) Set {
 	p := Set{
 		Cluster: c.Name, File: c.File, Source: sourceOf(c.File),
 		Path:         strings.TrimPrefix(strings.TrimPrefix(hub.GitOps.Path, "./"), "/"),
-		Distribution: hub.GitOps.Distribution.Version, Kubernetes: c.Kubernetes.Version,
+		Distribution: hub.GitOps.Distribution.Version, Released: hub.GitOps.IsReleased(), Kubernetes: c.Kubernetes.Version,
 		Values: map[string]*Values{}, Pages: map[string]string{},
 	}
 	p.OpenNetwork = openNetwork(c)

@@ -272,6 +272,11 @@ func (g *GitOps) SetDefaults(cluster string, p field.Provider) {
 	}
 }
 
+// IsReleased says that the engine is installed from the manifest that its makers release.
+func (g *GitOps) IsReleased() bool {
+	return g.Distribution.Path == "" && g.Distribution.Version != "" && g.Distribution.URL == g.release()
+}
+
 // release is the address of the manifest that the engine's makers release.
 func (g *GitOps) release() string {
 	switch {
