@@ -1,7 +1,6 @@
 package argocd
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -27,6 +26,9 @@ import (
 func (w *Walk) chart(in *walk.Origin, app Application, from Source) []string {
 	c, read, err := helm.Load(w.Files, in.Dir())
 	in.Read = append(in.Read, read...)
+	if err == nil {
+		err = helm.Installable(c, releaseName(app, from), w.Published.Kubernetes)
+	}
 	if err == nil && len(c.Metadata.Dependencies) > len(c.Dependencies()) {
 		w.Elsewhere = true
 		w.Note(tree.Place{File: path.Join(in.Dir(), "Chart.yaml")}, "is not followed: the charts that it depends on are not in this tree")
@@ -68,22 +70,41 @@ func (w *Walk) values(app Application, from Source) (map[string]any, error) {
 			return nil, fmt.Errorf("values file %s: %w", name, err)
 		}
 	}
-	values, err := helm.Overlay(values, from.Helm.Values)
+	var err error
 	if len(from.Helm.ValuesObject) > 0 {
-		values, err = chartutil.CoalesceTables(maps.Clone(from.Helm.ValuesObject), values), nil
-	}
-	if err != nil {
+		values = chartutil.CoalesceTables(maps.Clone(from.Helm.ValuesObject), values)
+	} else if values, err = helm.Overlay(values, from.Helm.Values); err != nil {
 		return nil, err
 	}
-	return values, helm.Set(values, from.Helm.Parameters)
+	if err := helm.Set(values, from.Helm.Parameters); err != nil {
+		return nil, err
+	}
+	for _, p := range from.Helm.FileParameters {
+		name, ok := w.valueFile(app, from, p.Path)
+		if !ok || !w.Files.IsFile(name) {
+			return nil, fmt.Errorf("the file %s of its parameter %s is not in the tree", p.Path, p.Name)
+		}
+		text, err := w.Files.Read(name)
+		if err != nil {
+			return nil, err
+		}
+		if err := helm.Set(values, []helm.Parameter{{Name: p.Name, Value: string(text), ForceString: true}}); err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
+}
+
+// releaseName is the name under which a chart of a source is released.
+func releaseName(app Application, from Source) string {
+	if from.Helm != nil && from.Helm.ReleaseName != "" {
+		return from.Helm.ReleaseName
+	}
+	return app.Metadata.Name
 }
 
 func render(c *chart.Chart, app Application, from Source, values map[string]any, strict bool) ([]string, error) {
-	name := app.Metadata.Name
-	if from.Helm != nil {
-		name = cmp.Or(from.Helm.ReleaseName, name)
-	}
-	return helm.Render(c, name, app.Spec.Destination.Namespace, values, strict)
+	return helm.Render(c, releaseName(app, from), app.Spec.Destination.Namespace, values, strict)
 }
 
 // checkPublishedKeys reports what templates of a chart take out of the values

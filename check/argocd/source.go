@@ -168,4 +168,9 @@ type Helm struct {
 	Values                  string           `json:"values"`
 	ValuesObject            map[string]any   `json:"valuesObject"`
 	Parameters              []helm.Parameter `json:"parameters"`
+	// FileParameters are values that are the texts of files.
+	FileParameters []struct {
+		Name string `json:"name"`
+		Path string `json:"path"`
+	} `json:"fileParameters"`
 }
