@@ -171,6 +171,7 @@ func (u *up) makeCore(ctx context.Context) error {
 
 func (u *up) makeBootstrap(ctx context.Context) error {
 	_, err := u.makeStack(ctx, u.bootstrap)
+	u.record.MadeAtOnce(u.bootstrap.isNew)
 	return err
 }
 
@@ -224,9 +225,10 @@ type stackUp struct {
 	// plan; nil where no plan was approved.
 	expected preview.Expected
 	allowed  *approval.Allowed
-	// tolerance of failures, and attempt that goes on.
+	// tolerance of failures, and attempt that goes on. isNew says that the stack had no resources when it began.
 	tolerance operation.Tolerance
 	attempt   attempt
+	isNew     bool
 }
 
 // attempt at an up.
@@ -272,6 +274,7 @@ func (s *stackUp) try(ctx context.Context) (StackResult, error) {
 	making := s.beginMaking(ctx, st)
 	defer making.end()
 	exists := st != nil
+	s.isNew = st.Resources() == 0
 	if s.kind == stacks.Bootstrap && exists {
 		if st, err = s.restore(ctx, st); err != nil {
 			return StackResult{}, err
@@ -283,7 +286,7 @@ func (s *stackUp) try(ctx context.Context) (StackResult, error) {
 		}
 		exists = true
 	}
-	session, err := s.driver.runner().Open(ctx, s.cluster, s.kind, catalog.Options{}, exists)
+	session, err := s.driver.runner().Open(ctx, s.cluster, s.kind, catalog.Options{New: s.isNew}, exists)
 	if err != nil {
 		return StackResult{}, err
 	}
