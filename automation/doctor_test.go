@@ -202,7 +202,7 @@ func TestAZoneThatIsRefused(t *testing.T) {
 		refused string
 		noted   string
 	}{
-		"no zone": {func(f *preflight.Facts) { delete(f.Zones, "b") }, " one: zones: " + file + ":4:5: network.zones[1]: AWS has no zone b in eu-central-1 " +
+		"no zone": {func(f *preflight.Facts) { delete(f.Zones, "b") }, " one: zones: one.yaml:4:5: network.zones[1]: AWS has no zone b in eu-central-1 " +
 			"(use zones among a and c); nothing was started; `tombolo doctor one` looks again", ""},
 		"a zone without control planes": {func(f *preflight.Facts) { f.Zones["c"] = preflight.Zone{ID: "cac1-az3", Open: true} }, "EKS takes no control plane in c, which is cac1-az3", ""},
 		"nothing is told": {func(f *preflight.Facts) { f.ZonesErr = "UnauthorizedOperation" }, "",
@@ -210,6 +210,7 @@ func TestAZoneThatIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
+			b.opts.Root = filepath.Dir(file)
 			b.cloud.facts = func(ctx context.Context, c *config.Cluster) preflight.Facts {
 				f := roomy(ctx, c)
 				test.facts(&f)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -96,7 +97,7 @@ func (d Doctor) Account(ctx context.Context, c *config.Cluster, core Core, all D
 		return []Finding{credentials, withoutCLI("account")}
 	}
 	facts := d.Accounts.Facts(c, cloud.Named(c), func() Facts { return cloud.Facts(ctx, c) })
-	return append([]Finding{credentials}, placed(c, cloud.Judge(facts, Wanted{
+	return append([]Finding{credentials}, d.placed(c, cloud.Judge(facts, Wanted{
 		Cluster: c, Account: c.Cloud.Account, Region: c.Cloud.Region, Tenant: c.Cloud.Tenant, Version: c.Kubernetes.Version,
 		Extended: c.Kubernetes.Support == config.ExtendedSupport,
 		New:      core.Awaits(c, cloud.ClusterType()), Demand: cloud.Demand(c, core), All: all,
@@ -104,14 +105,18 @@ func (d Doctor) Account(ctx context.Context, c *config.Cluster, core Core, all D
 }
 
 // placed has the messages about keys of the cluster file begin with their places in it.
-func placed(c *config.Cluster, found []Finding) []Finding {
+func (d Doctor) placed(c *config.Cluster, found []Finding) []Finding {
 	if !slices.ContainsFunc(found, func(f Finding) bool { return f.Key != "" }) {
 		return found
 	}
 	place := c.Places()
 	for i, f := range found {
 		if f.Key != "" {
-			found[i].Message = place(f.Key, f.Message, "").String()
+			problem := place(f.Key, f.Message, "")
+			if rel, err := filepath.Rel(d.Root, problem.File); err == nil && filepath.IsLocal(rel) {
+				problem.File = rel
+			}
+			found[i].Message = problem.String()
 		}
 	}
 	return found

@@ -139,13 +139,14 @@ func judgeTypes(f preflight.Facts, w preflight.Wanted) []preflight.Finding {
 	return out
 }
 
-// groupZones are the zones of a group's nodes, as far as they are known.
+// groupZones are the zones of a group's nodes, as far as they are known. One that is not there is refused for itself.
 func groupZones(f preflight.Facts, c *config.Cluster, g config.NodeGroup) []string {
-	switch {
-	case len(g.Zones) > 0:
-		return g.Zones
-	case c.OwnsNetwork():
-		return c.Network.Zones
+	all := g.Zones
+	if len(all) == 0 && c.OwnsNetwork() {
+		all = c.Network.Zones
+	}
+	if len(all) > 0 {
+		return slices.DeleteFunc(slices.Clone(all), func(name string) bool { return f.ZonesErr == "" && !f.Zones[name].Open })
 	}
 	zones := map[string]bool{}
 	for _, id := range groupSubnets(c, g) {

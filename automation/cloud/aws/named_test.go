@@ -59,7 +59,6 @@ func TestJudgeNamed(t *testing.T) {
 		"as it should be": {nil, nil},
 		"a zone that is not there": {func(c *config.Cluster, _ *preflight.Facts, _ *preflight.Wanted) { c.Network.Zones[1] = "us-east-1z" }, []string{
 			"fail network.zones[1]: AWS has no zone us-east-1z in us-east-1 -> " + zonesOf,
-			"warn kubernetes.nodeGroups[0].instanceTypes[0]: AWS does not offer m6i.large in us-east-1z, where the group has nodes -> choose another instance type, or keep the group's zones to us-east-1a or us-east-1b",
 		}},
 		"a zone that is closed": {func(c *config.Cluster, _ *preflight.Facts, _ *preflight.Wanted) {
 			c.Network.Zones[0], c.Kubernetes.NodeGroups = "us-east-1c", nil
