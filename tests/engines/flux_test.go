@@ -1,0 +1,344 @@
+//go:build lab
+
+package engines
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"gotest.tools/v3/assert"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"tombolo/check"
+	"tombolo/check/finding"
+	"tombolo/check/published"
+	"tombolo/check/tree/treetest"
+	"tombolo/internal/names"
+	"tombolo/tests/tier"
+	"tombolo/tests/trees"
+)
+
+// variables that bootstrap publishes.
+var variables = map[string]string{"region": "eu-central-1", "cluster_name": "one", "account_id": "111122223333"}
+
+// fluxKinds are the objects of Flux that trees have, and that say whether they are ready.
+var fluxKinds = []schema.GroupVersionResource{
+	{Group: "kustomize.toolkit.fluxcd.io", Version: "v1", Resource: "kustomizations"},
+	{Group: "helm.toolkit.fluxcd.io", Version: "v2", Resource: "helmreleases"},
+}
+
+var sources = schema.GroupVersionResource{Group: "source.toolkit.fluxcd.io", Version: "v1", Resource: "gitrepositories"}
+
+// TestFluxAgrees: check has an error in a tree exactly where Flux stops at it.
+func TestFluxAgrees(t *testing.T) {
+	tier.Short(t, "check says of random trees what the real Flux says")
+	seed, count := given(t, "SEED", 43), given(t, "TREES", 40)
+	known, err := trees.Known("flux")
+	assert.NilError(t, err)
+	all := append(known, trees.Flux(uint64(seed), count)...)
+	began := time.Now()
+	c := start(t, all)
+	release := c.installFlux(t)
+	t.Logf("Flux %s runs after %v", release, time.Since(began).Round(time.Millisecond))
+	c.kubectl(t, bootstrapObjects(all), "apply", "--server-side", "-f", "-")
+	c.awaitSources(t)
+	c.kubectl(t, startObjects(all), "apply", "--server-side", "-f", "-")
+	engine := c.settle(t, all)
+	t.Logf("Flux has said of all trees after %v", time.Since(began).Round(time.Millisecond))
+	compare(t, fmt.Sprintf("SEED=%d TREES=%d", seed, count), all, engine, errorsOf(t, all, release))
+}
+
+// given is a number that somebody asks for by a variable.
+func given(t *testing.T, name string, otherwise int) int {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	assert.NilError(t, err, name)
+	return n
+}
+
+// installFlux installs what the lab has of Flux, without the controller of notifications, and says which
+// release it is.
+func (c *cluster) installFlux(t *testing.T) (release string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(c.tools, "..", "share", "flux-install.yaml"))
+	assert.NilError(t, err)
+	// Where nobody hears of events, each one is tried for 15 s.
+	text = regexp.MustCompile(`(?m)^ +- --events-addr=.*\n`).ReplaceAll(text, nil)
+	var wanted []string
+	for document := range strings.SplitSeq(string(text), "\n---\n") {
+		if !strings.Contains(document, "\nkind: Deployment\n") || !strings.Contains(document, "name: notification-controller\n") {
+			wanted = append(wanted, document)
+		}
+	}
+	c.kubectl(t, strings.Join(wanted, "\n---\n"), "apply", "--server-side", "-f", "-")
+	found := regexp.MustCompile(`app.kubernetes.io/version: (v\S+)`).FindSubmatch(text)
+	assert.Assert(t, found != nil, "the manifest says no version")
+	return string(found[1])
+}
+
+// bootstrapObjects are what every tree uses: variables, and the repository.
+func bootstrapObjects(all []trees.Tree) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, namespace: %s}\ndata:\n", names.InfraConfig, names.FluxNamespace)
+	for name, value := range variables {
+		fmt.Fprintf(&b, "  %s: %q\n", name, value)
+	}
+	for first := 0; first < len(all); first += treesOfASource {
+		var dirs []string
+		for _, tree := range all[first:min(first+treesOfASource, len(all))] {
+			dirs = append(dirs, tree.Name)
+		}
+		fmt.Fprintf(&b, `---
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: %s, namespace: %s}
+spec: {interval: 1h, url: %q, ref: {branch: main}, sparseCheckout: [%s]}
+`, sourceOf(first), names.FluxNamespace, repository, strings.Join(dirs, ", "))
+	}
+	return b.String()
+}
+
+// startObjects are a Kustomization for each tree.
+func startObjects(all []trees.Tree) string {
+	var b strings.Builder
+	for i, tree := range all {
+		fmt.Fprintf(&b, `---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: %s, namespace: %s}
+spec:
+  interval: 1h
+  path: ./%s
+  prune: true
+  sourceRef: {kind: GitRepository, name: %s}
+  postBuild: {substituteFrom: [{kind: ConfigMap, name: %s}]}
+`, tree.Name, names.FluxNamespace, tree.Start(), sourceOf(i), names.InfraConfig)
+	}
+	return b.String()
+}
+
+// awaitSources waits until the trees are there for the controllers.
+func (c *cluster) awaitSources(t *testing.T) {
+	t.Helper()
+	await(t, "Flux has the repository", time.Minute, func(ctx context.Context) (bool, string, error) {
+		list, err := c.client.Resource(sources).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return false, "", err
+		}
+		for _, o := range list.Items {
+			if status, why, _ := ready(o); status != "True" {
+				return false, why, nil
+			}
+		}
+		return true, "", nil
+	})
+}
+
+// said is what an engine says of a tree: nothing, or why it stops.
+type said map[string][]string
+
+// settle waits until Flux has said of each object whether it is ready, and says it again when it is asked
+// again: what waited for something else may have met it.
+func (c *cluster) settle(t *testing.T, all []trees.Tree) said {
+	t.Helper()
+	var before []string
+	for round := range 10 {
+		mark := strconv.Itoa(round)
+		if round > 0 {
+			c.askAgain(t, mark)
+		}
+		var now said
+		await(t, "Flux has said of all objects whether they are ready", 2*time.Minute, func(ctx context.Context) (bool, string, error) {
+			objects, err := c.fluxObjects(ctx)
+			if err != nil {
+				return false, "", err
+			}
+			var open string
+			now, open = readiness(objects, mark)
+			return open == "" && len(objects) >= len(all), open, nil
+		})
+		if round > 0 && slices.Equal(stopped(now), before) {
+			return now
+		}
+		before = stopped(now)
+	}
+	t.Fatalf("Flux stops at something else each time: %s", before)
+	return nil
+}
+
+// fluxObjects are those of Flux in the cluster.
+func (c *cluster) fluxObjects(ctx context.Context) ([]unstructured.Unstructured, error) {
+	var out []unstructured.Unstructured
+	for _, kind := range fluxKinds {
+		list, err := c.client.Resource(kind).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, list.Items...)
+	}
+	return out, nil
+}
+
+// stopped are the objects that are not ready: why they are not has names of directories, which change.
+func stopped(now said) []string {
+	var out []string
+	for _, lines := range now {
+		for _, line := range lines {
+			object, _, _ := strings.Cut(line, ": ")
+			out = append(out, object)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// askAgain has Flux look again at what is not ready.
+func (c *cluster) askAgain(t *testing.T, mark string) {
+	t.Helper()
+	for _, kind := range fluxKinds {
+		list, err := c.client.Resource(kind).List(t.Context(), metav1.ListOptions{})
+		assert.NilError(t, err)
+		for _, o := range list.Items {
+			if status, _, _ := ready(o); status == "True" {
+				continue
+			}
+			patch := fmt.Sprintf(`{"metadata":{"annotations":{"reconcile.fluxcd.io/requestedAt":%q}}}`, mark)
+			_, err := c.client.Resource(kind).Namespace(o.GetNamespace()).Patch(t.Context(), o.GetName(), types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+			assert.NilError(t, err)
+		}
+	}
+}
+
+// readiness is what the objects of each tree that are not ready say, by the tree; open is one of which
+// nothing is known yet.
+func readiness(objects []unstructured.Unstructured, mark string) (out said, open string) {
+	out = said{}
+	parents := map[string]string{}
+	for _, o := range objects {
+		if o.GetKind() == "Kustomization" {
+			parents[o.GetNamespace()+"/"+o.GetName()] = parent(o)
+		}
+	}
+	for _, o := range objects {
+		status, why, known := ready(o)
+		handled, _, _ := unstructured.NestedString(o.Object, "status", "lastHandledReconcileAt")
+		asked := o.GetAnnotations()["reconcile.fluxcd.io/requestedAt"]
+		if !known || asked == mark && handled != mark {
+			open = fmt.Sprintf("%s %s/%s: %s", o.GetKind(), o.GetNamespace(), o.GetName(), why)
+		}
+		if status == "True" {
+			continue
+		}
+		root := o.GetName()
+		for at := parent(o); at != ""; at = parents[at] {
+			root = at
+		}
+		root = strings.TrimPrefix(root, names.FluxNamespace+"/")
+		out[root] = append(out[root], fmt.Sprintf("%s %s: %s", o.GetKind(), o.GetName(), why))
+	}
+	for _, lines := range out {
+		slices.Sort(lines)
+	}
+	return out, open
+}
+
+// parent is the Kustomization that made an object, as namespace/name; "" for a tree's first one.
+func parent(o unstructured.Unstructured) string {
+	l := o.GetLabels()
+	if l["kustomize.toolkit.fluxcd.io/name"] == "" {
+		return ""
+	}
+	return l["kustomize.toolkit.fluxcd.io/namespace"] + "/" + l["kustomize.toolkit.fluxcd.io/name"]
+}
+
+// ready is the condition Ready of what the object is now.
+func ready(o unstructured.Unstructured) (status, why string, known bool) {
+	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
+	for _, c := range conditions {
+		condition, _ := c.(map[string]any)
+		if condition["type"] != "Ready" {
+			continue
+		}
+		status, _ = condition["status"].(string)
+		generation, _ := condition["observedGeneration"].(int64)
+		why = fmt.Sprintf("%v: %v", condition["reason"], condition["message"])
+		return status, why, status != "Unknown" && generation == o.GetGeneration()
+	}
+	return "", "no condition yet", false
+}
+
+// errorsOf is what check says of each tree alone: its errors.
+func errorsOf(t *testing.T, all []trees.Tree, release string) said {
+	t.Helper()
+	set := published.Set{Distribution: release, Variables: map[string]published.Variable{}}
+	for name, value := range variables {
+		set.Variables[name] = published.Variable{Example: value}
+	}
+	out := said{}
+	for _, tree := range all {
+		set.Cluster, set.Path = tree.Name, tree.Start()
+		found, err := check.Check(treetest.FS(tree.Files), "", []published.Set{set})
+		assert.NilError(t, err)
+		for _, f := range found {
+			if f.Severity == finding.Error {
+				out[tree.Name] = append(out[tree.Name], f.String())
+			}
+		}
+	}
+	return out
+}
+
+// compare fails for each tree of which the engine and check say something else, and no row of the table
+// excuses it.
+func compare(t *testing.T, again string, all []trees.Tree, engine, checked said) {
+	t.Helper()
+	var broken, refused, excused int
+	kinds, needed := map[string]bool{}, map[int]bool{}
+	for _, tree := range all {
+		stops, errors := engine[tree.Name], checked[tree.Name]
+		kinds[tree.Fault] = true
+		if tree.Fault != "" {
+			broken++
+		}
+		if tree.Fault != "" && len(stops) > 0 {
+			refused++
+		}
+		if tree.Fault == "" && len(stops) > 0 {
+			t.Errorf("%s: the grammar of trees has what the engine refuses: %s\n%s", again, strings.Join(stops, "\n"), tree)
+		}
+		if (len(stops) > 0) == (len(errors) > 0) {
+			continue
+		}
+		excuse := trees.Excuse(stops, errors)
+		if excuse >= 0 {
+			excused++
+			needed[excuse] = true
+			continue
+		}
+		t.Errorf("%s, tree %s (%s; %s):\nthe engine: %s\ncheck: %s\n%s", again, tree.Name, tree.Fault, tree.Where,
+			strings.Join(stops, "\n  "), strings.Join(errors, "\n  "), tree)
+	}
+	t.Logf("%s: of %d trees with a fault the engine refuses %d; %d are excused", again, broken, refused, excused)
+	for i, row := range trees.Unfollowed {
+		assert.Check(t, needed[i], "check follows this now, or it does not occur: remove the row from the table: %s", row.What)
+	}
+	// Trees that are all content, or all broken, would show nothing.
+	assert.Check(t, refused*2 > broken && refused < broken, "the engine refuses %d of %d trees with a fault", refused, broken)
+	assert.Check(t, excused*2 < refused, "%d of %d trees are excused", excused, refused)
+	assert.Check(t, len(kinds) > 20, "only these faults occur: %v", kinds)
+}
