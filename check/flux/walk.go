@@ -31,6 +31,7 @@ type Walk struct {
 	own *repository
 	// gated says that the tree has a kustomize-controller that takes ExternalArtifacts.
 	gated      bool
+	charts     []chartMet
 	releases   []releaseMet
 	namespaces []namespaceMet
 	channels   []channelMet
@@ -234,6 +235,8 @@ func (w *Walk) take(s *sync, text, before string) {
 		}
 	case o.Group() == sourceGroup && o.Kind == "GitRepository":
 		err = w.takeRepository(s.origin, o, text)
+	case o.Group() == sourceGroup && o.Kind == "HelmChart":
+		err = w.takeChart(s.origin, o, text)
 	case o.Group() == sourceGroup:
 		w.takeSource(o)
 	case o.Group() == extensionsGroup && o.Kind == "ArtifactGenerator":
