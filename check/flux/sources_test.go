@@ -10,9 +10,8 @@ import (
 )
 
 const (
-	repository = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: KIND\nmetadata: {name: NAME, namespace: flux-system}\nspec: {url: URL}\n---\n"
-	wrong      = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\ndata: {x: \"${regoin}\"}\n"
-	variables  = "  postBuild: {substituteFrom: [{kind: ConfigMap, name: infra-config}]}\n"
+	wrong     = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\ndata: {x: \"${regoin}\"}\n"
+	variables = "  postBuild: {substituteFrom: [{kind: ConfigMap, name: infra-config}]}\n"
 )
 
 // generating is an ArtifactGenerator of the platform tree with artifacts, and more of its spec.

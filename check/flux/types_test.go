@@ -36,7 +36,7 @@ func TestTypes(t *testing.T) {
 			for key, value := range map[string]string{"account": "012345670123", "yes": "yes", "list": `["a"]`, "three": "3", "version": "1.40", "true": "true", "quote": `"`} {
 				w.Published.Variables[key] = published.Variable{Example: value}
 			}
-			w = New(w.Walk, Composed{})
+			w = New(w.Walk, w.trees)
 			w.Follow()
 			var got []string
 			for _, f := range w.Findings {
