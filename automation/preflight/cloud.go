@@ -181,7 +181,7 @@ type Wanted struct {
 	Version string
 	// Extended says that the cluster is to have the cloud's extended support.
 	Extended bool
-	// New says that core is still to make the managed cluster.
+	// New says that core is still to make the managed cluster, or to make it anew.
 	New bool
 	// Demand of the cluster alone, and All of the clusters that are checked
 	// together in this account and region.
