@@ -152,6 +152,10 @@ func (w *Walk) addDependencies(c *chart.Chart, files *tree.Files, dir string) er
 	return nil
 }
 
+// longestRelease is the most that helm-controller leaves of a release's name, in characters: it shortens others.
+// Source: ShortenName in internal/release of fluxcd/helm-controller.
+const longestRelease = 53
+
 // checkReleased renders the chart of a release if it is in this tree, and takes what comes out.
 func (w *Walk) checkReleased(r releaseMet) {
 	if r.Spec.Chart == nil {
@@ -162,13 +166,18 @@ func (w *Walk) checkReleased(r releaseMet) {
 	if loaded == nil {
 		return
 	}
+	name := releaseName(r)
+	if err := helm.Installable(loaded, name[:min(len(name), longestRelease)], w.Published.Kubernetes); err != nil {
+		w.failedChart(c, files, loaded, err)
+		return
+	}
 	values, err := w.valuesOf(r, c.spec, loaded, files)
 	if err == nil && r.Spec.Install.DisableSchemaValidation {
 		withoutSchemas(loaded)
 	}
 	var made []string
 	if err == nil {
-		made, err = helm.Render(loaded, releaseName(r), cmp.Or(r.Spec.TargetNamespace, r.Metadata.Namespace), values, false)
+		made, err = helm.Render(loaded, name, cmp.Or(r.Spec.TargetNamespace, r.Metadata.Namespace), values, false)
 	}
 	if err != nil {
 		w.failedChart(c, files, loaded, err)

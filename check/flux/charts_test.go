@@ -51,6 +51,8 @@ func TestCharts(t *testing.T) {
 			"charts/web/Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.0.0\ndependencies: [{name: lib, version: 1.x, repository: 'file://../lib'}]\n",
 			"charts/lib/Chart.yaml": "apiVersion: v2\nname: lib\nversion: 1.0.0\ntype: library\n", "charts/lib/templates/_a.tpl": "{{ define \"a\" }}x{{ end }}", "charts/web/templates/b.yaml": "kind: {{ include \"a\" . }}\n",
 		}, "", "web-a"},
+		"a library": {release, map[string]string{"charts/web/Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.0.0\ntype: library\n"},
+			"charts/web/Chart.yaml " + web + "its chart cannot be rendered: the chart is of the type library, which cannot be released", ""},
 		"no name in Chart.yaml": {release, map[string]string{"charts/web/Chart.yaml": "apiVersion: v2\nversion: 1.0.0\n"},
 			"charts/web/Chart.yaml " + web + "its chart cannot be rendered: validation: chart.metadata.name is required", ""},
 		"a HelmChart": {"apiVersion: source.toolkit.fluxcd.io/v1\nkind: HelmChart\nmetadata: {name: c, namespace: flux-system}\nspec:\n  chart: charts/none\n  sourceRef: {kind: GitRepository, name: platform}\n", nil,
