@@ -205,8 +205,10 @@ func TestAZoneThatIsRefused(t *testing.T) {
 		"no zone": {func(f *preflight.Facts) { delete(f.Zones, "b") }, " one: zones: one.yaml:4:5: network.zones[1]: AWS has no zone b in eu-central-1 " +
 			"(use zones among a and c); nothing was started; `tombolo doctor one` looks again", ""},
 		"a zone without control planes": {func(f *preflight.Facts) { f.Zones["c"] = preflight.Zone{ID: "cac1-az3", Open: true} }, "EKS takes no control plane in c, which is cac1-az3", ""},
-		"nothing is told": {func(f *preflight.Facts) { f.ZonesErr = "UnauthorizedOperation" }, "",
-			"note one-core zones: whether a, b and c can be used cannot be told: UnauthorizedOperation; allow ec2:DescribeAvailabilityZones to the credentials in use"},
+		"nothing is told": {
+			func(f *preflight.Facts) { f.ZonesErr = "UnauthorizedOperation" }, "",
+			"note one-core zones: whether a, b and c can be used cannot be told: UnauthorizedOperation; allow ec2:DescribeAvailabilityZones to the credentials in use",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)

@@ -212,7 +212,7 @@ func (d Rebuilder) requireMaking(ctx context.Context, p Plan) error {
 	}
 	// The cloud is asked as for a cluster that is not there yet.
 	next := *p.Next
-	next.Rebuild = p.Record.encode()
+	next.Rebuild = p.encode()
 	reports, err := d.Doctor(ctx, []*config.Cluster{&next})
 	if err != nil {
 		return err
