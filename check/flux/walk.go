@@ -217,6 +217,7 @@ func (w *Walk) nearDir(s *sync, in *walk.Source) string {
 func (w *Walk) take(s *sync, text, before string) {
 	o, err := manifest.Decode[manifest.Object](text)
 	if err == nil {
+		w.checkIdentity(s, o)
 		w.checkVersion(s, o)
 		w.checkTypes(s, o, text, before)
 		w.CheckBuiltin(s.origin, o, text, false)
