@@ -63,7 +63,7 @@ func (w *Walk) takeRepository(in *walk.Origin, o manifest.Object, text string) e
 		return err
 	}
 	r.in = in
-	if gitaddress.IsSCP(r.Spec.URL) {
+	if gitaddress.IsSCP(r.Spec.URL) && !w.isDefined() { // whose definition says so, too
 		w.Refer(in, tree.Wanted{Object: o, Path: []string{"spec", "url"}, Value: r.Spec.URL}, finding.Errorf(
 			"%s: spec.url has scp's form, which the API refuses", r.Identity()).WithRemedy("write "+gitaddress.URL(r.Spec.URL)))
 	}

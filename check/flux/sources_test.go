@@ -23,7 +23,7 @@ func generating(artifacts, more string) string {
 // external is a Kustomization of an ExternalArtifact.
 func external(name, path string) string {
 	return "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: " + name + ", namespace: flux-system}\nspec:\n" +
-		"  path: " + path + "\n  sourceRef: {kind: ExternalArtifact, name: " + name + "}\n" + variables + "---\n"
+		"  path: " + path + "\n  sourceRef: {kind: ExternalArtifact, name: " + name + "}\n  interval: 1m\n  prune: true\n" + variables + "---\n"
 }
 
 // TestArtifacts: what a generator copies from this tree is followed, with the places of this tree's files.

@@ -14,6 +14,7 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 
 	"tombolo/check/finding"
+	"tombolo/check/flux/definition"
 	"tombolo/check/manifest"
 	"tombolo/check/tree"
 	"tombolo/check/walk"
@@ -24,34 +25,13 @@ import (
 // Source: SubstituteVariables in kustomize/kustomize_varsub.go of fluxcd/pkg, and
 // https://fluxcd.io/flux/components/kustomize/kustomizations/#post-build-substitution-of-numbers-and-booleans
 
-// textFields are those of Flux's kinds that are text, by group and kind; * is any key. Built-in kinds
-// have a schema.
-var textFields = map[string][]string{
-	kustomizeGroup + "/Kustomization": {
-		"spec.postBuild.substitute.*", "spec.path", "spec.interval", "spec.retryInterval", "spec.timeout", "spec.targetNamespace",
-		"spec.namePrefix", "spec.nameSuffix", "spec.serviceAccountName", "spec.sourceRef.*", "spec.dependsOn.[].*", "spec.components.[]",
-		"spec.commonMetadata.labels.*", "spec.commonMetadata.annotations.*", "spec.images.[].*", "spec.patches.[].patch",
-		"spec.postBuild.substituteFrom.[].name",
-	},
-	helmGroup + "/HelmRelease": {
-		"spec.chart.spec.chart", "spec.chart.spec.version", "spec.chart.spec.interval", "spec.chart.spec.sourceRef.*", "spec.chartRef.*",
-		"spec.interval", "spec.timeout", "spec.releaseName", "spec.targetNamespace", "spec.storageNamespace", "spec.serviceAccountName",
-		"spec.valuesFrom.[].name", "spec.valuesFrom.[].valuesKey", "spec.valuesFrom.[].targetPath", "spec.dependsOn.[].name",
-	},
-	sourceGroup + "/GitRepository":  {"spec.url", "spec.interval", "spec.timeout", "spec.ref.*", "spec.secretRef.name", "spec.ignore"},
-	sourceGroup + "/OCIRepository":  {"spec.url", "spec.interval", "spec.timeout", "spec.ref.*", "spec.secretRef.name", "spec.ignore", "spec.provider"},
-	sourceGroup + "/HelmRepository": {"spec.url", "spec.interval", "spec.timeout", "spec.secretRef.name", "spec.type", "spec.provider"},
-	sourceGroup + "/HelmChart":      {"spec.chart", "spec.version", "spec.interval", "spec.sourceRef.*"},
-	sourceGroup + "/Bucket":         {"spec.bucketName", "spec.endpoint", "spec.region", "spec.interval", "spec.prefix", "spec.secretRef.name"},
-	notificationGroup + "/Provider": {"spec.type", "spec.channel", "spec.address", "spec.username", "spec.secretRef.name"},
-}
-
 // typing looks at the types of an object's values before and after the substitution.
 type typing struct {
 	*Walk
 	s      *sync
 	object manifest.Object
-	texts  []string
+	// defined says that the schema is that of the cluster's definition.
+	defined bool
 }
 
 // checkTypes looks for text that is none to the API, or that Helm and others are given as something else.
@@ -60,8 +40,8 @@ func (w *Walk) checkTypes(s *sync, o manifest.Object, text, before string) {
 	if yaml.Unmarshal([]byte(text), &after) != nil || yaml.Unmarshal([]byte(before), &source) != nil {
 		return
 	}
-	t := typing{w, s, o, textFields[o.Group()+"/"+o.Kind]}
-	var schema *spec.Schema
+	schema, same := definition.Of(o)
+	t := typing{w, s, o, same && w.isDefined()}
 	if known := openapi.SchemaForResourceType(kyaml.TypeMeta{APIVersion: o.APIVersion, Kind: o.Kind}); known != nil {
 		schema = known.Schema
 	}
@@ -76,7 +56,10 @@ func child(n *yaml.Node) *yaml.Node {
 }
 
 func (t typing) each(n, before *yaml.Node, at []string, schema *spec.Schema) {
-	if t.isText(at, schema) {
+	if t.defined && !t.holds(n, before, at, schema) {
+		return
+	}
+	if isText(at, schema) {
 		if got := typeOf(n); got != "text" && got != "null" {
 			t.refused(n, before, at, got)
 		}
@@ -103,7 +86,7 @@ func (t typing) each(n, before *yaml.Node, at []string, schema *spec.Schema) {
 
 // isText says whether the API wants text at a path: every kind's labels, annotations and names, and fields of
 // known kinds.
-func (t typing) isText(at []string, schema *spec.Schema) bool {
+func isText(at []string, schema *spec.Schema) bool {
 	switch {
 	case len(at) == 3 && at[0] == "metadata" && (at[1] == "labels" || at[1] == "annotations"):
 		return true
@@ -112,11 +95,7 @@ func (t typing) isText(at []string, schema *spec.Schema) bool {
 	case schema != nil:
 		return schema.Type.Contains("string") && schema.Format != "int-or-string"
 	}
-	return slices.ContainsFunc(t.texts, func(field string) bool { return matches(strings.Split(field, "."), at) })
-}
-
-func matches(field, at []string) bool {
-	return slices.EqualFunc(field, at, func(want, key string) bool { return want == "*" || want == key })
+	return false
 }
 
 // quantity is a definition that says string, and that the API reads from numbers too.

@@ -215,6 +215,7 @@ func (w *Walk) nearDir(s *sync, in *walk.Source) string {
 // take decodes an object and takes note of what the check has to follow. before is
 // its text without substitution.
 func (w *Walk) take(s *sync, text, before string) {
+	said := len(w.Findings)
 	o, err := manifest.Decode[manifest.Object](text)
 	if err == nil {
 		w.checkIdentity(s, o)
@@ -248,7 +249,7 @@ func (w *Walk) take(s *sync, text, before string) {
 	default:
 		err = w.takeOfSystems(s.origin, o, text)
 	}
-	if err == nil {
+	if err == nil || len(w.Findings) > said { // which says why
 		return
 	}
 	if o, err := manifest.Decode[manifest.Object](before); err == nil {
