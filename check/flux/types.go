@@ -36,8 +36,12 @@ type typing struct {
 
 // checkTypes looks for text that is none to the API, or that Helm and others are given as something else.
 func (w *Walk) checkTypes(s *sync, o manifest.Object, text, before string) {
-	var after, source yaml.Node
-	if yaml.Unmarshal([]byte(text), &after) != nil || yaml.Unmarshal([]byte(before), &source) != nil {
+	var after, other yaml.Node
+	source := &after
+	if text != before { // most objects have no variables
+		source = &other
+	}
+	if yaml.Unmarshal([]byte(text), &after) != nil || source == &other && yaml.Unmarshal([]byte(before), source) != nil {
 		return
 	}
 	schema, same := definition.Of(o)
@@ -45,7 +49,7 @@ func (w *Walk) checkTypes(s *sync, o manifest.Object, text, before string) {
 	if known := openapi.SchemaForResourceType(kyaml.TypeMeta{APIVersion: o.APIVersion, Kind: o.Kind}); known != nil {
 		schema = known.Schema
 	}
-	t.each(child(&after), child(&source), nil, schema)
+	t.each(child(&after), child(source), nil, schema)
 }
 
 func child(n *yaml.Node) *yaml.Node {
@@ -136,6 +140,12 @@ func resolved(schema *spec.Schema) *spec.Schema {
 	return out
 }
 
+// plainText begins like no number, and words that begin so are something else.
+var (
+	plainText = regexp.MustCompile(`^[A-Za-z/$]`)
+	words     = []string{"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
+)
+
 // typeOf is what a controller decodes a value as: YAML 1.1 has more numbers and booleans than 1.2.
 func typeOf(n *yaml.Node) string {
 	switch {
@@ -145,6 +155,9 @@ func typeOf(n *yaml.Node) string {
 		return "a list"
 	case n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0, n.Tag == "!!binary":
 		return "text"
+	}
+	if plainText.MatchString(n.Value) && !slices.Contains(words, strings.ToLower(n.Value)) {
+		return "text" // the quick answer for most
 	}
 	var value any
 	if sigsyaml.Unmarshal([]byte(n.Value), &value) != nil {
