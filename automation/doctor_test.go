@@ -248,8 +248,8 @@ func TestAChangedZoneIsAskedFor(t *testing.T) {
 	st, err = b.backend.State(t.Context(), "one-core")
 	assert.NilError(t, err)
 	for path, want := range map[string]bool{
-		"": false, "tags.a": false, "kubernetes.endpoint": false,
-		"network.zones[2]": true, "kubernetes.nodeGroups[0].instanceTypes[0]": true, "kubernetes.logKeyArn": true,
+		"": false, "tags.a": false, "kubernetes.endpoint": false, "kubernetes.nodeGroups[0].size.min": false,
+		"network.zones[2]": true, "kubernetes.nodeGroups[1]": true, "kubernetes.nodeGroups[0].instanceTypes[0]": true, "kubernetes.logKeyArn": true,
 	} {
 		assert.Check(t, is.Equal(b.hasToAsk(planned("one"), st, config.Changes{{Path: path, After: "x"}}), want), path)
 	}

@@ -18,6 +18,9 @@ type Cloud interface {
 	Credentials(c *config.Cluster, env func(string) string, now time.Time) Finding
 	// Named are the values of the cluster file that Facts asks about.
 	Named(c *config.Cluster) []string
+	// AsksAgain says whether the value of a key is asked about again when it changes on a
+	// cluster that lives.
+	AsksAgain(key string) bool
 	// ClusterType is the type of the managed cluster.
 	ClusterType() string
 	// Facts asks the account and the region that the cluster is to be in.
