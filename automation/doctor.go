@@ -40,7 +40,7 @@ func (d *Driver) Ready(ctx context.Context, clusters []*config.Cluster) ([]prefl
 
 func (d *Driver) doctor() preflight.Doctor {
 	h := host{d}
-	return preflight.Doctor{Machine: h, Backend: h, Surroundings: h, Accounts: &d.asked}
+	return preflight.Doctor{Machine: h, Backend: h, Surroundings: h, Root: h.driver.opts.Root, Accounts: &d.asked}
 }
 
 // host answers what rooms ask of the driver: preflight here, drift in drift.go.

@@ -46,6 +46,7 @@ func planned(name string) *config.Cluster {
 	c := demo()
 	c.Name = name
 	c.Network = config.Network{NAT: config.NATPerZone, Zones: []string{"a", "b", "c"}}
+	c.Kubernetes.Compute = config.NodeGroupCompute
 	c.GitOps = config.GitOps{Engine: config.Flux, URL: "https://git.example/platform.git", Branch: "main"}
 	return c
 }
@@ -72,6 +73,7 @@ func TestDoctor(t *testing.T) {
 		"ok quota: 1 more VPCs in eu-central-1, 2 with the other clusters: 0 of 5 are used",
 		"fail quota: 3 more Elastic IP addresses in eu-central-1, 6 with the other clusters: 0 of 5 are used",
 		"ok quota: 1 more EKS clusters in eu-central-1, 2 with the other clusters: 0 of 5 are used",
+		"ok zones: a, b and c can be used",
 		"ok Git repository: https://git.example/platform.git has branch main",
 		"ok distribution: that of flux is there, with its checksum",
 	}
@@ -92,6 +94,7 @@ func TestDoctor(t *testing.T) {
 func TestReady(t *testing.T) {
 	b := ready(t)
 	b.cli.states["old-core"] = apitype.DeploymentV3{Resources: []apitype.ResourceV3{
+		{URN: "urn:pulumi:s::p::aws:eks/cluster:Cluster::eks", Type: "aws:eks/cluster:Cluster", Custom: true, ID: "old"},
 		{URN: "urn:pulumi:s::p::aws:ec2/vpc:Vpc::vpc", Type: "aws:ec2/vpc:Vpc", Custom: true, ID: "vpc-1"},
 	}}
 	b.deps.preflight = func(_ context.Context, c *config.Cluster, _ catalog.Options) error {
@@ -179,9 +182,76 @@ func TestUpLooksAtTheAccount(t *testing.T) {
 	if asked != 1 || slices.Contains(b.cli.operations(), "up one-core") {
 		t.Errorf("asked %d times, ran %v", asked, b.cli.operations())
 	}
-	b.cli.states["one-core"] = deployed("one-core")
+	lives := deployed("one-core")
+	lives.Resources[2].Type = "aws:eks/cluster:Cluster"
+	b.cli.states["one-core"] = lives
 	if _, err := b.Up(t.Context(), planned("one"), UpOptions{}); err != nil {
 		t.Errorf("up of a cluster that exists: %v", err)
+	}
+}
+
+// TestAZoneThatIsRefused: up and preview refuse it before core is made, with its place in the file. A question that
+// was not answered is a note.
+func TestAZoneThatIsRefused(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "one.yaml")
+	assert.NilError(t, os.WriteFile(file, []byte("name: one\nnetwork:\n  zones: [a,\n    b, c]\n"), 0o600))
+	c := planned("one")
+	c.File = file
+	for name, test := range map[string]struct {
+		facts   func(*preflight.Facts)
+		refused string
+		noted   string
+	}{
+		"no zone": {func(f *preflight.Facts) { delete(f.Zones, "b") }, " one: zones: one.yaml:4:5: network.zones[1]: AWS has no zone b in eu-central-1 " +
+			"(use zones among a and c); nothing was started; `tombolo doctor one` looks again", ""},
+		"a zone without control planes": {func(f *preflight.Facts) { f.Zones["c"] = preflight.Zone{ID: "cac1-az3", Open: true} }, "EKS takes no control plane in c, which is cac1-az3", ""},
+		"nothing is told": {
+			func(f *preflight.Facts) { f.ZonesErr = "UnauthorizedOperation" }, "",
+			"note one-core zones: whether a, b and c can be used cannot be told: UnauthorizedOperation; allow ec2:DescribeAvailabilityZones to the credentials in use",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.opts.Root = filepath.Dir(file)
+			b.cloud.facts = func(ctx context.Context, c *config.Cluster) preflight.Facts {
+				f := roomy(ctx, c)
+				test.facts(&f)
+				return f
+			}
+			_, ofPreview := b.Preview(t.Context(), c, PreviewOptions{})
+			_, ofUp := b.Up(t.Context(), c, UpOptions{})
+			for _, err := range []error{ofPreview, ofUp} {
+				if test.refused == "" {
+					assert.NilError(t, err)
+				} else {
+					assert.ErrorContains(t, err, test.refused)
+				}
+			}
+			assert.Check(t, is.Equal(slices.Contains(b.cli.operations(), "up one-core"), test.refused == ""), "%q", b.cli.operations())
+			noted := slices.ContainsFunc(b.seen.lines, func(line string) bool {
+				return strings.Contains(line, strings.TrimPrefix(test.noted, "note one-core "))
+			})
+			assert.Check(t, noted, "%q", b.seen.lines)
+		})
+	}
+}
+
+// TestAChangedZoneIsAskedFor, although the cluster lives; other changes ask for nothing.
+func TestAChangedZoneIsAskedFor(t *testing.T) {
+	b := newBench(t)
+	st, err := b.backend.State(t.Context(), "one-core")
+	assert.NilError(t, err)
+	assert.Check(t, b.hasToAsk(planned("one"), st, nil))
+	lives := deployed("one-core")
+	lives.Resources[2].Type = "aws:eks/cluster:Cluster"
+	b.cli.states["one-core"] = lives
+	st, err = b.backend.State(t.Context(), "one-core")
+	assert.NilError(t, err)
+	for path, want := range map[string]bool{
+		"": false, "tags.a": false, "kubernetes.endpoint": false, "kubernetes.nodeGroups[0].size.min": false,
+		"network.zones[2]": true, "kubernetes.nodeGroups[1]": true, "kubernetes.nodeGroups[0].instanceTypes[0]": true, "kubernetes.logKeyArn": true,
+	} {
+		assert.Check(t, is.Equal(b.hasToAsk(planned("one"), st, config.Changes{{Path: path, After: "x"}}), want), path)
 	}
 }
 

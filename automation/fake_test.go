@@ -457,6 +457,15 @@ func roomy(_ context.Context, c *config.Cluster) preflight.Facts {
 	for _, k := range []preflight.Kind{"VPCs", "Elastic IP addresses", "EKS clusters"} {
 		f.Quotas[k] = preflight.Quota{Limit: 5}
 	}
+	f.Versions, f.Zones, f.Offered = []string{"1.34", "1.35", "1.36", c.Kubernetes.Version}, map[string]preflight.Zone{}, map[string][]string{}
+	for _, zone := range c.Network.Zones {
+		f.Zones[zone] = preflight.Zone{ID: "euc1-az1", Open: true}
+	}
+	for _, g := range c.Kubernetes.NodeGroups {
+		for _, typ := range g.InstanceTypes {
+			f.Offered[typ] = c.Network.Zones
+		}
+	}
 	return f
 }
 

@@ -40,6 +40,23 @@ func TestUpOfAnUnchangedCluster(t *testing.T) {
 	assert.Check(t, slices.ContainsFunc(b.seen.lines, func(line string) bool { return strings.Contains(line, "unchanged since the up of ") }), "%q", b.seen.lines)
 }
 
+// TestUpAfterACreation starts no engine, unless something has changed.
+func TestUpAfterACreation(t *testing.T) {
+	b := newBench(t)
+	_, err := b.Up(t.Context(), demo(), UpOptions{})
+	assert.NilError(t, err)
+	b.cli.calls = nil
+	result, err := b.Up(t.Context(), demo(), UpOptions{})
+	assert.NilError(t, err)
+	assert.DeepEqual(t, b.cli.operations(), []string(nil))
+	assert.Check(t, result.UnchangedSince != nil)
+	changed := demo()
+	changed.Tags = map[string]string{"a": "b"}
+	_, err = b.Up(t.Context(), changed, UpOptions{})
+	assert.NilError(t, err)
+	assert.Check(t, len(b.cli.operations()) > 0)
+}
+
 // TestUpThatStartsTheEngine: whatever is not known to be as it was is looked at.
 func TestUpThatStartsTheEngine(t *testing.T) {
 	withSecret := func() *config.Cluster {
@@ -191,10 +208,20 @@ func TestWhatIsNotRecorded(t *testing.T) {
 	assert.Check(t, err != nil)
 	assert.Check(t, is.Len(b.cli.tags, 0))
 
-	b = newBench(t) // the first up: the second one hands over
-	_, err = b.Up(t.Context(), demo(), UpOptions{})
-	assert.NilError(t, err)
-	assert.Check(t, is.Len(b.cli.tags, 0))
+	for name, prepare := range map[string]func(*bench, *config.Cluster){
+		"what another up began": func(b *bench, _ *config.Cluster) {
+			state := deployed("demo-bootstrap")
+			state.Resources[0].Outputs = nil
+			b.cli.states["demo-bootstrap"] = state
+		},
+		"an engine that is taken over": func(_ *bench, c *config.Cluster) { c.GitOps.TakeOver = true },
+	} { // the next up hands over
+		b, c := newBench(t), demo()
+		prepare(b, c)
+		_, err = b.Up(t.Context(), c, UpOptions{})
+		assert.NilError(t, err)
+		assert.Check(t, is.Len(b.cli.tags, 0), name)
+	}
 
 	b = unchangedBench(t) // somebody else's up of core ends while bootstrap is made
 	b.cli.during = func(operation string) {

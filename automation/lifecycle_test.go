@@ -46,7 +46,7 @@ func TestUpStartsNoNeedlessProcess(t *testing.T) {
 	assert.NilError(t, err)
 	want := []string{
 		"stack export demo-core", "stack export demo-bootstrap", // what is deployed
-		"stack tag demo-bootstrap", // whether an up is recorded
+		"stack tag demo-bootstrap", "stack tag demo-bootstrap", // the record of the last up goes
 		"stack export demo-core", "up demo-core", "stack output demo-core",
 		"stack export demo-core", // for the record of the up
 		"stack export demo-bootstrap", "up demo-bootstrap", "stack output demo-bootstrap",

@@ -2,8 +2,10 @@ package automation
 
 import (
 	"context"
+	"slices"
 
 	"tombolo/automation/approval"
+	"tombolo/automation/preflight"
 	"tombolo/automation/preview"
 	"tombolo/automation/step"
 	"tombolo/config"
@@ -79,10 +81,22 @@ func (p *previewing) beginPlan(ctx context.Context) error {
 	return nil
 }
 
+// previewCore asks the cloud meanwhile about what the cluster file names. What is wrong with the file is
+// refused; what is wrong with the account is left to doctor and up.
 func (p *previewing) previewCore(ctx context.Context) error {
+	ask := &asking{driver: p.driver, cluster: p.cluster}
+	if p.driver.hasToAsk(p.cluster, p.snapshot.core, p.snapshot.changes) {
+		ask.begin(ctx, p.snapshot.core)
+	}
 	var err error
 	p.core, err = p.driver.previewer().Stack(ctx, p.cluster, stacks.Core, p.options, catalog.Options{})
 	p.add(p.core.Result)
+	ask.work.Wait()
+	ask.note()
+	ofFile := slices.DeleteFunc(ask.report.Of(preflight.Fail), func(f preflight.Finding) bool { return f.Key == "" })
+	if refused := ask.refusal("preview", ofFile); refused != nil {
+		return refused
+	}
 	return err
 }
 

@@ -2,9 +2,7 @@ package automation
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
@@ -12,7 +10,6 @@ import (
 
 	"tombolo/automation/approval"
 	"tombolo/automation/backend"
-	"tombolo/automation/fault"
 	"tombolo/automation/hubs"
 	"tombolo/automation/lastup"
 	"tombolo/automation/operation"
@@ -121,6 +118,7 @@ func (u *up) read(ctx context.Context) error {
 	if u.snapshot, err = u.driver.takeSnapshot(ctx, u.cluster); err != nil {
 		u.result.FileChanges = u.snapshot.changes
 	}
+	u.core.changes = u.snapshot.changes
 	return err
 }
 
@@ -171,6 +169,7 @@ func (u *up) makeCore(ctx context.Context) error {
 
 func (u *up) makeBootstrap(ctx context.Context) error {
 	_, err := u.makeStack(ctx, u.bootstrap)
+	u.record.MadeAtOnce(u.bootstrap.isNew)
 	return err
 }
 
@@ -224,9 +223,12 @@ type stackUp struct {
 	// plan; nil where no plan was approved.
 	expected preview.Expected
 	allowed  *approval.Allowed
-	// tolerance of failures, and attempt that goes on.
+	// changes of the cluster file since the live cluster was made.
+	changes config.Changes
+	// tolerance of failures, and attempt that goes on. isNew says that the stack had no resources when it began.
 	tolerance operation.Tolerance
 	attempt   attempt
+	isNew     bool
 }
 
 // attempt at an up.
@@ -272,6 +274,7 @@ func (s *stackUp) try(ctx context.Context) (StackResult, error) {
 	making := s.beginMaking(ctx, st)
 	defer making.end()
 	exists := st != nil
+	s.isNew = st.Resources() == 0
 	if s.kind == stacks.Bootstrap && exists {
 		if st, err = s.restore(ctx, st); err != nil {
 			return StackResult{}, err
@@ -283,7 +286,7 @@ func (s *stackUp) try(ctx context.Context) (StackResult, error) {
 		}
 		exists = true
 	}
-	session, err := s.driver.runner().Open(ctx, s.cluster, s.kind, catalog.Options{}, exists)
+	session, err := s.driver.runner().Open(ctx, s.cluster, s.kind, catalog.Options{New: s.isNew}, exists)
 	if err != nil {
 		return StackResult{}, err
 	}
@@ -359,25 +362,19 @@ func (d *Driver) openAhead(ctx context.Context, c *config.Cluster) (wait func())
 }
 
 // making is the beginning of an up that makes a cluster: its account is checked while the stack is opened and previewed.
-// A cluster that has a core passed the check before, and is not checked again.
 type making struct {
-	cluster *config.Cluster
+	*asking
 	// started ends the start of the up: the next one may start.
 	started func()
-	work    sync.WaitGroup
-	report  preflight.Report
 }
 
 func (s *stackUp) beginMaking(ctx context.Context, st *backend.State) *making {
-	m := &making{cluster: s.cluster, started: func() {}}
-	if s.kind != stacks.Core || st.Resources() > 0 {
+	m := &making{asking: &asking{driver: s.driver, cluster: s.cluster}, started: func() {}}
+	if s.kind != stacks.Core || !s.driver.hasToAsk(s.cluster, st, s.changes) {
 		return m
 	}
 	m.started = s.driver.starts.Wait(ctx)
-	d, c := s.driver, s.cluster
-	m.work.Go(func() {
-		m.report.Findings = d.doctor().Account(ctx, c, coreOf(st), d.deps.cloud(c).Demand(c, coreOf(st)))
-	})
+	m.begin(ctx, st)
 	return m
 }
 
@@ -392,16 +389,6 @@ func (m *making) wait(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return pulumicli.Interrupted(pulumicli.Failed{Stack: stacks.Name(m.cluster.Name, stacks.Core), Operation: "up"}, err)
 	}
-	found := m.report.Of(preflight.Fail)
-	if len(found) == 0 {
-		return nil
-	}
-	reasons := make([]string, len(found))
-	for i, f := range found {
-		reasons[i] = fmt.Sprintf("%s: %s (%s)", f.Check, f.Message, f.Remedy)
-	}
-	return &fault.Error{
-		What:   fmt.Sprintf("up %s: %s", m.cluster.Name, strings.Join(reasons, "; ")),
-		Remedy: "nothing was started; `tombolo doctor " + m.cluster.Name + "` looks again",
-	}
+	m.note()
+	return m.refusal("up", m.report.Of(preflight.Fail))
 }

@@ -144,7 +144,7 @@ var argocdMisspellings = []struct {
 	{"parameter of the app of apps", appsSet, "- name: server\n", "- name: sever\n"},
 	{"resource", "clusters/prod/kustomization.yaml", "../../addons/promtail", "../../addons/promtial"},
 	{"label of the addon", promtailSet, "tombolo/addon: promtail", "tombolo/addon: promtial"},
-	{"another generator", "apps/hello.yaml", "others.\n    - clusters:", "others.\n    - list:\n        elements: []\n    - clusters:"},
+	{"another generator", "apps/hello.yaml", "others.\n    - clusters:", "others.\n    - pullRequest:\n        github: {owner: a, repo: b}\n    - clusters:"},
 	{"another repository", "apps/hello.yaml", "repoURL: '{{ index .metadata.annotations \"tombolo/repository\" }}'", "repoURL: https://git.example.com/apps.git"},
 }
 

@@ -43,10 +43,12 @@ func obstacle(o *unstructured.Unstructured, onlySync bool) string {
 		return "its latest change is not compared with the cluster yet"
 	case failed != "":
 		return failed
+	case sync != "Synced" && syncing(o) != "":
+		return sync + unsynced(o) + "; " + syncing(o)
 	case sync != "Synced":
 		return sync + unsynced(o)
-	case kube.Text(o, "status", "operationState", "phase") == "Running":
-		return "is being synced: " + kube.Text(o, "status", "operationState", "message")
+	case syncing(o) != "":
+		return syncing(o)
 	case health != "Healthy" && !onlySync:
 		return strings.TrimSuffix(health+": "+ill(o), ": ")
 	}

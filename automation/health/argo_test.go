@@ -148,6 +148,7 @@ func TestVerifyNamesTheFirstCauseInArgoCD(t *testing.T) {
 		{"asked", []string{rootApplication, promtailSet, change(promtailApp, "name: promtail-spoke,", "name: promtail-spoke, annotations: {argocd.argoproj.io/refresh: normal},")}, "Application argocd/promtail-spoke: was asked to look at Git now and has not yet"},
 		{"an older commit", []string{change(rootApplication, "revision: abc", "revision: def"), promtailSet, promtailApp, strings.NewReplacer("name: platform", "name: spoke-apps, labels: {tombolo/cluster: spoke}").Replace(rootApplication)}, "Application argocd/spoke-apps: is at revision abc, and the root at def"},
 		{"running", []string{rootApplication, promtailSet, change(promtailApp, "health: {status: Healthy}", "health: {status: Healthy}\n  operationState: {phase: Running, message: waiting for wave -1}")}, "Application argocd/promtail-spoke: is being synced: waiting for wave -1"},
+		{"running behind", []string{rootApplication, promtailSet, change(promtailApp, "health: {status: Healthy}", "health: {status: Healthy}\n  operationState: {phase: Running, startedAt: \"2026-01-02T03:04:05Z\", message: waiting for wave -1, syncResult: {revision: old}}")}, "Application argocd/promtail-spoke: is being synced to old since 03:04:05 UTC: waiting for wave -1; 1.0.0 is not synced before this ends"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			v, err := spokeOn(t, test.objects...).await(t.Context(), Options{Timeout: time.Millisecond})

@@ -94,7 +94,7 @@ func (f flux) check(p *platform, o *unstructured.Unstructured) Check {
 	case behind(o, ready):
 		c.Message = "its latest change is not reconciled yet"
 	case ready.Status != "True":
-		c.Message = strings.TrimSpace(ready.Reason + ": " + ready.Message)
+		c.Message = f.unready(p, o, ready)
 	case asked(o):
 		c.Message = "was asked to reconcile now and has not yet"
 	default:

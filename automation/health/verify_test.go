@@ -160,6 +160,8 @@ func TestVerifyNamesTheFirstCause(t *testing.T) {
 	apps := strings.NewReplacer("name: platform, gen", "name: apps, gen", "flux-system_apps_", "x_y_").Replace(platformYAML)
 	dependent := strings.Replace(apps, "spec: {", "spec: {dependsOn: [{name: infrastructure}], ", 1)
 	infrastructure := strings.Replace(apps, "name: apps", "name: infrastructure", 1)
+	waiting := strings.NewReplacer(`{type: Ready, status: "True", message: applied,`, `{type: Ready, status: Unknown, reason: Progressing, message: Reconciliation in progress},
+    {type: Reconciling, status: "True", reason: Progressing, message: Running health checks for revision main@sha1:old with a timeout of 9m30s,`).Replace(platformYAML)
 	tests := []struct {
 		name    string
 		objects []string
@@ -200,6 +202,17 @@ func TestVerifyNamesTheFirstCause(t *testing.T) {
 				strings.Replace(platformYAML, "generation: 2", "generation: 3", 1),
 			},
 			"Kustomization flux-system/platform: its latest change is not reconciled yet",
+		},
+		{
+			"a wait for an older revision",
+			[]string{infra, repository, waiting},
+			"Kustomization flux-system/platform: Progressing: Running health checks for revision main@sha1:old with a timeout of 9m30s," +
+				" until about 03:13:35 UTC; this is about main@sha1:old, and main@sha1:abc is not looked at yet",
+		},
+		{
+			"a failure of an older revision",
+			[]string{infra, repository, strings.Replace(broken(platformYAML, "HealthCheckFailed", "timeout"), "  inventory", "  lastAttemptedRevision: main@sha1:old\n  inventory", 1)},
+			"Kustomization flux-system/platform: HealthCheckFailed: timeout; this is about main@sha1:old, and main@sha1:abc is not looked at yet",
 		},
 		{
 			"suspended",

@@ -20,20 +20,30 @@ type Record struct {
 	inputs *inputs
 	// states as the up has left them, by the stacks' names.
 	states map[string]string
+	// first says that no up of the cluster has ended well before.
+	first bool
 }
 
 // Begin forgets the record of the last up, and takes the inputs of this one, as they were compared
-// or else as they are now. bootstrap is the state before the up. The first up of a cluster is not
-// recorded: the second hands the engine's objects over, so it has something to do with the same inputs.
+// or else as they are now. bootstrap is the state before the up.
 func (r Records) Begin(ctx context.Context, c *config.Cluster, bootstrap *backend.State, d Diff) (*Record, error) {
-	record := &Record{records: r, cluster: c, states: map[string]string{}}
-	if len(bootstrap.Outputs()) == 0 {
-		return record, nil
-	}
+	record := &Record{records: r, cluster: c, states: map[string]string{}, first: len(bootstrap.Outputs()) == 0}
 	if record.inputs = d.inputs; record.inputs == nil {
 		record.inputs, _ = r.inputs(c) // an up whose inputs cannot be proved is not recorded
 	}
+	if record.first {
+		return record, nil
+	}
 	return record, r.Forget(ctx, c)
+}
+
+// MadeAtOnce notes whether bootstrap made all it has in one run. A first up in which it did not, and one that
+// takes an engine over, is not recorded: the next one hands the engine's objects over, so it has something to do with
+// the same inputs.
+func (r *Record) MadeAtOnce(atOnce bool) {
+	if r.first && (!atOnce || r.cluster.GitOps.TakeOver) {
+		r.inputs = nil
+	}
 }
 
 // Forget takes away the record of the last up, before an operation changes anything that no

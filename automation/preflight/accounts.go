@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"strings"
 	"sync"
 
 	"tombolo/config"
@@ -17,21 +18,10 @@ func accountOf(c *config.Cluster) account {
 	return out
 }
 
-// question is what an account is asked about: clusters that want the same of it ask the same.
+// question is what an account is asked about: clusters that name the same ask the same.
 type question struct {
 	account
-	// outbound, subnet and zone of the network that others own, and whether core grants rights
-	// there.
-	outbound, subnet, zone string
-	grants                 bool
-}
-
-func questionOf(c *config.Cluster) question {
-	q := question{account: accountOf(c), outbound: string(c.Network.Outbound), zone: c.Kubernetes.Endpoint.PrivateDNSZone}
-	if existing := c.Network.Existing; existing != nil {
-		q.subnet, q.grants = existing.NodeSubnet, existing.GrantAccess
-	}
-	return q
+	named string
 }
 
 // Accounts remembers what accounts have said: however many clusters want the same of an
@@ -41,16 +31,17 @@ type Accounts struct {
 	each map[question]func() Facts
 }
 
-// Facts asks about the cluster's account and region, or remembers what was said.
-func (a *Accounts) Facts(c *config.Cluster, ask func() Facts) Facts {
+// Facts asks about the cluster's account and region and what its file names there, or remembers what was said.
+func (a *Accounts) Facts(c *config.Cluster, named []string, ask func() Facts) Facts {
+	q := question{accountOf(c), strings.Join(named, "\n")}
 	a.mu.Lock()
 	if a.each == nil {
 		a.each = map[question]func() Facts{}
 	}
-	look, ok := a.each[questionOf(c)]
+	look, ok := a.each[q]
 	if !ok {
 		look = sync.OnceValue(ask)
-		a.each[questionOf(c)] = look
+		a.each[q] = look
 	}
 	a.mu.Unlock()
 	return look()

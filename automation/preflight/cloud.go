@@ -16,6 +16,13 @@ type Cloud interface {
 	// Credentials judges, without a call, what a cluster would be made with. env
 	// reads a variable as the Pulumi CLI will see it.
 	Credentials(c *config.Cluster, env func(string) string, now time.Time) Finding
+	// Named are the values of the cluster file that Facts asks about.
+	Named(c *config.Cluster) []string
+	// AsksAgain says whether the value of a key is asked about again when it changes on a
+	// cluster that lives.
+	AsksAgain(key string) bool
+	// ClusterType is the type of the managed cluster.
+	ClusterType() string
 	// Facts asks the account and the region that the cluster is to be in.
 	Facts(ctx context.Context, c *config.Cluster) Facts
 	// Judge compares the facts with what is wanted.
@@ -59,13 +66,28 @@ type Facts struct {
 	// RegionErr says why the regions could not be told.
 	RegionErr string
 
+	// Versions of Kubernetes that the cloud offers in the region, major.minor, and
+	// ExtendedVersions, those that it offers with its extended support.
+	Versions, ExtendedVersions []string
+	// VersionsErr says why these could not be told.
+	VersionsErr string
+
+	// What follows is of clouds that have it: AWS.
+
+	// Zones of the region, by their names; Subnets of others, by their ids; and Keys, by their
+	// ARNs, as the cluster file has them.
+	Zones   map[string]Zone
+	Subnets map[string]Subnet
+	Keys    map[string]Key
+	// Offered are the zones that have an instance type of the cluster file.
+	Offered map[string][]string
+	// ZonesErr and OfferedErr say why these could not be told.
+	ZonesErr, OfferedErr string
+
 	// What follows is of clouds that have it: Azure.
 
 	// Unregistered are the cloud's services that the account has not turned on.
 	Unregistered []string
-	// Versions of Kubernetes that the cloud offers in the region, major.minor, and
-	// ExtendedVersions, those that it offers with its extended support.
-	Versions, ExtendedVersions []string
 	// MissingRights are actions that the caller may not do in the account.
 	MissingRights []string
 	// OnOthers are actions that the caller may not do on resources of others that the
@@ -73,9 +95,35 @@ type Facts struct {
 	OnOthers []RightsOn
 	// Sizes of virtual machines in the region, by their names in lower case.
 	Sizes map[string]Size
-	// ProvidersErr, VersionsErr, RightsErr, SizesErr and QuotasErr say why these, and the
-	// Quotas, could not be told.
-	ProvidersErr, VersionsErr, RightsErr, SizesErr, QuotasErr string
+	// ProvidersErr, RightsErr, SizesErr and QuotasErr say why these, and the Quotas, could not be
+	// told.
+	ProvidersErr, RightsErr, SizesErr, QuotasErr string
+}
+
+// Zone of a region.
+type Zone struct {
+	// ID that it has in all accounts; empty when it is not Open.
+	ID string
+	// Open says that it is available, and neither a Local nor a Wavelength Zone.
+	Open bool
+}
+
+// Subnet of others.
+type Subnet struct {
+	// Zone that it is in, and the id of that in all accounts.
+	Zone, ZoneID string
+	// Err says why it could not be told, and Missing that there is none.
+	Err     string
+	Missing bool
+}
+
+// Key that encrypts.
+type Key struct {
+	// State of the key, its Spec and its Usage, as the cloud calls them.
+	State, Spec, Usage string
+	// Err says why they could not be told, and Missing that there is no such key.
+	Err     string
+	Missing bool
 }
 
 // RightsOn says what the caller may not do on a resource.
@@ -94,6 +142,8 @@ type Size struct {
 	Family string
 	// CPUs of one machine.
 	CPUs int
+	// Zones of the region that the account may have it in.
+	Zones []string
 	// Closed says that the account may not have it.
 	Closed bool
 }
@@ -126,13 +176,15 @@ func (d Demand) Plus(other Demand) Demand {
 
 // Wanted is what a cluster file says of the cloud.
 type Wanted struct {
+	// Cluster is the whole file.
+	Cluster *config.Cluster
 	// Account and Region that the cluster is to be in, and Tenant on a cloud that has them.
 	Account, Region, Tenant string
 	// Version of Kubernetes that it is to have, major.minor.
 	Version string
 	// Extended says that the cluster is to have the cloud's extended support.
 	Extended bool
-	// New says that core is still to make the cluster.
+	// New says that core is still to make the managed cluster, or to make it anew.
 	New bool
 	// Demand of the cluster alone, and All of the clusters that are checked
 	// together in this account and region.
@@ -145,4 +197,9 @@ type Core struct {
 	Resources map[string]int
 	// HandsOff says that it has outputs.
 	HandsOff bool
+}
+
+// Awaits says that core is still to make the managed cluster, which is of this type.
+func (k Core) Awaits(c *config.Cluster, clusterType string) bool {
+	return k.Resources[clusterType] == 0 && !c.IsExisting()
 }

@@ -64,6 +64,8 @@ type Doctor struct {
 	Machine
 	Backend
 	Surroundings
+	// Root is the project's directory, from where places in files are told.
+	Root string
 	// Accounts that were asked already.
 	Accounts *Accounts
 }

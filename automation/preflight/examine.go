@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -42,7 +43,7 @@ func (d Doctor) Examine(ctx context.Context, clusters []*config.Cluster) ([]Repo
 func (d Doctor) Ready(ctx context.Context, clusters []*config.Cluster) ([]Report, error) {
 	reports, err := d.each(ctx, clusters, func(x subject) []Finding {
 		var found []Finding
-		if len(x.core.Resources) == 0 {
+		if len(x.core.Resources) == 0 || x.core.Awaits(x.cluster, d.Cloud(x.cluster).ClusterType()) {
 			found = d.Account(ctx, x.cluster, x.core, x.all)
 			found = append(found, d.checkReach(ctx, x.cluster, x.core)...)
 		}
@@ -95,12 +96,30 @@ func (d Doctor) Account(ctx context.Context, c *config.Cluster, core Core, all D
 	if d.CLI(ctx) != nil {
 		return []Finding{credentials, withoutCLI("account")}
 	}
-	facts := d.Accounts.Facts(c, func() Facts { return cloud.Facts(ctx, c) })
-	return append([]Finding{credentials}, cloud.Judge(facts, Wanted{
-		Account: c.Cloud.Account, Region: c.Cloud.Region, Tenant: c.Cloud.Tenant, Version: c.Kubernetes.Version,
+	facts := d.Accounts.Facts(c, cloud.Named(c), func() Facts { return cloud.Facts(ctx, c) })
+	return append([]Finding{credentials}, d.placed(c, cloud.Judge(facts, Wanted{
+		Cluster: c, Account: c.Cloud.Account, Region: c.Cloud.Region, Tenant: c.Cloud.Tenant, Version: c.Kubernetes.Version,
 		Extended: c.Kubernetes.Support == config.ExtendedSupport,
-		New:      len(core.Resources) == 0 && !c.IsExisting(), Demand: cloud.Demand(c, core), All: all,
-	})...)
+		New:      core.Awaits(c, cloud.ClusterType()) || c.Rebuild != "", Demand: cloud.Demand(c, core), All: all,
+	}))...)
+}
+
+// placed has the messages about keys of the cluster file begin with their places in it.
+func (d Doctor) placed(c *config.Cluster, found []Finding) []Finding {
+	if !slices.ContainsFunc(found, func(f Finding) bool { return f.Key != "" }) {
+		return found
+	}
+	place := c.Places()
+	for i, f := range found {
+		if f.Key != "" {
+			problem := place(f.Key, f.Message, "")
+			if rel, err := filepath.Rel(d.Root, problem.File); err == nil && filepath.IsLocal(rel) {
+				problem.File = rel
+			}
+			found[i].Message = problem.String()
+		}
+	}
+	return found
 }
 
 // checkBackend finds out whether the state can be read, and a lock be taken.

@@ -27,7 +27,9 @@ type Finding struct {
 	// Check is its name, such as credentials.
 	Check string `json:"check"`
 	Level Level  `json:"level"`
-	// Message says what was found.
+	// Key of the cluster file that is at fault, such as network.zones[1]; empty when none is.
+	Key string `json:"key,omitempty"`
+	// Message says what was found. It begins with the place of the Key.
 	Message string `json:"message"`
 	// Remedy is what to do about it; empty when it is OK.
 	Remedy string `json:"remedy,omitempty"`
@@ -55,4 +57,11 @@ func Good(check, format string, args ...any) Finding {
 // Bad is a finding with its remedy.
 func Bad(check string, level Level, remedy, format string, args ...any) Finding {
 	return Finding{Check: check, Level: level, Remedy: remedy, Message: fmt.Sprintf(format, args...)}
+}
+
+// BadKey is a finding about a key of the cluster file, with its remedy.
+func BadKey(check, key string, level Level, remedy, format string, args ...any) Finding {
+	f := Bad(check, level, remedy, format, args...)
+	f.Key = key
+	return f
 }

@@ -28,6 +28,8 @@ spec:
   template:
     metadata: {name: '{{ .name }}-app'}
     spec:
+      project: default
+      destination: {name: one}
       source:
         repoURL: https://git.test/tree.git
         path: apps
@@ -40,7 +42,8 @@ const chartFile = "apiVersion: v2\nname: it\nversion: 1.0.0\n"
 
 const inChart = `apiVersion: argoproj.io/v1alpha1
 kind: Application
-metadata: {name: "below-{{ .Values.cluster.zone }}", labels: {tombolo/addon: dns}}
+metadata: {name: "below-{{ .Values.cluster.zone }}-it", labels: {tombolo/addon: dns}}
+spec: {project: default, destination: {name: one}, source: {repoURL: 'https://git.test/other'}}
 `
 
 // of is a walk of a spoke of a hub whose path is start; the last of the fleet is
@@ -49,7 +52,7 @@ func of(t *testing.T, texts map[string]string) *Walk {
 	t.Helper()
 	files := treetest.Index(t, treetest.FS(texts))
 	cluster := func(name, hub string, labels map[string]string) published.Set {
-		return published.Set{Cluster: name, Path: "start", Registration: &published.Registration{
+		return published.Set{Cluster: name, Path: "start", Kubernetes: "1.35", Registration: &published.Registration{
 			Hub: hub, Labels: labels, Annotations: map[string]string{"zone": "a.test", "tombolo/repository": "https://git.test/tree"},
 		}}
 	}
@@ -68,7 +71,7 @@ func TestFollow(t *testing.T) {
 	for _, app := range w.Applications {
 		names = append(names, app.Metadata.Name)
 	}
-	if got := strings.Join(names, " "); got != "one-app below-a.test" || len(w.Findings) > 0 {
+	if got := strings.Join(names, " "); got != "one-app below-a.test-it" || len(w.Findings) > 0 {
 		t.Errorf("Applications %s, found %s", got, findingtest.Messages(w.Findings))
 	}
 	assert.Check(t, len(w.Fleet) == 2, "a cluster of another hub counts: %v", w.Fleet)
@@ -78,9 +81,9 @@ func TestFollowFinds(t *testing.T) {
 	for name, test := range map[string]struct{ before, after, want string }{
 		"label":       {"ring: first", "rign: first", `start/apps.yaml:11:19 ApplicationSet apps selects clusters by the label "rign", which none of this hub has: it reaches none`},
 		"value":       {"ring: first", "ring: frist", `start/apps.yaml:11:19 ApplicationSet apps selects clusters by the label ring=frist; those of this hub have first: it reaches none`},
-		"annotation":  {".annotations.zone", ".annotations.zoen", `start/apps.yaml:12:24 ApplicationSet apps uses the annotation "zoen", which the cluster's registration lacks: Argo CD renders nothing of it`},
-		"path":        {"path: apps", "path: app", `start/apps.yaml:18:15 an Application of ApplicationSet apps: path "app" is not a directory of the platform tree`},
-		"values file": {"[values.yaml]", "[vals.yaml]", `start/apps.yaml:20:24 an Application of ApplicationSet apps: values file "vals.yaml" is not in the tree`},
+		"annotation":  {".annotations.zone", ".annotations.zoen", `start/apps.yaml:12:24 ApplicationSet apps uses the annotation "zoen", which the cluster's registration lacks: it becomes <no value>, and Argo CD does not say so`},
+		"path":        {"path: apps", "path: app", `start/apps.yaml:20:15 an Application of ApplicationSet apps: path "app" is not a directory of the platform tree`},
+		"values file": {"[values.yaml]", "[vals.yaml]", `start/apps.yaml:22:24 an Application of ApplicationSet apps: values file "vals.yaml" is not in the tree`},
 		"key":         {"{zone: {{", "{zoen: {{", `apps/templates/a.yaml:3:36 cluster.zone is not published: it becomes empty, and Helm does not say so`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -90,7 +93,7 @@ func TestFollowFinds(t *testing.T) {
 			})
 			w.Follow()
 			got := findingtest.Messages(w.Findings)
-			assert.Check(t, strings.HasSuffix(got, test.want), "found %s\nwant %s", got, test.want)
+			assert.Check(t, strings.HasSuffix(got, test.want), "found %q\nwant %q", got, test.want)
 		})
 	}
 }

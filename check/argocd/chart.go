@@ -1,7 +1,6 @@
 package argocd
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -20,12 +19,16 @@ import (
 	"tombolo/check/published"
 	"tombolo/check/tree"
 	"tombolo/check/walk"
+	"tombolo/internal/wording"
 )
 
 // chart are the objects that a chart of the tree becomes.
 func (w *Walk) chart(in *walk.Origin, app Application, from Source) []string {
 	c, read, err := helm.Load(w.Files, in.Dir())
 	in.Read = append(in.Read, read...)
+	if err == nil {
+		err = helm.Installable(c, releaseName(app, from), w.Published.Kubernetes)
+	}
 	if err == nil && len(c.Metadata.Dependencies) > len(c.Dependencies()) {
 		w.Elsewhere = true
 		w.Note(tree.Place{File: path.Join(in.Dir(), "Chart.yaml")}, "is not followed: the charts that it depends on are not in this tree")
@@ -67,22 +70,41 @@ func (w *Walk) values(app Application, from Source) (map[string]any, error) {
 			return nil, fmt.Errorf("values file %s: %w", name, err)
 		}
 	}
-	values, err := helm.Overlay(values, from.Helm.Values)
+	var err error
 	if len(from.Helm.ValuesObject) > 0 {
-		values, err = chartutil.CoalesceTables(maps.Clone(from.Helm.ValuesObject), values), nil
-	}
-	if err != nil {
+		values = chartutil.CoalesceTables(maps.Clone(from.Helm.ValuesObject), values)
+	} else if values, err = helm.Overlay(values, from.Helm.Values); err != nil {
 		return nil, err
 	}
-	return values, helm.Set(values, from.Helm.Parameters)
+	if err := helm.Set(values, from.Helm.Parameters); err != nil {
+		return nil, err
+	}
+	for _, p := range from.Helm.FileParameters {
+		name, ok := w.valueFile(app, from, p.Path)
+		if !ok || !w.Files.IsFile(name) {
+			return nil, fmt.Errorf("the file %s of its parameter %s is not in the tree", p.Path, p.Name)
+		}
+		text, err := w.Files.Read(name)
+		if err != nil {
+			return nil, err
+		}
+		if err := helm.Set(values, []helm.Parameter{{Name: p.Name, Value: string(text), ForceString: true}}); err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
+}
+
+// releaseName is the name under which a chart of a source is released.
+func releaseName(app Application, from Source) string {
+	if from.Helm != nil && from.Helm.ReleaseName != "" {
+		return from.Helm.ReleaseName
+	}
+	return app.Metadata.Name
 }
 
 func render(c *chart.Chart, app Application, from Source, values map[string]any, strict bool) ([]string, error) {
-	name := app.Metadata.Name
-	if from.Helm != nil {
-		name = cmp.Or(from.Helm.ReleaseName, name)
-	}
-	return helm.Render(c, name, app.Spec.Destination.Namespace, values, strict)
+	return helm.Render(c, releaseName(app, from), app.Spec.Destination.Namespace, values, strict)
 }
 
 // checkPublishedKeys reports what templates of a chart take out of the values
@@ -171,10 +193,43 @@ func (t *templating) value(at []string, v any) any {
 	return v
 }
 
+// render is what a text becomes, if it can be rendered.
+func (t *templating) render(text string) (string, bool) {
+	if !t.set.Spec.GoTemplate {
+		out, _, err := gotemplate.Plain(text, t.parameters)
+		return out, err == nil
+	}
+	out := gotemplate.Render(text, t.parameters, t.set.Spec.GoTemplateOptions)
+	return out.Text, out.Err == nil && len(out.Missing) == 0
+}
+
+// asFarAsKnown renders the texts that the parameters are enough for.
+func (t *templating) asFarAsKnown(v any) any {
+	fields, ok := v.(map[string]any)
+	if !ok {
+		return v
+	}
+	for key, value := range fields {
+		text, ok := value.(string)
+		if !ok {
+			continue
+		}
+		strict := *t
+		strict.set.Spec.GoTemplateOptions = []string{gotemplate.MissingIsError}
+		if out, ok := strict.render(text); ok {
+			fields[key] = out
+		}
+	}
+	return fields
+}
+
 // text renders one text, and reports what it uses and the cluster lacks.
 func (t *templating) text(at []string, text string) string {
-	out := gotemplate.Render(text, t.parameters)
 	what := tree.Wanted{Object: t.set.Object, Path: at, Value: text}
+	if !t.set.Spec.GoTemplate {
+		return t.plain(what)
+	}
+	out := gotemplate.Render(text, t.parameters, t.set.Spec.GoTemplateOptions)
 	for _, l := range out.Missing {
 		t.broken = true
 		t.missing(what, l)
@@ -188,11 +243,16 @@ func (t *templating) text(at []string, text string) string {
 
 // missing reports a label or annotation that the cluster's registration lacks.
 func (t *templating) missing(what tree.Wanted, l gotemplate.Lookup) {
-	one := strings.TrimSuffix(l.Part, "s")
-	f := finding.Errorf("%s uses the %s %q, which the cluster's registration lacks: Argo CD renders nothing of it", t.set.Identity(), one, l.Key)
-	if l.Silent {
-		f.Message = fmt.Sprintf("%s uses the %s %q, which the cluster's registration lacks: it becomes empty, and Argo CD does not say so", t.set.Identity(), one, l.Key)
+	becomes := "Argo CD renders nothing of it"
+	switch {
+	case l.Silent:
+		becomes = "it becomes empty, and Argo CD does not say so"
+	case !t.set.Spec.GoTemplate:
+		becomes = "Argo CD leaves it as it is written"
+	case !t.strict():
+		becomes = "it becomes " + gotemplate.NoValue + ", and Argo CD does not say so"
 	}
+	f := finding.Errorf("%s uses the %s %q, which the cluster's registration lacks: %s", t.set.Identity(), strings.TrimSuffix(l.Part, "s"), l.Key, becomes)
 	f.Remedy = near.DidYouMean(l.Key, published.Keys(t.Fleet, l.Part), fmt.Sprintf("add it to the %s of the cluster file", l.Part))
 	for _, p := range t.Fleet {
 		if _, ok := p.Registration.Part(l.Part)[l.Key]; ok {
@@ -201,6 +261,56 @@ func (t *templating) missing(what tree.Wanted, l gotemplate.Lookup) {
 		}
 	}
 	t.Refer(t.in, what, f)
+}
+
+// strict says whether Argo CD refuses what is missing.
+func (t *templating) strict() bool {
+	return slices.Contains(t.set.Spec.GoTemplateOptions, gotemplate.MissingIsError)
+}
+
+// plain renders a text without goTemplate, and reports what stays in braces by mistake.
+func (t *templating) plain(what tree.Wanted) string {
+	out, left, err := gotemplate.Plain(what.Value, t.parameters)
+	if err != nil {
+		t.broken = true
+		t.failed(what, err)
+		return out
+	}
+	for _, tag := range left {
+		if part, key, ok := registrationKey(tag); ok {
+			t.broken = true
+			t.missing(what, gotemplate.Lookup{Part: part, Key: key})
+			continue
+		}
+		known := slices.Sorted(maps.Keys(t.parameters))
+		name := strings.TrimPrefix(tag, ".")
+		switch nearest := wording.Nearest(name, known); {
+		case name != tag && slices.Contains(known, name), name != tag && hasNoBraces(what.Path):
+			t.stays(what, tag, "set goTemplate: true and goTemplateOptions: [missingkey=error], or write {{"+name+"}}")
+		case nearest != "":
+			t.stays(what, tag, fmt.Sprintf("did you mean {{%s}}?", nearest))
+		case hasNoBraces(what.Path):
+			t.stays(what, tag, "use a parameter of the generator, such as "+strings.Join(known[:min(3, len(known))], ", "))
+		}
+	}
+	return out
+}
+
+// stays reports braces that no parameter replaces.
+func (t *templating) stays(what tree.Wanted, tag, remedy string) {
+	t.broken = true
+	t.Refer(t.in, what, finding.Errorf("%s: without goTemplate, {{%s}} is no parameter of its generators, and stays as it is written", t.set.Identity(), tag).
+		WithRemedy(remedy))
+}
+
+// hasNoBraces says that a field of the template can have no braces, whatever the Application is for. Values of
+// charts and patches may have templates of their own.
+func hasNoBraces(at []string) bool {
+	switch at[len(at)-1] {
+	case "name", "namespace", "path", "repoURL", "targetRevision", "server", "project":
+		return at[1] == "template" && !slices.Contains(at, "helm")
+	}
+	return false
 }
 
 // failed reports a template that cannot be rendered, whatever the cluster has.
@@ -213,6 +323,9 @@ func (t *templating) failed(what tree.Wanted, err error) {
 	}
 	if key, ok := gotemplate.MissingKey(err); ok {
 		f.Message = fmt.Sprintf("%s cannot be rendered: there is no %q for this cluster in %s", t.set.Identity(), key, strings.TrimSpace(what.Value))
+		if !t.strict() {
+			f.Message = fmt.Sprintf("%s: there is no %q for this cluster in %s: it becomes %s, and Argo CD does not say so", t.set.Identity(), key, strings.TrimSpace(what.Value), gotemplate.NoValue)
+		}
 		f.Remedy = near.DidYouMean(key, t.names(), f.Remedy)
 	}
 	t.Refer(t.in, what, f)

@@ -11,7 +11,7 @@ func TestDirectory(t *testing.T) {
 	const broken, lost = "a: [\n", `apiVersion: argoproj.io/v1alpha1
 kind: Application
 metadata: {name: lost}
-spec: {source: {repoURL: 'https://git.test/tree', path: none}}
+spec: {project: default, destination: {name: one}, source: {repoURL: 'https://git.test/tree', path: none}}
 `
 	for name, test := range map[string]struct{ source, file, text, want string }{
 		"not recursed":         {"{}", "all/below/a.yaml", lost, ""},
@@ -32,7 +32,7 @@ spec: {source: {repoURL: 'https://git.test/tree', path: none}}
 			app := `apiVersion: argoproj.io/v1alpha1
 kind: Application
 metadata: {name: it}
-spec: {source: ` + strings.Replace(test.source, "{", "{repoURL: 'https://git.test/tree', path: all, ", 1) + `}
+spec: {project: default, destination: {name: one}, source: ` + strings.Replace(test.source, "{", "{repoURL: 'https://git.test/tree', path: all, ", 1) + `}
 `
 			got := findings(t, map[string]string{"start/a.yaml": app, "all/keep.txt": "", test.file: test.text})
 			assert.Check(t, strings.Contains(got, test.want) && (test.want != "" || got == ""), "found %s\nwant %s", got, test.want)

@@ -9,11 +9,8 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/kustomize/api/types"
 
 	"tombolo/check/finding"
-	"tombolo/check/helm"
-	"tombolo/check/kustomize"
 	"tombolo/check/manifest"
 	"tombolo/check/tree"
 	"tombolo/check/walk"
@@ -41,21 +38,23 @@ func (w *Walk) Follow() {
 // manifests of a directory. It says how many objects that is.
 func (w *Walk) followPath(parent *walk.Origin, app Application, from Source) int {
 	in := &walk.Origin{Parent: parent, Object: app.object(), Path: from.Path}
-	dir := in.Dir()
-	_, kustomized := w.Builds.File(dir)
+	kind, ok := w.kindOf(parent, app, from)
+	if !ok {
+		return 0
+	}
 	var texts []string
-	switch {
-	case from.hasPlugin():
+	switch kind {
+	case ofPlugin:
 		w.Elsewhere = true
 		w.referSource(parent, app, "path", from.Path, finding.Notef(
 			"%s is not followed: a config management plugin makes its manifests", w.named(app)))
 		return 0
-	case w.Files.IsFile(path.Join(dir, "Chart.yaml")):
+	case ofHelm:
 		texts = w.chart(in, app, from)
-	case kustomized:
+	case ofKustomize:
 		texts = w.kustomization(in, from)
 	default:
-		texts = w.directory(in, dir, from.Directory)
+		texts = w.directory(in, from.Directory)
 	}
 	w.takeSecrets(app, texts)
 	w.takeAll(in, texts)
@@ -78,10 +77,15 @@ func (w *Walk) takeAll(in *walk.Origin, texts []string) {
 	var sets []applicationSet
 	for _, text := range texts {
 		o, err := manifest.Decode[manifest.Object](text)
+		if err == nil {
+			w.CheckBuiltin(in, o, text, true)
+		}
 		switch {
 		case err == nil && o.Metadata.Name == addressesSecret:
 			w.takeAddresses(in, o, text)
 		case err != nil || o.Group() != group:
+		case o.Kind == "AppProject":
+			w.projects = append(w.projects, o.Metadata.Name)
 		case o.Kind == "ApplicationSet":
 			set, err := manifest.Decode[applicationSet](text)
 			if err != nil {
@@ -116,11 +120,20 @@ func (w *Walk) application(in *walk.Origin, app Application) {
 		return
 	}
 	w.Applications = append(w.Applications, app)
+	w.metIn[app.object()] = in
+	w.checkApplication(in, app)
 	if app.setsUpSystem() && !w.takeSystem(app) {
 		return
 	}
 	own := w.ownRefs(app)
 	for _, from := range app.Sources() {
+		if from.Chart == "" && w.isOwn(from.RepoURL) {
+			merged, ok := w.withFilesOfSource(app, from)
+			if !ok {
+				continue
+			}
+			from = merged
+		}
 		from = w.withValueFiles(in, app, from)
 		w.checkValueFiles(in, app, from, own)
 		w.checkMeetings(in, app, from)
@@ -151,11 +164,11 @@ const group = "argoproj.io"
 type applicationSet struct {
 	manifest.Object
 	Spec struct {
-		GoTemplate bool `json:"goTemplate"`
-		// Generators by their kind, such as clusters.
-		Generators    []map[string]json.RawMessage `json:"generators"`
-		Template      map[string]any               `json:"template"`
-		TemplatePatch string                       `json:"templatePatch"`
+		GoTemplate        bool           `json:"goTemplate"`
+		GoTemplateOptions []string       `json:"goTemplateOptions"`
+		Generators        []generator    `json:"generators"`
+		Template          map[string]any `json:"template"`
+		TemplatePatch     string         `json:"templatePatch"`
 	} `json:"spec"`
 }
 
@@ -163,11 +176,14 @@ type applicationSet struct {
 type clusterGenerator struct {
 	Selector metav1.LabelSelector `json:"selector"`
 	Values   map[string]string    `json:"values"`
+	// FlatList gives all clusters as one set of parameters.
+	FlatList bool `json:"flatList"`
 }
 
-// matrixGenerator gives the parameters of one generator for each of another's.
-type matrixGenerator struct {
-	Generators []map[string]json.RawMessage `json:"generators"`
+// madeFrom is what an ApplicationSet made an Application of.
+type madeFrom struct {
+	set        applicationSet
+	parameters map[string]any
 }
 
 // Application is an Application of Argo CD.
@@ -182,10 +198,12 @@ type Application struct {
 		Finalizers  []string          `json:"finalizers"`
 	} `json:"metadata"`
 	Spec struct {
-		Project     string   `json:"project"`
-		Source      *Source  `json:"source"`
-		Sources     []Source `json:"sources"`
-		Destination struct {
+		Project string   `json:"project"`
+		Source  *Source  `json:"source"`
+		Sources []Source `json:"sources"`
+		// SourceHydrator is another way to say where the manifests come from, which is not followed.
+		SourceHydrator json.RawMessage `json:"sourceHydrator"`
+		Destination    struct {
 			Server    string `json:"server"`
 			Name      string `json:"name"`
 			Namespace string `json:"namespace"`
@@ -206,43 +224,4 @@ func (a Application) object() manifest.Object {
 	o := a.Object
 	o.Metadata.Name, o.Metadata.Namespace = a.Metadata.Name, cmp.Or(a.Metadata.Namespace, names.ArgoCDNamespace)
 	return o
-}
-
-// Source is where an Application's manifests come from.
-type Source struct {
-	RepoURL        string `json:"repoURL"`
-	TargetRevision string `json:"targetRevision"`
-	Path           string `json:"path"`
-	Chart          string `json:"chart"`
-	Ref            string `json:"ref"`
-	Helm           *Helm  `json:"helm"`
-	Kustomize      struct {
-		Patches    []types.Patch `json:"patches"`
-		NamePrefix string        `json:"namePrefix"`
-		NameSuffix string        `json:"nameSuffix"`
-		Namespace  string        `json:"namespace"`
-		Components []string      `json:"components"`
-	} `json:"kustomize"`
-	Directory directory `json:"directory"`
-	// Plugin is the config management plugin that makes the manifests.
-	Plugin json.RawMessage `json:"plugin"`
-}
-
-// options are what it adds to a kustomization file.
-func (s Source) options() kustomize.Options {
-	k := s.Kustomize
-	return kustomize.Options{
-		Namespace: k.Namespace, NamePrefix: k.NamePrefix, NameSuffix: k.NameSuffix, Patches: k.Patches, Components: k.Components,
-	}
-}
-
-// Helm is how a source's chart is rendered.
-type Helm struct {
-	ReleaseName             string           `json:"releaseName"`
-	ValueFiles              []string         `json:"valueFiles"`
-	IgnoreMissingValueFiles bool             `json:"ignoreMissingValueFiles"`
-	SkipCRDs                bool             `json:"skipCrds"`
-	Values                  string           `json:"values"`
-	ValuesObject            map[string]any   `json:"valuesObject"`
-	Parameters              []helm.Parameter `json:"parameters"`
 }

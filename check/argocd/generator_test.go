@@ -2,11 +2,13 @@ package argocd
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
 
+	"tombolo/check/finding"
 	"tombolo/check/findingtest"
 )
 
@@ -87,4 +89,103 @@ func TestFilterOfGenerator(t *testing.T) {
 			assert.Check(t, strings.Contains(got, test.want) && (test.want != "" || got == ""), "found %s\nwant %s", got, test.want)
 		})
 	}
+}
+
+// madeBy are the names of the Applications that a set makes for the cluster, with their paths, and what is found.
+func madeBy(t *testing.T, set string, files map[string]string) string {
+	t.Helper()
+	all := map[string]string{"apps/web/a.yaml": "", "apps/one/a.yaml": "", "start/s.yaml": set}
+	maps.Copy(all, files)
+	w := of(t, all)
+	w.Follow()
+	var out []string
+	for _, app := range w.Applications {
+		source := app.Sources()[0]
+		out = append(out, app.Metadata.Name+" "+source.Path)
+	}
+	found := slices.DeleteFunc(w.Findings, func(f finding.OfCluster) bool { return strings.Contains(f.Message, "goes to the cluster") })
+	return strings.Join(out, ", ") + findingtest.Messages(found)
+}
+
+func TestGenerators(t *testing.T) {
+	const git = `git: {repoURL: 'https://git.test/tree', `
+	files := map[string]string{"set/web.yaml": "app: web\nname: b\n", "set/one.yaml": "app: one\nname: one\n"}
+	for name, test := range map[string]struct{ generator, path, want string }{
+		"list":                {`{list: {elements: [{name: a, app: web}, {name: b, app: one}]}}`, "apps/{{ .app }}", "x-a apps/web, x-b apps/one"},
+		"list in text":        {`{list: {elementsYaml: "[{name: a, app: web}]"}}`, "apps/{{ .app }}", "x-a apps/web"},
+		"list, no list":       {`{list: {elementsYaml: "name: a"}}`, "apps/web", "elementsYaml of its list generator is no list"},
+		"list for others":     {`{list: {elements: [{name: hub, app: none}, {name: one, app: web}]}}`, "apps/{{ .app }}", "x-one apps/web"},
+		"git alone":           {`{` + git + `files: [{path: 'set/*.yaml'}]}}`, "apps/{{ .app }}", "x-one apps/one, x-b apps/web"},
+		"git with values":     {`{` + git + `directories: [{path: apps/web}], values: {to: '{{ .path.basename }}'}}}`, "apps/{{ .values.to }}", `there is no "name"`},
+		"git, two ways":       {`{` + git + `directories: [{path: apps/web}], files: [{path: 'set/*.yaml'}]}}`, "{{ .path.path }}", `there is no "name"`},
+		"git of nothing":      {`{` + git + `revision: main}}`, "apps/web", "names neither files nor directories"},
+		"git of others":       {`{git: {repoURL: 'https://git.test/other', files: [{path: a}]}}`, "apps/web", "its generator git is not followed"},
+		"git, then clusters":  {`{matrix: {generators: [{` + git + `directories: [{path: apps/*}]}}, {clusters: {}}]}}`, "{{ .path.path }}", "makes two Applications of the name x-one"},
+		"clusters and a list": {`{clusters: {}}, {list: {elements: [{name: b}]}}`, "apps/web", "x-one apps/web, x-b apps/web"},
+		"list of a cluster":   {`{matrix: {generators: [{clusters: {}}, {list: {elements: [{app: web}]}}]}}`, "apps/{{ .app }}", "x-one apps/web"},
+		"list by the cluster": {`{matrix: {generators: [{clusters: {values: {app: web}}}, {list: {elements: [{to: '{{ .values.app }}'}]}}]}}`, "apps/{{ .to }}", "x-one apps/web"},
+		"first wins":          {`{matrix: {generators: [{clusters: {}}, {list: {elements: [{name: b}]}}]}}`, "apps/web", "x-one apps/web"},
+		"matrix in a matrix":  {`{matrix: {generators: [{matrix: {generators: [{clusters: {}}, {list: {elements: [{a: w}]}}]}}, {list: {elements: [{b: eb}]}}]}}`, "apps/{{ .a }}{{ .b }}", "x-one apps/web"},
+		"matrix of three":     {`{matrix: {generators: [{clusters: {}}, {clusters: {}}, {clusters: {}}]}}`, "apps/web", "its matrix has 3 generators"},
+		"selector in matrix":  {`{matrix: {generators: [{clusters: {}}, {list: {elements: [{app: none}, {app: web}]}, selector: {matchLabels: {app: web}}}]}}`, "apps/{{ .app }}", "x-one apps/web"},
+		"merge":               {`{merge: {mergeKeys: [name], generators: [{clusters: {values: {app: none}}}, {list: {elements: [{name: one, values: {app: web}}, {name: new}]}}]}}`, "apps/{{ .values.app }}", "x-one apps/web"},
+		"merge keys below":    {`{merge: {mergeKeys: [values.a], generators: [{list: {elements: [{name: a}, {name: b}]}}, {clusters: {}}]}}`, "apps/web", "gives two sets of parameters with the same mergeKeys"},
+		"merge without keys":  {`{merge: {generators: [{clusters: {}}, {clusters: {}}]}}`, "apps/web", "its merge has 2 generators and 0 mergeKeys"},
+		"flat list":           {`{clusters: {flatList: true}}`, "apps/web", `there is no "name"`},
+		"pull requests":       {`{pullRequest: {github: {}}}`, "apps/web", "its generator pullRequest is not followed"},
+		"no generator":        {`{cluster: {}}`, "apps/web", `Argo CD has no generator "cluster"`},
+		"own template":        {`{clusters: {template: {metadata: {}, spec: {source: {path: apps/web}}}}}`, "none", "x-one apps/web"},
+		"two of a kind":       {`{clusters: {}}, {clusters: {}}`, "apps/web", "makes two Applications of the name x-one"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := madeBy(t, generated(test.generator, test.path), files)
+			assert.Check(t, strings.Contains(got, test.want) && (test.want[0] != 'x' || got == test.want), "got %s\nwant %s", got, test.want)
+		})
+	}
+}
+
+func TestWithoutGoTemplate(t *testing.T) {
+	for name, test := range map[string]struct{ generator, path, want string }{
+		"cluster":             {`{clusters: {}}`, "apps/{{name}}", "x-one apps/one"},
+		"with spaces":         {`{clusters: {}}`, "apps/{{ nameNormalized }}", "x-one apps/one"},
+		"label":               {`{clusters: {}}`, "apps/{{metadata.labels.ring}}", `path "apps/first" is not`},
+		"label that is none":  {`{clusters: {}}`, "apps/{{metadata.labels.rign}}", `uses the label "rign", which the cluster's registration lacks: Argo CD leaves it as it is written`},
+		"values":              {`{clusters: {values: {app: web}}}`, "apps/{{values.app}}", "x-one apps/web"},
+		"values of a cluster": {`{clusters: {values: {app: '{{name}}'}}}`, "apps/{{values.app}}", "x-one apps/one"},
+		"list":                {`{list: {elements: [{name: a, app: web}]}}`, "apps/{{app}}", "x-a apps/web"},
+		"list with a number":  {`{list: {elements: [{name: 1}]}}`, "apps/web", "its list has an element with other things than text"},
+		"directories":         {`{matrix: {generators: [{clusters: {}}, {git: {repoURL: 'https://git.test/tree', directories: [{path: apps/w*}]}}]}}`, "{{path[0]}}/{{path.basename}}", "x-one apps/web"},
+		"files":               {`{matrix: {generators: [{clusters: {}}, {git: {repoURL: 'https://git.test/tree', files: [{path: 'set/*.yaml'}]}}]}}`, "apps/{{app.of.0}}", "x-one apps/web"},
+		"the same name":       {`{matrix: {generators: [{clusters: {}}, {list: {elements: [{name: b}]}}]}}`, "apps/web", `both give name, "one" and "b"`},
+		"Go's form":           {`{clusters: {}}`, "apps/{{ .name }}", "without goTemplate, {{.name}} is no parameter of its generators"},
+		"misspelt":            {`{clusters: {}}`, "apps/{{nmae}}", "without goTemplate, {{nmae}} is no parameter"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			set := strings.Replace(generated(test.generator, test.path), "goTemplate: true", "goTemplate: false", 1)
+			set = strings.NewReplacer("'x-{{ .name }}'", "'x-{{name}}'", "destination: {name: '{{ .name }}'}", "destination: {name: '{{name}}'}").Replace(set)
+			got := madeBy(t, set, map[string]string{"set/a.yaml": "app: {of: [web]}\n"})
+			assert.Check(t, strings.Contains(got, test.want) && (test.want[0] != 'x' || got == test.want), "got %s\nwant %s", got, test.want)
+		})
+	}
+}
+
+func TestTemplatePatch(t *testing.T) {
+	for patch, want := range map[string]string{
+		`{spec: {source: {path: 'apps/web'}}}`:                             "x-one apps/web",
+		`{{ if eq .name "one" }}spec: {source: {path: apps/one}}{{ end }}`: "x-one apps/one",
+		`{spec: {source: {path: null}}}`:                                   "x-one ",
+		"spec: [":                                                          "its templatePatch is no patch of an Application", "{{ .nmae }}": `there is no "nmae"`,
+	} {
+		set := generated(`{clusters: {}}`, "none") + "  templatePatch: |\n    " + patch + "\n"
+		got := madeBy(t, set, nil)
+		assert.Check(t, strings.Contains(got, want) && (want[0] != 'x' || got == want), "%s: got %s", patch, got)
+	}
+}
+
+func TestSameNameForTwoClusters(t *testing.T) {
+	set := strings.Replace(generated(`{clusters: {}}`, "apps/web"), "'x-{{ .name }}'", "same", 1)
+	got := madeBy(t, set, nil)
+	assert.Check(t, strings.Contains(got, "an Application of the name same for one and for hub"), got)
+	set = strings.Replace(generated(`{clusters: {selector: {matchLabels: {ring: first}}}}`, "apps/web"), "'x-{{ .name }}'", "same", 1)
+	assert.Equal(t, madeBy(t, set, nil), "same apps/web")
 }

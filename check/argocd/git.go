@@ -2,7 +2,7 @@ package argocd
 
 import (
 	"encoding/json"
-	"maps"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -31,75 +31,67 @@ type gitPath struct {
 	Exclude bool   `json:"exclude"`
 }
 
-// joined are the parameters of a cluster, once for each entry of files, or each
-// directory, of this tree.
-func (w *Walk) joined(in *walk.Origin, set applicationSet, m matrixGenerator, switches map[string]bool) ([]map[string]any, bool) {
+// git are the parameters of a git generator. Directories go before files, as in GenerateParams of
+// Argo CD's applicationset/generators/git.go.
+func (g generation) git(raw json.RawMessage, at []string) ([]map[string]any, bool) {
 	var git gitGenerator
-	if err := json.Unmarshal(m.Generators[1]["git"], &git); err != nil || len(git.Files)+len(git.Directories) == 0 || len(git.Values) > 0 {
-		return nil, false
+	if err := json.Unmarshal(raw, &git); err != nil {
+		g.unreadable(g.in, g.set.Object, err)
+		return nil, true
 	}
-	all, ok := w.parametersOf(in, set, m.Generators[0], switches)
-	if !ok {
+	if len(git.Files)+len(git.Directories) == 0 {
+		g.refuse("its git generator names neither files nor directories", "give it files or directories")
+		return nil, true
+	}
+	if !g.isOwn(git.RepoURL) {
 		return nil, false
 	}
 	var out []map[string]any
-	for _, parameters := range all {
-		t := templating{Walk: w, in: in, set: set, parameters: parameters}
-		rendered, url := t.git(git)
-		if t.broken {
-			w.Incomplete = true
-			continue
-		}
-		if !w.isOwn(url) {
-			return nil, false
-		}
-		for _, entry := range w.gitParameters(rendered) {
-			maps.Copy(entry, parameters)
-			out = append(out, entry)
+	add := func(parameters map[string]any) {
+		if g.addValues(append(slices.Clip(at), "values"), git.Values, parameters) {
+			out = append(out, parameters)
 		}
 	}
-	return filter{w, in, set, switches}.keep(m.Generators[1]["selector"], out), true
-}
-
-// git is a generator with its texts rendered, and the repository it reads.
-func (t *templating) git(g gitGenerator) (gitGenerator, string) {
-	at := []string{"spec", "generators", "[]", "matrix", "generators", "[]", "git"}
-	render := func(kind string, all []gitPath) []gitPath {
-		out := slices.Clone(all)
-		for i, p := range out {
-			out[i].Path = t.text(append(slices.Clone(at), kind, "[]", "path"), p.Path)
+	if len(git.Directories) > 0 {
+		for _, dir := range chosen(g.Files.Dirs(), git.Directories, matchesDir) {
+			add(g.withPath(map[string]any{}, git.PathParamPrefix, pathParameters(dir)))
 		}
-		return out
+		return out, true
 	}
-	url := t.text(append(slices.Clone(at), "repoURL"), g.RepoURL)
-	g.Files, g.Directories = render("files", g.Files), render("directories", g.Directories)
-	return g, url
-}
-
-// gitParameters are those of a git generator. Files go before directories, as in
-// GenerateParams of Argo CD's applicationset/generators/git.go.
-func (w *Walk) gitParameters(g gitGenerator) []map[string]any {
-	var out []map[string]any
-	add := func(parameters, of map[string]any) {
-		if g.PathParamPrefix != "" {
-			parameters[g.PathParamPrefix] = map[string]any{"path": of}
-		} else {
-			parameters["path"] = of
-		}
-		out = append(out, parameters)
-	}
-	if len(g.Files) == 0 {
-		for _, dir := range chosen(w.Files.Dirs(), g.Directories, matchesDir) {
-			add(map[string]any{}, pathParameters(dir))
-		}
-		return out
-	}
-	for _, file := range chosen(w.Files.Names(), g.Files, matchesFile) {
-		for _, entry := range w.entries(file) {
+	for _, file := range chosen(g.Files.Names(), git.Files, matchesFile) {
+		for _, entry := range g.entries(file) {
 			of := pathParameters(path.Dir(file))
 			of["filename"], of["filenameNormalized"] = path.Base(file), gotemplate.Normalize(path.Base(file))
-			add(entry, of)
+			add(g.withPath(entry, git.PathParamPrefix, of))
 		}
+	}
+	return out, true
+}
+
+// withPath are parameters with those of a path, which are flat without goTemplate.
+func (g generation) withPath(parameters map[string]any, prefix string, of map[string]any) map[string]any {
+	if g.set.Spec.GoTemplate {
+		if prefix == "" {
+			parameters["path"] = of
+		} else {
+			parameters[prefix] = map[string]any{"path": of}
+		}
+		return parameters
+	}
+	below := strings.TrimPrefix(prefix+".path", ".")
+	out := map[string]any{below: of["path"]}
+	flat := map[string]string{}
+	flatten(flat, "", parameters)
+	for key, value := range flat {
+		out[key] = value
+	}
+	for _, key := range []string{"basename", "basenameNormalized", "filename", "filenameNormalized"} {
+		if value, ok := of[key]; ok {
+			out[below+"."+key] = value
+		}
+	}
+	for i, segment := range of["segments"].([]any) {
+		out[fmt.Sprintf("%s[%d]", below, i)] = segment
 	}
 	return out
 }

@@ -16,6 +16,7 @@ import (
 	"tombolo/check/published"
 	"tombolo/check/tree"
 	"tombolo/check/walk"
+	"tombolo/internal/gitaddress"
 	"tombolo/internal/names"
 )
 
@@ -24,8 +25,12 @@ type Walk struct {
 	*walk.Walk
 	// Applications of the cluster that were met.
 	Applications []Application
-	// from are the ApplicationSets that made some of them.
-	from map[manifest.Object]manifest.Object
+	// from is what ApplicationSets made some of them of.
+	from map[manifest.Object]madeFrom
+	// metIn is whose build they were met in.
+	metIn map[manifest.Object]*walk.Origin
+	// projects that the tree makes.
+	projects []string
 	// systems of teams that were met, in the order of the cluster's list.
 	systems []systemMet
 	// addresses of channels that the tree gives, and whether some are not to be told.
@@ -42,7 +47,7 @@ func New(w *walk.Walk) *Walk {
 		return p.Registration == nil || p.Registration.Hub != w.Published.Registration.Hub
 	})
 	return &Walk{
-		Walk: w, from: map[manifest.Object]manifest.Object{}, taken: map[string]bool{}, addresses: addressesMet{keys: map[string]bool{}},
+		Walk: w, from: map[manifest.Object]madeFrom{}, metIn: map[manifest.Object]*walk.Origin{}, taken: map[string]bool{}, addresses: addressesMet{keys: map[string]bool{}},
 		inventory: inventory.Inventory{},
 	}
 }
@@ -50,25 +55,31 @@ func New(w *walk.Walk) *Walk {
 // named is how findings name an Application: one that an ApplicationSet makes
 // for each cluster, by that.
 func (w *Walk) named(app Application) string {
-	if set, ok := w.from[app.object()]; ok {
-		return "an Application of " + set.Identity()
+	if made, ok := w.from[app.object()]; ok {
+		return "an Application of " + made.set.Identity()
 	}
 	return app.object().Identity()
 }
 
 // isOwn says whether a URL is this tree's repository.
 func (w *Walk) isOwn(url string) bool {
-	return sameRepository(url, w.Published.Registration.Repository())
+	return gitaddress.Same(url, w.Published.Registration.Repository())
 }
 
-// parameters are what the cluster generator gives for the cluster.
-func (w *Walk) parameters() map[string]any {
-	r := w.Published.Registration
-	return map[string]any{
-		"name": w.Published.Cluster, "nameNormalized": gotemplate.Normalize(w.Published.Cluster),
-		"server": r.Server, "project": "",
-		"metadata": map[string]any{"labels": r.Labels, "annotations": r.Annotations},
+// parametersOf are what the cluster generator gives for a cluster.
+func parametersOf(p published.Set, goTemplate bool) map[string]any {
+	r := p.Registration
+	out := map[string]any{"name": p.Cluster, "nameNormalized": gotemplate.Normalize(p.Cluster), "server": r.Server, "project": ""}
+	if goTemplate {
+		out["metadata"] = map[string]any{"labels": r.Labels, "annotations": r.Annotations}
+		return out
 	}
+	for _, part := range []string{"labels", "annotations"} {
+		for key, value := range r.Part(part) {
+			out["metadata."+part+"."+key] = value
+		}
+	}
+	return out
 }
 
 // unreadable reports an object that cannot be decoded.
@@ -86,8 +97,9 @@ func (w *Walk) referSource(in *walk.Origin, app Application, field, value string
 		return
 	}
 	object, base := app.object(), []string{"spec"}
-	if set, ok := w.from[object]; ok {
-		object, base = set, []string{"spec", "template", "spec"}
+	made, generated := w.from[object]
+	if generated {
+		object, base = made.set.Object, []string{"spec", "template", "spec"}
 	}
 	tail := []string{field}
 	switch field {
@@ -99,7 +111,7 @@ func (w *Walk) referSource(in *walk.Origin, app Application, field, value string
 	for _, middle := range [][]string{{"sources", "[]"}, {"source"}} {
 		what := tree.Wanted{Object: object, Path: slices.Concat(base, middle, tail), Value: value}
 		for o := in; o != nil; o = o.Parent {
-			if at, ok := w.Files.Field(o.Read, what, func(text string) string { return w.asRendered(object, text) }); ok {
+			if at, ok := w.Files.Field(o.Read, what, made.evaluate); ok {
 				w.At(at, f)
 				return
 			}
@@ -117,16 +129,13 @@ func (w *Walk) referSource(in *walk.Origin, app Application, field, value string
 	w.At(at, f)
 }
 
-// asRendered is a text of an ApplicationSet as the cluster's Application has it.
-func (w *Walk) asRendered(object manifest.Object, text string) string {
-	if object.Kind != "ApplicationSet" {
-		return text
+// evaluate is a text of an ApplicationSet as the Application has it.
+func (m madeFrom) evaluate(text string) string {
+	t := templating{set: m.set, parameters: m.parameters}
+	if out, ok := t.render(text); ok {
+		return out
 	}
-	out := gotemplate.Render(text, w.parameters())
-	if out.Err != nil {
-		return text
-	}
-	return out.Text
+	return text
 }
 
 // name is where an object has its name.

@@ -28,7 +28,7 @@ func of(t *testing.T, texts map[string]string) *Walk {
 	t.Helper()
 	files := treetest.Index(t, treetest.FS(texts))
 	p := published.Set{Cluster: "one", Path: "start", Variables: map[string]published.Variable{"region": {Example: "eu"}, "zone": {Example: "z", Setting: []string{"values", "zone"}}}}
-	return New(&walk.Walk{Files: files, Builds: kustomize.NewBuilder(files), Published: p, Fleet: []published.Set{p}, Used: map[string]bool{}})
+	return New(&walk.Walk{Files: files, Builds: kustomize.NewBuilder(files), Published: p, Fleet: []published.Set{p}, Used: map[string]bool{}}, NewTrees(files))
 }
 
 func TestFollow(t *testing.T) {
@@ -86,4 +86,25 @@ func TestCircleFrom(t *testing.T) {
 	assert.Check(t, is.Equal(strings.Join(circleFrom("n/a", all), " "), "n/a n/b n/c"))
 	got := circleFrom("n/d", all)
 	assert.Check(t, got == nil, "circle %v from what is in none", got)
+}
+
+// TestStart: a start that makes nothing is an error, and one whose objects are all elsewhere is said to be not checked.
+func TestStart(t *testing.T) {
+	for start, want := range map[string]string{
+		"":                                     `gitops.path "start" makes no objects`,
+		"resources: []\n":                      `gitops.path "start" makes no objects`,
+		"resources: [https://a.test/a.yaml]\n": `nothing is checked: all that gitops.path "start" makes is in none of this tree's files`,
+		"resources: [a.yaml]\n":                "",
+		"resources: [https://a.test/a.yaml, a.yaml]\n": "",
+	} {
+		w := of(t, map[string]string{"start/kustomization.yaml": start, "start/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\n"})
+		w.Follow()
+		got := ""
+		for _, f := range w.Findings {
+			if f.File == "" {
+				got += f.Message
+			}
+		}
+		assert.Check(t, is.Equal(got, want), start)
+	}
 }

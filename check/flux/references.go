@@ -22,21 +22,9 @@ import (
 	"tombolo/internal/wording"
 )
 
-// CheckSources looks at the sources of the Kustomizations; those of other
-// trees are not followed, and have to exist none the less.
-func (w *Walk) CheckSources() {
-	for _, s := range w.met {
-		ref := s.Spec.SourceRef
-		if !s.isOwn() && w.source(s.origin.Parent, s.Object, ref, "spec", "sourceRef") {
-			w.Refer(s.origin.Parent, s.wanted(ref.Name, "spec", "sourceRef", "name"), finding.Notef(
-				"%s is not followed: its path is in %s %s/%s, not in this tree", s.Identity(), ref.Kind, ref.in(s.Metadata.Namespace), ref.Name))
-		}
-	}
-}
-
-// source reports a reference to a source that does not exist, and says whether
+// checkSource reports a reference to a source that does not exist, and says whether
 // it does.
-func (w *Walk) source(in *walk.Origin, o manifest.Object, ref reference, path ...string) bool {
+func (w *Walk) checkSource(in *walk.Origin, o manifest.Object, ref reference, path ...string) bool {
 	a := w.absent(ref, o.Metadata.Namespace)
 	if found, ok := w.inventory.Find(a.ID); ok && !found.Published {
 		return true
@@ -44,20 +32,38 @@ func (w *Walk) source(in *walk.Origin, o manifest.Object, ref reference, path ..
 	if w.Incomplete {
 		return false
 	}
+	field := path[len(path)-1]
+	if field == "[]" {
+		field = path[len(path)-2]
+	}
 	w.Refer(in, a.suspect(o, path...), finding.New(a.gravity(),
-		"%s: %s refers to %s %s/%s, which is not in the tree", o.Identity(), path[len(path)-1], a.Kind, a.Namespace, a.Name).
-		WithRemedy(a.remedy("add it to the tree")))
+		"%s: %s refers to %s %s/%s, which is not in the tree", o.Identity(), field, a.Kind, a.Namespace, a.Name).
+		WithRemedy(a.remedy(addSource(a.Kind))))
 	return false
+}
+
+// addSource says what makes a source of a kind.
+func addSource(kind string) string {
+	if kind == externalArtifact {
+		return "add an ArtifactGenerator that makes it to the tree; of what another controller makes, check knows nothing"
+	}
+	return "add it to the tree"
 }
 
 // CheckReleases looks at what the HelmReleases refer to.
 func (w *Walk) CheckReleases() {
+	for _, c := range w.charts {
+		w.checkChart(c)
+	}
+	for _, r := range w.releases {
+		w.checkReleased(r)
+	}
 	for _, r := range w.releases {
 		if r.Spec.Chart != nil {
-			w.source(r.in, r.Object, r.Spec.Chart.Spec.SourceRef, "spec", "chart", "spec", "sourceRef")
+			w.checkSource(r.in, r.Object, r.Spec.Chart.Spec.SourceRef, "spec", "chart", "spec", "sourceRef")
 		}
 		if r.Spec.ChartRef != nil {
-			w.source(r.in, r.Object, *r.Spec.ChartRef, "spec", "chartRef")
+			w.checkSource(r.in, r.Object, *r.Spec.ChartRef, "spec", "chartRef")
 		}
 		for _, from := range r.Spec.ValuesFrom {
 			w.checkValues(r, values{reference{Kind: from.Kind, Name: from.Name}, from.ValuesKey, from.Optional})
@@ -179,17 +185,19 @@ type release struct {
 	manifest.Object
 	Spec struct {
 		Chart *struct {
-			Spec struct {
-				SourceRef reference `json:"sourceRef"`
-			} `json:"spec"`
+			Spec chartSpec `json:"spec"`
 		} `json:"chart"`
+		Install struct {
+			DisableSchemaValidation bool `json:"disableSchemaValidation"`
+		} `json:"install"`
 		ChartRef   *reference  `json:"chartRef"`
 		DependsOn  []reference `json:"dependsOn"`
 		ValuesFrom []struct {
-			Kind      string `json:"kind"`
-			Name      string `json:"name"`
-			ValuesKey string `json:"valuesKey"`
-			Optional  bool   `json:"optional"`
+			Kind       string `json:"kind"`
+			Name       string `json:"name"`
+			ValuesKey  string `json:"valuesKey"`
+			TargetPath string `json:"targetPath"`
+			Optional   bool   `json:"optional"`
 		} `json:"valuesFrom"`
 		Values map[string]any `json:"values"`
 
@@ -212,12 +220,6 @@ func firstKustomization(p published.Set) kustomization {
 	k.Spec.SourceRef = reference{Kind: "GitRepository", Name: names.Platform}
 	k.Spec.PostBuild = &postBuild{SubstituteFrom: []variablesFrom{{Kind: "ConfigMap", Name: names.InfraConfig}}}
 	return k
-}
-
-// isOwn says whether it follows this tree.
-func (k kustomization) isOwn() bool {
-	ref := k.Spec.SourceRef
-	return ref.Kind == "GitRepository" && ref.Name == names.Platform && ref.in(k.Metadata.Namespace) == names.FluxNamespace
 }
 
 // sources are the objects that its variables come from.

@@ -22,9 +22,19 @@ type Walk struct {
 	// pending are the Kustomizations that were met and not yet built, met all
 	// of them.
 	pending, met []*sync
-	releases     []releaseMet
-	namespaces   []namespaceMet
-	channels     []channelMet
+	// sources are those that were met, generators make more of them.
+	sources      map[inventory.ID]*source
+	repositories []*repository
+	generators   []*generator
+	trees        *Trees
+	// own is what the tree says of its own repository.
+	own *repository
+	// gated says that the tree has a kustomize-controller that takes ExternalArtifacts.
+	gated      bool
+	charts     []chartMet
+	releases   []releaseMet
+	namespaces []namespaceMet
+	channels   []channelMet
 	// inventory is what bootstrap makes, and what the tree makes as far as it
 	// was followed.
 	inventory inventory.Inventory
@@ -33,9 +43,15 @@ type Walk struct {
 }
 
 // New returns a walk that has everything before it.
-func New(w *walk.Walk) *Walk {
-	return &Walk{Walk: w, inventory: madeByBootstrap(w.Published)}
+func New(w *walk.Walk, trees *Trees) *Walk {
+	return &Walk{
+		Walk: w, trees: trees, inventory: madeByBootstrap(w.Published),
+		sources: map[inventory.ID]*source{platform: {tree: w.SourceOf(nil)}},
+	}
 }
+
+// platform is the repository that bootstrap has the cluster follow.
+var platform = inventory.ID{Kind: "GitRepository", Namespace: names.FluxNamespace, Name: names.Platform}
 
 func madeByBootstrap(p published.Set) inventory.Inventory {
 	examples := p.Examples()
@@ -43,7 +59,7 @@ func madeByBootstrap(p published.Set) inventory.Inventory {
 		{Kind: "ConfigMap", Namespace: names.FluxNamespace, Name: names.InfraConfig}: {
 			Keys: slices.Sorted(maps.Keys(examples)), Values: examples, Published: true,
 		},
-		{Kind: "GitRepository", Namespace: names.FluxNamespace, Name: names.Platform}: {},
+		platform: {},
 		{Kind: "Kustomization", Namespace: names.FluxNamespace, Name: names.Platform}: {},
 	}
 	for _, o := range p.Objects {
@@ -108,9 +124,16 @@ func (w *Walk) Follow() {
 		w.WrongStart()
 		return
 	}
+	w.followAll()
+	if w.own != nil {
+		w.restart()
+	}
+}
+
+func (w *Walk) followAll() {
 	w.meet(newSync(nil, firstKustomization(w.Published)))
-	for len(w.pending) > 0 {
-		w.follow(w.next())
+	for s := w.next(); s != nil; s = w.next() {
+		w.follow(s)
 	}
 }
 
@@ -121,24 +144,28 @@ func (w *Walk) meet(s *sync) {
 		return
 	}
 	w.met = append(w.met, s)
-	if s.isOwn() {
-		w.pending = append(w.pending, s)
-		return
-	}
-	w.Elsewhere = true
+	w.pending = append(w.pending, s)
 }
 
-// next takes the first pending Kustomization whose variables are all known:
-// another one may yet make the ConfigMap that it waits for. When there is none,
-// what is optional is waited for no longer, and in the end nothing is.
+// next takes the first pending Kustomization of a tree that is followed whose variables are all known:
+// another one may yet make the ConfigMap that it waits for. When there is none, what is optional is waited
+// for no longer, and in the end nothing is. What stays is in other trees.
 func (w *Walk) next() *sync {
-	at := slices.IndexFunc(w.pending, func(s *sync) bool { return w.ready(s, true) })
-	if at < 0 {
-		at = max(0, slices.IndexFunc(w.pending, func(s *sync) bool { return w.ready(s, false) }))
+	w.compose()
+	for _, ready := range []func(*sync) bool{
+		func(s *sync) bool { return w.ready(s, true) },
+		func(s *sync) bool { return w.ready(s, false) },
+		func(*sync) bool { return true },
+	} {
+		at := slices.IndexFunc(w.pending, func(s *sync) bool { return w.treeOf(s) != nil && ready(s) })
+		if at >= 0 {
+			s := w.pending[at]
+			w.pending = slices.Delete(w.pending, at, at+1)
+			return s
+		}
+		w.Elsewhere = w.Elsewhere || slices.ContainsFunc(w.pending, func(s *sync) bool { return w.treeOf(s) == nil })
 	}
-	s := w.pending[at]
-	w.pending = slices.Delete(w.pending, at, at+1)
-	return s
+	return nil
 }
 
 func (w *Walk) ready(s *sync, optional bool) bool {
@@ -156,10 +183,12 @@ func (w *Walk) follow(s *sync) {
 		w.Incomplete = true
 		return
 	}
-	if !w.Files.IsDir(s.origin.Dir()) {
+	tree := w.treeOf(s)
+	s.origin.Source = tree
+	if !tree.Files.IsDir(s.origin.Dir()) {
 		w.Incomplete = true
 		w.Refer(s.origin.Parent, s.wanted(s.Spec.Path, "spec", "path"), finding.Errorf(
-			"%s: path %q is not a directory of the platform tree", s.Identity(), s.Spec.Path).WithRemedy(w.NearDir(s.Spec.Path)))
+			"%s: path %q is not a directory of %s", s.Identity(), s.Spec.Path, w.nameOf(s)).WithRemedy(w.nearDir(s, tree)))
 		return
 	}
 	built, ok := w.Build(s.origin, s.options())
@@ -175,13 +204,24 @@ func (w *Walk) follow(s *sync) {
 	}
 }
 
+// nearDir advises about a directory that a Kustomization does not have in its tree.
+func (w *Walk) nearDir(s *sync, in *walk.Source) string {
+	if s.Spec.SourceRef.Kind == "GitRepository" && w.trees.repository.IsDir(s.origin.Dir()) {
+		return "the repository has it: a .sourceignore, or spec.ignore or spec.sparseCheckout of the GitRepository, leaves it out"
+	}
+	return in.NearDir(s.Spec.Path)
+}
+
 // take decodes an object and takes note of what the check has to follow. before is
 // its text without substitution.
 func (w *Walk) take(s *sync, text, before string) {
+	said := len(w.Findings)
 	o, err := manifest.Decode[manifest.Object](text)
 	if err == nil {
+		w.checkIdentity(s, o)
 		w.checkVersion(s, o)
 		w.checkTypes(s, o, text, before)
+		w.CheckBuiltin(s.origin, o, text, false)
 		err = w.inventory.Add(o, text)
 	}
 	switch {
@@ -196,10 +236,20 @@ func (w *Walk) take(s *sync, text, before string) {
 		if r, err = manifest.Decode[release](text); err == nil {
 			w.releases = append(w.releases, releaseMet{r, s.origin})
 		}
+	case o.Group() == sourceGroup && o.Kind == "GitRepository":
+		err = w.takeRepository(s.origin, o, text)
+	case o.Group() == sourceGroup && o.Kind == "HelmChart":
+		err = w.takeChart(s.origin, o, text)
+	case o.Group() == sourceGroup:
+		w.takeSource(o)
+	case o.Group() == extensionsGroup && o.Kind == "ArtifactGenerator":
+		err = w.takeGenerator(s.origin, o, text)
+	case o.Kind == "Deployment" && o.Metadata.Name == "kustomize-controller" && o.Metadata.Namespace == names.FluxNamespace:
+		err = w.takeGate(text)
 	default:
 		err = w.takeOfSystems(s.origin, o, text)
 	}
-	if err == nil {
+	if err == nil || len(w.Findings) > said { // which says why
 		return
 	}
 	if o, err := manifest.Decode[manifest.Object](before); err == nil {

@@ -70,13 +70,62 @@ type Rendered struct {
 	Err error
 }
 
-// Render does with a text of an ApplicationSet what Argo CD does. What is missing
-// becomes manifest.Unset, so that everything that is can be told.
-func Render(text string, parameters map[string]any) Rendered {
+// MissingIsError is the option that makes Argo CD refuse what is missing. Without it, what is
+// missing becomes NoValue.
+const (
+	MissingIsError = "missingkey=error"
+	NoValue        = "<no value>"
+)
+
+// Render does with a text of an ApplicationSet what Argo CD does with goTemplateOptions. What is
+// missing becomes manifest.Unset, so that everything that is can be told.
+func Render(text string, parameters map[string]any, options []string) Rendered {
 	if !strings.Contains(text, "{{") {
 		return Rendered{Text: text}
 	}
-	t, err := template.New("").Funcs(functions()).Option("missingkey=error").Parse(text)
+	if slices.Contains(options, MissingIsError) {
+		return renderStrictly(text, parameters)
+	}
+	lax, err := execute(text, parameters, "missingkey=default")
+	if err != nil {
+		return Rendered{Err: err}
+	}
+	if out := renderStrictly(text, parameters); strings.Contains(lax, NoValue) || slices.ContainsFunc(out.Missing, isSilent) && out.Err == nil {
+		return out
+	}
+	return Rendered{Text: lax}
+}
+
+func isSilent(l Lookup) bool { return l.Silent }
+
+// parsed are the templates that were parsed, by option and text: an ApplicationSet's are rendered for every
+// cluster.
+var parsed sync.Map
+
+func parseOnce(text, option string) (*template.Template, error) {
+	if known, ok := parsed.Load(option + text); ok {
+		return known.(*template.Template), nil
+	}
+	t, err := template.New("").Funcs(functions()).Option(option).Parse(text)
+	if err == nil {
+		parsed.Store(option+text, t)
+	}
+	return t, err
+}
+
+func execute(text string, parameters map[string]any, option string) (string, error) {
+	t, err := parseOnce(text, option)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	err = t.Execute(&b, parameters)
+	return b.String(), err
+}
+
+// renderStrictly renders with everything that is missing as an error.
+func renderStrictly(text string, parameters map[string]any) Rendered {
+	t, err := parseOnce(text, MissingIsError)
 	if err != nil {
 		return Rendered{Err: err}
 	}

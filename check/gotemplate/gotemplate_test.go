@@ -34,7 +34,7 @@ func TestRender(t *testing.T) {
 		`{{ with index .metadata.labels "ring" }}a{{ end }}`:                                          "",
 		`{{ if false }}{{ .metadata.labels.ring }}{{ end }}`:                                          "",
 	} {
-		if out := Render(text, oneCluster()); out.Text != want || out.Err != nil || len(out.Missing) > 0 {
+		if out := Render(text, oneCluster(), []string{MissingIsError}); out.Text != want || out.Err != nil || len(out.Missing) > 0 {
 			t.Errorf("%s: got %q, %v, missing %v; want %q", text, out.Text, out.Err, out.Missing, want)
 		}
 	}
@@ -50,7 +50,7 @@ func TestRenderFindsWhatIsMissing(t *testing.T) {
 		`{{ if true }}{{ index $.metadata.labels "ring" }}{{ end }}`: {{"labels", "ring", true}},
 	} {
 		parameters := oneCluster()
-		out := Render(text, parameters)
+		out := Render(text, parameters, []string{MissingIsError})
 		assert.Check(t, slices.Equal(out.Missing, want), "%s: missing %v, want %v", text, out.Missing, want)
 		assert.Check(t, is.Len(registered(parameters, "labels"), 1), text)
 	}
@@ -64,7 +64,38 @@ func TestRenderFails(t *testing.T) {
 		"{{ .name":                  "unclosed action",
 		"{{ fromYaml \"[\" }}":      "decoding: ",
 	} {
-		out := Render(text, oneCluster())
+		out := Render(text, oneCluster(), []string{MissingIsError})
 		assert.Check(t, strings.Contains(fmt.Sprint(out.Err), want), "%s: error %v, want %s", text, out.Err, want)
 	}
+}
+
+func TestRenderWithoutOptions(t *testing.T) {
+	for text, want := range map[string]string{
+		`{{ .none | default "a" }}`:                               "a",
+		`{{ if .metadata.labels.ring }}a{{ else }}b{{ end }}`:     "b",
+		`{{ .values | toJson }}`:                                  "null",
+		`{{ with .metadata.annotations.vpc_id }}{{ . }}{{ end }}`: "vpc-1",
+	} {
+		out := Render(text, oneCluster(), nil)
+		assert.Check(t, out.Text == want && out.Err == nil && len(out.Missing) == 0, "%s: got %+v", text, out)
+	}
+	out := Render("{{ .metadata.labels.ring }}", oneCluster(), nil)
+	assert.Check(t, slices.Equal(out.Missing, []Lookup{{"labels", "ring", false}}), "%+v", out)
+	out = Render("{{ .ring }}", oneCluster(), nil)
+	assert.Check(t, is.ErrorContains(out.Err, `no entry for key "ring"`))
+}
+
+func TestPlain(t *testing.T) {
+	given := map[string]any{"name": "one", "metadata.labels.ring": "first", "path[0]": "apps", "count": 1}
+	for text, want := range map[string]string{
+		"a-{{name}}": "a-one", "{{ metadata.labels.ring }}/{{path[0]}}": "first/apps",
+		"{{none}} {{ .name }} {{count}} {{}}": "{{none}} {{ .name }} {{count}} {{}}", "{{": "{{", "a {{\n}}": "a {{\n}}",
+	} {
+		got, _, err := Plain(text, given)
+		assert.Check(t, got == want && err == nil, "%s: got %q, %v", text, got, err)
+	}
+	_, left, _ := Plain("{{none}}{{name}}{{ .name }}", given)
+	assert.Check(t, is.DeepEqual(left, []string{"none", ".name"}))
+	_, _, err := Plain("{{name}} {{", given)
+	assert.Check(t, err != nil)
 }

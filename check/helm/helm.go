@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fluxcd/pkg/sourceignore/gitignore"
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
@@ -25,9 +26,10 @@ import (
 // Load reads a chart of the tree, and says which files it read.
 func Load(files *tree.Files, dir string) (c *chart.Chart, read []string, err error) {
 	var buffers []*loader.BufferedFile
+	ignored := ignoredBy(files, dir)
 	for _, name := range files.Names() {
 		below, ok := strings.CutPrefix(name, strings.TrimPrefix(dir+"/", "./"))
-		if !ok {
+		if !ok || ignored.Match(strings.Split(below, "/"), false) {
 			continue
 		}
 		text, err := files.Read(name)
@@ -39,6 +41,40 @@ func Load(files *tree.Files, dir string) (c *chart.Chart, read []string, err err
 	}
 	c, err = loader.LoadFiles(buffers)
 	return c, read, err
+}
+
+// ignoredBy is what .helmignore of a chart leaves out.
+func ignoredBy(files *tree.Files, dir string) gitignore.Matcher {
+	var patterns []gitignore.Pattern
+	text, err := files.Read(path.Join(dir, ".helmignore"))
+	if err == nil {
+		for line := range strings.Lines(string(text)) {
+			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+				patterns = append(patterns, gitignore.ParsePattern(line, nil))
+			}
+		}
+	}
+	return gitignore.NewMatcher(patterns)
+}
+
+// Installable says why Helm does not release a chart under a name on a release of Kubernetes, such as 1.35;
+// without one, that is not looked at. Source: checkIfInstallable and renderResources in pkg/action/install.go,
+// and ValidateReleaseName in pkg/chartutil/validate_name.go of helm.sh/helm/v3.
+func Installable(c *chart.Chart, name, kubernetes string) error {
+	if kind := c.Metadata.Type; kind != "" && kind != "application" {
+		return fmt.Errorf("the chart is of the type %s, which cannot be released", kind)
+	}
+	if err := chartutil.ValidateReleaseName(name); err != nil {
+		return fmt.Errorf("%q is no name of a release: it takes lower case letters, digits, - and ., 53 at most", name)
+	}
+	wanted := c.Metadata.KubeVersion
+	if wanted == "" || kubernetes == "" {
+		return nil
+	}
+	if !chartutil.IsCompatibleRange(wanted, "v"+kubernetes+".0") {
+		return fmt.Errorf("the chart takes Kubernetes %s, and the cluster has %s", wanted, kubernetes)
+	}
+	return nil
 }
 
 // Parameter is a value that is set by its path, as with helm --set.
@@ -74,6 +110,9 @@ func Overlay(below map[string]any, text string) (map[string]any, error) {
 // Render returns the objects that a chart becomes as a release of a name in a
 // namespace. Strictly, a value that is not there is an error.
 func Render(c *chart.Chart, name, namespace string, values map[string]any, strict bool) ([]string, error) {
+	if err := chartutil.ProcessDependenciesWithMerge(c, values); err != nil {
+		return nil, err
+	}
 	release := chartutil.ReleaseOptions{Name: name, Namespace: namespace, IsInstall: true, Revision: 1}
 	all, err := chartutil.ToRenderValues(c, values, release, chartutil.DefaultCapabilities)
 	if err != nil {

@@ -31,6 +31,8 @@ type Options struct {
 	IgnoreMissingComponents bool
 	// Images replace those of the same name.
 	Images []types.Image
+	// OwnFilesOnly has kustomize refuse files outside of a kustomization's directory, as it does by itself.
+	OwnFilesOnly bool
 }
 
 // Built is what kustomize makes of a directory of the tree.
@@ -68,18 +70,18 @@ func (b *Builder) Build(dir string, o Options) Built {
 	if err != nil {
 		return Built{Err: err, Read: []string{name}}
 	}
-	key := name + "\x00" + string(text)
+	key := fmt.Sprintf("%s\x00%t\x00%s", name, o.OwnFilesOnly, text)
 	if known, ok := b.done[key]; ok {
 		return known
 	}
 	d := &disk{files: b.files, over: name, overText: text, read: map[string]bool{}, remote: map[tree.Place]string{}}
-	out := d.run(dir)
+	out := d.run(dir, o.OwnFilesOnly)
 	b.done[key] = out
 	return out
 }
 
 // run recovers from kustomize's panics, which odd objects provoke.
-func (d *disk) run(dir string) (out Built) {
+func (d *disk) run(dir string, ownFilesOnly bool) (out Built) {
 	defer func() {
 		if r := recover(); r != nil {
 			out.Err = fmt.Errorf("kustomize: %v", r)
@@ -90,8 +92,12 @@ func (d *disk) run(dir string) (out Built) {
 		out.Remote = d.remote
 		out.Read = slices.Sorted(maps.Keys(d.read))
 	}()
+	restrictions := types.LoadRestrictionsNone // the disk holds nothing but the tree
+	if ownFilesOnly {
+		restrictions = types.LoadRestrictionsRootOnly
+	}
 	resources, err := krusty.MakeKustomizer(&krusty.Options{
-		LoadRestrictions: types.LoadRestrictionsNone, // the disk holds nothing but the tree
+		LoadRestrictions: restrictions,
 		PluginConfig:     types.DisabledPluginConfig(),
 	}).Run(d, path.Join(root, dir))
 	if err != nil {

@@ -49,6 +49,8 @@ type Files struct {
 	regular, dirs map[string]bool
 	content       map[string][]byte
 	parsed        map[string][]Document
+	// copies are where files of a composed tree come from.
+	copies map[string]Copy
 	// total is how much was read, in bytes.
 	total int
 }
@@ -121,7 +123,9 @@ func (f *Files) Without(leaves func(name string) bool) *Files {
 		}
 	}
 	dirs := slices.DeleteFunc(f.Dirs(), func(dir string) bool { return emptied[dir] && !kept[dir] })
-	return Listed(names, dirs, f.Read)
+	out := Listed(names, dirs, f.Read)
+	out.copies = f.copies
+	return out
 }
 
 // Relative is a path within the tree without the ./ and / that it may start

@@ -32,7 +32,8 @@ type Wanted struct {
 	Besides map[string]string
 }
 
-// Field finds a value in the files that were read: in the object's own document first, then in patches.
+// Field finds a value in the files that were read: in the object's own document first, then in patches. The place
+// is that of the platform tree.
 func (f *Files) Field(read []string, w Wanted, evaluate func(string) string) (Place, bool) {
 	var patched []Place
 	for _, name := range read {
@@ -46,7 +47,7 @@ func (f *Files) Field(read []string, w Wanted, evaluate func(string) string) (Pl
 			}
 			at.File = name
 			if d.kind != "" && evaluate(d.name) == w.Object.Metadata.Name {
-				return at, true
+				return f.Origin(at), true
 			}
 			patched = append(patched, at)
 		}
@@ -54,7 +55,7 @@ func (f *Files) Field(read []string, w Wanted, evaluate func(string) string) (Pl
 	if len(patched) == 0 {
 		return Place{}, false
 	}
-	return patched[0], true
+	return f.Origin(patched[0]), true
 }
 
 // find returns where a document has a value.
@@ -75,7 +76,7 @@ func (d Document) find(w Wanted, evaluate func(string) string) (at Place, found 
 }
 
 // Occurrences are the places in the files where something is used in a value or
-// key that is substituted, or else in their text; sorted.
+// key that is substituted, or else in their text; sorted, and those of the platform tree.
 func (f *Files) Occurrences(names []string, find Finder) []Place {
 	var places, texts []Place
 	for _, name := range names {
@@ -86,7 +87,7 @@ func (f *Files) Occurrences(names []string, find Finder) []Place {
 		places = texts
 	}
 	slices.SortFunc(places, byPlace)
-	return slices.Compact(places)
+	return f.origins(slices.Compact(places))
 }
 
 // Text is where a file first has a text.

@@ -35,13 +35,25 @@ func (w *Walk) Refer(in *Origin, what tree.Wanted, f finding.Finding) {
 		w.At(p, f)
 		return
 	}
-	w.At(tree.Place{File: in.Dir()}, f)
+	w.At(w.start(in), f)
+}
+
+// start is the directory that a build begins with. One of a composed tree has no place in the platform tree:
+// then it is a file that the build read.
+func (w *Walk) start(in *Origin) tree.Place {
+	if in == nil || in.Source == nil {
+		return tree.Place{File: in.Dir()}
+	}
+	if len(in.Read) > 0 {
+		return w.SourceOf(in).Files.Origin(tree.Place{File: in.Read[0]})
+	}
+	return w.start(in.Parent)
 }
 
 // Find is where the files of a build, or of those that hold it, have a value.
 func (w *Walk) Find(in *Origin, what tree.Wanted) (tree.Place, bool) {
 	for o := in; o != nil; o = o.Parent {
-		if p, ok := w.Files.Field(o.Read, what, o.plain); ok {
+		if p, ok := w.SourceOf(o).Files.Field(o.Read, what, o.plain); ok {
 			return p, true
 		}
 	}
@@ -54,13 +66,13 @@ func (w *Walk) Find(in *Origin, what tree.Wanted) (tree.Place, bool) {
 // parent's own substitution.
 func (w *Walk) Occurring(in *Origin, find func(escaped bool) tree.Finder, f finding.Finding) {
 	for o := in; o != nil; o = o.Parent {
-		if places := w.Files.Occurrences(o.Read, find(o != in)); len(places) > 0 {
+		if places := w.SourceOf(o).Files.Occurrences(o.Read, find(o != in)); len(places) > 0 {
 			f.Places = len(places)
 			w.At(places[0], f)
 			return
 		}
 	}
-	w.At(tree.Place{File: in.Dir()}, f)
+	w.At(w.start(in), f)
 }
 
 // InClusterFile reports a finding about a setting of the cluster file, and returns
@@ -92,7 +104,12 @@ func (w *Walk) WrongStart() {
 // EmptyStart reports that the cluster's path makes nothing: the cluster would follow it, and
 // have nothing.
 func (w *Walk) EmptyStart() {
-	if w.Incomplete || w.Elsewhere {
+	if w.Incomplete {
+		return
+	}
+	if w.Elsewhere {
+		w.InClusterFile([]string{"gitops", "path"}, finding.Warningf("nothing is checked: all that gitops.path %q makes is in none of this tree's files", w.Published.Path).
+			WithRemedy("see the notes about what is not followed"))
 		return
 	}
 	w.Incomplete = true

@@ -49,6 +49,23 @@ type Walk struct {
 	Elsewhere bool
 }
 
+// Source is a tree that an engine builds from: the platform tree, or one that is composed of it.
+type Source struct {
+	Files  *tree.Files
+	Builds *kustomize.Builder
+}
+
+// NewSource is a source that nothing was built from.
+func NewSource(files *tree.Files) *Source { return &Source{files, kustomize.NewBuilder(files)} }
+
+// SourceOf is what an object builds from.
+func (w *Walk) SourceOf(o *Origin) *Source {
+	if o == nil || o.Source == nil {
+		return &Source{w.Files, w.Builds}
+	}
+	return o.Source
+}
+
 // Origin is the object of an engine whose build other objects come from.
 type Origin struct {
 	// Parent is the one whose build holds it; nil at the start.
@@ -57,7 +74,9 @@ type Origin struct {
 	Object manifest.Object
 	// Path that it builds.
 	Path string
-	// Read are the tree's files that its own build reads.
+	// Source is the tree that it builds from; nil for the platform tree.
+	Source *Source
+	// Read are the source's files that its own build reads.
 	Read []string
 	// Evaluate is what its build makes of a text of the files; nil if it leaves
 	// texts as they are.
@@ -83,8 +102,11 @@ func (o *Origin) plain(text string) string {
 func (w *Walk) StartsInTree() bool { return w.Files.IsDir(tree.Relative(w.Published.Path)) }
 
 // NearDir advises about a directory that is not in the tree.
-func (w *Walk) NearDir(dir string) string {
-	if word := wording.Nearest(tree.Relative(dir), w.Files.Dirs()); word != "" {
+func (w *Walk) NearDir(dir string) string { return w.SourceOf(nil).NearDir(dir) }
+
+// NearDir advises about a directory that is not in the source.
+func (s *Source) NearDir(dir string) string {
+	if word := wording.Nearest(tree.Relative(dir), s.Files.Dirs()); word != "" {
 		return fmt.Sprintf("did you mean %q?", word)
 	}
 	return "make the directory, or correct the path"
@@ -94,8 +116,12 @@ func (w *Walk) NearDir(dir string) string {
 // in another file: it asks for the entry of the same directory that was probably
 // meant, or gives other advice.
 func (w *Walk) NearFile(file, name, otherwise string) string {
+	return nearFile(w.Files, file, name, otherwise)
+}
+
+func nearFile(files *tree.Files, file, name, otherwise string) string {
 	dir := tree.Relative(path.Join(path.Dir(file), path.Dir(name)))
-	word := wording.Nearest(path.Base(name), w.Files.Entries(dir))
+	word := wording.Nearest(path.Base(name), files.Entries(dir))
 	if word == "" {
 		return otherwise
 	}
@@ -105,14 +131,15 @@ func (w *Walk) NearFile(file, name, otherwise string) string {
 // Build makes the objects of a directory with kustomize, and reports what it did
 // not follow or could not build.
 func (w *Walk) Build(o *Origin, options kustomize.Options) ([]kustomize.Object, bool) {
-	b := w.Builds.Build(o.Dir(), options)
+	source := w.SourceOf(o)
+	b := source.Builds.Build(o.Dir(), options)
 	o.Read = b.Read
 	for at, reference := range b.Remote {
-		w.notFollowed(at, reference)
+		w.notFollowed(source, at, reference)
 	}
 	if b.Err != nil {
 		w.Incomplete = true
-		w.failedBuild(o, b)
+		w.failedBuild(o, b, options)
 		return nil, false
 	}
 	return b.Objects, true
@@ -121,7 +148,7 @@ func (w *Walk) Build(o *Origin, options kustomize.Options) ([]kustomize.Object, 
 // notFollowed reports a reference of a kustomization file that is no path of the tree. Flux's
 // kustomize-controller has no Git, so that it builds none that needs it; Argo CD fetches.
 // Decision 54 has the reasons.
-func (w *Walk) notFollowed(at tree.Place, reference string) {
+func (w *Walk) notFollowed(source *Source, at tree.Place, reference string) {
 	flux := w.Published.Registration == nil
 	f := finding.Notef("%s is not followed: it is not in this tree", reference)
 	switch kind := kustomize.KindOf(path.Dir(at.File), reference); {
@@ -143,57 +170,73 @@ func (w *Walk) notFollowed(at tree.Place, reference string) {
 		f.Remedy = "give the file a name without : @ ? and \\"
 	}
 	w.Elsewhere = true
-	w.At(at, f)
+	w.At(source.Files.Origin(at), f)
 }
 
 // failedBuild says why kustomize cannot build a directory: at what is not in the
 // tree if that is the reason, and else in kustomize's words.
-func (w *Walk) failedBuild(o *Origin, b kustomize.Built) {
-	before := len(w.Findings)
+func (w *Walk) failedBuild(o *Origin, b kustomize.Built, options kustomize.Options) {
+	before, source := len(w.Findings), w.SourceOf(o)
 	for _, name := range b.Read {
 		if tree.IsKustomization(name) {
-			w.checkLoaded(name)
-			w.checkFields(name)
+			w.checkLoaded(source.Files, name, options.OwnFilesOnly)
+			w.checkFields(source.Files, name)
 		}
-		w.CheckSyntax(name)
+		w.checkKeys(source.Files, name)
 	}
 	if len(w.Findings) > before {
 		return
 	}
-	at := tree.Place{File: o.Dir()}
-	if own, ok := w.Builds.File(o.Dir()); ok {
-		at.File = own
+	asking, asked := source, []string(nil)
+	if o.Parent != nil {
+		asking, asked = w.SourceOf(o.Parent), o.Parent.Read
 	}
-	w.At(at, finding.Errorf("%s cannot be built: %s", o.Object.Identity(), chain(kustomize.WithoutRoot(b.Err.Error()))).
+	why, ofParent := source.Builds.Refused(o.Dir(), b, asking.Builds, asked)
+	at := w.start(o)
+	switch {
+	case ofParent:
+		at = asking.Files.Origin(why.At)
+	case why.At.File != o.Dir():
+		at = source.Files.Origin(why.At)
+	}
+	w.At(at, finding.Errorf("%s cannot be built: %s", o.Object.Identity(), shortened(why.Cause)).
 		WithRemedy("correct what kustomize refuses"))
 }
 
 // checkLoaded reports what a kustomization file names and the tree does not
-// have.
-func (w *Walk) checkLoaded(file string) {
-	for _, d := range w.Files.Documents(file) {
+// have, and files that kustomize does not load from where they are.
+func (w *Walk) checkLoaded(files *tree.Files, file string, ownFilesOnly bool) {
+	dir := path.Dir(file)
+	for _, d := range files.Documents(file) {
 		d.Each(func(v tree.Value) {
 			name, ok := kustomize.Loads(v)
-			within := tree.Relative(path.Join(path.Dir(file), name))
-			if ok && !tree.Leaves(path.Dir(file), name) && !w.Files.IsFile(within) && !w.Files.IsDir(within) {
-				w.At(valueIn(file, d, v), finding.Errorf("%s is not in the tree", name).
-					WithRemedy(w.NearFile(file, name, "add it, or remove it from "+path.Base(file))))
+			if !ok || tree.Leaves(dir, name) {
+				return
+			}
+			within := tree.Relative(path.Join(dir, name))
+			switch isFile := files.IsFile(within); {
+			case !isFile && !files.IsDir(within):
+				w.At(files.Origin(valueIn(file, d, v)), finding.Errorf("%s is not in the tree", name).
+					WithRemedy(nearFile(files, file, name, "add it, or remove it from "+path.Base(file))))
+			case isFile && ownFilesOnly && dir != "." && !strings.HasPrefix(within, dir+"/"):
+				w.At(files.Origin(valueIn(file, d, v)), finding.Errorf("%s is outside of %s: Argo CD has kustomize load files from the kustomization's own directory alone", name, dir).
+					WithRemedy("move the file below the directory, or give it a kustomization.yaml of its own and name that directory"))
 			}
 		})
 	}
 }
 
 // checkFields reports what a kustomization file cannot have.
-func (w *Walk) checkFields(file string) {
-	text, err := w.Files.Read(file)
+func (w *Walk) checkFields(files *tree.Files, file string) {
+	text, err := files.Read(file)
 	field := kustomize.UnknownField(text)
 	if err != nil || field == "" {
 		return
 	}
-	for _, d := range w.Files.Documents(file) {
+	for _, d := range files.Documents(file) {
 		d.Each(func(v tree.Value) {
 			if v.IsKey && v.Node.Value == field {
-				w.At(valueIn(file, d, v), finding.Errorf("kustomize knows no field %q here", field).
+				w.At(files.Origin(valueIn(file, d, v)), finding.Errorf("kustomize knows no field %q here", field).
 					WithRemedy(near.DidYouMean(field, kustomize.Lists(), "correct or remove it")))
 			}
 		})
@@ -205,39 +248,54 @@ func valueIn(file string, d tree.Document, v tree.Value) tree.Place {
 	return tree.Place{File: file, Line: line, Column: column}
 }
 
-// yamlLine is where the parser says the line of a problem.
-var yamlLine = regexp.MustCompile(`^yaml: line (\d+): (.*)`)
+// yamlLine is where the parser says the line of a problem, the decoder that of a key which is there twice.
+var yamlLine = regexp.MustCompile(`^yaml: (?:unmarshal errors:\s+)?line (\d+): (.*)`)
 
 // CheckSyntax reports a file that is not YAML.
 func (w *Walk) CheckSyntax(file string) {
-	text, err := w.Files.Read(file)
+	w.checkSyntax(w.Files, file, func() any { return new(yaml.Node) })
+}
+
+// checkKeys reports a file that is not YAML, or that has a key twice, which kustomize refuses.
+func (w *Walk) checkKeys(files *tree.Files, file string) {
+	w.checkSyntax(files, file, func() any { return new(any) })
+}
+
+func (w *Walk) checkSyntax(files *tree.Files, file string, into func() any) {
+	text, err := files.Read(file)
 	if err != nil || !tree.IsManifest(file) {
 		return
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	for err == nil {
-		err = decoder.Decode(new(yaml.Node))
+		err = decoder.Decode(into())
 	}
 	m := yamlLine.FindStringSubmatch(err.Error())
 	if m == nil {
 		return
 	}
 	line, _ := strconv.Atoi(m[1]) // digits
-	w.At(tree.Place{File: file, Line: line, Column: 1}, finding.Errorf("this is not YAML: %s", m[2]).
-		WithRemedy("correct it at this line or the one before; a variable that stands for a list or mapping is written without brackets around it"))
+	w.At(files.Origin(tree.Place{File: file, Line: line, Column: 1}), finding.Errorf("this is not YAML: %s", m[2]).
+		WithRemedy(syntaxRemedy(m[2])))
 }
 
-// longestChain is how much is said of an error's chain, in characters: kustomize quotes whole objects in it.
-const longestChain = 1000
+func syntaxRemedy(problem string) string {
+	if strings.Contains(problem, "already defined") {
+		return "remove one of the two"
+	}
+	return "correct it at this line or the one before; a variable that stands for a list or mapping is written without brackets around it"
+}
 
-// chain is an error's whole chain in one line: its start names the file, its end the reason, and kustomize
-// wraps an error once for every directory on its way.
-func chain(text string) string {
+// longestCause is how much is said of an error, in characters: kustomize quotes whole objects in it.
+const longestCause = 1000
+
+// shortened is the start and the end of a reason.
+func shortened(text string) string {
 	all := []rune(wording.OneLine(text))
-	if len(all) <= longestChain {
+	if len(all) <= longestCause {
 		return string(all)
 	}
-	return string(all[:longestChain/2]) + " … " + string(all[len(all)-longestChain/2:])
+	return string(all[:longestCause/2]) + " … " + string(all[len(all)-longestCause/2:])
 }
 
 // Innermost is the first line of the end of an error's chain: kustomize wraps an

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"tombolo/components/distribution"
 	"tombolo/components/object"
@@ -102,7 +103,7 @@ func (a *EngineArgs) recipe(ctx *pulumi.Context, name string) (distribution.Reci
 		Configure: func(parent, after pulumi.ResourceOption) ([]pulumi.Resource, error) {
 			return configure(ctx, name, a, hosts, parent, after)
 		},
-		Sync: []distribution.SyncObject{{Name: "project", Object: project()}, {Name: "root", Object: a.root()}},
+		Sync: []distribution.SyncObject{{Name: "project", Object: project()}, {Name: "root", Object: a.root(retriesLatest(objects))}},
 	}, nil
 }
 
@@ -305,8 +306,37 @@ func project() distribution.Object {
 	}
 }
 
-// root is the Application that everything else comes from.
-func (a *EngineArgs) root() distribution.Object {
+// retriesLatest says whether the distribution's Argo CD can try a failed sync again with the latest commit. Without
+// it, a commit that corrects another one waits until the last retry of that one.
+func retriesLatest(objects []distribution.Object) bool {
+	const field = "spec.properties.syncPolicy.properties.retry.properties.refresh"
+	for _, o := range objects {
+		definition := unstructured.Unstructured{Object: o}
+		if definition.GetKind() != "CustomResourceDefinition" || definition.GetName() != "applications.argoproj.io" {
+			continue
+		}
+		versions, _, _ := unstructured.NestedFieldNoCopy(o, "spec", "versions")
+		all, _ := versions.([]any)
+		for _, v := range all {
+			version, _ := v.(map[string]any)
+			path := append([]string{"schema", "openAPIV3Schema", "properties"}, strings.Split(field, ".")...)
+			if _, ok, _ := unstructured.NestedFieldNoCopy(version, path...); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// root is the Application that everything else comes from. latest says that a retry takes the latest commit.
+func (a *EngineArgs) root(latest bool) distribution.Object {
+	retry := map[string]any{
+		"limit":   syncRetries,
+		"backoff": map[string]any{"duration": "5s", "factor": 2, "maxDuration": "3m"},
+	}
+	if latest {
+		retry["refresh"] = true
+	}
 	return distribution.Object{
 		"apiVersion": "argoproj.io/v1alpha1", "kind": "Application",
 		"metadata": map[string]any{"name": names.Platform, "namespace": names.ArgoCDNamespace, "finalizers": []any{ResourcesFinalizer}},
@@ -317,10 +347,7 @@ func (a *EngineArgs) root() distribution.Object {
 			"syncPolicy": map[string]any{
 				"automated":   map[string]any{"prune": true, "selfHeal": true},
 				"syncOptions": []any{"ServerSideApply=true"},
-				"retry": map[string]any{
-					"limit":   syncRetries,
-					"backoff": map[string]any{"duration": "5s", "factor": 2, "maxDuration": "3m"},
-				},
+				"retry":       retry,
 			},
 		},
 	}

@@ -120,6 +120,17 @@ func TestRoot(t *testing.T) {
 	}
 }
 
+// TestRootRetriesTheLatestCommit where the definition of Applications has the field, and nowhere else.
+func TestRootRetriesTheLatestCommit(t *testing.T) {
+	const before = "  group: argoproj.io\n"
+	const field = before + "  versions: [{schema: {openAPIV3Schema: {properties: {spec: {properties: {syncPolicy: {properties: {retry: {properties: {refresh: {type: boolean}}}}}}}}}}}]\n"
+	args := engineArgs(t)
+	args.Manifest = []byte(strings.Replace(string(args.Manifest), before, field, 1))
+	built(t, args).OfType(application)[0].Expect(t, map[string]string{"spec.syncPolicy.retry.refresh": "true"})
+	without := built(t, engineArgs(t)).OfType(application)[0]
+	without.Expect(t, map[string]string{"spec.syncPolicy.retry.refresh": ""})
+}
+
 func tested(t *testing.T) enginetest.Engine {
 	args := engineArgs(t)
 	return enginetest.Engine{

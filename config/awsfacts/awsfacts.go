@@ -35,6 +35,14 @@ var regions = []string{
 // Regions are the AWS regions that a cluster may be in.
 func Regions() []string { return slices.Clone(regions) }
 
+// withoutControlPlane are the ids of zones in which EKS takes no subnet for a control plane. The ids
+// are the same in all accounts; their names differ. Nodes may be there. Source: "Subnet
+// requirements and considerations" in https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
+var withoutControlPlane = []string{"use1-az3", "usw1-az2", "cac1-az3"}
+
+// WithoutControlPlane says that EKS takes no control plane in the zone of an id, such as use1-az3.
+func WithoutControlPlane(zoneID string) bool { return slices.Contains(withoutControlPlane, zoneID) }
+
 // Partition is the AWS partition of a region, which starts every ARN in it:
 // aws, aws-cn or aws-us-gov.
 func Partition(region string) string {

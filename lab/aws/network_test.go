@@ -1,16 +1,21 @@
 package aws
 
 import (
+	"fmt"
 	"net/netip"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/lab/aws/account"
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/aws/efs"
+	"tombolo/lab/aws/eks"
 	"tombolo/lab/aws/iam"
+	"tombolo/lab/aws/kms"
 	"tombolo/lab/aws/logs"
 	"tombolo/lab/standin"
 )
@@ -231,4 +236,72 @@ func TestFilterWildcard(t *testing.T) {
 		got := ec2.MatchesAny([]string{"other", tc.pattern}, tc.value)
 		assert.Check(t, got == tc.want, "%q matches %q: %t, want %t", tc.pattern, tc.value, got, tc.want)
 	}
+}
+
+// TestZones: all zones of the region, and those that are open, by the filters of EC2.
+func TestZones(t *testing.T) {
+	a := newAccount(t)
+	a.Configure(props{"region": "us-west-2"})
+	names := func(args props) []string {
+		t.Helper()
+		out, err := a.Invoke("aws:index/getAvailabilityZones:getAvailabilityZones", args)
+		assert.NilError(t, err)
+		assert.Check(t, is.Equal(len(out.List("names")), len(out.List("zoneIds"))))
+		return out.List("names")
+	}
+	open := []string{"us-west-2a", "us-west-2b", "us-west-2c", "us-west-2d"}
+	assert.DeepEqual(t, names(props{}), open)
+	assert.DeepEqual(t, names(props{"allAvailabilityZones": true}), append(slices.Clone(open), "us-west-2-lax-1a", "us-west-2-lax-1b"))
+	assert.DeepEqual(t, names(props{"allAvailabilityZones": true, "filters": []any{map[string]any{"name": "zone-type", "values": []any{"availability-zone"}}}}), open)
+	assert.DeepEqual(t, names(props{"filters": []any{map[string]any{"name": "zone-id", "values": []any{"usw2-az2"}}}}), open[1:2])
+	a.unanswered("aws:index/getAvailabilityZones:getAvailabilityZones", props{"filters": []any{map[string]any{"name": "kind", "values": []any{"x"}}}}, "The filter 'kind' is invalid")
+}
+
+// TestOfferings: types are offered by zones.
+func TestOfferings(t *testing.T) {
+	a := newAccount(t)
+	a.Configure(props{"region": "us-east-1"})
+	const token = "aws:ec2/getInstanceTypeOfferings:getInstanceTypeOfferings"
+	of := func(types ...any) props {
+		return props{"locationType": "availability-zone", "filters": []any{map[string]any{"name": "instance-type", "values": types}}}
+	}
+	out, err := a.Invoke(token, of("t3.large", "m99.large"))
+	assert.NilError(t, err)
+	assert.DeepEqual(t, out.List("locations"), []string{"us-east-1a", "us-east-1b", "us-east-1c", "us-east-1d", "us-east-1f"})
+	a.unanswered(token, props{}, "by locationType availability-zone and the filter instance-type")
+}
+
+// TestZonesOfControlPlanes: EKS makes no cluster in three zones, whatever their names.
+func TestZonesOfControlPlanes(t *testing.T) {
+	a := newAccount(t)
+	a.Configure(props{"region": "us-east-1"})
+	vpc := a.Add(ec2.VPCType, "vpc", props{"cidrBlock": "10.0.0.0/16"})
+	role := a.Add(iam.RoleType, "role", props{"assumeRolePolicy": clusterTrust})
+	var subnets []any
+	for region, zone := range map[string]string{"us-east-1": "e", "us-west-1": "b"} {
+		assert.Check(t, slices.Contains(account.WithoutControlPlane, account.ZoneID(region, region+zone)), region)
+	}
+	for i, zone := range []string{"us-east-1a", "us-east-1e"} {
+		subnets = append(subnets, a.Add(ec2.SubnetType, zone, props{"vpcId": vpc.ID, "cidrBlock": fmt.Sprintf("10.0.%d.0/24", i), "availabilityZone": zone}).ID)
+	}
+	a.denied(eks.ClusterType, props{"name": "demo", "roleArn": role.Out["arn"], "vpcConfig": map[string]any{"subnetIds": subnets}},
+		"UnsupportedAvailabilityZoneException: Cannot create cluster 'demo' because us-east-1e, the targeted availability zone, does not currently have sufficient capacity to support the cluster. "+
+			"Retry and choose from these availability zones: us-east-1a, us-east-1b, us-east-1c, us-east-1d, us-east-1f")
+}
+
+// TestKeysAreDescribed, also those that cannot be used.
+func TestKeysAreDescribed(t *testing.T) {
+	a := newAccount(t)
+	state := func(k *thing) string {
+		t.Helper()
+		out, err := a.Invoke("aws:kms/getKey:getKey", props{"keyId": k.Out["arn"]})
+		assert.NilError(t, err)
+		return out.Str("keyState")
+	}
+	key, off := a.Make(kms.KeyType, "key", props{}), a.Make(kms.KeyType, "off", props{"isEnabled": false})
+	assert.Equal(t, state(key), "Enabled")
+	assert.Equal(t, state(off), "Disabled")
+	assert.NilError(t, a.Delete(key))
+	assert.Equal(t, state(key), "PendingDeletion")
+	a.unanswered("aws:kms/getKey:getKey", props{"keyId": "arn:aws:kms:eu-central-1:111122223333:key/1"}, "NotFoundException")
 }

@@ -95,6 +95,7 @@ func TestAPITellsFacts(t *testing.T) {
 
 	sizes := a.list(ofSubscription+"/providers/Microsoft.Compute/skus", "$filter="+url.QueryEscape("location eq '"+arm.Location+"'"), "name")
 	assert.Equal(t, sizes["Standard_D4ads_v5"].Str("family"), "standardDADSv5Family")
+	assert.DeepEqual(t, sizes["Standard_D4ads_v5"].Objects("locationInfo")[0].List("zones"), []string{"1", "2", "3"})
 	usages := func(provider string) map[string]int {
 		found := map[string]int{}
 		for _, value := range a.get(ofSubscription+"/providers/"+provider+"/locations/"+arm.Location+"/usages", "")["value"].([]any) {

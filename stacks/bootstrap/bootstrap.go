@@ -39,6 +39,8 @@ type Options struct {
 	ToldStacks map[string]map[string]any
 	// WithoutSecrets takes the secrets that the cluster file names as unknown, in a preview.
 	WithoutSecrets bool
+	// New says that the stack has no resources.
+	New bool
 	// Env is the environment of the run, before the process's own.
 	Env map[string]string
 }

@@ -151,7 +151,10 @@ func argocdEngine() engine {
 //   - it is the one of the last run, or an engine is met that Git has: changes of it are
 //     not our concern;
 //   - it is another, and Git has the engine: Git decides, and we say so;
-//   - it is another, and the engine was not handed over: it is applied.
+//   - it is another, and the engine was not handed over: it is applied. In a stack without
+//     resources it is handed over at once: Pulumi creates an object as it is given, whatever
+//     changes it is to ignore afterwards (processIgnoreChanges in pkg/resource/deploy of
+//     Pulumi 3.250.0). Where a run made some of the objects, the next one has to see changes.
 func (p *program) custody(e engine, manifest []byte) (custody, error) {
 	wanted, last := e.digest(manifest), p.last
 	if last.Digest == wanted || p.taken.keeper != "" {
@@ -167,7 +170,7 @@ func (p *program) custody(e engine, manifest []byte) (custody, error) {
 	}
 	switch {
 	case !git.managed:
-		return custody{digest: wanted}, nil
+		return custody{handedOver: p.o.New && !p.takenOver, digest: wanted}, nil
 	case git.digest == wanted, p.takenOver && git.isOf(p.c.GitOps.Distribution.Version):
 		return custody{handedOver: true, made: last.Objects, digest: wanted}, nil
 	}

@@ -50,21 +50,23 @@ func TestCustody(t *testing.T) {
 		last    distributionRecord
 		cluster []string // Deployments with Flux's label
 		want    custody
+		fresh   bool
 	}{
 		"the last one again": {
-			distributionRecord{Digest: wanted, Objects: made}, nil, custody{handedOver: true, made: made, digest: wanted},
+			last: distributionRecord{Digest: wanted, Objects: made}, want: custody{handedOver: true, made: made, digest: wanted},
 		},
-		"the first":       {distributionRecord{}, nil, custody{digest: wanted}},
-		"another":         {distributionRecord{Digest: "old", Objects: made}, nil, custody{digest: wanted}},
-		"Git has another": {distributionRecord{Digest: "old", Objects: made}, []string{deployment("source-controller", "x")}, custody{handedOver: true, made: made, digest: "old"}},
-		"Git has it too":  {distributionRecord{Digest: "old", Objects: made}, []string{deployment("source-controller", wanted)}, custody{handedOver: true, made: made, digest: wanted}},
-		"the user's own":  {distributionRecord{Digest: "old", Objects: made}, []string{deployment("dashboard", wanted)}, custody{digest: wanted}},
-		"record was lost": {distributionRecord{}, []string{deployment("source-controller", "")}, custody{handedOver: true}},
+		"the first":       {want: custody{handedOver: true, digest: wanted}, fresh: true},
+		"one begun":       {want: custody{digest: wanted}},
+		"another":         {last: distributionRecord{Digest: "old", Objects: made}, want: custody{digest: wanted}},
+		"Git has another": {last: distributionRecord{Digest: "old", Objects: made}, cluster: []string{deployment("source-controller", "x")}, want: custody{handedOver: true, made: made, digest: "old"}},
+		"Git has it too":  {last: distributionRecord{Digest: "old", Objects: made}, cluster: []string{deployment("source-controller", wanted)}, want: custody{handedOver: true, made: made, digest: wanted}},
+		"the user's own":  {last: distributionRecord{Digest: "old", Objects: made}, cluster: []string{deployment("dashboard", wanted)}, want: custody{digest: wanted}},
+		"record was lost": {last: distributionRecord{}, cluster: []string{deployment("source-controller", "")}, want: custody{handedOver: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := kubeconfig(t, deployments(t, test.cluster...))
 			err := (&recorder.Recorder{}).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
-				p := &program{ctx: ctx, c: c, last: test.last, own: connection{kubeconfig: pulumi.String(text).ToStringOutput()}}
+				p := &program{ctx: ctx, c: c, o: Options{New: test.fresh}, last: test.last, own: connection{kubeconfig: pulumi.String(text).ToStringOutput()}}
 				got, err := p.custody(fluxEngine(c, distributionRecord{}), []byte(manifest))
 				assert.Check(t, got.handedOver == test.want.handedOver && got.digest == test.want.digest && slices.Equal(got.made, test.want.made),
 					"got %+v, want %+v", got, test.want)

@@ -67,6 +67,9 @@ type Options struct {
 	ToldStacks map[string]map[string]any
 	// WithoutSecrets takes the secrets that the cluster file names as unknown, in a preview.
 	WithoutSecrets bool
+	// New says that the stack has no resources: bootstrap hands over what it makes of the
+	// engine's distribution in the same run.
+	New bool
 	// Hub is the cluster that config.LoadHub returns for a spoke. Default: it
 	// is loaded from beside the spoke's file.
 	Hub *config.Cluster

@@ -46,7 +46,7 @@ func registry() map[stacks.Kind]func(*pulumi.Context, *config.Cluster, Options) 
 			return bootstrap.Run(ctx, c, bootstrap.Options{
 				CoreStack: stacks.Name(c.Name, stacks.Core), Placeholders: o.Placeholders, Predicted: o.Predicted, Env: o.Env,
 				Told: o.Told, PredictedHub: o.PredictedHub, ToldStacks: o.ToldStacks,
-				WithoutSecrets: o.WithoutSecrets, Hub: o.Hub, HubCoreStack: stacks.Name(o.Hub.Name, stacks.Core),
+				WithoutSecrets: o.WithoutSecrets, New: o.New, Hub: o.Hub, HubCoreStack: stacks.Name(o.Hub.Name, stacks.Core),
 			})
 		},
 		stacks.Pipelines: func(ctx *pulumi.Context, c *config.Cluster, o Options) error {

@@ -87,6 +87,24 @@ var readBy = map[string]string{
 	"aws:ec2/getVpc:getVpc":                                     "ec2:DescribeVpcs ec2:DescribeVpcAttribute ec2:DescribeRouteTables",
 	"aws:ec2/getSubnet:getSubnet":                               "ec2:DescribeSubnets",
 	"aws:route53/getZone:getZone":                               "route53:GetHostedZone route53:ListTagsForResource",
+
+	"aws:index/getRegions:getRegions":                           "ec2:DescribeRegions",
+	"aws:index/getAvailabilityZones:getAvailabilityZones":       "ec2:DescribeAvailabilityZones",
+	"aws:ec2/getInstanceTypeOfferings:getInstanceTypeOfferings": "ec2:DescribeInstanceTypeOfferings",
+	"aws:ec2/getVpcs:getVpcs":                                   "ec2:DescribeVpcs",
+	"aws:ec2/getEips:getEips":                                   "ec2:DescribeAddresses",
+	"aws:eks/getClusterVersions:getClusterVersions":             "eks:DescribeClusterVersions",
+	"aws:kms/getKey:getKey":                                     "kms:DescribeKey",
+	"aws:servicequotas/getServiceQuota:getServiceQuota":         "servicequotas:GetServiceQuota",
+}
+
+// askedBefore are the functions by which automation/cloud/aws asks the account, before core is
+// previewed or made.
+var askedBefore = []string{
+	"aws:index/getRegions:getRegions", "aws:index/getAvailabilityZones:getAvailabilityZones", "aws:ec2/getSubnet:getSubnet",
+	"aws:ec2/getInstanceTypeOfferings:getInstanceTypeOfferings", "aws:ec2/getVpcs:getVpcs", "aws:ec2/getEips:getEips",
+	"aws:eks/getClusters:getClusters", "aws:eks/getClusterVersions:getClusterVersions", "aws:kms/getKey:getKey",
+	"aws:servicequotas/getServiceQuota:getServiceQuota",
 }
 
 // TestThePreviewRoleReadsCore: the role of pipelines that reads may do all that a preview
@@ -126,6 +144,12 @@ func TestThePreviewRoleReadsCore(t *testing.T) {
 				checked++
 				assert.Check(t, allowed(action), "%s: the role may not use %s", token, action)
 			}
+		}
+	}
+	for _, token := range askedBefore {
+		assert.Check(t, readBy[token] != "", token)
+		for _, action := range strings.Fields(readBy[token]) {
+			assert.Check(t, allowed(action), "%s: the role may not use %s", token, action)
 		}
 	}
 	assert.Check(t, checked > 60, "only %d actions were checked", checked)

@@ -134,6 +134,7 @@ var against = []struct{ from, to string }{
 	{"check/manifest", "check/finding"},
 	{"check/tree", "config"},
 	{"check/kustomize", "check/walk"},
+	{"check/artifact", "check/walk"},
 	{"check/helm", "check/argocd"},
 	{"check/gotemplate", "check/published"},
 	{"check/substitution", "check/flux"},

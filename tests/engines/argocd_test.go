@@ -22,6 +22,7 @@ import (
 	"tombolo/check/published"
 	"tombolo/config"
 	"tombolo/internal/names"
+	"tombolo/lab/controlplane"
 	"tombolo/tests/tier"
 	"tombolo/tests/trees"
 )
@@ -72,7 +73,7 @@ stringData: {name: one, server: "https://kubernetes.default.svc", config: "{}"}
 
 // registered is what bootstrap publishes about the cluster.
 func registered(release string) published.Set {
-	return published.Set{Cluster: "one", Distribution: release, Registration: &published.Registration{
+	return published.Set{Cluster: "one", Distribution: release, Released: true, Kubernetes: controlplane.Version, Registration: &published.Registration{
 		Hub: "one", Version: release, Server: "https://kubernetes.default.svc",
 		Labels:      map[string]string{"argocd.argoproj.io/secret-type": "cluster", "environment": "test"},
 		Annotations: map[string]string{config.RepositoryAnnotation: trees.Repository, config.RevisionAnnotation: "main"},

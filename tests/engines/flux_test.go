@@ -22,6 +22,8 @@ import (
 
 	"tombolo/check/published"
 	"tombolo/internal/names"
+	"tombolo/lab/controlplane"
+	"tombolo/lab/git"
 	"tombolo/tests/tier"
 	"tombolo/tests/trees"
 )
@@ -270,7 +272,10 @@ func ready(o unstructured.Unstructured) (status, why string, known bool) {
 
 // publishedTo is what bootstrap publishes to the cluster.
 func publishedTo(release string) published.Set {
-	set := published.Set{Cluster: "one", Distribution: release, Variables: map[string]published.Variable{}}
+	set := published.Set{
+		Cluster: "one", Distribution: release, Released: true, Kubernetes: controlplane.Version,
+		Repository: published.Repository{URL: trees.Repository, Branch: git.Branch}, Variables: map[string]published.Variable{},
+	}
 	for name, value := range variables {
 		set.Variables[name] = published.Variable{Example: value}
 	}

@@ -25,6 +25,7 @@ func TestHandover(t *testing.T) {
 	h := newHandover(t)
 	inOrder(t, h, []step[*handover]{
 		{"up", (*handover).up},
+		{"a correction does not wait for what it corrects", (*handover).correction},
 		{"what somebody changed is left alone", (*handover).somebodyElse},
 		{"another distribution is applied", (*handover).anotherDistribution},
 		{"push hands Flux over", (*handover).push},
@@ -78,6 +79,25 @@ func (h *handover) reads(t *testing.T, state string) {
 	t.Helper()
 	got := h.kubectl(t, "demo", "-n", "default", "get", "configmap", "settings", "-o", "jsonpath={.data.state} {.data.cluster}")
 	assert.Check(t, got == state+" demo", "the ConfigMap says %q, want %s", got, state)
+}
+
+// stuck is a Kustomization that is never ready, so that the one that applies it waits for ten minutes.
+const stuck = `---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: stuck, namespace: flux-system}
+spec: {interval: 1h, path: ./, prune: true, sourceRef: {kind: GitRepository, name: nobody}}
+`
+
+// correction takes back a commit that Flux waits for. The limit of verify is half of the time that Flux would wait.
+func (h *handover) correction(t *testing.T) {
+	wrong := h.commit(t, settingsFile, func(text string) string { return text + stuck })
+	o := h.run(t, "verify", "demo", "--revision", wrong, "--timeout", "30s", "--output", "json")
+	o.fails(t)
+	assert.Check(t, is.Contains(o.stdout, "Running health checks for revision main@sha1:"+wrong+" with a timeout of 10m0s, until about "))
+	corrected := h.commit(t, settingsFile, func(text string) string { return strings.ReplaceAll(strings.TrimSuffix(text, stuck), "start", "corrected") })
+	h.must(t, "verify", "demo", "--revision", corrected, "--timeout", "5m")
+	h.reads(t, "corrected")
 }
 
 // level is the log level that source-controller runs with: the sign by which

@@ -29,9 +29,7 @@ func BenchmarkUnchanged(b *testing.B) {
 		names[i] = fmt.Sprintf("bench%03d", i+1)
 	}
 	c := newCheckout(b, share, names...)
-	for range 2 { // the second up hands the engine's objects over
-		c.run("up", names[0], "--lab", "--yes")
-	}
+	c.run("up", names[0], "--lab", "--yes")
 	c.copyStates(names[0], names[1:])
 	for _, n := range []int{1, 10, 100} {
 		b.Run(fmt.Sprintf("clusters=%d", n), func(b *testing.B) {

@@ -102,7 +102,7 @@ func (Cloud) Judge(f preflight.Facts, w preflight.Wanted) []preflight.Finding {
 			out = append(out, judgeQuota(k, f.Quotas[k], w))
 		}
 	}
-	return out
+	return append(out, judgeNamed(f, w)...)
 }
 
 func judgeQuota(k preflight.Kind, q preflight.Quota, w preflight.Wanted) preflight.Finding {

@@ -13,6 +13,7 @@ import (
 	"gotest.tools/v3/assert"
 
 	"tombolo/automation/preflight"
+	"tombolo/config"
 )
 
 var now = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
@@ -138,7 +139,7 @@ func TestJudge(t *testing.T) {
 		Quotas: map[preflight.Kind]preflight.Quota{vpcs: {Limit: 5, Used: 3}, addresses: {Limit: 5, Used: 5}, clusters: {Err: "denied"}},
 	}
 	one := preflight.Demand{vpcs: 1, addresses: 1, clusters: 1}
-	wanted := preflight.Wanted{Account: "1", Region: "eu-central-1", Demand: one, All: one.Plus(preflight.Demand{vpcs: 1})}
+	wanted := preflight.Wanted{Cluster: &config.Cluster{}, Account: "1", Region: "eu-central-1", Demand: one, All: one.Plus(preflight.Demand{vpcs: 1})}
 	const who = "ok account: arn:aws:iam::1:user/ada"
 	for _, test := range []struct {
 		name   string

@@ -47,6 +47,7 @@ func readFacts(p *pulumi.Context, c *config.Cluster, f *preflight.Facts) error {
 	for _, q := range accountQuotas() {
 		f.Quotas[q.kind] = q.read(p, here)
 	}
+	readNamed(p, c, f, here)
 	return nil
 }
 

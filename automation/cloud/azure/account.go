@@ -22,6 +22,7 @@ const (
 	regionCheck    = "region"
 	providersCheck = "resource providers"
 	versionCheck   = "Kubernetes version"
+	zonesCheck     = "zones"
 	rightsCheck    = "rights"
 	quotaCheck     = "quota"
 )
@@ -52,6 +53,9 @@ const (
 	allCPUs   preflight.Kind = "cores"
 	spotCPUs  preflight.Kind = "lowprioritycores"
 )
+
+// versionKey is the key of the version.
+const versionKey = "kubernetes.version"
 
 // The beginnings of kinds of nodes, before their VM size.
 const (
@@ -93,6 +97,19 @@ func atStart(s config.Size) int {
 	}
 	return 1
 }
+
+// Named are the values of a cluster file that the subscription is asked about.
+func (Cloud) Named(c *config.Cluster) []string {
+	out := []string{string(c.Network.Outbound), c.Kubernetes.Endpoint.PrivateDNSZone}
+	if e := c.Network.Existing; e != nil {
+		out = append(out, e.NodeSubnet, fmt.Sprint(e.GrantAccess))
+	}
+	return out
+}
+
+// AsksAgain says that no key of a cluster that lives is asked about: what a subscription may not
+// have any more, it keeps where it has it.
+func (Cloud) AsksAgain(string) bool { return false }
 
 // factsTimeout bounds the look at a subscription: some ten requests, and the start of a provider.
 const factsTimeout = 3 * time.Minute
@@ -159,6 +176,7 @@ func (Cloud) Judge(f preflight.Facts, w preflight.Wanted) []preflight.Finding {
 	}
 	out = append(out, judgeVersion(f, w)...)
 	out = append(out, judgeRights(f)...)
+	out = append(out, judgeZones(f, w)...)
 	return append(out, judgeQuotas(f, w)...)
 }
 
@@ -220,13 +238,13 @@ func judgeVersion(f preflight.Facts, w preflight.Wanted) []preflight.Finding {
 		return []preflight.Finding{preflight.Bad(versionCheck, preflight.Warn, "allow Microsoft.ContainerService/locations/kubernetesVersions/read to the credentials in use",
 			"whether AKS has %s in %s cannot be told: %s", w.Version, w.Region, f.VersionsErr)}
 	case w.Extended && !slices.Contains(f.ExtendedVersions, w.Version):
-		return []preflight.Finding{preflight.Bad(versionCheck, preflight.Fail, "choose one of "+wording.Or(f.ExtendedVersions)+" in kubernetes.version",
+		return []preflight.Finding{preflight.BadKey(versionCheck, versionKey, preflight.Fail, "choose one of "+wording.Or(f.ExtendedVersions)+"",
 			"AKS does not offer %s in %s with extended support", w.Version, w.Region)}
 	case !w.Extended && slices.Contains(f.ExtendedVersions, w.Version) && !slices.Contains(f.Versions, w.Version):
-		return []preflight.Finding{preflight.Bad(versionCheck, preflight.Fail, "choose one of "+wording.Or(f.Versions)+" in kubernetes.version, or set kubernetes.support: extended and kubernetes.tier: premium",
+		return []preflight.Finding{preflight.BadKey(versionCheck, versionKey, preflight.Fail, "choose one of "+wording.Or(f.Versions)+", or set kubernetes.support: extended and kubernetes.tier: premium",
 			"AKS offers %s in %s with extended support alone", w.Version, w.Region)}
 	case !w.Extended && !slices.Contains(f.Versions, w.Version):
-		return []preflight.Finding{preflight.Bad(versionCheck, preflight.Fail, "choose one of "+wording.Or(f.Versions)+" in kubernetes.version",
+		return []preflight.Finding{preflight.BadKey(versionCheck, versionKey, preflight.Fail, "choose one of "+wording.Or(f.Versions)+"",
 			"AKS does not offer %s in %s", w.Version, w.Region)}
 	}
 	return []preflight.Finding{preflight.Good(versionCheck, "AKS offers %s in %s", w.Version, w.Region)}
@@ -255,6 +273,32 @@ func judgeRights(f preflight.Facts) []preflight.Finding {
 		}
 		out = append(out, preflight.Bad(rightsCheck, preflight.Fail, "have its owner give the identity a role there with these actions",
 			"no role on %s allows %s", on.ID, wording.And(on.Missing)))
+	}
+	return out
+}
+
+// judgeZones judges the zones of new pools: each VM size is in some of a region's, and a
+// subscription may be kept out of some of those. AKS refuses others, with
+// AvailabilityZoneNotSupported. Source:
+// https://learn.microsoft.com/troubleshoot/azure/azure-kubernetes/error-codes/availability-zones-error
+func judgeZones(f preflight.Facts, w preflight.Wanted) []preflight.Finding {
+	var out []preflight.Finding
+	for i, g := range w.Cluster.Kubernetes.NodeGroups {
+		size, known := f.Sizes[strings.ToLower(g.VMSize)]
+		if !known || size.Closed {
+			continue // the quotas say so
+		}
+		for j, zone := range g.Zones {
+			if slices.Contains(size.Zones, zone) {
+				continue
+			}
+			remedy := "choose another vmSize"
+			if len(size.Zones) > 0 {
+				remedy = "use zones among " + wording.And(size.Zones) + ", or " + remedy
+			}
+			out = append(out, preflight.BadKey(zonesCheck, fmt.Sprintf("kubernetes.nodeGroups[%d].zones[%d]", i, j), preflight.Fail, remedy,
+				"the VM size %s is not open to the subscription in zone %s of %s", g.VMSize, zone, w.Region))
+		}
 	}
 	return out
 }
@@ -294,7 +338,7 @@ func judgeQuotas(f preflight.Facts, w preflight.Wanted) []preflight.Finding {
 				"the vCPUs of %s cannot be told: %s", size, f.SizesErr))
 			continue
 		case !ok || known.Closed:
-			out = append(out, preflight.Bad(quotaCheck, preflight.Fail, "choose another vmSize, or ask Azure's support to open it",
+			out = append(out, preflight.BadKey(quotaCheck, sizeKey(w.Cluster, size), preflight.Fail, "choose another vmSize, or ask Azure's support to open it",
 				"the VM size %s is not open to the subscription in %s", size, w.Region))
 			continue
 		case spot:
@@ -311,6 +355,12 @@ func judgeQuotas(f preflight.Facts, w preflight.Wanted) []preflight.Finding {
 	}
 	slices.SortFunc(out, func(a, b preflight.Finding) int { return cmp.Compare(a.Message, b.Message) })
 	return out
+}
+
+// sizeKey is the key of the first pool of a VM size.
+func sizeKey(c *config.Cluster, size string) string {
+	i := slices.IndexFunc(c.Kubernetes.NodeGroups, func(g config.NodeGroup) bool { return g.VMSize == size })
+	return fmt.Sprintf("kubernetes.nodeGroups[%d].vmSize", max(i, 0))
 }
 
 // quotaNames are the names of quotas for people.

@@ -36,9 +36,9 @@ func TestFacts(t *testing.T) {
 	assert.Check(t, is.Len(f.OnOthers, 0))
 	assert.DeepEqual(t, f.MissingRights, []string{"Microsoft.Authorization/roleAssignments/write"})
 	assert.DeepEqual(t, f.Sizes, map[string]preflight.Size{
-		"standard_d4s_v5": {Family: "standardDSv5Family", CPUs: 4}, "standard_d4as_v6": {Family: "standardDav6Family", CPUs: 4, Closed: true},
+		"standard_d4s_v5": {Family: "standardDSv5Family", CPUs: 4, Zones: []string{"1", "3"}}, "standard_d4as_v6": {Family: "standardDav6Family", CPUs: 4, Closed: true},
 		"standard_d8s_v5": {Family: "standardDSv5Family", CPUs: 8},
-		"standard_e4s_v5": {Family: "standardESv5Family", CPUs: 4},
+		"standard_e4s_v5": {Family: "standardESv5Family", CPUs: 4, Zones: []string{}},
 	})
 	assert.DeepEqual(t, f.Quotas[addresses], preflight.Quota{Limit: 20, Used: 20})
 	assert.DeepEqual(t, f.Quotas["standarddsv5family"], preflight.Quota{Limit: 10})
@@ -163,7 +163,7 @@ func TestDemand(t *testing.T) {
 
 func TestJudge(t *testing.T) {
 	one := preflight.Demand{"nodes of Standard_D4s_v5": 2, networks: 1}
-	wanted := preflight.Wanted{Account: subscription, Tenant: tenant, Region: "germanywestcentral", Version: "1.35", New: true, Demand: one, All: one.Plus(one)}
+	wanted := preflight.Wanted{Cluster: &config.Cluster{}, Account: subscription, Tenant: tenant, Region: "germanywestcentral", Version: "1.35", New: true, Demand: one, All: one.Plus(one)}
 	const (
 		who     = "ok account: object ada of tenant " + tenant + ", in subscription " + subscription
 		region  = "ok region: germanywestcentral is open to the subscription"
@@ -225,6 +225,16 @@ func TestJudge(t *testing.T) {
 			"fail quota: the VM size Standard_D4as_v6 is not open to the subscription in germanywestcentral",
 			"fail quota: the VM size Standard_X1 is not open to the subscription in germanywestcentral",
 			"warn quota: the quota of vCPUs of standardESv5Family in germanywestcentral cannot be told: Azure lists none",
+		}},
+		{"zones", func(_ *preflight.Facts, w *preflight.Wanted) {
+			w.Version, w.Demand, w.All = "", nil, nil
+			w.Cluster = &config.Cluster{Kubernetes: config.Kubernetes{NodeGroups: []config.NodeGroup{
+				{VMSize: "Standard_D4s_v5", Zones: []string{"1", "2"}}, {VMSize: "Standard_E4s_v5", Zones: []string{"1"}}, {VMSize: "Standard_X1", Zones: []string{"1"}},
+			}}}
+		}, []string{
+			who, region, missing, rights,
+			"fail zones: the VM size Standard_D4s_v5 is not open to the subscription in zone 2 of germanywestcentral",
+			"fail zones: the VM size Standard_E4s_v5 is not open to the subscription in zone 1 of germanywestcentral",
 		}},
 		{"nothing can be told", func(f *preflight.Facts, w *preflight.Wanted) {
 			f.RegionErr, f.ProvidersErr, f.VersionsErr, f.RightsErr, f.SizesErr, f.QuotasErr = "a", "b", "c", "d", "e", "f"

@@ -153,7 +153,27 @@ func readVersions(ctx context.Context, client arm.Client, at, region string, f *
 type sku struct {
 	ResourceType, Name, Family string
 	Capabilities               []struct{ Name, Value string }
-	Restrictions               []struct{ Type, ReasonCode string }
+	Restrictions               []struct {
+		Type, ReasonCode string
+		RestrictionInfo  struct{ Zones []string }
+	}
+	LocationInfo []struct{ Zones []string }
+}
+
+// openZones are those that have the size, and that the subscription may use it in. Source:
+// https://learn.microsoft.com/rest/api/compute/resource-skus/list
+func (s sku) openZones() []string {
+	var out []string
+	for _, l := range s.LocationInfo {
+		out = append(out, l.Zones...)
+	}
+	for _, r := range s.Restrictions {
+		if r.Type == "Zone" {
+			out = slices.DeleteFunc(out, func(zone string) bool { return slices.Contains(r.RestrictionInfo.Zones, zone) })
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // sizes are the VM sizes of a region, in lower case.
@@ -167,7 +187,7 @@ func sizes(ctx context.Context, client arm.Client, at, region string) (map[strin
 		if s.ResourceType != "virtualMachines" {
 			continue
 		}
-		size := preflight.Size{Family: s.Family}
+		size := preflight.Size{Family: s.Family, Zones: s.openZones()}
 		for _, c := range s.Capabilities {
 			if c.Name == "vCPUs" {
 				size.CPUs, _ = strconv.Atoi(c.Value)

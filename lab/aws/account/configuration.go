@@ -107,16 +107,35 @@ func getRegion(q *standin.Query) (standin.Props, error) {
 	return standin.Props{"id": name, "name": name, "endpoint": "ec2." + name + "." + DNSSuffix(name), "description": name}, nil
 }
 
+// getZones lists the zones that are open to the account, or all. All availability zones are
+// available, and no other zone is open.
 func getZones(q *standin.Query) (standin.Props, error) {
-	names, ids := []any{}, []any{}
-	if state := q.Args.Str("state"); state == "" || state == "available" {
-		for _, z := range Zones(q.Region) {
-			id := ZoneID(q.Region, z)
-			if slices.Contains(q.Args.List("excludeNames"), z) || slices.Contains(q.Args.List("excludeZoneIds"), id) {
-				continue
-			}
-			names, ids = append(names, z), append(ids, id)
+	type zone struct{ name, id, kind, optIn string }
+	var all []zone
+	for _, z := range Zones(q.Region) {
+		all = append(all, zone{z, ZoneID(q.Region, z), "availability-zone", "opt-in-not-required"})
+	}
+	if q.Args.Boolean("allAvailabilityZones") {
+		for _, z := range Elsewhere[q.Region] {
+			kind := map[bool]string{true: "wavelength-zone", false: "local-zone"}[strings.Contains(z[0], "-wl")]
+			all = append(all, zone{z[0], z[1], kind, "not-opted-in"})
 		}
+	}
+	names, ids := []any{}, []any{}
+	for _, z := range all {
+		known := map[string]string{"zone-type": z.kind, "zone-id": z.id, "zone-name": z.name, "opt-in-status": z.optIn, "region-name": q.Region}
+		left := slices.Contains(q.Args.List("excludeNames"), z.name) || slices.Contains(q.Args.List("excludeZoneIds"), z.id)
+		for _, f := range q.Args.Objects("filters") {
+			value, filters := known[f.Str("name")]
+			if !filters {
+				return nil, fmt.Errorf("reading EC2 Availability Zones: operation error EC2: DescribeAvailabilityZones, api error InvalidParameterValue: The filter '%s' is invalid", f.Str("name"))
+			}
+			left = left || !slices.Contains(f.List("values"), value)
+		}
+		if state := q.Args.Str("state"); left || state != "" && state != "available" {
+			continue
+		}
+		names, ids = append(names, z.name), append(ids, z.id)
 	}
 	return standin.Props{"id": q.Region, "names": names, "zoneIds": ids, "groupNames": []any{q.Region + "-zg-1"}}, nil
 }

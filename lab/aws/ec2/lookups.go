@@ -1,12 +1,14 @@
 package ec2
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
 
+	"tombolo/lab/aws/account"
 	"tombolo/lab/standin"
 )
 
@@ -24,12 +26,13 @@ func networkFunctions() map[string]*standin.Function {
 			}
 			return vpc, err
 		}},
-		"aws:ec2/getSubnet:getSubnet":                 {SDK: ec2.LookupSubnet, Run: getSubnet},
-		"aws:ec2/getSubnets:getSubnets":               {SDK: ec2.GetSubnets, Run: ListIDs(SubnetType, "ids")},
-		"aws:ec2/getSecurityGroup:getSecurityGroup":   {SDK: ec2.LookupSecurityGroup, Run: Lookup(SecurityGroupType, "EC2 Security Group")},
-		"aws:ec2/getSecurityGroups:getSecurityGroups": {SDK: ec2.GetSecurityGroups, Run: getSecurityGroups},
-		"aws:ec2/getInstanceType:getInstanceType":     {SDK: ec2.GetInstanceType, Run: getInstanceType},
-		"aws:ec2/getVpcs:getVpcs":                     {SDK: ec2.GetVpcs, Run: ListIDs(VPCType, "ids")},
+		"aws:ec2/getSubnet:getSubnet":                               {SDK: ec2.LookupSubnet, Run: getSubnet},
+		"aws:ec2/getSubnets:getSubnets":                             {SDK: ec2.GetSubnets, Run: ListIDs(SubnetType, "ids")},
+		"aws:ec2/getSecurityGroup:getSecurityGroup":                 {SDK: ec2.LookupSecurityGroup, Run: Lookup(SecurityGroupType, "EC2 Security Group")},
+		"aws:ec2/getSecurityGroups:getSecurityGroups":               {SDK: ec2.GetSecurityGroups, Run: getSecurityGroups},
+		"aws:ec2/getInstanceType:getInstanceType":                   {SDK: ec2.GetInstanceType, Run: getInstanceType},
+		"aws:ec2/getInstanceTypeOfferings:getInstanceTypeOfferings": {SDK: ec2.GetInstanceTypeOfferings, Run: getInstanceTypeOfferings},
+		"aws:ec2/getVpcs:getVpcs":                                   {SDK: ec2.GetVpcs, Run: ListIDs(VPCType, "ids")},
 		"aws:ec2/getEips:getEips": {SDK: ec2.GetEips, Run: func(q *standin.Query) (standin.Props, error) {
 			addresses := []any{}
 			for r := range q.Cloud.Each(EIPType, q.Region) {
@@ -73,6 +76,29 @@ func getInstanceType(q *standin.Query) (standin.Props, error) {
 		"id": name, "instanceType": name, "defaultVcpus": vcpus, "memorySize": memory,
 		"currentGeneration": true, "hypervisor": "nitro", "supportedArchitectures": []any{arch},
 	}, nil
+}
+
+// getInstanceTypeOfferings tells in which zones the types that are asked for are offered.
+func getInstanceTypeOfferings(q *standin.Query) (standin.Props, error) {
+	filters := q.Args.Objects("filters")
+	if q.Args.Str("locationType") != "availability-zone" || len(filters) != 1 || filters[0].Str("name") != "instance-type" {
+		return nil, errors.New("the AWS stand-in is asked for the offerings of instance types by locationType availability-zone and the filter instance-type")
+	}
+	types, kinds, places := []any{}, []any{}, []any{}
+	for _, typ := range filters[0].List("values") {
+		for _, zone := range account.Zones(q.Region) {
+			if Offers(q.Region, zone, typ) {
+				types, kinds, places = append(types, typ), append(kinds, "availability-zone"), append(places, zone)
+			}
+		}
+	}
+	return standin.Props{"id": q.Region, "instanceTypes": types, "locationTypes": kinds, "locations": places}, nil
+}
+
+// Offers says whether a zone has an instance type. use1-az3, us-east-1e in most accounts, has no T3, as in
+// https://github.com/ned1313/Getting-Started-Terraform/issues/44, and here nothing that the stand-in knows.
+func Offers(region, zone, typ string) bool {
+	return KnownInstance(typ) && account.ZoneID(region, zone) != "use1-az3"
 }
 
 // Matches reports whether a record has what a lookup asks for: an id, tags,

@@ -97,7 +97,7 @@ func createCluster(c *standin.Call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := checkClusterKey(c); err != nil {
+	if err := c.Check(checkZonesOfNew, checkClusterKey); err != nil {
 		return "", err
 	}
 	group := account.NewID("sg")
@@ -169,6 +169,22 @@ func subnetZones(c *standin.Call, config standin.Props) []string {
 	}
 	slices.Sort(zones)
 	return slices.Compact(zones)
+}
+
+// checkZonesOfNew refuses zones in which EKS takes no control plane. The message is as users have it in
+// https://github.com/eksctl-io/eksctl/issues/817.
+func checkZonesOfNew(c *standin.Call) error {
+	takes := func(zone string) bool {
+		return !slices.Contains(account.WithoutControlPlane, account.ZoneID(c.Region, zone))
+	}
+	good := slices.DeleteFunc(account.Zones(c.Region), func(zone string) bool { return !takes(zone) })
+	for _, zone := range subnetZones(c, c.In().Sub("vpcConfig")) {
+		if !takes(zone) {
+			return c.Refusef("UnsupportedAvailabilityZoneException", "Cannot create cluster '%s' because %s, the targeted availability zone, does not currently have sufficient capacity to support the cluster. "+
+				"Retry and choose from these availability zones: %s", c.In().Str("name"), zone, strings.Join(good, ", "))
+		}
+	}
+	return nil
 }
 
 // checkZones holds the control plane to the zones that it was made in: "Subnets" in

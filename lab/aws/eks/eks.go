@@ -83,13 +83,26 @@ const ClusterQuota = 100
 // Functions look up clusters, node groups and addons.
 func Functions() map[string]*standin.Function {
 	return map[string]*standin.Function{
-		"aws:eks/getCluster:getCluster":           {SDK: eks.LookupCluster, Run: getCluster},
-		"aws:eks/getNodeGroup:getNodeGroup":       {SDK: eks.LookupNodeGroup, Run: getNodeGroup},
-		"aws:eks/getNodeGroups:getNodeGroups":     {SDK: eks.GetNodeGroups, Run: getNodeGroups},
-		"aws:eks/getAddon:getAddon":               {SDK: eks.LookupAddon, Run: getAddon},
-		"aws:eks/getAddonVersion:getAddonVersion": {SDK: eks.GetAddonVersion, Run: getAddonVersion},
-		"aws:eks/getClusters:getClusters":         {SDK: eks.GetClusters, Run: ec2.ListIDs(ClusterType, "names")},
+		"aws:eks/getCluster:getCluster":                 {SDK: eks.LookupCluster, Run: getCluster},
+		"aws:eks/getNodeGroup:getNodeGroup":             {SDK: eks.LookupNodeGroup, Run: getNodeGroup},
+		"aws:eks/getNodeGroups:getNodeGroups":           {SDK: eks.GetNodeGroups, Run: getNodeGroups},
+		"aws:eks/getAddon:getAddon":                     {SDK: eks.LookupAddon, Run: getAddon},
+		"aws:eks/getAddonVersion:getAddonVersion":       {SDK: eks.GetAddonVersion, Run: getAddonVersion},
+		"aws:eks/getClusterVersions:getClusterVersions": {SDK: eks.GetClusterVersions, Run: getClusterVersions},
+		"aws:eks/getClusters:getClusters":               {SDK: eks.GetClusters, Run: ec2.ListIDs(ClusterType, "names")},
 	}
+}
+
+// getClusterVersions lists what CreateCluster takes.
+func getClusterVersions(q *standin.Query) (standin.Props, error) {
+	if len(q.Args) > 0 {
+		return nil, fmt.Errorf("the AWS stand-in filters no cluster versions by %v", standin.SortedKeys(q.Args))
+	}
+	all := []any{}
+	for _, v := range KubernetesVersions {
+		all = append(all, map[string]any{"clusterVersion": v, "clusterType": "eks", "defaultVersion": v == newest})
+	}
+	return standin.Props{"id": q.Region, "clusterVersions": all}, nil
 }
 
 func getCluster(q *standin.Query) (standin.Props, error) {

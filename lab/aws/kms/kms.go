@@ -170,11 +170,31 @@ func getKey(q *standin.Query) (standin.Props, error) {
 	}
 	key := q.Find(KeyType, id)
 	if key == nil {
+		key = pendingDeletion(q, id)
+	}
+	if key == nil {
 		return nil, fmt.Errorf("reading KMS Key (%s): operation error KMS: DescribeKey, NotFoundException: Key '%s' does not exist", id, id)
 	}
+	state := "Enabled"
+	switch {
+	case key.Status == standin.StatusPendingDeletion:
+		state = "PendingDeletion"
+	case !key.Outputs.Boolean("isEnabled"):
+		state = "Disabled"
+	}
 	return standin.Merged(standin.WithID(key), standin.Props{
-		"awsAccountId": q.Cloud.Account, "enabled": true, "keyState": "Enabled",
+		"awsAccountId": q.Cloud.Account, "enabled": state == "Enabled", "keyState": state,
 		"keyManager": "CUSTOMER", "keySpec": key.Outputs["customerMasterKeySpec"], "origin": "AWS_KMS",
 		"creationDate": key.Created.UTC().Format("2006-01-02T15:04:05Z"),
 	}), nil
+}
+
+// pendingDeletion is a key that can be described, and not used.
+func pendingDeletion(q *standin.Query, id string) *standin.Record {
+	for _, r := range q.Cloud.All() {
+		if r.Type == KeyType && r.Region == q.Region && q.Cloud.Means(r, id) {
+			return r
+		}
+	}
+	return nil
 }

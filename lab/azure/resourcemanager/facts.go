@@ -119,9 +119,14 @@ func (a *api) sizes(q *question) (any, error) {
 		if in != "" && arm.Normal(in) != location {
 			continue
 		}
+		zones := []string{}
+		for zone := range arm.Locations[location] {
+			zones = append(zones, strconv.Itoa(zone+1))
+		}
 		for _, s := range containerservice.Sizes() {
 			found = append(found, map[string]any{
 				"resourceType": "virtualMachines", "name": s.Name, "tier": "Standard", "family": s.Family, "locations": []string{location}, "restrictions": []any{},
+				"locationInfo": []any{map[string]any{"location": location, "zones": zones}},
 				"capabilities": []any{capability("vCPUs", s.CPUs), capability("MemoryGB", s.Memory)},
 			})
 		}

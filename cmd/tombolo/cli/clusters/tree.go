@@ -22,11 +22,16 @@ func Tree(root string, g config.GitOps) (dir string, ok bool) {
 	if path.Clean("/"+g.Path) == "/" {
 		return "", false
 	}
-	for _, dir := range []string{filepath.Join(root, "platform", string(cmp.Or(g.Engine, config.Flux))), root} {
+	for _, dir := range Trees(root, g.Engine) {
 		at := filepath.Join(dir, filepath.FromSlash(path.Clean("/"+g.Path)))
 		if info, err := os.Stat(at); err == nil && info.IsDir() && file.Inside(at) == nil {
 			return dir, true
 		}
 	}
 	return "", false
+}
+
+// Trees are the directories of a project in which the tree of an engine is looked for.
+func Trees(root string, engine config.Engine) []string {
+	return []string{filepath.Join(root, "platform", string(cmp.Or(engine, config.Flux))), root}
 }

@@ -48,7 +48,8 @@ func NewCmdDoctor(f *factory.Factory, runF func(context.Context, *Options) error
 		Long: strings.TrimSpace(`
 Check everything that an up needs: tools and plugins, the state backend,
 credentials that need no prompt, the right account, the region, quotas for
-clusters that do not exist yet, the Git repository, the engine's distribution,
+clusters that do not exist yet, what the cloud has of what the files name (zones,
+versions, instance types, keys), the Git repository, the engine's distribution,
 whether this machine will reach the Kubernetes API, and access to clusters that
 exist. Without a selection, check all clusters of the
 project. All findings are shown at once, each with its remedy; so are the warnings of

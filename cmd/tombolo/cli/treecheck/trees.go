@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"tombolo/check/tree"
@@ -12,6 +13,7 @@ import (
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/config"
 	"tombolo/internal/file"
+	"tombolo/internal/wording"
 )
 
 // platformTree is the root of a Git repository that an engine follows. The name goes before the
@@ -80,11 +82,54 @@ func (o *Options) named(dir string, all, fleets []*config.Cluster) (group, error
 			g.skipped = append(g.skipped, c)
 		}
 	}
+	g.skipped = g.adopt(g.skipped, all, fleets)
 	if len(g.clusters) == 0 {
 		return group{}, fault.NewUsage(fmt.Sprintf("no cluster has its gitops.path in %s: %s", tree.name, paths(all, fleets)),
 			"name the root of the repository that they follow, or the clusters to check")
 	}
 	return g, nil
+}
+
+// adopt takes the clusters whose path is one of the tree's, mistyped: but for a part that is nearly the same, it is a
+// directory that no cluster follows. It returns the others.
+func (g *group) adopt(others, all, fleets []*config.Cluster) (left []*config.Cluster) {
+	for _, c := range others {
+		mistyped := func(dir string) bool { return isMistyped(pathOf(c, fleets), dir) }
+		if !c.HasExternalHub() && slices.ContainsFunc(g.tree.unclaimed(pathOf(c, fleets), all, fleets), mistyped) {
+			g.clusters = append(g.clusters, c)
+		} else {
+			left = append(left, c)
+		}
+	}
+	return left
+}
+
+func isMistyped(written, dir string) bool {
+	parts, meant := strings.Split(written, "/"), strings.Split(dir, "/")
+	differ := -1
+	for i := range parts {
+		if parts[i] == meant[i] {
+			continue
+		}
+		if differ >= 0 {
+			return false
+		}
+		differ = i
+	}
+	return differ >= 0 && wording.Nearest(parts[differ], meant[differ:differ+1]) != ""
+}
+
+// unclaimed are the directories as deep in the tree as a path that no cluster follows.
+func (t platformTree) unclaimed(dir string, all, fleets []*config.Cluster) []string {
+	entries, _ := fs.Glob(t.FS, strings.Repeat("*/", strings.Count(dir, "/"))+"*") // the pattern is one
+	return slices.DeleteFunc(entries, func(name string) bool {
+		return !t.hasDir(name) || slices.ContainsFunc(all, func(c *config.Cluster) bool { return pathOf(c, fleets) == name })
+	})
+}
+
+// pathOf is where a cluster's engine begins in the tree.
+func pathOf(c *config.Cluster, fleets []*config.Cluster) string {
+	return tree.Relative(hub(c, fleets).GitOps.Path)
 }
 
 // open opens the tree in a directory.
@@ -107,24 +152,38 @@ func open(dir string) (platformTree, error) {
 	return platformTree{root.FS(), name}, nil
 }
 
-// find finds the trees of clusters in the project, in the order of the clusters.
+// find finds the trees of clusters in the project, in the order of the clusters. Where no tree has a cluster's path,
+// it is looked for mistyped.
 func find(root string, all, fleets []*config.Cluster) (groups []group, elsewhere []*config.Cluster) {
 	at := map[string]int{}
-	for _, c := range all {
-		dir, ok := clusters.Tree(root, hub(c, fleets).GitOps)
+	in := func(dir string) *group {
 		tree, err := open(dir)
-		if !ok || err != nil {
-			elsewhere = append(elsewhere, c)
-			continue
-		}
-		if _, known := at[dir]; !known {
+		if _, known := at[dir]; !known && err == nil {
 			at[dir] = len(groups)
 			groups = append(groups, group{tree: tree})
 		}
-		g := &groups[at[dir]]
-		g.clusters = append(g.clusters, c)
+		if err != nil {
+			return nil
+		}
+		return &groups[at[dir]]
 	}
-	return groups, elsewhere
+	for _, c := range all {
+		git := hub(c, fleets).GitOps
+		if dir, ok := clusters.Tree(root, git); ok {
+			if g := in(dir); g != nil {
+				g.clusters = append(g.clusters, c)
+				continue
+			}
+		}
+		left := []*config.Cluster{c}
+		for _, dir := range clusters.Trees(root, git.Engine) {
+			if g := in(dir); g != nil {
+				left = g.adopt(left, all, fleets)
+			}
+		}
+		elsewhere = append(elsewhere, left...)
+	}
+	return slices.DeleteFunc(groups, func(g group) bool { return len(g.clusters) == 0 }), elsewhere
 }
 
 // paths are the clusters with their paths, for messages.

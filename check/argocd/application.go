@@ -1,0 +1,99 @@
+package argocd
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"tombolo/check/finding"
+	"tombolo/check/manifest"
+	"tombolo/check/near"
+	"tombolo/check/tree"
+	"tombolo/check/walk"
+	"tombolo/internal/names"
+)
+
+// inCluster is the name of the hub's own cluster, whatever is registered.
+const inCluster = "in-cluster"
+
+// checkApplication reports what the API or Argo CD refuse of an Application, whatever its source has.
+// Sources: required in manifests/crds/application-crd.yaml, and GetDestinationCluster in
+// util/argo/argo.go of argoproj/argo-cd v3.5.
+func (w *Walk) checkApplication(in *walk.Origin, app Application) {
+	to, name := app.Spec.Destination, app.Metadata.Name
+	refused := func(field, value, message, remedy string) {
+		w.referApplication(in, app, field, value, finding.Errorf("%s %s", w.named(app), message).WithRemedy(remedy))
+	}
+	if len(validation.IsDNS1123Subdomain(name)) > 0 && !strings.Contains(name, manifest.Unset) {
+		refused("metadata.name", name, fmt.Sprintf("has the name %q, which the API refuses", name),
+			"use lower case letters, digits, - and ., with a letter or digit at both ends, 253 at most")
+	}
+	if app.Spec.Project == "" {
+		refused("metadata.name", name, "has no project, which the API refuses", "set spec.project, as to default")
+	}
+	if app.Spec.Source == nil && len(app.Spec.Sources) == 0 && len(app.Spec.SourceHydrator) == 0 {
+		refused("metadata.name", name, "has no source", "set spec.source or spec.sources")
+	}
+	switch {
+	case to.Name == "" && to.Server == "":
+		refused("metadata.name", name, "has no cluster as its destination, which Argo CD refuses", "set spec.destination.name or spec.destination.server")
+	case to.Name != "" && to.Server != "":
+		refused("spec.destination.name", to.Name, "has both a name and a server as its destination, which Argo CD refuses", "remove one of them")
+	default:
+		w.checkDestination(in, app)
+	}
+}
+
+// checkDestination warns of a cluster that no cluster file registers.
+func (w *Walk) checkDestination(in *walk.Origin, app Application) {
+	to := app.Spec.Destination
+	known := []string{inCluster}
+	for _, p := range w.Fleet {
+		if to.Name == p.Cluster || to.Server != "" && to.Server == p.Registration.Server {
+			return
+		}
+		known = append(known, p.Cluster)
+	}
+	if to.Name == "" || to.Name == inCluster {
+		return // an address is known in the cloud alone
+	}
+	w.referApplication(in, app, "spec.destination.name", to.Name, finding.Warningf(
+		"%s goes to the cluster %q, which no cluster file of this hub registers: where nobody else does, Argo CD refuses it", w.named(app), to.Name).
+		WithRemedy(near.DidYouMean(to.Name, known, "correct the name, or register the cluster")))
+}
+
+// referApplication reports a finding about a field of an Application, in its manifest or in the template of
+// the ApplicationSet that made it.
+func (w *Walk) referApplication(in *walk.Origin, app Application, field, value string, f finding.Finding) {
+	what := tree.Wanted{Object: app.object(), Path: strings.Split(field, "."), Value: value}
+	made, generated := w.from[app.object()]
+	if generated {
+		what.Object, what.Path = made.set.Object, append([]string{"spec", "template"}, what.Path...)
+		for o := in; o != nil; o = o.Parent {
+			if at, ok := w.Files.Field(o.Read, what, made.evaluate); ok {
+				w.At(at, f)
+				return
+			}
+		}
+		what = tree.Wanted{Object: made.set.Object, Path: []string{"metadata", "name"}, Value: made.set.Metadata.Name}
+	}
+	w.Refer(in, what, f)
+}
+
+// CheckProjects warns of projects that nothing makes. Argo CD makes default itself, and bootstrap the platform's.
+func (w *Walk) CheckProjects() {
+	if w.Incomplete || w.Elsewhere {
+		return
+	}
+	known := append(w.projects, "default", names.Platform)
+	for _, app := range w.Applications {
+		if slices.Contains(known, app.Spec.Project) {
+			continue
+		}
+		w.referApplication(w.metIn[app.object()], app, "spec.project", app.Spec.Project, finding.Warningf(
+			"%s is of the project %q, which nothing in the tree makes: where nobody else does, Argo CD refuses it", w.named(app), app.Spec.Project).
+			WithRemedy(near.DidYouMean(app.Spec.Project, known, "add an AppProject of that name")))
+	}
+}

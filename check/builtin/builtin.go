@@ -1,0 +1,187 @@
+// Package builtin says what the API refuses of objects of Kubernetes' own kinds, by the decoder and
+// the calendar of the API server's own packages.
+package builtin
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	serializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/yaml"
+)
+
+// Problem is something that the API refuses.
+type Problem struct {
+	// Path of the field, with [] for any item of a list; apiVersion or kind for those of the object.
+	Path []string
+	// Message says what is wrong, Remedy what to write; it may be "".
+	Message, Remedy string
+	// IsType says that a value has the wrong type.
+	IsType bool
+}
+
+// others are kinds of the API server that the packages do not have, with the release that has them no more
+// and the version to write.
+// Source: https://kubernetes.io/docs/reference/using-api/deprecation-guide/#v1-22
+var others = map[string]struct {
+	minor int
+	write string
+}{
+	"apiextensions.k8s.io/v1beta1/CustomResourceDefinition": {22, "apiextensions.k8s.io/v1"},
+	"apiregistration.k8s.io/v1beta1/APIService":             {22, "apiregistration.k8s.io/v1"},
+}
+
+// Refused is what the API of a release, such as 1.35, refuses of an object: a version or kind that it does
+// not serve, fields that the kind does not have, and values of a wrong type. Without a release, versions are not
+// looked at. Flux applies on the server, and Argo CD has the server validate strictly: both stop at such fields.
+func Refused(text, release string) []Problem {
+	var of metav1.TypeMeta
+	raw, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil || json.Unmarshal(raw, &of) != nil || of.Kind == "" {
+		return nil
+	}
+	kind := schema.FromAPIVersionAndKind(of.APIVersion, of.Kind)
+	if problem, ok := notServed(kind, release); ok {
+		return []Problem{problem}
+	}
+	if !scheme.Scheme.Recognizes(kind) {
+		return typeOf(json.Unmarshal(raw, &metav1.PartialObjectMetadata{}), true)
+	}
+	strict := serializer.NewSerializerWithOptions(serializer.DefaultMetaFactory, scheme.Scheme, scheme.Scheme, serializer.SerializerOptions{Strict: true})
+	_, _, err = strict.Decode(raw, nil, nil)
+	if fields, ok := runtime.AsStrictDecodingError(err); ok {
+		return unknown(of.Kind, fields.Errors())
+	}
+	return typeOf(err, false)
+}
+
+// lifecycle is what the API's own types say of their kind.
+type lifecycle interface {
+	APILifecycleRemoved() (major, minor int)
+}
+
+// replaced is a kind that another one has taken the place of.
+type replaced interface {
+	APILifecycleReplacement() schema.GroupVersionKind
+}
+
+func notServed(kind schema.GroupVersionKind, release string) (Problem, bool) {
+	p := Problem{Path: []string{"apiVersion"}}
+	var minor int
+	if _, err := fmt.Sscanf(release, "1.%d", &minor); err != nil {
+		return p, false
+	}
+	gone := func(since int, write string) (Problem, bool) {
+		p.Message = fmt.Sprintf("Kubernetes serves %s of %s until 1.%d, and the cluster has %s", kind.GroupVersion(), kind.Kind, since-1, release)
+		if write != "" {
+			p.Remedy = "write " + write
+		}
+		return p, minor >= since
+	}
+	if other, ok := others[kind.GroupVersion().String()+"/"+kind.Kind]; ok {
+		return gone(other.minor, other.write)
+	}
+	o, err := scheme.Scheme.New(kind)
+	if err != nil {
+		return p.unknownKind(kind)
+	}
+	ends, ok := o.(lifecycle)
+	if !ok {
+		return p, false
+	}
+	write := ""
+	if by, ok := o.(replaced); ok {
+		write = by.APILifecycleReplacement().GroupVersion().String()
+	}
+	_, since := ends.APILifecycleRemoved()
+	return gone(since, write)
+}
+
+// unknownKind says that a group of Kubernetes has no such kind, or not in that version.
+func (p Problem) unknownKind(kind schema.GroupVersionKind) (Problem, bool) {
+	if !scheme.Scheme.IsGroupRegistered(kind.Group) {
+		return p, false
+	}
+	p.Message = fmt.Sprintf("Kubernetes has no %s in %s", kind.Kind, kind.GroupVersion())
+	p.Path, p.Remedy = []string{"kind"}, "correct the kind, or its apiVersion"
+	for _, version := range scheme.Scheme.PrioritizedVersionsForGroup(kind.Group) {
+		if !scheme.Scheme.Recognizes(version.WithKind(kind.Kind)) {
+			continue
+		}
+		p.Path, p.Remedy = []string{"apiVersion"}, "write "+version.String()
+		if strings.HasPrefix(kind.Version, version.Version) {
+			break // v2 has become of v2beta2
+		}
+	}
+	return p, true
+}
+
+// unknownField is how the decoder names a field that a kind does not have.
+var unknownField = regexp.MustCompile(`^unknown field "(.*)"$`)
+
+// unknown are the fields that a kind does not have. A key that is there twice is none of them: the engines'
+// own readers have taken one of the two before.
+func unknown(kind string, all []error) []Problem {
+	var out []Problem
+	for _, err := range all {
+		if m := unknownField.FindStringSubmatch(err.Error()); m != nil {
+			out = append(out, Problem{Path: pathOf(m[1]), Message: fmt.Sprintf("%s has no field %s", kind, m[1])})
+		}
+	}
+	return out
+}
+
+// typeOf is a value of a wrong type. Only of is said of a kind that is not Kubernetes' own.
+func typeOf(err error, onlyMetadata bool) []Problem {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) {
+		return byMessage(err, onlyMetadata)
+	}
+	return []Problem{{
+		Path: pathOf(wrong.Field), IsType: true,
+		Message: fmt.Sprintf("%s is a %s, and has to be a %s", wrong.Field, wrong.Value, kindName(wrong.Type.Kind().String())),
+	}}
+}
+
+// fieldOfType is how the decoder of the API server names a value of a wrong type.
+var fieldOfType = regexp.MustCompile(`cannot unmarshal (\w+) into Go struct field \w+\.(\S+) of type (\S+)`)
+
+func byMessage(err error, onlyMetadata bool) []Problem {
+	if err == nil || onlyMetadata {
+		return nil
+	}
+	m := fieldOfType.FindStringSubmatch(err.Error())
+	if m == nil {
+		return []Problem{{Path: []string{"metadata", "name"}, IsType: true, Message: "the API cannot read it: " + err.Error()}}
+	}
+	return []Problem{{Path: pathOf(m[2]), IsType: true, Message: fmt.Sprintf("%s is a %s, and has to be a %s", m[2], m[1], kindName(m[3]))}}
+}
+
+// kindName is a type of Go in words that fit YAML.
+func kindName(of string) string {
+	switch {
+	case of == "string":
+		return "text"
+	case of == "bool":
+		return "true or false"
+	case strings.HasPrefix(of, "int"), strings.HasPrefix(of, "uint"), strings.HasPrefix(of, "float"):
+		return "number"
+	case strings.HasPrefix(of, "[]"), of == "slice":
+		return "list"
+	}
+	return "mapping"
+}
+
+var index = regexp.MustCompile(`\[\d+\]`)
+
+// pathOf are the keys of a field that the decoder names, such as spec.containers[0].image.
+func pathOf(field string) []string {
+	return strings.Split(index.ReplaceAllString(field, ".[]"), ".")
+}

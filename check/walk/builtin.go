@@ -1,0 +1,64 @@
+package walk
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"tombolo/check/builtin"
+	"tombolo/check/finding"
+	"tombolo/check/manifest"
+	"tombolo/check/tree"
+)
+
+// CheckBuiltin reports what the API refuses of an object, whichever engine gives it: where types is false, values of
+// a wrong type are looked at elsewhere.
+func (w *Walk) CheckBuiltin(in *Origin, o manifest.Object, text string, types bool) {
+	if strings.Contains(text, manifest.Unset) {
+		return // it is not known what it becomes
+	}
+	for _, p := range builtin.Refused(text, w.Published.Kubernetes) {
+		if p.IsType && !types {
+			continue
+		}
+		content, err := manifest.Decode[map[string]any](text)
+		if err != nil {
+			return // its own finding
+		}
+		at, value := valueAt(p.Path, nil, content, p.IsType)
+		w.Refer(in, tree.Wanted{Object: o, Path: at, Value: value}, finding.Errorf("%s: %s: the API refuses it", o.Identity(), p.Message).WithRemedy(p.Remedy))
+	}
+}
+
+// valueAt is the first text at or below a path of an object; of several items of a list, the first that has it.
+// Of a mapping of texts it is the first value that is none, if asked.
+func valueAt(path, done []string, value any, other bool) ([]string, string) {
+	if len(path) == 0 {
+		if fields, ok := value.(map[string]any); ok && other {
+			for _, key := range slices.Sorted(maps.Keys(fields)) {
+				if _, isText := fields[key].(string); !isText {
+					return append(slices.Clone(done), key), fmt.Sprint(fields[key])
+				}
+			}
+		}
+		return First(done, value)
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		if below, ok := value[path[0]]; ok {
+			return valueAt(path[1:], append(slices.Clip(done), path[0]), below, other)
+		}
+	case []any:
+		rest := path
+		if path[0] == "[]" {
+			rest = path[1:]
+		}
+		for _, item := range value {
+			if at, text := valueAt(rest, append(slices.Clip(done), "[]"), item, other); text != "" {
+				return at, text
+			}
+		}
+	}
+	return done, ""
+}
