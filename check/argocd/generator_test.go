@@ -189,3 +189,21 @@ func TestSameNameForTwoClusters(t *testing.T) {
 	set = strings.Replace(generated(`{clusters: {selector: {matchLabels: {ring: first}}}}`, "apps/web"), "'x-{{ .name }}'", "same", 1)
 	assert.Equal(t, madeBy(t, set, nil), "same apps/web")
 }
+
+// TestSelectorsWithin: what is said of a selector, wherever the generator is, has its line.
+func TestSelectorsWithin(t *testing.T) {
+	for name, test := range map[string]struct{ generator, want string }{
+		"first of a merge":       {`{merge: {mergeKeys: [name], generators: [{clusters: {selector: {matchLabels: {rign: first}}}}, {clusters: {}}]}}`, `start/s.yaml:7:100 ApplicationSet apps selects clusters by the label "rign", which none of this hub has: it reaches none`},
+		"value of a matrix":      {`{matrix: {generators: [{clusters: {selector: {matchLabels: {ring: frist}}}}, {list: {elements: [{a: b}]}}]}}`, `start/s.yaml:7:82 ApplicationSet apps selects clusters by the label ring=frist; those of this hub have first: it reaches none`},
+		"override for later":     {`{merge: {mergeKeys: [name], generators: [{clusters: {}}, {clusters: {selector: {matchLabels: {ring: last, stage: late}}}}]}}`, ""},
+		"override that is wrong": {`{merge: {mergeKeys: [name], generators: [{clusters: {}}, {clusters: {selector: {matchLabels: {ring: frist}}}}]}}`, `start/s.yaml:7:116 ApplicationSet apps selects clusters by the label ring=frist; those of this hub have first: this generator of a merge overrides nothing`},
+		"filter within":          {`{merge: {mergeKeys: [name], generators: [{clusters: {}, selector: {matchLabels: {rign: first}}}, {clusters: {}}]}}`, `start/s.yaml:7:103 ApplicationSet apps filters by "rign", which no cluster of this hub has: it reaches none`},
+		"switch that is off":     {`{clusters: {selector: {matchLabels: {paging: "true"}}}}`, ""},
+		"left out within":        {`{merge: {mergeKeys: [name], generators: [{clusters: {selector: {matchExpressions: [{key: odd, operator: NotIn, values: [a]}]}}}, {clusters: {selector: {matchLabels: {odd: b}}}}]}}, {clusters: {selector: {matchLabels: {odd: b}}}}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			set := generated(test.generator, "apps/web")
+			assert.Equal(t, strings.TrimSpace(findings(t, map[string]string{"start/s.yaml": set})), test.want)
+		})
+	}
+}
