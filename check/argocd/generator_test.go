@@ -42,19 +42,22 @@ func findings(t *testing.T, texts map[string]string) string {
 
 func TestGitGenerator(t *testing.T) {
 	for name, test := range map[string]struct{ file, text, git, path, want string }{
-		"object":         {"set/one/a.yaml", "chart: web\n", `files: [{path: 'set/{{ .name }}/a.yaml'}]`, "apps/{{ .chart }}", ""},
-		"object in JSON": {"set/one/a.json", `{"chart": {"name": "web"}}`, `files: [{path: 'set/{{ .name }}/a.json'}]`, "apps/{{ .chart.name }}", ""},
-		"list in JSON":   {"set/one/a.json", `[{"chart": "web"}]`, `files: [{path: 'set/{{ .name }}/a.json'}]`, "apps/{{ .chart }}", ""},
-		"empty file":     {"set/one/a.yaml", "", `files: [{path: 'set/{{ .name }}/a.yaml'}]`, "apps/{{ .path.basename }}", ""},
-		"segments":       {"set/one/a.yaml", "[{a: 1}]", `files: [{path: 'set/{{ .name }}/a.yaml'}]`, "apps/{{ index .path.segments 1 }}", ""},
-		"filename":       {"set/one/a.yaml", "{}", `files: [{path: 'set/{{ .name }}/a.yaml'}]`, "apps/{{ .path.filename }}", `path "apps/a.yaml" is not`},
-		"prefix":         {"set/one/a.yaml", "{}", `pathParamPrefix: cfg, files: [{path: 'set/{{ .name }}/a.yaml'}]`, "apps/{{ .cfg.path.basename }}", ""},
-		"prefix unused":  {"set/one/a.yaml", "{}", `pathParamPrefix: cfg, files: [{path: 'set/{{ .name }}/a.yaml'}]`, "apps/{{ .path.basename }}", `there is no "path"`},
-		"pattern":        {"set/one/deep/a.yaml", "chart: none", `files: [{path: 'set/*.yaml'}]`, "apps/{{ .chart }}", `path "apps/none" is not`},
-		"left out":       {"set/one/deep/a.yaml", "chart: none", `files: [{path: 'set/**/a.yaml'}, {path: 'set/*/deep/*', exclude: true}]`, "apps/{{ .chart }}", ""},
-		"scalar":         {"set/one/a.yaml", "text", `files: [{path: 'set/{{ .name }}/a.yaml'}]`, "apps/web", "is neither an object nor a list of objects"},
-		"directories":    {"set/one/a.yaml", "", `directories: [{path: apps/*}, {path: apps/web, exclude: true}]`, "{{ .path.path }}/none", `path "apps/one/none" is not`},
-		"hidden":         {"set/.git/a.yaml", "", `directories: [{path: set/*}]`, "none", ""},
+		"object":          {"set/one/a.yaml", "chart: web\n", `files: [{path: 'set/{{ .name }}/a.yaml'}]`, "apps/{{ .chart }}", ""},
+		"object in JSON":  {"set/one/a.json", `{"chart": {"name": "web"}}`, `files: [{path: 'set/{{ .name }}/a.json'}]`, "apps/{{ .chart.name }}", ""},
+		"list in JSON":    {"set/one/a.json", `[{"chart": "web"}]`, `files: [{path: 'set/{{ .name }}/a.json'}]`, "apps/{{ .chart }}", ""},
+		"empty file":      {"set/one/a.yaml", "", `files: [{path: 'set/{{ .name }}/a.yaml'}]`, "apps/{{ .path.basename }}", ""},
+		"segments":        {"set/one/a.yaml", "[{a: 1}]", `files: [{path: 'set/{{ .name }}/a.yaml'}]`, "apps/{{ index .path.segments 1 }}", ""},
+		"filename":        {"set/one/a.yaml", "{}", `files: [{path: 'set/{{ .name }}/a.yaml'}]`, "apps/{{ .path.filename }}", `path "apps/a.yaml" is not`},
+		"prefix":          {"set/one/a.yaml", "{}", `pathParamPrefix: cfg, files: [{path: 'set/{{ .name }}/a.yaml'}]`, "apps/{{ .cfg.path.basename }}", ""},
+		"prefix unused":   {"set/one/a.yaml", "{}", `pathParamPrefix: cfg, files: [{path: 'set/{{ .name }}/a.yaml'}]`, "apps/{{ .path.basename }}", `there is no "path"`},
+		"pattern":         {"set/one/deep/a.yaml", "chart: none", `files: [{path: 'set/*.yaml'}]`, "apps/{{ .chart }}", `path "apps/none" is not`},
+		"left out":        {"set/one/deep/a.yaml", "chart: none", `files: [{path: 'set/**/a.yaml'}, {path: 'set/*/deep/*', exclude: true}]`, "apps/{{ .chart }}", ""},
+		"scalar":          {"set/one/a.yaml", "text", `files: [{path: 'set/{{ .name }}/a.yaml'}]`, "apps/web", "is neither an object nor a list of objects"},
+		"directories":     {"set/one/a.yaml", "", `directories: [{path: apps/*}, {path: apps/web, exclude: true}]`, "{{ .path.path }}/none", `path "apps/one/none" is not`},
+		"hidden":          {"set/.git/a.yaml", "", `directories: [{path: set/*}]`, "none", `s.yaml:7:117 ApplicationSet apps: the pattern "set/*" of its git generator matches nothing in the tree`},
+		"of no directory": {"set/one/a.yaml", "", `directories: [{path: app/*}]`, "none", `the pattern "app/*" of its git generator matches nothing`},
+		"of no file":      {"set/one/a.yaml", "", `files: [{path: 'set/**/b.yaml'}]`, "none", `the pattern "set/**/b.yaml" of its git generator matches nothing`},
+		"of some":         {"set/two/a.yaml", "", `files: [{path: 'set/{{ .name }}/a.yaml'}]`, "none", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			set := generated(`{matrix: {generators: [{clusters: {}}, {git: {repoURL: 'https://git.test/tree', `+test.git+`}}]}}`, test.path)
