@@ -81,3 +81,10 @@ func (w *Walk) checkVersion(s *sync, o manifest.Object) {
 		"%s: Flux %s, which gitops.distribution.version names, does not serve %s of %s: %s stops at it",
 		o.Identity(), w.Published.Distribution, o.APIVersion, o.Kind, s.Identity()).WithRemedy("write "+o.Group()+"/"+write))
 }
+
+// checkFields looks at the fields of an object of Flux. A release that is not known here may have more of them.
+func (w *Walk) checkFields(s *sync, o manifest.Object, text string) {
+	if semver.Compare(semver.MajorMinor(w.Published.Distribution), lastKnown) <= 0 {
+		w.CheckFlux(s.origin, o, text)
+	}
+}

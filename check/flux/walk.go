@@ -196,11 +196,13 @@ func (w *Walk) follow(s *sync) {
 // take decodes an object and takes note of what the check has to follow. before is
 // its text without substitution.
 func (w *Walk) take(s *sync, text, before string) {
+	found := len(w.Findings)
 	o, err := manifest.Decode[manifest.Object](text)
 	if err == nil {
 		w.checkVersion(s, o)
 		w.checkTypes(s, o, text, before)
 		w.CheckBuiltin(s.origin, o, text, false)
+		w.checkFields(s, o, text)
 		err = w.inventory.Add(o, text)
 	}
 	switch {
@@ -224,7 +226,7 @@ func (w *Walk) take(s *sync, text, before string) {
 	default:
 		err = w.takeOfSystems(s.origin, o, text)
 	}
-	if err == nil {
+	if err == nil || len(w.Findings) > found {
 		return
 	}
 	if o, err := manifest.Decode[manifest.Object](before); err == nil {

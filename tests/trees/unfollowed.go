@@ -28,7 +28,7 @@ var Unfollowed = []Row{
 		Engine: regexp.MustCompile(`no matches for kind`),
 	},
 	{
-		What:   "the API's other rules for an object: fields that it does not know, numbers in quotes, required fields, names, choices",
+		What:   "the API's other rules for an object: fields and types of the kinds of others, required fields, names, choices",
 		Why:    "they are in the definitions of the cluster's version; `check` knows which fields are text",
 		Engine: regexp.MustCompile(`dry-run failed \(Invalid\)|failed to create typed patch object`),
 	},
