@@ -200,9 +200,11 @@ func (w *Walk) take(s *sync, text, before string) {
 	o, err := manifest.Decode[manifest.Object](text)
 	if err == nil {
 		w.checkVersion(s, o)
-		w.checkTypes(s, o, text, before)
-		w.CheckBuiltin(s.origin, o, text, false)
-		w.checkFields(s, o, text)
+		if !w.checkEncrypted(s, o, text) {
+			w.checkTypes(s, o, text, before)
+			w.CheckBuiltin(s.origin, o, text, false)
+			w.checkFields(s, o, text)
+		}
 		err = w.inventory.Add(o, text)
 	}
 	switch {
