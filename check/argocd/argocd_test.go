@@ -57,7 +57,7 @@ func of(t *testing.T, texts map[string]string) *Walk {
 		}}
 	}
 	fleet := []published.Set{
-		cluster("hub", "hub", nil), cluster("one", "hub", map[string]string{"ring": "first"}), cluster("far", "far", map[string]string{"rong": "x"}),
+		cluster("hub", "hub", map[string]string{"paging": "false"}), cluster("one", "hub", map[string]string{"ring": "first"}), cluster("far", "far", map[string]string{"rong": "x"}),
 	}
 	return New(&walk.Walk{Files: files, Builds: kustomize.NewBuilder(files), Published: fleet[1], Fleet: fleet})
 }

@@ -23,6 +23,8 @@ type filter struct {
 	in       *walk.Origin
 	set      applicationSet
 	switches map[string]bool
+	// at is where the ApplicationSet has it.
+	at []string
 }
 
 // keep are the parameters that the selector leaves. Argo CD flattens them and compares
@@ -176,10 +178,9 @@ func (f filter) report(r metav1.LabelSelectorRequirement, known []string) {
 			known = []string{"metadata." + part + "." + r.Key}
 		}
 	}
-	base := []string{"spec", "generators", "[]", "selector"}
-	at := tree.Wanted{Object: f.set.Object, Path: append(slices.Clone(base), "matchExpressions", "[]", "key"), Value: r.Key}
+	at := tree.Wanted{Object: f.set.Object, Path: append(slices.Clip(f.at), "matchExpressions", "[]", "key"), Value: r.Key}
 	if len(r.Values) == 1 {
-		labels := tree.Wanted{Object: f.set.Object, Path: append(base, "matchLabels", r.Key), Value: r.Values[0]}
+		labels := tree.Wanted{Object: f.set.Object, Path: append(slices.Clip(f.at), "matchLabels", r.Key), Value: r.Values[0]}
 		if _, ok := f.Files.Field(f.in.Read, labels, func(s string) string { return s }); ok {
 			at = labels
 		}

@@ -77,8 +77,16 @@ func (w *Walk) takeAll(in *walk.Origin, texts []string) {
 	var sets []applicationSet
 	for _, text := range texts {
 		o, err := manifest.Decode[manifest.Object](text)
+		refused := false
+		unreadable := func(o manifest.Object, err error) {
+			w.Incomplete = true
+			if !refused {
+				w.unreadable(in, o, err)
+			}
+		}
 		if err == nil {
 			w.CheckBuiltin(in, o, text, true)
+			refused = o.Group() == group && w.checkFields(in, o, text)
 		}
 		switch {
 		case err == nil && o.Metadata.Name == addressesSecret:
@@ -89,14 +97,14 @@ func (w *Walk) takeAll(in *walk.Origin, texts []string) {
 		case o.Kind == "ApplicationSet":
 			set, err := manifest.Decode[applicationSet](text)
 			if err != nil {
-				w.unreadable(in, o, err)
+				unreadable(o, err)
 				continue
 			}
 			sets = append(sets, set)
 		case o.Kind == "Application":
 			app, err := manifest.Decode[Application](text)
 			if err != nil {
-				w.unreadable(in, o, err)
+				unreadable(o, err)
 				continue
 			}
 			w.application(in, app)

@@ -36,6 +36,9 @@ type generation struct {
 	switches map[string]bool
 	// clusters are those that cluster generators give.
 	clusters []published.Set
+	// overrides says that the generator is not the first of a merge: it adds to parameters, and reaches no
+	// cluster itself.
+	overrides bool
 	// namesOnly makes no more of the Applications than their names.
 	namesOnly bool
 }
@@ -48,7 +51,7 @@ var ofGenerators = []string{"spec", "generators", "[]"}
 
 // generate returns the Applications of an ApplicationSet that are for the cluster.
 func (w *Walk) generate(in *walk.Origin, set applicationSet, switches map[string]bool) []Application {
-	g := generation{w, in, set, switches, []published.Set{w.Published}, false}
+	g := generation{Walk: w, in: in, set: set, switches: switches, clusters: []published.Set{w.Published}}
 	out := g.applications()
 	if !g.asksClusters() {
 		out = slices.DeleteFunc(out, w.isOfAnother)
@@ -163,7 +166,7 @@ func (g generation) parameters(of generator, at []string, given map[string]any) 
 	default:
 		return nil, g.isForeign(kind)
 	}
-	f := filter{g.Walk, g.in, g.set, g.switches}
+	f := filter{g.Walk, g.in, g.set, g.switches, append(slices.Clone(at[:len(at)-1]), "selector")}
 	if kind == "clusters" && len(all) == 1 {
 		return f.keepCluster(of["selector"], all[0]), followed
 	}
@@ -279,7 +282,7 @@ func (g generation) ofClusters(raw json.RawMessage, at []string) []map[string]an
 		g.unreadable(g.in, g.set.Object, err)
 		return nil
 	}
-	selector{g.Walk, g.in, g.set, g.switches}.check(clusters.Selector)
+	selector{g.Walk, g.in, g.set, g.switches, append(slices.Clone(at), "selector"), g.overrides}.check(clusters.Selector)
 	selects, err := metav1.LabelSelectorAsSelector(&clusters.Selector)
 	if err != nil {
 		g.unreadable(g.in, g.set.Object, err)
@@ -412,6 +415,7 @@ func (g generation) merge(raw json.RawMessage, at []string) ([]map[string]any, b
 	var keys []string
 	base := map[string]map[string]any{}
 	for i, of := range m.Generators {
+		g.overrides = g.overrides || i > 0
 		all, ok := g.parameters(of, at, nil)
 		if !ok {
 			return nil, false
@@ -550,7 +554,9 @@ func (g generation) nameOfTwoClusters(alone int) (other, twice string) {
 		quiet, base := *g.Walk, *g.Walk.Walk
 		quiet.Walk, quiet.from = &base, map[manifest.Object]madeFrom{}
 		base.Used = map[string]bool{}
-		both := generation{&quiet, g.in, g.set, g.switches, []published.Set{g.Published, p}, g.set.Spec.TemplatePatch == ""}.applications()
+		both := generation{
+			Walk: &quiet, in: g.in, set: g.set, switches: g.switches, clusters: []published.Set{g.Published, p}, namesOnly: g.set.Spec.TemplatePatch == "",
+		}.applications()
 		if len(both) > alone {
 			return p.Cluster, nameTwice(both)
 		}
@@ -564,18 +570,30 @@ func switchesOf(sets []applicationSet) map[string]bool {
 	out := map[string]bool{}
 	for _, set := range sets {
 		for _, g := range set.Spec.Generators {
-			var clusters clusterGenerator
-			if json.Unmarshal(g["clusters"], &clusters) != nil {
-				continue
-			}
-			for _, e := range clusters.Selector.MatchExpressions {
-				if leavesOut(e) {
-					out[e.Key] = true
-				}
-			}
+			g.addSwitches(out)
 		}
 	}
 	return out
+}
+
+// addSwitches adds those of a generator and of the generators in it. What cannot be decoded is its own finding.
+func (g generator) addSwitches(out map[string]bool) {
+	var clusters clusterGenerator
+	if json.Unmarshal(g["clusters"], &clusters) == nil {
+		for _, e := range clusters.Selector.MatchExpressions {
+			if leavesOut(e) {
+				out[e.Key] = true
+			}
+		}
+	}
+	for _, kind := range []string{"matrix", "merge"} {
+		var n nested
+		if json.Unmarshal(g[kind], &n) == nil {
+			for _, inner := range n.Generators {
+				inner.addSwitches(out)
+			}
+		}
+	}
 }
 
 func leavesOut(e metav1.LabelSelectorRequirement) bool {
@@ -588,12 +606,28 @@ type selector struct {
 	in       *walk.Origin
 	set      applicationSet
 	switches map[string]bool
+	// above is where the ApplicationSet has it, and overrides as in generation.
+	above     []string
+	overrides bool
 }
 
 // at is where the selector has a value.
 func (s selector) at(value string, path ...string) tree.Wanted {
-	above := []string{"spec", "generators", "[]", "clusters", "selector"}
-	return tree.Wanted{Object: s.set.Object, Path: append(above, path...), Value: value}
+	return tree.Wanted{Object: s.set.Object, Path: append(slices.Clip(s.above), path...), Value: value}
+}
+
+// reachesNone reports a selector that selects no cluster. What overrides parameters for clusters that there are
+// not yet is a fault only where it is similar to what there is.
+func (s selector) reachesNone(at tree.Wanted, f finding.Finding, similar bool) {
+	switch {
+	case !s.overrides:
+		f.Message += ": it reaches none"
+	case !similar:
+		return
+	default:
+		f.Severity, f.Message = finding.Warning, f.Message+": this generator of a merge overrides nothing"
+	}
+	s.Refer(s.in, at, f)
 }
 
 // check looks at labels that no cluster of the hub has.
@@ -628,8 +662,8 @@ func (s selector) checkLabel(at tree.Wanted, key string) bool {
 	case slices.Contains(words, key), s.switches[key] && wording.Nearest(key, words) == "":
 		return false
 	}
-	s.Refer(s.in, at, finding.Errorf("%s selects clusters by the label %q, which none of this hub has: it reaches none", s.set.Identity(), key).
-		WithRemedy(near.DidYouMean(key, words, "label clusters so in their files, or remove the ApplicationSet")))
+	s.reachesNone(at, finding.Errorf("%s selects clusters by the label %q, which none of this hub has", s.set.Identity(), key).
+		WithRemedy(near.DidYouMean(key, words, "label clusters so in their files, or remove the ApplicationSet")), wording.Nearest(key, words) != "")
 	return false
 }
 
@@ -645,16 +679,25 @@ func (s selector) checkValues(at tree.Wanted, key string, values []string) {
 		return
 	}
 	known := slices.Sorted(maps.Keys(has))
+	if isOnOff(values) && isOnOff(known) {
+		return // turned off on all clusters
+	}
 	f := finding.Errorf(
-		"%s selects clusters by the label %s=%s; those of this hub have %s: it reaches none", s.set.Identity(), key, strings.Join(values, "|"), strings.Join(known, ", ")).
+		"%s selects clusters by the label %s=%s; those of this hub have %s", s.set.Identity(), key, strings.Join(values, "|"), strings.Join(known, ", ")).
 		WithRemedy(near.DidYouMean(values[0], known, "label clusters so in their files, or remove the ApplicationSet"))
-	if wording.Nearest(values[0], known) == "" {
+	similar := wording.Nearest(values[0], known) != ""
+	if !similar {
 		if s.switches[key] {
 			return
 		}
 		f.Severity = finding.Warning
 	}
-	s.Refer(s.in, at, f)
+	s.reachesNone(at, f, similar)
+}
+
+// isOnOff says whether a label is a switch by its values.
+func isOnOff(values []string) bool {
+	return !slices.ContainsFunc(values, func(v string) bool { return v != "true" && v != "false" })
 }
 
 // checkLeftOut warns of a label that excludes no cluster, because it is misspelt.

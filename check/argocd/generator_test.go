@@ -42,19 +42,22 @@ func findings(t *testing.T, texts map[string]string) string {
 
 func TestGitGenerator(t *testing.T) {
 	for name, test := range map[string]struct{ file, text, git, path, want string }{
-		"object":         {"set/one/a.yaml", "chart: web\n", `files: [{path: 'set/{{ .name }}/a.yaml'}]`, "apps/{{ .chart }}", ""},
-		"object in JSON": {"set/one/a.json", `{"chart": {"name": "web"}}`, `files: [{path: 'set/{{ .name }}/a.json'}]`, "apps/{{ .chart.name }}", ""},
-		"list in JSON":   {"set/one/a.json", `[{"chart": "web"}]`, `files: [{path: 'set/{{ .name }}/a.json'}]`, "apps/{{ .chart }}", ""},
-		"empty file":     {"set/one/a.yaml", "", `files: [{path: 'set/{{ .name }}/a.yaml'}]`, "apps/{{ .path.basename }}", ""},
-		"segments":       {"set/one/a.yaml", "[{a: 1}]", `files: [{path: 'set/{{ .name }}/a.yaml'}]`, "apps/{{ index .path.segments 1 }}", ""},
-		"filename":       {"set/one/a.yaml", "{}", `files: [{path: 'set/{{ .name }}/a.yaml'}]`, "apps/{{ .path.filename }}", `path "apps/a.yaml" is not`},
-		"prefix":         {"set/one/a.yaml", "{}", `pathParamPrefix: cfg, files: [{path: 'set/{{ .name }}/a.yaml'}]`, "apps/{{ .cfg.path.basename }}", ""},
-		"prefix unused":  {"set/one/a.yaml", "{}", `pathParamPrefix: cfg, files: [{path: 'set/{{ .name }}/a.yaml'}]`, "apps/{{ .path.basename }}", `there is no "path"`},
-		"pattern":        {"set/one/deep/a.yaml", "chart: none", `files: [{path: 'set/*.yaml'}]`, "apps/{{ .chart }}", `path "apps/none" is not`},
-		"left out":       {"set/one/deep/a.yaml", "chart: none", `files: [{path: 'set/**/a.yaml'}, {path: 'set/*/deep/*', exclude: true}]`, "apps/{{ .chart }}", ""},
-		"scalar":         {"set/one/a.yaml", "text", `files: [{path: 'set/{{ .name }}/a.yaml'}]`, "apps/web", "is neither an object nor a list of objects"},
-		"directories":    {"set/one/a.yaml", "", `directories: [{path: apps/*}, {path: apps/web, exclude: true}]`, "{{ .path.path }}/none", `path "apps/one/none" is not`},
-		"hidden":         {"set/.git/a.yaml", "", `directories: [{path: set/*}]`, "none", ""},
+		"object":          {"set/one/a.yaml", "chart: web\n", `files: [{path: 'set/{{ .name }}/a.yaml'}]`, "apps/{{ .chart }}", ""},
+		"object in JSON":  {"set/one/a.json", `{"chart": {"name": "web"}}`, `files: [{path: 'set/{{ .name }}/a.json'}]`, "apps/{{ .chart.name }}", ""},
+		"list in JSON":    {"set/one/a.json", `[{"chart": "web"}]`, `files: [{path: 'set/{{ .name }}/a.json'}]`, "apps/{{ .chart }}", ""},
+		"empty file":      {"set/one/a.yaml", "", `files: [{path: 'set/{{ .name }}/a.yaml'}]`, "apps/{{ .path.basename }}", ""},
+		"segments":        {"set/one/a.yaml", "[{a: 1}]", `files: [{path: 'set/{{ .name }}/a.yaml'}]`, "apps/{{ index .path.segments 1 }}", ""},
+		"filename":        {"set/one/a.yaml", "{}", `files: [{path: 'set/{{ .name }}/a.yaml'}]`, "apps/{{ .path.filename }}", `path "apps/a.yaml" is not`},
+		"prefix":          {"set/one/a.yaml", "{}", `pathParamPrefix: cfg, files: [{path: 'set/{{ .name }}/a.yaml'}]`, "apps/{{ .cfg.path.basename }}", ""},
+		"prefix unused":   {"set/one/a.yaml", "{}", `pathParamPrefix: cfg, files: [{path: 'set/{{ .name }}/a.yaml'}]`, "apps/{{ .path.basename }}", `there is no "path"`},
+		"pattern":         {"set/one/deep/a.yaml", "chart: none", `files: [{path: 'set/*.yaml'}]`, "apps/{{ .chart }}", `path "apps/none" is not`},
+		"left out":        {"set/one/deep/a.yaml", "chart: none", `files: [{path: 'set/**/a.yaml'}, {path: 'set/*/deep/*', exclude: true}]`, "apps/{{ .chart }}", ""},
+		"scalar":          {"set/one/a.yaml", "text", `files: [{path: 'set/{{ .name }}/a.yaml'}]`, "apps/web", "is neither an object nor a list of objects"},
+		"directories":     {"set/one/a.yaml", "", `directories: [{path: apps/*}, {path: apps/web, exclude: true}]`, "{{ .path.path }}/none", `path "apps/one/none" is not`},
+		"hidden":          {"set/.git/a.yaml", "", `directories: [{path: set/*}]`, "none", `s.yaml:7:117 ApplicationSet apps: the pattern "set/*" of its git generator matches nothing in the tree`},
+		"of no directory": {"set/one/a.yaml", "", `directories: [{path: app/*}]`, "none", `the pattern "app/*" of its git generator matches nothing`},
+		"of no file":      {"set/one/a.yaml", "", `files: [{path: 'set/**/b.yaml'}]`, "none", `the pattern "set/**/b.yaml" of its git generator matches nothing`},
+		"of some":         {"set/two/a.yaml", "", `files: [{path: 'set/{{ .name }}/a.yaml'}]`, "none", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			set := generated(`{matrix: {generators: [{clusters: {}}, {git: {repoURL: 'https://git.test/tree', `+test.git+`}}]}}`, test.path)
@@ -188,4 +191,22 @@ func TestSameNameForTwoClusters(t *testing.T) {
 	assert.Check(t, strings.Contains(got, "an Application of the name same for one and for hub"), got)
 	set = strings.Replace(generated(`{clusters: {selector: {matchLabels: {ring: first}}}}`, "apps/web"), "'x-{{ .name }}'", "same", 1)
 	assert.Equal(t, madeBy(t, set, nil), "same apps/web")
+}
+
+// TestSelectorsWithin: what is said of a selector, wherever the generator is, has its line.
+func TestSelectorsWithin(t *testing.T) {
+	for name, test := range map[string]struct{ generator, want string }{
+		"first of a merge":       {`{merge: {mergeKeys: [name], generators: [{clusters: {selector: {matchLabels: {rign: first}}}}, {clusters: {}}]}}`, `start/s.yaml:7:100 ApplicationSet apps selects clusters by the label "rign", which none of this hub has: it reaches none`},
+		"value of a matrix":      {`{matrix: {generators: [{clusters: {selector: {matchLabels: {ring: frist}}}}, {list: {elements: [{a: b}]}}]}}`, `start/s.yaml:7:82 ApplicationSet apps selects clusters by the label ring=frist; those of this hub have first: it reaches none`},
+		"override for later":     {`{merge: {mergeKeys: [name], generators: [{clusters: {}}, {clusters: {selector: {matchLabels: {ring: last, stage: late}}}}]}}`, ""},
+		"override that is wrong": {`{merge: {mergeKeys: [name], generators: [{clusters: {}}, {clusters: {selector: {matchLabels: {ring: frist}}}}]}}`, `start/s.yaml:7:116 ApplicationSet apps selects clusters by the label ring=frist; those of this hub have first: this generator of a merge overrides nothing`},
+		"filter within":          {`{merge: {mergeKeys: [name], generators: [{clusters: {}, selector: {matchLabels: {rign: first}}}, {clusters: {}}]}}`, `start/s.yaml:7:103 ApplicationSet apps filters by "rign", which no cluster of this hub has: it reaches none`},
+		"switch that is off":     {`{clusters: {selector: {matchLabels: {paging: "true"}}}}`, ""},
+		"left out within":        {`{merge: {mergeKeys: [name], generators: [{clusters: {selector: {matchExpressions: [{key: odd, operator: NotIn, values: [a]}]}}}, {clusters: {selector: {matchLabels: {odd: b}}}}]}}, {clusters: {selector: {matchLabels: {odd: b}}}}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			set := generated(test.generator, "apps/web")
+			assert.Equal(t, strings.TrimSpace(findings(t, map[string]string{"start/s.yaml": set})), test.want)
+		})
+	}
 }

@@ -53,11 +53,13 @@ func (g generation) git(raw json.RawMessage, at []string) ([]map[string]any, boo
 		}
 	}
 	if len(git.Directories) > 0 {
+		g.checkPatterns(append(slices.Clip(at), "directories"), g.Files.Dirs(), git.Directories, matchesDir)
 		for _, dir := range chosen(g.Files.Dirs(), git.Directories, matchesDir) {
 			add(g.withPath(map[string]any{}, git.PathParamPrefix, pathParameters(dir)))
 		}
 		return out, true
 	}
+	g.checkPatterns(append(slices.Clip(at), "files"), g.Files.Names(), git.Files, matchesFile)
 	for _, file := range chosen(g.Files.Names(), git.Files, matchesFile) {
 		for _, entry := range g.entries(file) {
 			of := pathParameters(path.Dir(file))
@@ -66,6 +68,25 @@ func (g generation) git(raw json.RawMessage, at []string) ([]map[string]any, boo
 		}
 	}
 	return out, true
+}
+
+// checkPatterns warns of a pattern that matches nothing: Argo CD makes no Application of it, and does not say so.
+// One with a parameter of another generator may be for some of its values alone.
+func (g generation) checkPatterns(at, names []string, patterns []gitPath, matches func(pattern, name string) bool) {
+	for _, p := range patterns {
+		what := tree.Wanted{Object: g.set.Object, Path: append(slices.Clip(at), "[]", "path"), Value: p.Path}
+		place, ok := g.Files.Field(g.in.Read, what, func(text string) string { return text })
+		if !ok || p.Exclude || slices.ContainsFunc(names, func(name string) bool { return matches(p.Path, name) }) {
+			continue
+		}
+		above, _, _ := strings.Cut(p.Path, "*")
+		remedy := "correct it, or add what it is for"
+		if above = path.Dir(above + "x"); !g.Files.IsDir(tree.Relative(above)) {
+			remedy = g.NearDir(above)
+		}
+		g.At(place, finding.Warningf("%s: the pattern %q of its git generator matches nothing in the tree: no Application is made of it", g.set.Identity(), p.Path).
+			WithRemedy(remedy))
+	}
 }
 
 // withPath are parameters with those of a path, which are flat without goTemplate.

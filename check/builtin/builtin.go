@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"regexp"
 	"strings"
 
@@ -23,8 +24,8 @@ type Problem struct {
 	Path []string
 	// Message says what is wrong, Remedy what to write; it may be "".
 	Message, Remedy string
-	// IsType says that a value has the wrong type.
-	IsType bool
+	// IsType says that a value has the wrong type, IsText that it has to be text.
+	IsType, IsText bool
 }
 
 // others are kinds of the API server that the packages do not have, with the release that has them no more
@@ -57,7 +58,7 @@ func Refused(text, release string) []Problem {
 	strict := serializer.NewSerializerWithOptions(serializer.DefaultMetaFactory, scheme.Scheme, scheme.Scheme, serializer.SerializerOptions{Strict: true})
 	_, _, err = strict.Decode(raw, nil, nil)
 	if fields, ok := runtime.AsStrictDecodingError(err); ok {
-		return unknown(of.Kind, fields.Errors())
+		return unknown(kind.Kind, fields.Errors())
 	}
 	return typeOf(err, false)
 }
@@ -145,7 +146,7 @@ func typeOf(err error, onlyMetadata bool) []Problem {
 		return byMessage(err, onlyMetadata)
 	}
 	return []Problem{{
-		Path: pathOf(wrong.Field), IsType: true,
+		Path: pathOf(wrong.Field), IsType: true, IsText: wrong.Type.Kind() == reflect.String,
 		Message: fmt.Sprintf("%s is a %s, and has to be a %s", wrong.Field, wrong.Value, kindName(wrong.Type.Kind().String())),
 	}}
 }
@@ -161,7 +162,7 @@ func byMessage(err error, onlyMetadata bool) []Problem {
 	if m == nil {
 		return []Problem{{Path: []string{"metadata", "name"}, IsType: true, Message: "the API cannot read it: " + err.Error()}}
 	}
-	return []Problem{{Path: pathOf(m[2]), IsType: true, Message: fmt.Sprintf("%s is a %s, and has to be a %s", m[2], m[1], kindName(m[3]))}}
+	return []Problem{{Path: pathOf(m[2]), IsType: true, IsText: m[3] == "string", Message: fmt.Sprintf("%s is a %s, and has to be a %s", m[2], m[1], kindName(m[3]))}}
 }
 
 // kindName is a type of Go in words that fit YAML.

@@ -164,6 +164,9 @@ type kustomization struct {
 		Components              []string      `json:"components"`
 		IgnoreMissingComponents bool          `json:"ignoreMissingComponents"`
 		Images                  []types.Image `json:"images"`
+		Decryption              *struct {
+			Provider string `json:"provider"`
+		} `json:"decryption"`
 	} `json:"spec"`
 }
 

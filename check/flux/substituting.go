@@ -191,7 +191,11 @@ func (w *Walk) variables(s *sync) substitution.Variables {
 				v.Open = true
 				continue
 			}
-			v.Set(key, found.Values[key])
+			value, known := found.Values[key]
+			if !known {
+				value = manifest.Unset // of a Secret
+			}
+			v.Set(key, value)
 		}
 	}
 	if s.Spec.PostBuild != nil {

@@ -220,8 +220,10 @@ func (w *Walk) take(s *sync, text, before string) {
 	if err == nil {
 		w.checkIdentity(s, o)
 		w.checkVersion(s, o)
-		w.checkTypes(s, o, text, before)
-		w.CheckBuiltin(s.origin, o, text, false)
+		if !w.checkEncrypted(s, o, text) {
+			w.checkTypes(s, o, text, before)
+			w.CheckBuiltin(s.origin, o, text, false)
+		}
 		err = w.inventory.Add(o, text)
 	}
 	switch {

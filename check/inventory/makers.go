@@ -1,6 +1,7 @@
 package inventory
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -91,6 +92,8 @@ func (s Inventory) addMade(o manifest.Object, text string) error {
 		s.addGenerated(content)
 	case o.Kind == "ResourceSet" && o.Group() == "fluxcd.controlplane.io":
 		s.addResources(o, content)
+	case o.Kind == "FluxInstance" && o.Group() == "fluxcd.controlplane.io":
+		s.addSync(o, content)
 	case o.Kind == "Ingress" || o.Kind == "Gateway":
 		s.addServed(o, content)
 	case !known && isCustom(o):
@@ -232,6 +235,19 @@ func (s Inventory) addResources(o manifest.Object, content map[string]any) {
 	}
 	if template, _ := below(content, []string{"spec", "resourcesTemplate"}).(string); template != "" {
 		s.putMade(Anywhere, Anywhere, Anywhere)
+	}
+}
+
+// addSync adds the source and the Kustomization that the Flux Operator makes for an instance, under the name of its
+// namespace unless it gives another. https://fluxoperator.dev/docs/instance/sync/
+func (s Inventory) addSync(o manifest.Object, content map[string]any) {
+	kind, _ := below(content, []string{"spec", "sync", "kind"}).(string)
+	if kind == "" {
+		return
+	}
+	name, _ := below(content, []string{"spec", "sync", "name"}).(string)
+	for _, kind := range []string{kind, "Kustomization"} {
+		s.putMade(kind, o.Metadata.Namespace, cmp.Or(name, o.Metadata.Namespace))
 	}
 }
 

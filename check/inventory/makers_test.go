@@ -84,6 +84,13 @@ func TestMakers(t *testing.T) {
 			[]ID{{"OCIRepository", "flux-system", "other"}},
 		},
 		{
+			"FluxInstance",
+			"apiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: {name: flux, namespace: flux-system}\nspec: {sync: {kind: OCIRepository, url: 'oci://a.test/fleet', path: a}}\n",
+			[]ID{{"OCIRepository", "flux-system", "flux-system"}, {"Kustomization", "flux-system", "flux-system"}},
+			nil,
+			[]ID{{"GitRepository", "flux-system", "flux-system"}, {"OCIRepository", "flux-system", "flux"}},
+		},
+		{
 			"CloudNativePG", "apiVersion: postgresql.cnpg.io/v1\nkind: Cluster\nmetadata: {name: db, namespace: shop}\nspec: {instances: 1}\n",
 			[]ID{secret("shop", "db-app")},
 			nil,

@@ -12,14 +12,14 @@ import (
 	"tombolo/check/tree"
 )
 
-// CheckBuiltin reports what the API refuses of an object, whichever engine gives it: where types is false, values of
-// a wrong type are looked at elsewhere.
-func (w *Walk) CheckBuiltin(in *Origin, o manifest.Object, text string, types bool) {
+// CheckBuiltin reports what the API refuses of an object, whichever engine gives it: where texts is false, values that
+// have to be text are looked at elsewhere.
+func (w *Walk) CheckBuiltin(in *Origin, o manifest.Object, text string, texts bool) {
 	if strings.Contains(text, manifest.Unset) {
 		return // it is not known what it becomes
 	}
 	for _, p := range builtin.Refused(text, w.Published.Kubernetes) {
-		if p.IsType && !types {
+		if p.IsText && !texts {
 			continue
 		}
 		content, err := manifest.Decode[map[string]any](text)
