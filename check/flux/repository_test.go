@@ -44,9 +44,9 @@ func TestRepositories(t *testing.T) {
 		"what it includes":             {git("other", own+main+"  include: [{repository: {name: platform}, fromPath: apps, toPath: x/y}]\n", "./x/y/web"), stops},
 		"what it includes by its name": {git("other", own+main+"  include: [{repository: {name: platform}}]\n", "./platform/apps/web"), stops},
 		"an include that is not there": {
-			git("other", own+main+"  include: [{repository: {name: platfrom}}]\n", "./apps/web"),
+			git("other", own+main+"  include: [{repository: {name: platfor}}]\n", "./apps/web"),
 			"start/a.yaml:15:42 " + elsewhere + ", not in this tree\n" +
-				"start/a.yaml:8:33 GitRepository flux-system/other: include refers to GitRepository flux-system/platfrom, which is not in the tree",
+				"start/a.yaml:8:33 GitRepository flux-system/other: include refers to GitRepository flux-system/platfor, which is not in the tree",
 		},
 		"the tree's own, with what it ignores": {git("platform", own+main+"  ignore: |\n    /apps/web/\n", "./apps/web"), "start/a.yaml:15:9 " + noWeb + "the platform tree"},
 		"the tree's own, as it is":             {git("platform", own+main, "./apps/web"), stops},

@@ -68,7 +68,7 @@ func (w *Walk) takeSource(o manifest.Object) {
 }
 
 // takeGenerator takes note of an ArtifactGenerator: the artifacts that it names exist.
-func (w *Walk) takeGenerator(in *walk.Origin, o manifest.Object, text string) error {
+func (w *Walk) takeGenerator(in *walk.Origin, text string) error {
 	g, err := manifest.Decode[generator](text)
 	if err != nil {
 		return err

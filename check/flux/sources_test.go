@@ -54,8 +54,8 @@ func TestArtifacts(t *testing.T) {
 			`start/a.yaml:8:31 ArtifactGenerator flux-system/gen: no source has the alias "mon"`,
 		},
 		"a source that nothing makes": {
-			"apiVersion: source.extensions.fluxcd.io/v1beta1\nkind: ArtifactGenerator\nmetadata: {name: gen, namespace: flux-system}\nspec: {sources: [{alias: a, kind: GitRepository, name: platfrom}], artifacts: [{name: web, copy: [{from: '@a/x', to: '@artifact/'}]}]}\n",
-			"start/a.yaml:4:56 ArtifactGenerator flux-system/gen: sources refers to GitRepository flux-system/platfrom, which is not in the tree",
+			"apiVersion: source.extensions.fluxcd.io/v1beta1\nkind: ArtifactGenerator\nmetadata: {name: gen, namespace: flux-system}\nspec: {sources: [{alias: a, kind: GitRepository, name: platfor}], artifacts: [{name: web, copy: [{from: '@a/x', to: '@artifact/'}]}]}\n",
+			"start/a.yaml:4:56 ArtifactGenerator flux-system/gen: sources refers to GitRepository flux-system/platfor, which is not in the tree",
 		},
 		"a source of another tree": {
 			"apiVersion: source.toolkit.fluxcd.io/v1\nkind: Bucket\nmetadata: {name: other, namespace: flux-system}\n---\n" +

@@ -245,7 +245,7 @@ func (w *Walk) take(s *sync, text, before string) {
 	case o.Group() == sourceGroup:
 		w.takeSource(o)
 	case o.Group() == extensionsGroup && o.Kind == "ArtifactGenerator":
-		err = w.takeGenerator(s.origin, o, text)
+		err = w.takeGenerator(s.origin, text)
 	case o.Kind == "Deployment" && o.Metadata.Name == "kustomize-controller" && o.Metadata.Namespace == names.FluxNamespace:
 		err = w.takeGate(text)
 	default:
