@@ -313,3 +313,10 @@ func TestExamplesForAzure(t *testing.T) {
 		}
 	}
 }
+
+// TestNamesAsLongAsAzureTakes: what is longer by one is in testdata/bad.
+func TestNamesAsLongAsAzureTakes(t *testing.T) {
+	inKubernetes := func(line string) []string { return []string{"kubernetes:\n", "kubernetes:\n  " + line + "\n"} }
+	goodAzure(t, inKubernetes("nodeResourceGroup: "+strings.Repeat("n", azurefacts.MaxNodeGroupName))...)
+	goodAzure(t, "cloud:\n", "cloud:\n  resourceGroup: "+strings.Repeat("n", azurefacts.MaxResourceGroupName)+"\n")
+}

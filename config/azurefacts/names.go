@@ -7,11 +7,15 @@ package azurefacts
 // DNS prefix.
 const (
 	MaxResourceGroupName = 90
-	MaxClusterName       = 63
-	MaxDNSPrefix         = 54
-	MinNetworkName       = 2
-	MaxPoolName          = 12
-	MaxIdentityName      = 128
+	// MaxNodeGroupName is the length of the name of the resource group that AKS makes for
+	// nodes: "Can I modify the node resource group" in
+	// https://learn.microsoft.com/azure/aks/faq
+	MaxNodeGroupName = 80
+	MaxClusterName   = 63
+	MaxDNSPrefix     = 54
+	MinNetworkName   = 2
+	MaxPoolName      = 12
+	MaxIdentityName  = 128
 	// MaxNetworkLabel is the length of the names of a subnet, its network and its resource
 	// group, which become labels of nodes:
 	// https://learn.microsoft.com/azure/aks/concepts-network-azure-cni-overlay

@@ -84,7 +84,8 @@ type Kubernetes struct {
 	// Upgrades are those that AKS does by itself.
 	Upgrades Upgrades `yaml:"upgrades,omitempty" cloud:"azure"`
 	// NodeResourceGroup that AKS makes for what it makes itself: nodes, disks, load
-	// balancers. It goes with the cluster, and what is in it. Default: <name>-nodes.
+	// balancers, at most 80 characters. It goes with the cluster, and what is in it. Default:
+	// <name>-nodes.
 	NodeResourceGroup string `yaml:"nodeResourceGroup,omitempty" cloud:"azure"`
 	// Logs are the control plane's log types sent to CloudWatch: api, audit,
 	// authenticator, controllerManager, scheduler. Default: api, audit,
@@ -203,7 +204,7 @@ var kubernetesFields = field.Of[Kubernetes](map[string]field.Descriptor{
 	},
 	"Upgrades": {Remedy: "remove it: EKS upgrades nothing by itself while the version is supported"},
 	"NodeResourceGroup": {
-		Rule: form.ResourceGroupRule("demo-nodes"), Change: field.Keeps("AKS keeps the group that it made for nodes"), Remedy: "remove it: AWS has no resource groups that resources are in",
+		Rule: form.NodeResourceGroupRule("demo-nodes"), Change: field.Keeps("AKS keeps the group that it made for nodes"), Remedy: "remove it: AWS has no resource groups that resources are in",
 	},
 	"Logs": {
 		Rule:   strict.Rule{What: "a log type of the EKS control plane", Noun: "log type", Allowed: awsfacts.LogTypes, Default: defaultLogs()},
