@@ -16,6 +16,10 @@ const (
 	MinNetworkName   = 2
 	MaxPoolName      = 12
 	MaxIdentityName  = 128
+	// MaxCredentialName is the length of the name of an identity's federated credential, by
+	// https://learn.microsoft.com/entra/workload-id/workload-identity-federation-considerations
+	// and the pattern of the name in Microsoft.ManagedIdentity 2023-01-31.
+	MaxCredentialName = 120
 	// MaxNetworkLabel is the length of the names of a subnet, its network and its resource
 	// group, which become labels of nodes:
 	// https://learn.microsoft.com/azure/aks/concepts-network-azure-cni-overlay
