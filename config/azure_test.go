@@ -319,4 +319,12 @@ func TestNamesAsLongAsAzureTakes(t *testing.T) {
 	inKubernetes := func(line string) []string { return []string{"kubernetes:\n", "kubernetes:\n  " + line + "\n"} }
 	goodAzure(t, inKubernetes("nodeResourceGroup: "+strings.Repeat("n", azurefacts.MaxNodeGroupName))...)
 	goodAzure(t, "cloud:\n", "cloud:\n  resourceGroup: "+strings.Repeat("n", azurefacts.MaxResourceGroupName)+"\n")
+	space, account := strings.Repeat("n", 60), strings.Repeat("s", azurefacts.MaxCredentialName-61)
+	goodAzure(t, "gitops:\n", "namespaces: [{name: "+space+"}]\nservices: [{name: orders, namespace: "+space+", identity: {serviceAccount: "+account+"}}]\ngitops:\n")
+}
+
+// TestBlocksOfAVault are what Key Vault takes, and with it what is private by other documents than
+// RFC 1918.
+func TestBlocksOfAVault(t *testing.T) {
+	goodAzure(t, "gitops:\n", "addons: {external-secrets: {allowedCidrs: [203.0.113.0/24, 203.0.113.7/32, 172.15.0.0/16, 172.32.0.0/16, 11.0.0.0/8, 100.64.0.0/10]}}\ngitops:\n")
 }

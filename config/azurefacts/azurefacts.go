@@ -126,6 +126,15 @@ const (
 	MaxPoolNodes = 1000
 )
 
+// MaxVaultBlocks of addresses reach a key vault by rules of their own, and none of PrivateBlocks is
+// among them. Source: https://learn.microsoft.com/azure/key-vault/general/network-security
+const MaxVaultBlocks = 1000
+
+// PrivateBlocks are those of RFC 1918.
+func PrivateBlocks() []netip.Prefix {
+	return []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("172.16.0.0/12"), netip.MustParsePrefix("192.168.0.0/16")}
+}
+
 // MinDiskGiB and MaxDiskGiB are the limits of a node's disk, in GiB; the image
 // needs the smaller one. Source: osDiskSizeGB in
 // https://learn.microsoft.com/rest/api/aks/agent-pools/create-or-update, whose largest value
