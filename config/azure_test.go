@@ -193,6 +193,12 @@ func TestCompareInAzure(t *testing.T) {
 	second := "  nodeGroups:\n    - {name: work, vmSize: Standard_D4s_v5, size: {}}\n"
 	first := "  nodeGroups:\n    - {name: other, mode: system, vmSize: Standard_D4s_v5, size: {}}\n"
 	with := func(more string) []string { return []string{version, version + "\n  " + more} }
+	images := func(channel string) []string { return with("upgrades: {nodeImages: " + channel + "}") }
+	proxied := []string{"gitops:\n", "egress: {proxy: {url: \"http://proxy.corp.example:3128\"}}\ngitops:\n"}
+	otherProxy := []string{"gitops:\n", "egress: {proxy: {url: \"http://other.corp.example:3128\", noProxy: [.corp.example]}}\ngitops:\n"}
+	longTerm := func(minor string) []string {
+		return []string{version, "version: \"" + minor + "\"\n  tier: premium\n  support: extended"}
+	}
 	for _, test := range []struct {
 		name       string
 		live, file []string
@@ -205,6 +211,21 @@ func TestCompareInAzure(t *testing.T) {
 		{name: "tags", file: []string{"cloud:\n", "tags: {team: a}\ncloud:\n"}, want: "tags: ", effect: InPlace},
 		{name: "the next minor", live: []string{`"1.35"`, `"1.34"`}, want: "kubernetes.version: 1.34 -> 1.35", effect: RollsNodes},
 		{name: "two minors", live: []string{`"1.35"`, `"1.33"`}, want: "kubernetes.version: 1.33 -> 1.35", effect: Impossible},
+		{name: "two minors with long-term support", live: longTerm("1.33"), file: longTerm("1.35"), want: "kubernetes.version: 1.33 -> 1.35", effect: RollsNodes},
+		{name: "three minors with long-term support", live: longTerm("1.32"), file: longTerm("1.35"), want: "kubernetes.version: 1.32 -> 1.35", effect: RollsNodes},
+		{name: "four minors with long-term support", live: longTerm("1.32"), file: longTerm("1.36"), want: "kubernetes.version: 1.32 -> 1.36", effect: Impossible},
+		{name: "two minors to long-term support", live: []string{`"1.35"`, `"1.33"`}, file: longTerm("1.35"), want: "kubernetes.version: 1.33 -> 1.35", effect: Impossible},
+		{name: "a minor back with long-term support", live: longTerm("1.35"), file: longTerm("1.34"), want: "kubernetes.version: 1.35 -> 1.34", effect: Impossible},
+		{name: "no proxy any more", live: proxied, want: "egress.proxy.url: http://proxy.corp.example:3128 -> none", effect: Impossible},
+		{name: "a proxy", file: proxied, want: "egress.proxy.url: none -> http://proxy.corp.example:3128", effect: RollsNodes},
+		{name: "another proxy", live: proxied, file: otherProxy, want: "egress.proxy.url", effect: RollsNodes},
+		{name: "unmanaged images", file: images("unmanaged"), want: "kubernetes.upgrades.nodeImages: node-image -> unmanaged", effect: RollsNodes},
+		{name: "unmanaged images after none", live: images("none"), file: images("unmanaged"), want: "kubernetes.upgrades.nodeImages", effect: RollsNodes},
+		{name: "unmanaged images after patches", live: images("security-patch"), file: images("unmanaged"), want: "kubernetes.upgrades.nodeImages", effect: RollsNodes},
+		{name: "no images after unmanaged ones", live: images("unmanaged"), file: images("none"), want: "kubernetes.upgrades.nodeImages", effect: RollsNodes},
+		{name: "node images after unmanaged ones", live: images("unmanaged"), want: "kubernetes.upgrades.nodeImages", effect: InPlace},
+		{name: "no images", file: images("none"), want: "kubernetes.upgrades.nodeImages", effect: InPlace},
+		{name: "patches", file: images("security-patch"), want: "kubernetes.upgrades.nodeImages", effect: InPlace},
 		{name: "a minor back", file: []string{`"1.35"`, `"1.34"`}, want: "kubernetes.version: 1.35 -> 1.34", effect: Impossible},
 		{name: "a public endpoint", file: with("endpoint: {public: true, allowedCidrs: [203.0.113.0/24]}"), want: "kubernetes.endpoint.private", effect: NeedsRebuild},
 		{name: "size of machines", file: []string{"Standard_D4s_v5", "Standard_D8s_v5"}, want: "kubernetes.nodeGroups[0].vmSize", effect: Impossible},

@@ -164,6 +164,10 @@ var kubernetesFields = field.Of[Kubernetes](map[string]field.Descriptor{
 		AzureChange: []field.Case{
 			{When: "to an older one", Effect: field.Impossible, Applies: func(c field.Change) bool { return c.Minors() < 0 }, Words: "AKS never takes Kubernetes back", Remedy: "take the version back"},
 			{
+				When: "by more than one minor, with long-term support before and after", Effect: field.RollsNodes, Applies: func(c field.Change) bool { return c.SkipsMinors(oldestNodes) },
+				Words: "AKS upgrades the control plane without the versions between, and then rolls the nodes of every group",
+			},
+			{
 				When: "by more than one minor", Effect: field.Impossible, Applies: func(c field.Change) bool { return c.Minors() > 1 }, Words: "AKS upgrades by one minor version at a time",
 				Remedy: "take the version back, and run `tombolo upgrade <cluster> --to <version>`, which goes one minor after another",
 			},
@@ -364,9 +368,19 @@ var upgradesFields = field.Of[Upgrades](map[string]field.Descriptor{
 	},
 	"NodeImages": {
 		AzureRule:   &strict.Rule{What: "a channel of node images", Allowed: form.Texts(NoImages, UnmanagedImages, SecurityPatches, NodeImageChannel), Default: NodeImageChannel},
-		AzureChange: field.Changes("AKS gives nodes images by the other channel from now on"),
+		AzureChange: []field.Case{
+			{When: "to unmanaged, and from there to none", Effect: field.RollsNodes, Applies: reimages, Words: "AKS makes the nodes of every group anew, and gives them images by the other channel from then on"},
+			{Effect: field.InPlace, Words: "AKS gives nodes images by the other channel from now on"},
+		},
 	},
 })
+
+// reimages says that AKS makes nodes anew for another channel of their images. Source: "Node OS
+// channel changes that cause a reimage" in
+// https://learn.microsoft.com/azure/aks/auto-upgrade-node-os-image
+func reimages(c field.Change) bool {
+	return c.After == string(UnmanagedImages) || c.Before == string(UnmanagedImages) && c.After == string(NoImages)
+}
 
 // Compute is a way to nodes.
 type Compute string
