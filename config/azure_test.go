@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -348,4 +349,45 @@ func TestNamesAsLongAsAzureTakes(t *testing.T) {
 // RFC 1918.
 func TestBlocksOfAVault(t *testing.T) {
 	goodAzure(t, "gitops:\n", "addons: {external-secrets: {allowedCidrs: [203.0.113.0/24, 203.0.113.7/32, 172.15.0.0/16, 172.32.0.0/16, 11.0.0.0/8, 100.64.0.0/10]}}\ngitops:\n")
+}
+
+// TestLimitsOfAzure are those that Azure takes; what is beyond is in testdata/bad.
+func TestLimitsOfAzure(t *testing.T) {
+	blocks := func(n int) string {
+		all := make([]string, n)
+		for i := range all {
+			all[i] = fmt.Sprintf("203.0.%d.%d/30", i/64, i%64*4)
+		}
+		return "kubernetes:\n  endpoint: {public: true, allowedCidrs: [" + strings.Join(all, ", ") + "]}\n"
+	}
+	goodAzure(t, "kubernetes:\n", blocks(azurefacts.MaxAuthorizedBlocks-1))
+	goodAzure(t, "kubernetes:\n", blocks(azurefacts.MaxAuthorizedBlocks), "10.0.0.0/16\n", "10.0.0.0/16\n  outbound: load-balancer\n")
+	var pools strings.Builder
+	for i := range azurefacts.MaxPools - 1 {
+		fmt.Fprintf(&pools, "    - {name: p%d, vmSize: Standard_D4s_v5, size: {min: 0, max: 1}}\n", i)
+	}
+	goodAzure(t, "gitops:\n", pools.String()+"gitops:\n")
+	for _, name := range []string{"office-dev", "my-login", "xbox1", "azure-demo", "accessible"} {
+		goodAzure(t, "name: demo\n", "name: "+name+"\n")
+	}
+	goodAzure(t, "cloud:\n", "tags: {a: x, b: x, c: x, d: x, e: x, f: x, g: x, h: x, i: x}\ncloud:\n")
+}
+
+// TestSizesOfSystemPools: two vCPUs are fewer than AKS asks for, and it takes them.
+func TestSizesOfSystemPools(t *testing.T) {
+	for size, warns := range map[string]bool{
+		"Standard_D4s_v5": false, "Standard_D2s_v5": true, "Standard_E4-2s_v5": true, "Standard_D11_v2": false, "Standard_DS2_v2": false, "Standard_E16ads_v6": false, "Standard_D96as_v7": false,
+	} {
+		c := goodAzure(t, "Standard_D4s_v5", size, "v2.7.5", "v2.99.0")
+		assert.Check(t, is.Equal(len(c.Warnings) == 1, warns), "%s: %v", size, c.Warnings)
+	}
+}
+
+// TestManyNodes: pools may be able to grow beyond what a cluster has, which is worth a warning.
+func TestManyNodes(t *testing.T) {
+	many := "    - {name: work, vmSize: Standard_D4s_v5, size: {min: 0, max: 1000}}\ngitops:\n"
+	for tier, warns := range map[string]bool{"standard": false, "free": true} {
+		c := goodAzure(t, "gitops:\n", many, "kubernetes:\n", "kubernetes:\n  tier: "+tier+"\n  podCidr: 10.64.0.0/12\n", "10.0.0.0/16", "10.0.0.0/12", "v2.7.5", "v2.99.0")
+		assert.Check(t, is.Equal(len(c.Warnings) == 1, warns), "%s: %v", tier, c.Warnings)
+	}
 }

@@ -1,5 +1,10 @@
 package azurefacts
 
+import (
+	"slices"
+	"strings"
+)
+
 // The lengths of names, in characters. Sources:
 // https://learn.microsoft.com/azure/azure-resource-manager/management/resource-name-rules
 // for resources; https://learn.microsoft.com/azure/aks/use-system-pools for node pools;
@@ -26,13 +31,40 @@ const (
 	MaxNetworkLabel = 63
 )
 
+// reservedNames are no names of resources that an endpoint has the name of, in any case. Source:
+// https://learn.microsoft.com/azure/azure-resource-manager/troubleshooting/error-reserved-resource-name
+var reservedNames = []string{
+	"access", "azure", "bing", "bizspark", "biztalk", "cortana", "directx", "dotnet", "dynamics", "excel", "exchange", "forefront", "groove",
+	"hololens", "hyperv", "kinect", "lync", "msdn", "o365", "office", "office365", "onedrive", "onenote", "outlook", "powerpoint", "sharepoint",
+	"skype", "visio", "visualstudio", "xbox",
+}
+
+// ReservedWord is the word by which Azure refuses a name of a resource with an endpoint, by the same
+// source: the name itself, a part of it, or its begin; "" for none.
+func ReservedWord(name string) string {
+	lower := strings.ToLower(name)
+	for _, word := range []string{"microsoft", "windows"} {
+		if strings.Contains(lower, word) {
+			return word
+		}
+	}
+	if strings.HasPrefix(lower, "login") {
+		return "login"
+	}
+	if slices.Contains(reservedNames, lower) {
+		return lower
+	}
+	return ""
+}
+
 // The limits of tags. Source:
 // https://learn.microsoft.com/azure/azure-resource-manager/management/tag-resources
 const (
 	// MaxTags of a resource. A private DNS zone has fewer: MaxZoneTags.
 	MaxTags = 50
-	// MaxZoneTags of the private DNS zone that AKS makes with the tags of the cluster.
-	MaxZoneTags = 15
+	// MaxZoneTags of the private DNS zone that AKS makes with the tags of the cluster: it takes 15,
+	// and one is AKS's. Source: https://github.com/Azure/AKS/issues/3038
+	MaxZoneTags = 14
 	MaxTagKey   = 512
 	// MaxStorageTagKey is MaxTagKey of a storage account.
 	MaxStorageTagKey = 128

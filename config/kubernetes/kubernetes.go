@@ -367,7 +367,7 @@ var upgradesFields = field.Of[Upgrades](map[string]field.Descriptor{
 		AzureChange: field.Changes("AKS upgrades by the other channel from now on"),
 	},
 	"NodeImages": {
-		AzureRule:   &strict.Rule{What: "a channel of node images", Allowed: form.Texts(NoImages, UnmanagedImages, SecurityPatches, NodeImageChannel), Default: NodeImageChannel},
+		AzureRule: &strict.Rule{What: "a channel of node images", Allowed: form.Texts(NoImages, UnmanagedImages, SecurityPatches, NodeImageChannel), Default: NodeImageChannel},
 		AzureChange: []field.Case{
 			{When: "to unmanaged, and from there to none", Effect: field.RollsNodes, Applies: reimages, Words: "AKS makes the nodes of every group anew, and gives them images by the other channel from then on"},
 			{Effect: field.InPlace, Words: "AKS gives nodes images by the other channel from now on"},

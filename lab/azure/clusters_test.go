@@ -34,6 +34,8 @@ func TestClustersAreRefused(t *testing.T) {
 		{props{"aadProfile": map[string]any{"managed": true, "enableAzureRBAC": true}, "enableRBAC": false}, `Code="RBACNotEnabledForAAD"`},
 		{props{"aadProfile": map[string]any{"managed": true, "tenantID": arm.Subscription}}, `the tenant ` + arm.Subscription + ` does not exist`},
 		{props{"oidcIssuerProfile": nil}, `Code="WorkloadIdentityRequiresOIDCIssuer"`},
+		{props{"resourceName": "my-microsoft"}, `Code="ReservedResourceName" Message="The resource name 'my-microsoft' or a part of the name is a trademarked or reserved word."`},
+		{props{"resourceName": "Office"}, `Code="ReservedResourceName"`},
 		{props{"nodeResourceGroup": demo}, `Code="NodeResourceGroupSameAsResourceGroup"`},
 		{props{"nodeResourceGroup": strings.Repeat("x", 81)}, `The maximum length is 80 and the length of the value provided is 81.`},
 	} {
