@@ -104,6 +104,10 @@ func TestFlowLogRefusals(t *testing.T) {
 	w.denied(ec2.FlowLogType, standin.Merged(in, props{"trafficType": "REJECT", "logDestination": "arn:aws:logs:eu-central-1:111122223333:log-group:/other"}), "there is no log group /other")
 	bucket := props{"logDestinationType": "s3", "logDestination": "arn:aws:s3:::logs"}
 	w.denied(ec2.FlowLogType, standin.Merged(in, bucket), "DeliverLogsPermissionArn is not applicable for s3 delivery")
+	for _, folder := range []string{"/AWSLogs", "/AWSLogs/", "/vpc/AWSLogs/demo"} {
+		w.denied(ec2.FlowLogType, standin.Merged(in, standin.Merged(bucket, props{"iamRoleArn": "", "logDestination": "arn:aws:s3:::logs" + folder})), "AWSLogs is a reserved term")
+	}
+	w.Make(ec2.FlowLogType, "to a folder", standin.Merged(in, standin.Merged(bucket, props{"iamRoleArn": "", "logDestination": "arn:aws:s3:::logs/awslogs/"})))
 	w.Make(ec2.FlowLogType, "to a bucket", standin.Merged(in, standin.Merged(bucket, props{"iamRoleArn": ""})))
 }
 
