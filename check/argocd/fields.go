@@ -19,7 +19,8 @@ import (
 )
 
 // fieldsText has the fields of Argo CD's kinds and their types: below a field that is a list are those of its items;
-// one without a type is text. Source: manifests/crds of argoproj/argo-cd v3.5.7.
+// one without a type is text. Source: manifests/crds of argoproj/argo-cd v3.5.7; TestFieldsOfArgoCD in tests/engines
+// holds them to the manifest.
 //
 //go:embed fields.yaml
 var fieldsText []byte

@@ -110,7 +110,7 @@ func TestCheck(t *testing.T) {
 			Outputs: []Output{{Name: "apps", OriginRevision: "@mono", Copy: []Operation{{From: "@mono/apps/**", To: "@artifact/"}}}},
 		}
 	}
-	assert.Check(t, is.Len(good().Check(), 0))
+	assert.Check(t, is.Len(good().Check(false), 0))
 	for want, change := range map[string]func(*Spec){
 		"metadata.name":                      func(s *Spec) { s.Outputs = nil },
 		"spec.sources.[].alias":              func(s *Spec) { s.Sources = append(s.Sources, s.Sources[0]) },
@@ -128,14 +128,14 @@ func TestCheck(t *testing.T) {
 		s := good()
 		change(&s)
 		paths := map[string]bool{}
-		for _, p := range s.Check() {
+		for _, p := range s.Check(false) {
 			paths[strings.Join(p.Path, ".")] = true
 		}
 		assert.Check(t, is.DeepEqual(slices.Sorted(maps.Keys(paths)), []string{want}))
 	}
 	s := good()
 	s.Outputs = append(s.Outputs, s.Outputs[0])
-	assert.Equal(t, s.Check()[0].Message, `two artifacts have the name "apps"`)
+	assert.Equal(t, s.Check(false)[0].Message, `two artifacts have the name "apps"`)
 	var p *Problem
 	_, err := s.Outputs[0].Compose(nil)
 	assert.Check(t, errors.As(err, &p))

@@ -181,10 +181,18 @@ func (s staging) copyFile(o Operation, source *tree.Files, name, to string) erro
 		if err != nil {
 			return o.problem("%s cannot be merged: %v", name, err)
 		}
-		added.Text = text
+		added.Text, added.Parts = text, slices.Concat(parts(before), []tree.Copy{added})
 	}
 	s[to] = added
 	return nil
+}
+
+// parts are the files that a copy was made of.
+func parts(c tree.Copy) []tree.Copy {
+	if c.Parts != nil {
+		return c.Parts
+	}
+	return []tree.Copy{c}
 }
 
 // merged are the values of two files, those of the second one over the first one's.

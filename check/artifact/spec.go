@@ -72,9 +72,9 @@ var (
 	Strategies = []string{"Overwrite", "Merge", "Extract"}
 )
 
-// Check says what the API or source-watcher refuses.
-func (s Spec) Check() []Problem {
-	c := checks{aliases: map[string]bool{}}
+// Check says what the API or source-watcher refuses. What its definition says is left out of one that was held to it.
+func (s Spec) Check(held bool) []Problem {
+	c := checks{aliases: map[string]bool{}, held: held}
 	c.count("sources", len(s.Sources))
 	c.count("artifacts", len(s.Outputs))
 	for _, source := range s.Sources {
@@ -95,6 +95,7 @@ func (s Spec) Check() []Problem {
 type checks struct {
 	problems []Problem
 	aliases  map[string]bool
+	held     bool
 }
 
 func (c *checks) add(message, remedy, value string, path ...string) {
@@ -109,7 +110,7 @@ func (c *checks) count(list string, n int) {
 
 // form holds a text to the pattern that its definition gives.
 func (c *checks) form(holds bool, value, remedy string, path ...string) {
-	if !holds {
+	if !holds && !c.held {
 		c.add(fmt.Sprintf("%q is not what %s takes: the API refuses it", value, strings.ReplaceAll(strings.Join(path, "."), ".[]", "")), remedy, value, path...)
 	}
 }
@@ -132,7 +133,9 @@ func (c *checks) output(o Output, rendered bool, names map[string]bool) {
 		c.add(fmt.Sprintf("two artifacts have the name %q", o.Name), "give one of them another name", o.Name, at("name")...)
 	}
 	names[o.Name] = true
-	c.form(rendered && o.Name != "" || len(validation.IsDNS1123Subdomain(o.Name)) == 0, o.Name, "take lower case letters, digits, - and .", at("name")...)
+	if !rendered && len(validation.IsDNS1123Subdomain(o.Name)) > 0 {
+		c.add(fmt.Sprintf("%q is no name of an object", o.Name), "take lower case letters, digits, - and .", o.Name, at("name")...)
+	}
 	if alias, ok := c.revision(o.Revision, at("revision")); ok {
 		c.alias(o.Revision != "", alias, o.Revision, at("revision")...)
 	}

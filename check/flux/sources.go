@@ -78,7 +78,7 @@ func (w *Walk) takeGenerator(in *walk.Origin, text string) error {
 	for _, name := range g.Spec.Made() {
 		w.inventory[g.id(name)] = inventory.Entry{}
 	}
-	for _, p := range g.Spec.Check() {
+	for _, p := range g.Spec.Check(w.isDefined()) {
 		w.refuse(&g, p)
 	}
 	return nil
@@ -133,7 +133,7 @@ func sourceRef(s artifact.Source) reference {
 }
 
 func (w *Walk) composeOne(g *generator, trees map[string]*tree.Files) {
-	if len(g.Spec.Check()) > 0 {
+	if len(g.Spec.Check(false)) > 0 {
 		return
 	}
 	if why := g.elsewhere(trees, g.Spec.PathPattern); why != "" {

@@ -44,6 +44,9 @@ func TestArtifacts(t *testing.T) {
 				"apiVersion: source.extensions.fluxcd.io/v1beta1\nkind: ArtifactGenerator\nmetadata: {name: next, namespace: flux-system}\nspec: {sources: [{alias: all, kind: ExternalArtifact, name: all}], artifacts: [{name: web, copy: [{from: '@all/apps/web/**', to: '@artifact/'}]}]}\n---\n" +
 				external("web", "./"), stops,
 		},
+		"values that are merged": {
+			generating("  - {name: web, copy: [{from: '@mono/base.yaml', to: '@artifact/cm.yaml'}, {from: '@mono/apps/web/cm.yaml', to: '@artifact/cm.yaml', strategy: Merge}]}\n", "") + external("web", "./"), stops,
+		},
 		"a directory that is not there": {
 			generating("  - {name: web, copy: [{from: '@mono/apps/wbe', to: '@artifact/'}]}\n", "") + external("web", "./"),
 			"start/a.yaml:8:31 ArtifactGenerator flux-system/gen: \"apps/wbe\" is not in the source\n" +
@@ -75,7 +78,7 @@ func TestArtifacts(t *testing.T) {
 			"start/a.yaml:11:45 Kustomization flux-system/web is not followed: its path is in ExternalArtifact flux-system/web, not in this tree",
 		},
 	} {
-		w := of(t, map[string]string{"start/a.yaml": test.start, "apps/web/cm.yaml": wrong, "a.tgz": ""})
+		w := of(t, map[string]string{"start/a.yaml": test.start, "apps/web/cm.yaml": wrong, "base.yaml": "data: {y: z}\n", "a.tgz": ""})
 		w.Follow()
 		w.CheckSources()
 		assert.Check(t, is.Equal(findingtest.Messages(w.Findings), test.want), name)

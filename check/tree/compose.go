@@ -12,6 +12,8 @@ type Copy struct {
 	Name string
 	// Text is its content where it is not that of the file that it is copied from.
 	Text []byte
+	// Parts are the files that such a content was made of.
+	Parts []Copy
 }
 
 // Read returns the content of the copy.
@@ -35,6 +37,15 @@ func Composed(copies map[string]Copy) *Files {
 	f := Listed(names, dirs, func(name string) ([]byte, error) { return copies[name].Read() })
 	f.copies = copies
 	return f
+}
+
+// inParts are the places of the platform tree where the files that one was made of use something.
+func (f *Files) inParts(name string, find Finder) []Place {
+	var out []Place
+	for _, part := range f.copies[name].Parts {
+		out = append(out, part.From.Occurrences([]string{part.Name}, find)...)
+	}
+	return out
 }
 
 // Origin is the place of the platform tree that a place of this one was copied from.

@@ -78,16 +78,20 @@ func (d Document) find(w Wanted, evaluate func(string) string) (at Place, found 
 // Occurrences are the places in the files where something is used in a value or
 // key that is substituted, or else in their text; sorted, and those of the platform tree.
 func (f *Files) Occurrences(names []string, find Finder) []Place {
-	var places, texts []Place
+	var places, texts, parts []Place
 	for _, name := range names {
+		if own := f.inParts(name, find); len(own) > 0 {
+			parts = append(parts, own...)
+			continue
+		}
 		places = append(places, f.inValues(name, find)...)
 		texts = append(texts, f.inText(name, find)...)
 	}
-	if len(places) == 0 {
+	if len(places)+len(parts) == 0 {
 		places = texts
 	}
 	slices.SortFunc(places, byPlace)
-	return f.origins(slices.Compact(places))
+	return append(f.origins(slices.Compact(places)), parts...)
 }
 
 // Text is where a file first has a text.

@@ -14,7 +14,7 @@ import (
 
 // The definitions without descriptions and status, one a line, by API version and kind: those of the controllers that
 // install.yaml of flux2 v2.9.3 has, of image-reflector-controller v1.2.0, image-automation-controller v1.2.1 and
-// source-watcher v2.2.1.
+// source-watcher v2.2.1. TestDefinitionsOfFlux in tests/engines holds those of the manifest to it, and writes them anew.
 //
 //go:embed definitions.json
 var text []byte
