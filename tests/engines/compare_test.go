@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"gotest.tools/v3/assert"
 
@@ -45,6 +46,9 @@ func variable(t *testing.T, name string, otherwise int) int {
 
 // said is what an engine says of a tree: nothing, or why it stops.
 type said map[string][]string
+
+// atMost is how long an engine may take to say something of all trees, on a machine that others use too.
+func atMost(all []trees.Tree) time.Duration { return 2*time.Minute + time.Duration(len(all))*4*time.Second }
 
 // stopped are the objects that are not ready: why they are not has names of directories, which change.
 func stopped(now said) []string {
