@@ -48,7 +48,9 @@ func variable(t *testing.T, name string, otherwise int) int {
 type said map[string][]string
 
 // atMost is how long an engine may take to say something of all trees, on a machine that others use too.
-func atMost(all []trees.Tree) time.Duration { return 2*time.Minute + time.Duration(len(all))*4*time.Second }
+func atMost(all []trees.Tree) time.Duration {
+	return 2*time.Minute + time.Duration(len(all))*4*time.Second
+}
 
 // stopped are the objects that are not ready: why they are not has names of directories, which change.
 func stopped(now said) []string {
