@@ -129,7 +129,7 @@ func (c *cluster) settleArgoCD(t *testing.T, all []trees.Tree) said {
 			c.refresh(t)
 		}
 		var now said
-		await(t, "Argo CD has said of all objects how they are", 3*time.Minute, func(ctx context.Context) (bool, string, error) {
+		await(t, "Argo CD has said of all objects how they are", atMost(all), func(ctx context.Context) (bool, string, error) {
 			apps, err := c.client.Resource(applications).Namespace(names.ArgoCDNamespace).List(ctx, metav1.ListOptions{})
 			if err != nil {
 				return false, "", err

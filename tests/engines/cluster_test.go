@@ -144,7 +144,9 @@ func await(t *testing.T, what string, atMost time.Duration, condition func(conte
 	last := ""
 	err := wait.PollUntilContextTimeout(t.Context(), time.Second, atMost, true, func(ctx context.Context) (bool, error) {
 		done, how, err := condition(ctx)
-		last = how
+		if how != "" {
+			last = how
+		}
 		return done, err
 	})
 	assert.NilError(t, err, "wait until %s: %s", what, last)

@@ -164,7 +164,7 @@ func (c *cluster) settle(t *testing.T, all []trees.Tree) said {
 			c.askAgain(t, mark)
 		}
 		var now said
-		await(t, "Flux has said of all objects whether they are ready", 2*time.Minute, func(ctx context.Context) (bool, string, error) {
+		await(t, "Flux has said of all objects whether they are ready", atMost(all), func(ctx context.Context) (bool, string, error) {
 			objects, err := c.fluxObjects(ctx)
 			if err != nil {
 				return false, "", err

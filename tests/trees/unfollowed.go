@@ -38,8 +38,6 @@ type Row struct {
 	What, Why string
 	// Stops is in what the engine says where it stops and check has no error.
 	Stops *regexp.Regexp
-	// Says is in a note or warning of check there, which names what it does not follow.
-	Says *regexp.Regexp
 	// Errors is each error of check where the engine is content.
 	Errors *regexp.Regexp
 }
@@ -64,14 +62,14 @@ var Unfollowed = []Row{
 	},
 	{
 		Engines: both,
-		What:    "an API version or kind that the cluster does not have, outside of Flux's group",
-		Why:     "which definitions a cluster has depends on its version and on what else is installed there",
-		Stops:   regexp.MustCompile(`no matches for kind|failed to discover server resources|synchronization tasks are not valid: \S+ "" not found`),
+		What:    "a kind that Flux's or Argo CD's own group does not have, and an API version that Argo CD's does not",
+		Why:     "what is none of the kinds that `check` reads is left to the API",
+		Stops:   regexp.MustCompile(`synchronization tasks are not valid: .*argoproj\.io|no matches for kind "[^"]*" in version "[a-z]+\.toolkit\.fluxcd\.io/`),
 	},
 	{
 		Engines: both,
-		What:    "the API's other rules for an object: fields that it does not know, numbers in quotes, required fields, names, choices",
-		Why:     "they are in the definitions of the cluster's version; `check` knows for Flux which fields have to be text",
+		What:    "the API's rules for names, required fields, choices and empty values, and types in objects of others' kinds",
+		Why:     "they are in the API server's code, and in definitions of the cluster's version",
 		Stops: regexp.MustCompile(`dry-run failed \(Invalid\)|failed to create typed patch object|failed to convert new object|` +
 			`cannot be handled as a|is invalid: `),
 	},
@@ -83,9 +81,9 @@ var Unfollowed = []Row{
 	},
 	{
 		Engines: []Engine{Flux},
-		What:    "the path of a HelmRelease's chart in the tree",
-		Why:     "charts of Flux are not rendered",
-		Stops:   regexp.MustCompile(`invalid chart reference`),
+		What:    "a field that a kind of Kubernetes' own does not have",
+		Why:     "Flux drops it before the API sees it and goes on, and nobody means that: an error",
+		Errors:  regexp.MustCompile(`has no field \S+: the API refuses it`),
 	},
 	{
 		Engines: []Engine{Flux},
@@ -101,33 +99,20 @@ var Unfollowed = []Row{
 	},
 	{
 		Engines: []Engine{ArgoCD},
-		What:    "a generator other than the cluster generator and its matrix with a Git generator, and an ApplicationSet without `goTemplate`",
-		Why:     "`check` names each in a note or warning, and looks at nothing that they make",
-		Says:    regexp.MustCompile(`its generator \S+ is not followed|is not followed: without goTemplate`),
-	},
-	{
-		Engines: []Engine{ArgoCD},
 		What:    "a cluster in the destination that the hub does not have",
 		Why:     "registrations are made by others too",
 		Stops:   regexp.MustCompile(`there are no clusters with this name`),
 	},
-	{
-		Engines: []Engine{ArgoCD},
-		What:    "a field that the API drops: Argo CD applies the object again and again, and never calls it synced",
-		Why:     "as for the API's other rules",
-		Stops:   regexp.MustCompile(`OutOfSync, operation Succeeded`),
-	},
 }
 
-// Excuse is the number of the row that covers what an engine says of a tree where it stops, the errors of
-// check, and what else check says; -1 when none does.
-func Excuse(by Engine, engine, errors, notes []string) int {
+// Excuse is the number of the row that covers what an engine says of a tree where it stops, and the errors
+// of check; -1 when none does.
+func Excuse(by Engine, engine, errors []string) int {
 	for i, row := range Unfollowed {
 		silent := len(engine) > 0 && len(errors) == 0
 		switch {
 		case !slices.Contains(row.Engines, by):
 		case silent && row.Stops != nil && row.Stops.MatchString(strings.Join(engine, "\n")),
-			silent && row.Says != nil && row.Says.MatchString(strings.Join(notes, "\n")),
 			len(engine) == 0 && len(errors) > 0 && row.Errors != nil && allMatch(row.Errors, errors):
 			return i
 		}
