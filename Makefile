@@ -158,6 +158,14 @@ test-rest: tools-test ## Run, of what make test leaves out, what a change touche
 test-browser: ## Open the pages of status and preview in Chromium (docs/guide/watching.md#watching-a-fleet)
 	$(GO) test $(TEST),browser -count=1 -run Browser ./cmd/tombolo/cli/status ./cmd/tombolo/cli/review
 
+# A seed that was not tried yet, unless somebody gives one to repeat a run.
+SEED ?= $(shell date +%s)
+TREES ?= 300
+
+.PHONY: check-corpus
+check-corpus: tools-test ## Give random trees to check and to the real engines, and compare (SEED=7 TREES=300)
+	TOMBOLO_TEST_SEED="$(SEED)" TOMBOLO_TEST_TREES="$(TREES)" $(LESS_GARBAGE) $(GO) test $(TEST),lab -count=1 -v -timeout 60m ./tests/engines
+
 FUZZ_TIME ?= 30s
 
 .PHONY: fuzz

@@ -26,14 +26,9 @@ type asking struct {
 // managed cluster, and after a change of what the cloud is asked about. Otherwise the cluster has
 // passed the check.
 func (d *Driver) hasToAsk(c *config.Cluster, core *backend.State, changes config.Changes) bool {
-	return core.Resources() == 0 || coreOf(core).Awaits(c, d.deps.cloud(c).ClusterType()) || slices.ContainsFunc(changes, isAsked)
-}
-
-// isAsked says that the cloud is asked about the value of a changed key: a zone, a node group or a
-// key that encrypts.
-func isAsked(change config.Change) bool {
-	return change.After != nil && (strings.HasPrefix(change.Path, "network.zones") || strings.HasPrefix(change.Path, "kubernetes.nodeGroups") ||
-		strings.HasSuffix(strings.ToLower(change.Path), "keyarn"))
+	cloud := d.deps.cloud(c)
+	return core.Resources() == 0 || coreOf(core).Awaits(c, cloud.ClusterType()) ||
+		slices.ContainsFunc(changes, func(change config.Change) bool { return change.After != nil && cloud.AsksAgain(change.Path) })
 }
 
 // begin asks with the state of core.

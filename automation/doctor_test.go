@@ -205,8 +205,10 @@ func TestAZoneThatIsRefused(t *testing.T) {
 		"no zone": {func(f *preflight.Facts) { delete(f.Zones, "b") }, " one: zones: one.yaml:4:5: network.zones[1]: AWS has no zone b in eu-central-1 " +
 			"(use zones among a and c); nothing was started; `tombolo doctor one` looks again", ""},
 		"a zone without control planes": {func(f *preflight.Facts) { f.Zones["c"] = preflight.Zone{ID: "cac1-az3", Open: true} }, "EKS takes no control plane in c, which is cac1-az3", ""},
-		"nothing is told": {func(f *preflight.Facts) { f.ZonesErr = "UnauthorizedOperation" }, "",
-			"note one-core zones: whether a, b and c can be used cannot be told: UnauthorizedOperation; allow ec2:DescribeAvailabilityZones to the credentials in use"},
+		"nothing is told": {
+			func(f *preflight.Facts) { f.ZonesErr = "UnauthorizedOperation" }, "",
+			"note one-core zones: whether a, b and c can be used cannot be told: UnauthorizedOperation; allow ec2:DescribeAvailabilityZones to the credentials in use",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -246,8 +248,8 @@ func TestAChangedZoneIsAskedFor(t *testing.T) {
 	st, err = b.backend.State(t.Context(), "one-core")
 	assert.NilError(t, err)
 	for path, want := range map[string]bool{
-		"": false, "tags.a": false, "kubernetes.endpoint": false,
-		"network.zones[2]": true, "kubernetes.nodeGroups[0].instanceTypes[0]": true, "kubernetes.logKeyArn": true,
+		"": false, "tags.a": false, "kubernetes.endpoint": false, "kubernetes.nodeGroups[0].size.min": false,
+		"network.zones[2]": true, "kubernetes.nodeGroups[1]": true, "kubernetes.nodeGroups[0].instanceTypes[0]": true, "kubernetes.logKeyArn": true,
 	} {
 		assert.Check(t, is.Equal(b.hasToAsk(planned("one"), st, config.Changes{{Path: path, After: "x"}}), want), path)
 	}

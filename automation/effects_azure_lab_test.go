@@ -92,6 +92,16 @@ func azureEffects() []azureEffect {
 			fields: []string{"Kubernetes.Version"}, paths: []string{"kubernetes.version"}, steps: []string{"update ManagedCluster"},
 		},
 		{
+			name: "images that the nodes see to themselves", effect: config.RollsNodes, when: "to unmanaged, and from there to none",
+			change: func(c *config.Cluster) { c.Kubernetes.Upgrades.NodeImages = config.UnmanagedImages },
+			fields: []string{"Upgrades.NodeImages"}, paths: []string{"kubernetes.upgrades.nodeImages"}, steps: []string{"update ManagedCluster"},
+		},
+		{
+			name: "no proxy", effect: config.Impossible, when: "taken away", // an update that Azure makes nothing of
+			change: func(c *config.Cluster) { c.Egress = config.Egress{} },
+			fields: []string{"Proxy.URL"}, paths: []string{"egress.proxy.url"}, steps: []string{"update ManagedCluster"},
+		},
+		{
 			name: "vmSize", effect: config.Impossible, change: func(c *config.Cluster) { group(c, 1).VMSize = "Standard_D8s_v5" },
 			fields: []string{"NodeGroup.VMSize"}, paths: []string{"kubernetes.nodeGroups[1].vmSize"}, steps: []string{"replace AgentPool"},
 		},

@@ -17,6 +17,7 @@ import (
 	"tombolo/automation/fault"
 	"tombolo/automation/kube"
 	"tombolo/automation/kube/kubetest"
+	"tombolo/automation/preflight"
 	"tombolo/automation/upgrade"
 	"tombolo/config"
 	"tombolo/config/addon"
@@ -229,6 +230,17 @@ func TestRebuildRefusals(t *testing.T) {
 		"a version that is none": {
 			options: RebuildOptions{Version: "1.99"},
 			want:    "kubernetes.version",
+		},
+		"a version that the cloud does not offer": {
+			given: func(b *bench, _ *config.Cluster) {
+				b.cloud.facts = func(ctx context.Context, c *config.Cluster) preflight.Facts {
+					f := roomy(ctx, c)
+					f.Versions = []string{"1.34"}
+					return f
+				}
+				b.asked = preflight.Accounts{} // of the up before
+			},
+			want: "kubernetes.version: EKS does not offer 1.35 in eu-central-1 (choose one of 1.34)",
 		},
 		"an engine that is not tested with the version": {
 			options: RebuildOptions{Version: "1.36"},

@@ -374,7 +374,7 @@ func (s *stackUp) beginMaking(ctx context.Context, st *backend.State) *making {
 		return m
 	}
 	m.started = s.driver.starts.Wait(ctx)
-	m.asking.begin(ctx, st)
+	m.begin(ctx, st)
 	return m
 }
 

@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"sync"
 
 	"tombolo/check/argocd"
 	"tombolo/check/finding"
@@ -45,11 +44,7 @@ func Check(root fs.FS, name string, clusters []published.Set, others ...publishe
 // checkFiles is Check in its process.
 func checkFiles(files *tree.Files, name string, clusters, others []published.Set) finding.List {
 	builds := kustomize.NewBuilder(files)
-	artifact := sync.OnceValues(func() (*tree.Files, *kustomize.Builder) { // none for clusters of Argo CD
-		a := flux.Artifact(files)
-		return a, kustomize.NewBuilder(a)
-	})
-	composed := flux.Composed{}
+	trees := flux.NewTrees(files)
 	var found finding.Collector
 	for _, p := range clusters {
 		w := &walk.Walk{
@@ -57,8 +52,9 @@ func checkFiles(files *tree.Files, name string, clusters, others []published.Set
 			Used: map[string]bool{},
 		}
 		if p.Registration == nil {
-			w.Files, w.Builds = artifact()
-			checkFlux(flux.New(w, composed))
+			own := trees.Platform()
+			w.Files, w.Builds = own.Files, own.Builds
+			checkFlux(flux.New(w, trees))
 		} else {
 			checkArgoCD(argocd.New(w))
 		}

@@ -228,7 +228,7 @@ func gravest(t *testing.T, tree fstest.MapFS, argo bool) finding.Finding {
 func TestReferencesOutOfTheTree(t *testing.T) {
 	for _, field := range []string{
 		"resources: [a.yaml, REF]", "resources: [a.yaml]\ncomponents: [REF]", "resources: [a.yaml]\npatches: [{path: REF}]", "resources: [a.yaml]\ngenerators: [REF]",
-		"resources: [a.yaml]\nconfigMapGenerator: [{name: a, files: [REF]}]", "resources: [a.yaml]\nconfigMapGenerator: [{name: a, files: [k=REF]}]",
+		"resources: [a.yaml]\nconfigMapGenerator: [{name: g, namespace: b, files: [REF]}]", "resources: [a.yaml]\nconfigMapGenerator: [{name: g, namespace: b, files: [k=REF]}]",
 		"resources: [a.yaml]\nopenapi: {path: REF}", "resources: [a.yaml]\nreplacements: [{path: REF}]",
 	} {
 		for _, reference := range []string{"/base", "/a.yaml", "/etc/passwd", "../../../base", "../../../a.yaml", "../../../../../base", "file:///base", "File:///a.yaml", "git::file:///base"} {

@@ -46,3 +46,18 @@ func TestRegions(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatAWSTakes: IOPS as many as the size of the volume allows, and folders of flow logs whose
+// names only resemble AWS's own.
+func TestWhatAWSTakes(t *testing.T) {
+	const size, zones = "size: {min: 2, max: 4}\n", "zones: [eu-central-1a, eu-central-1b]\n"
+	for _, volume := range []string{
+		"volume: {type: io1, iops: 1000}\n      diskGiB: 20", "volume: {type: io1, iops: 2500}", "volume: {type: io1, iops: 64000}\n      diskGiB: 1280",
+		"volume: {type: io2, iops: 20000}\n      diskGiB: 20", "volume: {iops: 80000}\n      diskGiB: 160", "volume: {iops: 3000}\n      diskGiB: 20",
+	} {
+		smallWith(t, size, size+"      "+volume+"\n")
+	}
+	for _, folder := range []string{"", "/", "/vpc", "/vpc/awslogs/", "/AWSLogs2", "/my-AWSLogs"} {
+		smallWith(t, zones, zones+"  flowLogs: {to: s3, bucketArn: \"arn:aws:s3:::acme-logs"+folder+"\"}\n")
+	}
+}

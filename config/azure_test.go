@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -193,6 +194,12 @@ func TestCompareInAzure(t *testing.T) {
 	second := "  nodeGroups:\n    - {name: work, vmSize: Standard_D4s_v5, size: {}}\n"
 	first := "  nodeGroups:\n    - {name: other, mode: system, vmSize: Standard_D4s_v5, size: {}}\n"
 	with := func(more string) []string { return []string{version, version + "\n  " + more} }
+	images := func(channel string) []string { return with("upgrades: {nodeImages: " + channel + "}") }
+	proxied := []string{"gitops:\n", "egress: {proxy: {url: \"http://proxy.corp.example:3128\"}}\ngitops:\n"}
+	otherProxy := []string{"gitops:\n", "egress: {proxy: {url: \"http://other.corp.example:3128\", noProxy: [.corp.example]}}\ngitops:\n"}
+	longTerm := func(minor string) []string {
+		return []string{version, "version: \"" + minor + "\"\n  tier: premium\n  support: extended"}
+	}
 	for _, test := range []struct {
 		name       string
 		live, file []string
@@ -205,6 +212,21 @@ func TestCompareInAzure(t *testing.T) {
 		{name: "tags", file: []string{"cloud:\n", "tags: {team: a}\ncloud:\n"}, want: "tags: ", effect: InPlace},
 		{name: "the next minor", live: []string{`"1.35"`, `"1.34"`}, want: "kubernetes.version: 1.34 -> 1.35", effect: RollsNodes},
 		{name: "two minors", live: []string{`"1.35"`, `"1.33"`}, want: "kubernetes.version: 1.33 -> 1.35", effect: Impossible},
+		{name: "two minors with long-term support", live: longTerm("1.33"), file: longTerm("1.35"), want: "kubernetes.version: 1.33 -> 1.35", effect: RollsNodes},
+		{name: "three minors with long-term support", live: longTerm("1.32"), file: longTerm("1.35"), want: "kubernetes.version: 1.32 -> 1.35", effect: RollsNodes},
+		{name: "four minors with long-term support", live: longTerm("1.32"), file: longTerm("1.36"), want: "kubernetes.version: 1.32 -> 1.36", effect: Impossible},
+		{name: "two minors to long-term support", live: []string{`"1.35"`, `"1.33"`}, file: longTerm("1.35"), want: "kubernetes.version: 1.33 -> 1.35", effect: Impossible},
+		{name: "a minor back with long-term support", live: longTerm("1.35"), file: longTerm("1.34"), want: "kubernetes.version: 1.35 -> 1.34", effect: Impossible},
+		{name: "no proxy any more", live: proxied, want: "egress.proxy.url: http://proxy.corp.example:3128 -> none", effect: Impossible},
+		{name: "a proxy", file: proxied, want: "egress.proxy.url: none -> http://proxy.corp.example:3128", effect: RollsNodes},
+		{name: "another proxy", live: proxied, file: otherProxy, want: "egress.proxy.url", effect: RollsNodes},
+		{name: "unmanaged images", file: images("unmanaged"), want: "kubernetes.upgrades.nodeImages: node-image -> unmanaged", effect: RollsNodes},
+		{name: "unmanaged images after none", live: images("none"), file: images("unmanaged"), want: "kubernetes.upgrades.nodeImages", effect: RollsNodes},
+		{name: "unmanaged images after patches", live: images("security-patch"), file: images("unmanaged"), want: "kubernetes.upgrades.nodeImages", effect: RollsNodes},
+		{name: "no images after unmanaged ones", live: images("unmanaged"), file: images("none"), want: "kubernetes.upgrades.nodeImages", effect: RollsNodes},
+		{name: "node images after unmanaged ones", live: images("unmanaged"), want: "kubernetes.upgrades.nodeImages", effect: InPlace},
+		{name: "no images", file: images("none"), want: "kubernetes.upgrades.nodeImages", effect: InPlace},
+		{name: "patches", file: images("security-patch"), want: "kubernetes.upgrades.nodeImages", effect: InPlace},
 		{name: "a minor back", file: []string{`"1.35"`, `"1.34"`}, want: "kubernetes.version: 1.35 -> 1.34", effect: Impossible},
 		{name: "a public endpoint", file: with("endpoint: {public: true, allowedCidrs: [203.0.113.0/24]}"), want: "kubernetes.endpoint.private", effect: NeedsRebuild},
 		{name: "size of machines", file: []string{"Standard_D4s_v5", "Standard_D8s_v5"}, want: "kubernetes.nodeGroups[0].vmSize", effect: Impossible},
@@ -311,5 +333,61 @@ func TestExamplesForAzure(t *testing.T) {
 				assert.Check(t, there[f.Name], "no example has %s of %s", f.Name, typ.Name())
 			}
 		}
+	}
+}
+
+// TestNamesAsLongAsAzureTakes: what is longer by one is in testdata/bad.
+func TestNamesAsLongAsAzureTakes(t *testing.T) {
+	inKubernetes := func(line string) []string { return []string{"kubernetes:\n", "kubernetes:\n  " + line + "\n"} }
+	goodAzure(t, inKubernetes("nodeResourceGroup: "+strings.Repeat("n", azurefacts.MaxNodeGroupName))...)
+	goodAzure(t, "cloud:\n", "cloud:\n  resourceGroup: "+strings.Repeat("n", azurefacts.MaxResourceGroupName)+"\n")
+	space, account := strings.Repeat("n", 60), strings.Repeat("s", azurefacts.MaxCredentialName-61)
+	goodAzure(t, "gitops:\n", "namespaces: [{name: "+space+"}]\nservices: [{name: orders, namespace: "+space+", identity: {serviceAccount: "+account+"}}]\ngitops:\n")
+}
+
+// TestBlocksOfAVault are what Key Vault takes, and with it what is private by other documents than
+// RFC 1918.
+func TestBlocksOfAVault(t *testing.T) {
+	goodAzure(t, "gitops:\n", "addons: {external-secrets: {allowedCidrs: [203.0.113.0/24, 203.0.113.7/32, 172.15.0.0/16, 172.32.0.0/16, 11.0.0.0/8, 100.64.0.0/10]}}\ngitops:\n")
+}
+
+// TestLimitsOfAzure are those that Azure takes; what is beyond is in testdata/bad.
+func TestLimitsOfAzure(t *testing.T) {
+	blocks := func(n int) string {
+		all := make([]string, n)
+		for i := range all {
+			all[i] = fmt.Sprintf("203.0.%d.%d/30", i/64, i%64*4)
+		}
+		return "kubernetes:\n  endpoint: {public: true, allowedCidrs: [" + strings.Join(all, ", ") + "]}\n"
+	}
+	goodAzure(t, "kubernetes:\n", blocks(azurefacts.MaxAuthorizedBlocks-1))
+	goodAzure(t, "kubernetes:\n", blocks(azurefacts.MaxAuthorizedBlocks), "10.0.0.0/16\n", "10.0.0.0/16\n  outbound: load-balancer\n")
+	var pools strings.Builder
+	for i := range azurefacts.MaxPools - 1 {
+		fmt.Fprintf(&pools, "    - {name: p%d, vmSize: Standard_D4s_v5, size: {min: 0, max: 1}}\n", i)
+	}
+	goodAzure(t, "gitops:\n", pools.String()+"gitops:\n")
+	for _, name := range []string{"office-dev", "my-login", "xbox1", "azure-demo", "accessible"} {
+		goodAzure(t, "name: demo\n", "name: "+name+"\n")
+	}
+	goodAzure(t, "cloud:\n", "tags: {a: x, b: x, c: x, d: x, e: x, f: x, g: x, h: x, i: x}\ncloud:\n")
+}
+
+// TestSizesOfSystemPools: two vCPUs are fewer than AKS asks for, and it takes them.
+func TestSizesOfSystemPools(t *testing.T) {
+	for size, warns := range map[string]bool{
+		"Standard_D4s_v5": false, "Standard_D2s_v5": true, "Standard_E4-2s_v5": true, "Standard_D11_v2": false, "Standard_DS2_v2": false, "Standard_E16ads_v6": false, "Standard_D96as_v7": false,
+	} {
+		c := goodAzure(t, "Standard_D4s_v5", size, "v2.7.5", "v2.99.0")
+		assert.Check(t, is.Equal(len(c.Warnings) == 1, warns), "%s: %v", size, c.Warnings)
+	}
+}
+
+// TestManyNodes: pools may be able to grow beyond what a cluster has, which is worth a warning.
+func TestManyNodes(t *testing.T) {
+	many := "    - {name: work, vmSize: Standard_D4s_v5, size: {min: 0, max: 1000}}\ngitops:\n"
+	for tier, warns := range map[string]bool{"standard": false, "free": true} {
+		c := goodAzure(t, "gitops:\n", many, "kubernetes:\n", "kubernetes:\n  tier: "+tier+"\n  podCidr: 10.64.0.0/12\n", "10.0.0.0/16", "10.0.0.0/12", "v2.7.5", "v2.99.0")
+		assert.Check(t, is.Equal(len(c.Warnings) == 1, warns), "%s: %v", tier, c.Warnings)
 	}
 }

@@ -346,7 +346,7 @@ func (cs Changes) Summary() string {
 func (c *Cluster) factsOfChanges() field.Facts {
 	return field.Facts{
 		Existing: c.IsExisting(), Auto: c.Kubernetes.Auto(), Proxied: c.Egress.Proxy.URL != "", Encrypts: c.encrypts(),
-		RollBack: c.RollBack, Version: kubernetes.Minor(c.Kubernetes.Version), Nodes: kubernetes.Minor(c.Kubernetes.Nodes()), FirstPool: c.Kubernetes.FirstSystemPool(),
+		RollBack: c.RollBack, LongTerm: c.Kubernetes.Support == kubernetes.ExtendedSupport, Version: kubernetes.Minor(c.Kubernetes.Version), Nodes: kubernetes.Minor(c.Kubernetes.Nodes()), FirstPool: c.Kubernetes.FirstSystemPool(),
 	}
 }
 

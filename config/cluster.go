@@ -219,6 +219,9 @@ func checkAzureNames(v *check.File, c *Cluster) {
 		v.Problem("name", "use a longer name", "%s is too short for the name of a network, which has at least %d characters",
 			wording.Quote(name), azurefacts.MinNetworkName)
 	}
+	if word := azurefacts.ReservedWord(name); word != "" && !c.IsExisting() {
+		v.Problem("name", "use another name", "%s has the word %s, which Azure keeps from names of endpoints", wording.Quote(name), word)
+	}
 	checkResourceGroups(v, c)
 }
 

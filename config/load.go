@@ -574,7 +574,7 @@ func checkAzure(v *check.File, c *Cluster) {
 	}
 	network.CheckOnAzure(v, c.Network, most)
 	egress.CheckOnAzure(v, c.Egress)
-	kubernetes.CheckOnAzure(v, c.Kubernetes, c.Network.CIDR)
+	kubernetes.CheckOnAzure(v, c.Kubernetes, c.Network)
 	checkSignIn(v, c)
 }
 

@@ -18,6 +18,9 @@ type Cloud interface {
 	Credentials(c *config.Cluster, env func(string) string, now time.Time) Finding
 	// Named are the values of the cluster file that Facts asks about.
 	Named(c *config.Cluster) []string
+	// AsksAgain says whether the value of a key is asked about again when it changes on a
+	// cluster that lives.
+	AsksAgain(key string) bool
 	// ClusterType is the type of the managed cluster.
 	ClusterType() string
 	// Facts asks the account and the region that the cluster is to be in.
@@ -181,7 +184,7 @@ type Wanted struct {
 	Version string
 	// Extended says that the cluster is to have the cloud's extended support.
 	Extended bool
-	// New says that core is still to make the managed cluster.
+	// New says that core is still to make the managed cluster, or to make it anew.
 	New bool
 	// Demand of the cluster alone, and All of the clusters that are checked
 	// together in this account and region.

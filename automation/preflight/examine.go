@@ -100,7 +100,7 @@ func (d Doctor) Account(ctx context.Context, c *config.Cluster, core Core, all D
 	return append([]Finding{credentials}, d.placed(c, cloud.Judge(facts, Wanted{
 		Cluster: c, Account: c.Cloud.Account, Region: c.Cloud.Region, Tenant: c.Cloud.Tenant, Version: c.Kubernetes.Version,
 		Extended: c.Kubernetes.Support == config.ExtendedSupport,
-		New:      core.Awaits(c, cloud.ClusterType()), Demand: cloud.Demand(c, core), All: all,
+		New:      core.Awaits(c, cloud.ClusterType()) || c.Rebuild != "", Demand: cloud.Demand(c, core), All: all,
 	}))...)
 }
 

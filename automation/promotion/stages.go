@@ -12,6 +12,7 @@ import (
 
 	"tombolo/automation/fault"
 	"tombolo/config"
+	"tombolo/internal/gitaddress"
 	"tombolo/internal/wording"
 )
 
@@ -90,7 +91,7 @@ func (s Stage) waves() string {
 // repository is a URL without what differs between the ways to reach one repository: its
 // scheme, user and port, and the end .git.
 func repository(raw string) string {
-	u, err := url.Parse(raw)
+	u, err := url.Parse(gitaddress.URL(raw))
 	if err != nil {
 		return raw
 	}

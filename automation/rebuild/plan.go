@@ -210,7 +210,10 @@ func (d Rebuilder) requireMaking(ctx context.Context, p Plan) error {
 			Remedy: "nothing was changed: take kubernetes.identityProvider out of the file, and add it with an up when the new cluster's provider answers",
 		}
 	}
-	reports, err := d.Doctor(ctx, []*config.Cluster{p.Next})
+	// The cloud is asked as for a cluster that is not there yet.
+	next := *p.Next
+	next.Rebuild = p.encode()
+	reports, err := d.Doctor(ctx, []*config.Cluster{&next})
 	if err != nil {
 		return err
 	}

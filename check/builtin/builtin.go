@@ -55,20 +55,10 @@ func Refused(text, release string) []Problem {
 	if !scheme.Scheme.Recognizes(kind) {
 		return typeOf(json.Unmarshal(raw, &metav1.PartialObjectMetadata{}), true)
 	}
-	return decoded(raw, kind, scheme.Scheme)
-}
-
-// decoded are the fields that a kind of a scheme does not have, and values of a wrong type.
-func decoded(raw []byte, kind schema.GroupVersionKind, of *runtime.Scheme) []Problem {
-	strict := serializer.NewSerializerWithOptions(serializer.DefaultMetaFactory, of, of, serializer.SerializerOptions{Strict: true})
-	_, _, err := strict.Decode(raw, nil, nil)
+	strict := serializer.NewSerializerWithOptions(serializer.DefaultMetaFactory, scheme.Scheme, scheme.Scheme, serializer.SerializerOptions{Strict: true})
+	_, _, err = strict.Decode(raw, nil, nil)
 	if fields, ok := runtime.AsStrictDecodingError(err); ok {
 		return unknown(kind.Kind, fields.Errors())
-	}
-	if m := noDuration.FindStringSubmatch(fmt.Sprint(err)); m != nil {
-		var content map[string]any
-		_ = json.Unmarshal(raw, &content) // it was decoded before
-		return []Problem{{Path: durationAt(content, m[1], nil), Message: fmt.Sprintf("%q is no duration", m[1]), Remedy: "write it as 30s, 5m or 1h"}}
 	}
 	return typeOf(err, false)
 }

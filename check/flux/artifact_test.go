@@ -29,7 +29,7 @@ func TestArtifact(t *testing.T) {
 				texts[file] = text
 			}
 		}
-		left := Artifact(treetest.Index(t, treetest.FS(texts)))
+		left := NewTrees(treetest.Index(t, treetest.FS(texts))).Platform().Files
 		assert.Check(t, is.Equal(strings.Join(left.Names(), " "), test.want), name)
 		assert.Check(t, test.ignore != nil || left.IsDir("d") && !left.IsDir("a/.github"), name)
 	}

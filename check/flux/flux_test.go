@@ -28,7 +28,7 @@ func of(t *testing.T, texts map[string]string) *Walk {
 	t.Helper()
 	files := treetest.Index(t, treetest.FS(texts))
 	p := published.Set{Cluster: "one", Path: "start", Variables: map[string]published.Variable{"region": {Example: "eu"}, "zone": {Example: "z", Setting: []string{"values", "zone"}}}}
-	return New(&walk.Walk{Files: files, Builds: kustomize.NewBuilder(files), Published: p, Fleet: []published.Set{p}, Used: map[string]bool{}}, Composed{})
+	return New(&walk.Walk{Files: files, Builds: kustomize.NewBuilder(files), Published: p, Fleet: []published.Set{p}, Used: map[string]bool{}}, NewTrees(files))
 }
 
 func TestFollow(t *testing.T) {

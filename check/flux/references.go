@@ -57,6 +57,12 @@ func addSource(kind string) string {
 
 // CheckReleases looks at what the HelmReleases refer to.
 func (w *Walk) CheckReleases() {
+	for _, c := range w.charts {
+		w.checkChart(c)
+	}
+	for _, r := range w.releases {
+		w.checkReleased(r)
+	}
 	for _, r := range w.releases {
 		if r.Spec.Chart != nil {
 			w.checkSource(r.in, r.Object, r.Spec.Chart.Spec.SourceRef, "spec", "chart", "spec", "sourceRef")
@@ -187,17 +193,19 @@ type release struct {
 	manifest.Object
 	Spec struct {
 		Chart *struct {
-			Spec struct {
-				SourceRef reference `json:"sourceRef"`
-			} `json:"spec"`
+			Spec chartSpec `json:"spec"`
 		} `json:"chart"`
+		Install struct {
+			DisableSchemaValidation bool `json:"disableSchemaValidation"`
+		} `json:"install"`
 		ChartRef   *reference  `json:"chartRef"`
 		DependsOn  []reference `json:"dependsOn"`
 		ValuesFrom []struct {
-			Kind      string `json:"kind"`
-			Name      string `json:"name"`
-			ValuesKey string `json:"valuesKey"`
-			Optional  bool   `json:"optional"`
+			Kind       string `json:"kind"`
+			Name       string `json:"name"`
+			ValuesKey  string `json:"valuesKey"`
+			TargetPath string `json:"targetPath"`
+			Optional   bool   `json:"optional"`
 		} `json:"valuesFrom"`
 		Values map[string]any `json:"values"`
 

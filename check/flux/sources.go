@@ -53,7 +53,7 @@ func (w *Walk) treeOf(s *sync) *walk.Source {
 // nameOf is how findings name the tree of a Kustomization.
 func (w *Walk) nameOf(s *sync) string {
 	id := s.Spec.SourceRef.id(s.Metadata.Namespace)
-	if id.Kind != externalArtifact {
+	if id == platform {
 		return "the platform tree"
 	}
 	return fmt.Sprintf("%s %s/%s", id.Kind, id.Namespace, id.Name)
@@ -68,7 +68,7 @@ func (w *Walk) takeSource(o manifest.Object) {
 }
 
 // takeGenerator takes note of an ArtifactGenerator: the artifacts that it names exist.
-func (w *Walk) takeGenerator(in *walk.Origin, o manifest.Object, text string) error {
+func (w *Walk) takeGenerator(in *walk.Origin, text string) error {
 	g, err := manifest.Decode[generator](text)
 	if err != nil {
 		return err
@@ -99,11 +99,11 @@ func (w *Walk) refuse(g *generator, p artifact.Problem) {
 	w.Refer(g.in, tree.Wanted{Object: g.Object, Path: p.Path, Value: value}, finding.Errorf("%s: %s", g.Identity(), p.Message).WithRemedy(p.Remedy))
 }
 
-// compose makes the artifacts of the generators whose sources were all met. One artifact may be a source of
-// another generator.
+// compose makes the trees of repositories and generators whose sources were all met. One may be a source of
+// another.
 func (w *Walk) compose() {
 	for again := true; again; {
-		again = false
+		again = w.fetch()
 		for _, g := range w.generators {
 			if trees, ok := w.treesOf(g); ok && !g.composed {
 				g.composed, again = true, true
@@ -172,11 +172,7 @@ func (w *Walk) artifactOf(g *generator, o artifact.Output, trees map[string]*tre
 			return &source{why: why}
 		}
 	}
-	key := keyOf(o, trees)
-	if known := w.composed[key]; known != nil {
-		return known
-	}
-	files, err := o.Compose(trees)
+	made, err := w.trees.once(keyOf(o, trees), func() (*tree.Files, error) { return o.Compose(trees) })
 	var problem *artifact.Problem
 	switch {
 	case errors.As(err, &problem):
@@ -185,12 +181,8 @@ func (w *Walk) artifactOf(g *generator, o artifact.Output, trees map[string]*tre
 	case err != nil:
 		return &source{why: fmt.Sprintf("%s makes it, and %v", g.Identity(), err)}
 	}
-	w.composed[key] = &source{tree: walk.NewSource(files)}
-	return w.composed[key]
+	return &source{tree: made}
 }
-
-// Composed are trees that generators have made, for the walks of several clusters.
-type Composed map[string]*source
 
 // keyOf tells what is composed alike from the same trees.
 func keyOf(o artifact.Output, trees map[string]*tree.Files) string {
@@ -223,6 +215,7 @@ func (w *Walk) CheckSources() {
 			}
 		}
 	}
+	w.checkIncludes()
 	w.checkGate()
 	w.checkWatcher()
 }

@@ -10,9 +10,8 @@ import (
 )
 
 const (
-	repository = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: KIND\nmetadata: {name: NAME, namespace: flux-system}\nspec: {url: URL}\n---\n"
-	wrong      = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\ndata: {x: \"${regoin}\"}\n"
-	variables  = "  postBuild: {substituteFrom: [{kind: ConfigMap, name: infra-config}]}\n"
+	wrong     = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\ndata: {x: \"${regoin}\"}\n"
+	variables = "  postBuild: {substituteFrom: [{kind: ConfigMap, name: infra-config}]}\n"
 )
 
 // generating is an ArtifactGenerator of the platform tree with artifacts, and more of its spec.
@@ -24,7 +23,7 @@ func generating(artifacts, more string) string {
 // external is a Kustomization of an ExternalArtifact.
 func external(name, path string) string {
 	return "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: " + name + ", namespace: flux-system}\nspec:\n" +
-		"  path: " + path + "\n  sourceRef: {kind: ExternalArtifact, name: " + name + "}\n" + variables + "---\n"
+		"  path: " + path + "\n  sourceRef: {kind: ExternalArtifact, name: " + name + "}\n  interval: 1m\n  prune: true\n" + variables + "---\n"
 }
 
 // TestArtifacts: what a generator copies from this tree is followed, with the places of this tree's files.
@@ -55,8 +54,8 @@ func TestArtifacts(t *testing.T) {
 			`start/a.yaml:8:31 ArtifactGenerator flux-system/gen: no source has the alias "mon"`,
 		},
 		"a source that nothing makes": {
-			"apiVersion: source.extensions.fluxcd.io/v1beta1\nkind: ArtifactGenerator\nmetadata: {name: gen, namespace: flux-system}\nspec: {sources: [{alias: a, kind: GitRepository, name: platfrom}], artifacts: [{name: web, copy: [{from: '@a/x', to: '@artifact/'}]}]}\n",
-			"start/a.yaml:4:56 ArtifactGenerator flux-system/gen: sources refers to GitRepository flux-system/platfrom, which is not in the tree",
+			"apiVersion: source.extensions.fluxcd.io/v1beta1\nkind: ArtifactGenerator\nmetadata: {name: gen, namespace: flux-system}\nspec: {sources: [{alias: a, kind: GitRepository, name: platfor}], artifacts: [{name: web, copy: [{from: '@a/x', to: '@artifact/'}]}]}\n",
+			"start/a.yaml:4:56 ArtifactGenerator flux-system/gen: sources refers to GitRepository flux-system/platfor, which is not in the tree",
 		},
 		"a source of another tree": {
 			"apiVersion: source.toolkit.fluxcd.io/v1\nkind: Bucket\nmetadata: {name: other, namespace: flux-system}\n---\n" +

@@ -14,6 +14,7 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 
 	"tombolo/check/finding"
+	"tombolo/check/flux/definition"
 	"tombolo/check/manifest"
 	"tombolo/check/tree"
 	"tombolo/check/walk"
@@ -24,48 +25,31 @@ import (
 // Source: SubstituteVariables in kustomize/kustomize_varsub.go of fluxcd/pkg, and
 // https://fluxcd.io/flux/components/kustomize/kustomizations/#post-build-substitution-of-numbers-and-booleans
 
-// textFields are those of Flux's kinds that are text, by group and kind; * is any key. Built-in kinds
-// have a schema.
-var textFields = map[string][]string{
-	kustomizeGroup + "/Kustomization": {
-		"spec.postBuild.substitute.*", "spec.path", "spec.interval", "spec.retryInterval", "spec.timeout", "spec.targetNamespace",
-		"spec.namePrefix", "spec.nameSuffix", "spec.serviceAccountName", "spec.sourceRef.*", "spec.dependsOn.[].*", "spec.components.[]",
-		"spec.commonMetadata.labels.*", "spec.commonMetadata.annotations.*", "spec.images.[].*", "spec.patches.[].patch",
-		"spec.postBuild.substituteFrom.[].name",
-	},
-	helmGroup + "/HelmRelease": {
-		"spec.chart.spec.chart", "spec.chart.spec.version", "spec.chart.spec.interval", "spec.chart.spec.sourceRef.*", "spec.chartRef.*",
-		"spec.interval", "spec.timeout", "spec.releaseName", "spec.targetNamespace", "spec.storageNamespace", "spec.serviceAccountName",
-		"spec.valuesFrom.[].name", "spec.valuesFrom.[].valuesKey", "spec.valuesFrom.[].targetPath", "spec.dependsOn.[].name",
-	},
-	sourceGroup + "/GitRepository":  {"spec.url", "spec.interval", "spec.timeout", "spec.ref.*", "spec.secretRef.name", "spec.ignore"},
-	sourceGroup + "/OCIRepository":  {"spec.url", "spec.interval", "spec.timeout", "spec.ref.*", "spec.secretRef.name", "spec.ignore", "spec.provider"},
-	sourceGroup + "/HelmRepository": {"spec.url", "spec.interval", "spec.timeout", "spec.secretRef.name", "spec.type", "spec.provider"},
-	sourceGroup + "/HelmChart":      {"spec.chart", "spec.version", "spec.interval", "spec.sourceRef.*"},
-	sourceGroup + "/Bucket":         {"spec.bucketName", "spec.endpoint", "spec.region", "spec.interval", "spec.prefix", "spec.secretRef.name"},
-	notificationGroup + "/Provider": {"spec.type", "spec.channel", "spec.address", "spec.username", "spec.secretRef.name"},
-}
-
 // typing looks at the types of an object's values before and after the substitution.
 type typing struct {
 	*Walk
 	s      *sync
 	object manifest.Object
-	texts  []string
+	// defined says that the schema is that of the cluster's definition.
+	defined bool
 }
 
 // checkTypes looks for text that is none to the API, or that Helm and others are given as something else.
 func (w *Walk) checkTypes(s *sync, o manifest.Object, text, before string) {
-	var after, source yaml.Node
-	if yaml.Unmarshal([]byte(text), &after) != nil || yaml.Unmarshal([]byte(before), &source) != nil {
+	var after, other yaml.Node
+	source := &after
+	if text != before { // most objects have no variables
+		source = &other
+	}
+	if yaml.Unmarshal([]byte(text), &after) != nil || source == &other && yaml.Unmarshal([]byte(before), source) != nil {
 		return
 	}
-	t := typing{w, s, o, textFields[o.Group()+"/"+o.Kind]}
-	var schema *spec.Schema
+	schema, same := definition.Of(o)
+	t := typing{w, s, o, same && w.isDefined()}
 	if known := openapi.SchemaForResourceType(kyaml.TypeMeta{APIVersion: o.APIVersion, Kind: o.Kind}); known != nil {
 		schema = known.Schema
 	}
-	t.each(child(&after), child(&source), nil, schema)
+	t.each(child(&after), child(source), nil, schema)
 }
 
 func child(n *yaml.Node) *yaml.Node {
@@ -76,7 +60,10 @@ func child(n *yaml.Node) *yaml.Node {
 }
 
 func (t typing) each(n, before *yaml.Node, at []string, schema *spec.Schema) {
-	if t.isText(at, schema) {
+	if t.defined && !t.holds(n, before, at, schema) {
+		return
+	}
+	if isText(at, schema) {
 		if got := typeOf(n); got != "text" && got != "null" {
 			t.refused(n, before, at, got)
 		}
@@ -103,7 +90,7 @@ func (t typing) each(n, before *yaml.Node, at []string, schema *spec.Schema) {
 
 // isText says whether the API wants text at a path: every kind's labels, annotations and names, and fields of
 // known kinds.
-func (t typing) isText(at []string, schema *spec.Schema) bool {
+func isText(at []string, schema *spec.Schema) bool {
 	switch {
 	case len(at) == 3 && at[0] == "metadata" && (at[1] == "labels" || at[1] == "annotations"):
 		return true
@@ -112,11 +99,7 @@ func (t typing) isText(at []string, schema *spec.Schema) bool {
 	case schema != nil:
 		return schema.Type.Contains("string") && schema.Format != "int-or-string"
 	}
-	return slices.ContainsFunc(t.texts, func(field string) bool { return matches(strings.Split(field, "."), at) })
-}
-
-func matches(field, at []string) bool {
-	return slices.EqualFunc(field, at, func(want, key string) bool { return want == "*" || want == key })
+	return false
 }
 
 // quantity is a definition that says string, and that the API reads from numbers too.
@@ -157,6 +140,12 @@ func resolved(schema *spec.Schema) *spec.Schema {
 	return out
 }
 
+// plainText begins like no number, and words that begin so are something else.
+var (
+	plainText = regexp.MustCompile(`^[A-Za-z/$]`)
+	words     = []string{"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
+)
+
 // typeOf is what a controller decodes a value as: YAML 1.1 has more numbers and booleans than 1.2.
 func typeOf(n *yaml.Node) string {
 	switch {
@@ -166,6 +155,9 @@ func typeOf(n *yaml.Node) string {
 		return "a list"
 	case n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0, n.Tag == "!!binary":
 		return "text"
+	}
+	if plainText.MatchString(n.Value) && !slices.Contains(words, strings.ToLower(n.Value)) {
+		return "text" // the quick answer for most
 	}
 	var value any
 	if sigsyaml.Unmarshal([]byte(n.Value), &value) != nil {

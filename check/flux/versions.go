@@ -15,10 +15,9 @@ import (
 // from the first, and to the last.
 type served struct{ version, since, gone string }
 
-// servedVersions are those of Flux's kinds, the one to write first. Sources: the definitions in config/crd/bases
-// of the controllers of v2.7.5 and v2.9.3; https://fluxcd.io/blog/2026/02/flux-v2.8.0/ for what v2.8 took away; for
-// what v2.3, v2.6 and v2.7 added, the release notes of fluxcd/flux2. Whether v1beta2 of the image kinds is served
-// after v2.7 is not known here.
+// servedVersions are those of Flux's kinds, the one to write first. Source: served in the definitions in config/crd/bases
+// of the controllers that manifests/crds of flux2 v2.6.4, v2.7.5, v2.8.8 and v2.9.3 names; for what v2.2, v2.3 and v2.5
+// added, the release notes of fluxcd/flux2.
 var servedVersions = map[string][]served{
 	kustomizeGroup + "/Kustomization":               {{version: "v1"}, {"v1beta2", "", "v2.8"}, {"v1beta1", "", "v2.7"}},
 	helmGroup + "/HelmRelease":                      {{"v2", "v2.3", ""}, {"v2beta2", "v2.2", "v2.8"}, {"v2beta1", "", "v2.7"}},
@@ -29,12 +28,12 @@ var servedVersions = map[string][]served{
 	sourceGroup + "/OCIRepository":                  {{"v1", "v2.6", ""}, {"v1beta2", "", "v2.8"}},
 	sourceGroup + "/ExternalArtifact":               {{"v1", "v2.7", ""}},
 	extensionsGroup + "/ArtifactGenerator":          {{"v1beta1", "v2.7", ""}},
-	notificationGroup + "/Provider":                 {{"v1beta3", "v2.2", ""}, {"v1beta2", "", "v2.8"}, {"v1beta1", "", "v2.7"}},
-	notificationGroup + "/Alert":                    {{"v1beta3", "v2.2", ""}, {"v1beta2", "", "v2.8"}, {"v1beta1", "", "v2.7"}},
-	notificationGroup + "/Receiver":                 {{version: "v1"}, {"v1beta2", "", "v2.8"}, {"v1beta1", "", "v2.7"}},
-	"image.toolkit.fluxcd.io/ImageRepository":       {{"v1", "v2.7", ""}, {version: "v1beta2"}, {"v1beta1", "", "v2.7"}},
-	"image.toolkit.fluxcd.io/ImagePolicy":           {{"v1", "v2.7", ""}, {version: "v1beta2"}, {"v1beta1", "", "v2.7"}},
-	"image.toolkit.fluxcd.io/ImageUpdateAutomation": {{"v1", "v2.7", ""}, {version: "v1beta2"}, {"v1beta1", "", "v2.7"}},
+	notificationGroup + "/Provider":                 {{"v1beta3", "v2.2", ""}, {"v1beta2", "", "v2.9"}, {"v1beta1", "", "v2.7"}},
+	notificationGroup + "/Alert":                    {{"v1beta3", "v2.2", ""}, {"v1beta2", "", "v2.9"}, {"v1beta1", "", "v2.7"}},
+	notificationGroup + "/Receiver":                 {{version: "v1"}, {"v1beta2", "", "v2.9"}, {"v1beta1", "", "v2.7"}},
+	"image.toolkit.fluxcd.io/ImageRepository":       {{"v1", "v2.7", ""}, {"v1beta2", "", "v2.9"}, {"v1beta1", "", "v2.7"}},
+	"image.toolkit.fluxcd.io/ImagePolicy":           {{"v1", "v2.7", ""}, {"v1beta2", "", "v2.9"}, {"v1beta1", "", "v2.7"}},
+	"image.toolkit.fluxcd.io/ImageUpdateAutomation": {{"v1", "v2.7", ""}, {"v1beta2", "", "v2.9"}, {"v1beta1", "", "v2.7"}},
 }
 
 const (
@@ -80,11 +79,4 @@ func (w *Walk) checkVersion(s *sync, o manifest.Object) {
 	w.Refer(s.origin, tree.Wanted{Object: o, Path: []string{"apiVersion"}, Value: o.APIVersion}, finding.Errorf(
 		"%s: Flux %s, which gitops.distribution.version names, does not serve %s of %s: %s stops at it",
 		o.Identity(), w.Published.Distribution, o.APIVersion, o.Kind, s.Identity()).WithRemedy("write "+o.Group()+"/"+write))
-}
-
-// checkFields looks at the fields of an object of Flux. A release that is not known here may have more of them.
-func (w *Walk) checkFields(s *sync, o manifest.Object, text string) {
-	if semver.Compare(semver.MajorMinor(w.Published.Distribution), lastKnown) <= 0 {
-		w.CheckFlux(s.origin, o, text)
-	}
 }

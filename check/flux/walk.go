@@ -23,11 +23,15 @@ type Walk struct {
 	// of them.
 	pending, met []*sync
 	// sources are those that were met, generators make more of them.
-	sources    map[inventory.ID]*source
-	generators []*generator
-	composed   Composed
+	sources      map[inventory.ID]*source
+	repositories []*repository
+	generators   []*generator
+	trees        *Trees
+	// own is what the tree says of its own repository.
+	own *repository
 	// gated says that the tree has a kustomize-controller that takes ExternalArtifacts.
 	gated      bool
+	charts     []chartMet
 	releases   []releaseMet
 	namespaces []namespaceMet
 	channels   []channelMet
@@ -38,10 +42,10 @@ type Walk struct {
 	defaults []defaulted
 }
 
-// New returns a walk that has everything before it, and that composes no tree again.
-func New(w *walk.Walk, composed Composed) *Walk {
+// New returns a walk that has everything before it.
+func New(w *walk.Walk, trees *Trees) *Walk {
 	return &Walk{
-		Walk: w, composed: composed, inventory: madeByBootstrap(w.Published),
+		Walk: w, trees: trees, inventory: madeByBootstrap(w.Published),
 		sources: map[inventory.ID]*source{platform: {tree: w.SourceOf(nil)}},
 	}
 }
@@ -120,6 +124,13 @@ func (w *Walk) Follow() {
 		w.WrongStart()
 		return
 	}
+	w.followAll()
+	if w.own != nil {
+		w.restart()
+	}
+}
+
+func (w *Walk) followAll() {
 	w.meet(newSync(nil, firstKustomization(w.Published)))
 	for s := w.next(); s != nil; s = w.next() {
 		w.follow(s)
@@ -177,7 +188,7 @@ func (w *Walk) follow(s *sync) {
 	if !tree.Files.IsDir(s.origin.Dir()) {
 		w.Incomplete = true
 		w.Refer(s.origin.Parent, s.wanted(s.Spec.Path, "spec", "path"), finding.Errorf(
-			"%s: path %q is not a directory of %s", s.Identity(), s.Spec.Path, w.nameOf(s)).WithRemedy(tree.NearDir(s.Spec.Path)))
+			"%s: path %q is not a directory of %s", s.Identity(), s.Spec.Path, w.nameOf(s)).WithRemedy(w.nearDir(s, tree)))
 		return
 	}
 	built, ok := w.Build(s.origin, s.options())
@@ -193,17 +204,25 @@ func (w *Walk) follow(s *sync) {
 	}
 }
 
+// nearDir advises about a directory that a Kustomization does not have in its tree.
+func (w *Walk) nearDir(s *sync, in *walk.Source) string {
+	if s.Spec.SourceRef.Kind == "GitRepository" && w.trees.repository.IsDir(s.origin.Dir()) {
+		return "the repository has it: a .sourceignore, or spec.ignore or spec.sparseCheckout of the GitRepository, leaves it out"
+	}
+	return in.NearDir(s.Spec.Path)
+}
+
 // take decodes an object and takes note of what the check has to follow. before is
 // its text without substitution.
 func (w *Walk) take(s *sync, text, before string) {
-	found := len(w.Findings)
+	said := len(w.Findings)
 	o, err := manifest.Decode[manifest.Object](text)
 	if err == nil {
+		w.checkIdentity(s, o)
 		w.checkVersion(s, o)
 		if !w.checkEncrypted(s, o, text) {
 			w.checkTypes(s, o, text, before)
 			w.CheckBuiltin(s.origin, o, text, false)
-			w.checkFields(s, o, text)
 		}
 		err = w.inventory.Add(o, text)
 	}
@@ -219,16 +238,20 @@ func (w *Walk) take(s *sync, text, before string) {
 		if r, err = manifest.Decode[release](text); err == nil {
 			w.releases = append(w.releases, releaseMet{r, s.origin})
 		}
+	case o.Group() == sourceGroup && o.Kind == "GitRepository":
+		err = w.takeRepository(s.origin, o, text)
+	case o.Group() == sourceGroup && o.Kind == "HelmChart":
+		err = w.takeChart(s.origin, o, text)
 	case o.Group() == sourceGroup:
 		w.takeSource(o)
 	case o.Group() == extensionsGroup && o.Kind == "ArtifactGenerator":
-		err = w.takeGenerator(s.origin, o, text)
+		err = w.takeGenerator(s.origin, text)
 	case o.Kind == "Deployment" && o.Metadata.Name == "kustomize-controller" && o.Metadata.Namespace == names.FluxNamespace:
 		err = w.takeGate(text)
 	default:
 		err = w.takeOfSystems(s.origin, o, text)
 	}
-	if err == nil || len(w.Findings) > found {
+	if err == nil || len(w.Findings) > said { // which says why
 		return
 	}
 	if o, err := manifest.Decode[manifest.Object](before); err == nil {

@@ -73,6 +73,9 @@ func makers() []maker {
 
 // addMade adds what controllers make of an object of the tree.
 func (s Inventory) addMade(o manifest.Object, text string) error {
+	if !isCustom(o) && !slices.Contains([]string{"Secret", "ConfigMap", "Ingress", "Gateway"}, o.Kind) {
+		return nil // definitions are long, and nothing is made of most objects
+	}
 	content, err := manifest.Decode[map[string]any](text)
 	if err != nil {
 		return err

@@ -26,6 +26,8 @@ type Set struct {
 	// Path in the tree that the engine follows: gitops.path, of the hub if there
 	// is one.
 	Path string
+	// Repository that the engine follows.
+	Repository Repository
 	// Distribution is the version of the engine, such as v2.9.3; "" when no file says.
 	Distribution string
 	// Kubernetes is its release, such as 1.35; "" when no file says.
@@ -47,6 +49,9 @@ type Set struct {
 	// Registration with a hub's Argo CD; nil with Flux.
 	Registration *Registration
 }
+
+// Repository is a branch of a Git repository.
+type Repository struct{ URL, Branch string }
 
 // Variable is a key of the general ConfigMap.
 type Variable struct {
@@ -91,6 +96,7 @@ func To(c, hub *config.Cluster) Set {
 	p := Set{
 		Cluster: c.Name, File: c.File, Source: sourceOf(c.File),
 		Path:         strings.TrimPrefix(strings.TrimPrefix(hub.GitOps.Path, "./"), "/"),
+		Repository:   Repository{hub.GitOps.URL, hub.GitOps.Branch},
 		Distribution: hub.GitOps.Distribution.Version, Released: hub.GitOps.IsReleased(), Kubernetes: c.Kubernetes.Version,
 		Values: map[string]*Values{}, Pages: map[string]string{},
 	}

@@ -60,6 +60,31 @@ func newDocument(root *yaml.Node, line, column int) Document {
 	return d
 }
 
+// Start is where the document begins in its file.
+func (d Document) Start() (line, column int) { return d.line + d.root.Line, d.column + d.root.Column }
+
+// Names is where the document has the name of an object of a kind.
+func (d Document) Names(kind, name string) (Place, bool) {
+	n := Child(Child(d.root, "metadata"), "name")
+	if d.kind != kind || n == nil || n.Value != name {
+		return Place{}, false
+	}
+	return Place{Line: d.line + n.Line, Column: d.column + n.Column}, true
+}
+
+// Lacks is the field that every object has and the document does not; "" for an object. A list of objects has no name.
+func (d Document) Lacks() string {
+	switch {
+	case d.root.Kind != yaml.MappingNode || Child(d.root, "kind") == nil:
+		return "kind"
+	case Child(d.root, "apiVersion") == nil:
+		return "apiVersion"
+	case d.name == "" && !strings.HasSuffix(d.kind, "List"):
+		return "metadata.name"
+	}
+	return ""
+}
+
 // Value is a scalar of a document.
 type Value struct {
 	// Path are the keys that lead to it; [] is any item of a list.

@@ -15,19 +15,10 @@ import (
 // CheckBuiltin reports what the API refuses of an object, whichever engine gives it: where texts is false, values that
 // have to be text are looked at elsewhere.
 func (w *Walk) CheckBuiltin(in *Origin, o manifest.Object, text string, texts bool) {
-	w.refused(in, o, text, texts, builtin.Refused(text, w.Published.Kubernetes))
-}
-
-// CheckFlux reports what the API refuses of an object of Flux, but for values that have to be text.
-func (w *Walk) CheckFlux(in *Origin, o manifest.Object, text string) {
-	w.refused(in, o, text, false, builtin.RefusedOfFlux(text))
-}
-
-func (w *Walk) refused(in *Origin, o manifest.Object, text string, texts bool, problems []builtin.Problem) {
 	if strings.Contains(text, manifest.Unset) {
 		return // it is not known what it becomes
 	}
-	for _, p := range problems {
+	for _, p := range builtin.Refused(text, w.Published.Kubernetes) {
 		if p.IsText && !texts {
 			continue
 		}

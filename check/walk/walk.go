@@ -182,16 +182,24 @@ func (w *Walk) failedBuild(o *Origin, b kustomize.Built, options kustomize.Optio
 			w.checkLoaded(source.Files, name, options.OwnFilesOnly)
 			w.checkFields(source.Files, name)
 		}
-		w.checkSyntax(source.Files, name)
+		w.checkKeys(source.Files, name)
 	}
 	if len(w.Findings) > before {
 		return
 	}
-	at := w.start(o)
-	if own, ok := source.Builds.File(o.Dir()); ok {
-		at = source.Files.Origin(tree.Place{File: own})
+	asking, asked := source, []string(nil)
+	if o.Parent != nil {
+		asking, asked = w.SourceOf(o.Parent), o.Parent.Read
 	}
-	w.At(at, finding.Errorf("%s cannot be built: %s", o.Object.Identity(), chain(kustomize.WithoutRoot(b.Err.Error()))).
+	why, ofParent := source.Builds.Refused(o.Dir(), b, asking.Builds, asked)
+	at := w.start(o)
+	switch {
+	case ofParent:
+		at = asking.Files.Origin(why.At)
+	case why.At.File != o.Dir():
+		at = source.Files.Origin(why.At)
+	}
+	w.At(at, finding.Errorf("%s cannot be built: %s", o.Object.Identity(), shortened(why.Cause)).
 		WithRemedy("correct what kustomize refuses"))
 }
 
@@ -240,20 +248,27 @@ func valueIn(file string, d tree.Document, v tree.Value) tree.Place {
 	return tree.Place{File: file, Line: line, Column: column}
 }
 
-// yamlLine is where the parser says the line of a problem.
-var yamlLine = regexp.MustCompile(`^yaml: line (\d+): (.*)`)
+// yamlLine is where the parser says the line of a problem, the decoder that of a key which is there twice.
+var yamlLine = regexp.MustCompile(`^yaml: (?:unmarshal errors:\s+)?line (\d+): (.*)`)
 
 // CheckSyntax reports a file that is not YAML.
-func (w *Walk) CheckSyntax(file string) { w.checkSyntax(w.Files, file) }
+func (w *Walk) CheckSyntax(file string) {
+	w.checkSyntax(w.Files, file, func() any { return new(yaml.Node) })
+}
 
-func (w *Walk) checkSyntax(files *tree.Files, file string) {
+// checkKeys reports a file that is not YAML, or that has a key twice, which kustomize refuses.
+func (w *Walk) checkKeys(files *tree.Files, file string) {
+	w.checkSyntax(files, file, func() any { return new(any) })
+}
+
+func (w *Walk) checkSyntax(files *tree.Files, file string, into func() any) {
 	text, err := files.Read(file)
 	if err != nil || !tree.IsManifest(file) {
 		return
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	for err == nil {
-		err = decoder.Decode(new(yaml.Node))
+		err = decoder.Decode(into())
 	}
 	m := yamlLine.FindStringSubmatch(err.Error())
 	if m == nil {
@@ -261,20 +276,26 @@ func (w *Walk) checkSyntax(files *tree.Files, file string) {
 	}
 	line, _ := strconv.Atoi(m[1]) // digits
 	w.At(files.Origin(tree.Place{File: file, Line: line, Column: 1}), finding.Errorf("this is not YAML: %s", m[2]).
-		WithRemedy("correct it at this line or the one before; a variable that stands for a list or mapping is written without brackets around it"))
+		WithRemedy(syntaxRemedy(m[2])))
 }
 
-// longestChain is how much is said of an error's chain, in characters: kustomize quotes whole objects in it.
-const longestChain = 1000
+func syntaxRemedy(problem string) string {
+	if strings.Contains(problem, "already defined") {
+		return "remove one of the two"
+	}
+	return "correct it at this line or the one before; a variable that stands for a list or mapping is written without brackets around it"
+}
 
-// chain is an error's whole chain in one line: its start names the file, its end the reason, and kustomize
-// wraps an error once for every directory on its way.
-func chain(text string) string {
+// longestCause is how much is said of an error, in characters: kustomize quotes whole objects in it.
+const longestCause = 1000
+
+// shortened is the start and the end of a reason.
+func shortened(text string) string {
 	all := []rune(wording.OneLine(text))
-	if len(all) <= longestChain {
+	if len(all) <= longestCause {
 		return string(all)
 	}
-	return string(all[:longestChain/2]) + " … " + string(all[len(all)-longestChain/2:])
+	return string(all[:longestCause/2]) + " … " + string(all[len(all)-longestCause/2:])
 }
 
 // Innermost is the first line of the end of an error's chain: kustomize wraps an

@@ -66,7 +66,7 @@ func TestBuildReports(t *testing.T) {
 		},
 		"what kustomize says": {
 			map[string]string{"start/kustomization.yaml": "nameReference: {}\nresources: []\nnamePrefix: [a]\n"},
-			"tree/start/kustomization.yaml: error: App platform cannot be built: ",
+			"tree/start/kustomization.yaml:3:13: error: App platform cannot be built: namePrefix is a list, and has to be text (cluster one)",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

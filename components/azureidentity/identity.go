@@ -31,12 +31,6 @@ type ServiceAccount struct {
 	Namespace, Name string
 }
 
-// credential is the name of the account's federated credential, in letters, digits, dashes and
-// underscores, as Azure takes them; Kubernetes has no underscores in names.
-func (s ServiceAccount) credential() string {
-	return s.Namespace + "_" + strings.ReplaceAll(s.Name, ".", "__")
-}
-
 // Grant is a role on a scope.
 type Grant struct {
 	// Role is the UUID of a role that Azure has built in, or the id of a role definition.
@@ -154,7 +148,7 @@ func (a *IdentityArgs) validate() error {
 func (a *IdentityArgs) makeCredentials(ctx *pulumi.Context, name string, identity *managedidentity.UserAssignedIdentity, parent pulumi.ResourceOption) ([]pulumi.Resource, error) {
 	var made []pulumi.Resource
 	for _, account := range a.Accounts {
-		credential := account.credential()
+		credential := armid.Credential(account.Namespace, account.Name)
 		federated, err := managedidentity.NewFederatedIdentityCredential(ctx, name+"-credential-"+credential, &managedidentity.FederatedIdentityCredentialArgs{
 			FederatedIdentityCredentialResourceName: pulumi.String(credential),
 			ResourceName:                            ready.After(pulumi.String(a.Name).ToStringOutput(), identity),

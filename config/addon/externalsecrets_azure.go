@@ -3,8 +3,13 @@ package addon
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
+	"net/netip"
+	"slices"
 
+	"tombolo/config/azurefacts"
 	"tombolo/internal/armid"
+	"tombolo/internal/wording"
 )
 
 // secretsStore is what the tree makes the ClusterSecretStore of.
@@ -60,5 +65,41 @@ func vaultProblems(o SecretsOptions) []Problem {
 	if o.Vault != "" && o.RecoverVault {
 		problems = append(problems, Problem{Path: "recoverVault", Message: message, Remedy: remedy})
 	}
+	return append(problems, blockProblems(o.AllowedCIDRs)...)
+}
+
+// blockProblems finds blocks that Key Vault does not take, or that would open it to everybody.
+func blockProblems(blocks []string) []Problem {
+	problems := onceEach("allowedCidrs", "", "give each block once", blocks)
+	if len(blocks) > azurefacts.MaxVaultBlocks {
+		problems = append(problems, Problem{
+			Path: "allowedCidrs", Message: fmt.Sprintf("has %d blocks; Key Vault takes %d", len(blocks), azurefacts.MaxVaultBlocks), Remedy: "join neighbouring blocks",
+		})
+	}
+	for i, text := range blocks {
+		if message, remedy := blockProblem(text); message != "" {
+			problems = append(problems, Problem{Path: at("allowedCidrs", i, ""), Message: message, Remedy: remedy})
+		}
+	}
 	return problems
+}
+
+// blockProblem says what is wrong with a block of the right form; "" for nothing.
+func blockProblem(text string) (message, remedy string) {
+	block, err := netip.ParsePrefix(text)
+	if !ipv4Block.MatchString(text) { // which is told already
+		return "", ""
+	}
+	private := slices.ContainsFunc(azurefacts.PrivateBlocks(), func(p netip.Prefix) bool { return p.Bits() <= block.Bits() && p.Contains(block.Addr()) })
+	switch {
+	case err != nil:
+		return wording.Quote(text) + " is not an IPv4 block", "write four numbers up to 255 and a prefix length up to 32, such as 203.0.113.0/24"
+	case block.Bits() == 0:
+		return wording.Quote(text) + " opens the vault to the whole internet", "list the blocks that need access"
+	case block != block.Masked():
+		return wording.Quote(text) + " has bits set outside of its prefix", "use " + block.Masked().String()
+	case private:
+		return wording.Quote(text) + " is private, and Key Vault refuses private blocks", "use the public address of the network; the cluster's own subnet reaches the vault without it"
+	}
+	return "", ""
 }

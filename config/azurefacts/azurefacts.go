@@ -116,6 +116,9 @@ const (
 	MaxPods = 250
 	// MinSystemPods is how many pods the nodes of a pool have room for together.
 	MinSystemPods = 30
+	// SystemCores are the vCPUs that AKS asks for of the nodes of a system pool:
+	// https://learn.microsoft.com/azure/aks/use-system-pools
+	SystemCores = 4
 	// NodeBlock is the length of the prefix of the block that a node gets for its pods.
 	NodeBlock = 24
 	// ReservedAddresses of each subnet are Azure's own.
@@ -124,7 +127,22 @@ const (
 	MaxAuthorities = 20
 	// MaxPoolNodes is how many nodes a pool has.
 	MaxPoolNodes = 1000
+	// MaxPools of a cluster, and MaxNodes of all of them, which the tier free has fewer of. Sources:
+	// https://learn.microsoft.com/azure/aks/quotas-skus-regions and
+	// https://learn.microsoft.com/azure/aks/free-standard-pricing-tiers
+	MaxPools     = 100
+	MaxNodes     = 5000
+	MaxFreeNodes = 1000
 )
+
+// MaxVaultBlocks of addresses reach a key vault by rules of their own, and none of PrivateBlocks is
+// among them. Source: https://learn.microsoft.com/azure/key-vault/general/network-security
+const MaxVaultBlocks = 1000
+
+// PrivateBlocks are those of RFC 1918.
+func PrivateBlocks() []netip.Prefix {
+	return []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("172.16.0.0/12"), netip.MustParsePrefix("192.168.0.0/16")}
+}
 
 // MinDiskGiB and MaxDiskGiB are the limits of a node's disk, in GiB; the image
 // needs the smaller one. Source: osDiskSizeGB in

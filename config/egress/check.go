@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"tombolo/config/azurefacts"
@@ -64,6 +65,8 @@ func checkProxy(v *check.File, at strict.Path, p Proxy) {
 		v.Problem(where, "write it like http://proxy.corp.example:3128", "names no host")
 	case u.User != nil:
 		v.Problem(where, "let the proxy know the cluster by its addresses, or run one without a password in front of it", "contains credentials, which would be in user data and in the engine's Deployments, for everybody to read")
+	case u.Port() != "" && !isPort(u.Port()):
+		v.Problem(where, "use a port from 1 to 65535", "has no port that there is")
 	case u.Port() == "":
 		v.Problem(where, "add the port, such as :3128", "has no port, and programs choose different ones")
 	case strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || strings.ContainsAny(p.URL, "\"'`$\\%"):
@@ -72,6 +75,11 @@ func checkProxy(v *check.File, at strict.Path, p Proxy) {
 		return
 	}
 	v.Doc.Conceal()
+}
+
+func isPort(text string) bool {
+	n, err := strconv.ParseUint(text, 10, 16)
+	return err == nil && n > 0
 }
 
 // checkDirect checks an item of noProxy that has the form of an address.

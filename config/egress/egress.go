@@ -50,7 +50,14 @@ type Proxy struct {
 var proxyFields = field.Of[Proxy](map[string]field.Descriptor{
 	"URL": {
 		Rule:   strict.Rule{What: "the URL of an HTTP proxy", Example: "http://proxy.corp.example:3128", Pattern: regexp.MustCompile(`^https?://\S+$`), Secret: true},
-		Change: field.Always(field.RollsNodes, egressWords), AzureChange: field.Always(field.RollsNodes, aksProxyWords),
+		Change: field.Always(field.RollsNodes, egressWords),
+		AzureChange: []field.Case{
+			{
+				When: "taken away", Effect: field.Impossible, Applies: takesProxy, Words: "AKS takes no proxy away by the version of its API that core speaks",
+				Remedy: "keep egress.proxy; or make the cluster anew: `tombolo destroy`, then `tombolo up`",
+			},
+			{Effect: field.RollsNodes, Words: aksProxyWords},
+		},
 	},
 	"NoProxy": {
 		Rule: strict.Rule{
@@ -96,6 +103,14 @@ const (
 	egressWords   = field.RollsAll + "; the engine is installed anew with it, and once Git has its own files, Git decides"
 	aksProxyWords = "AKS makes the nodes of every group anew with it; the engine is installed anew with it, and once Git has its own files, Git decides"
 )
+
+// takesProxy says that the nodes of a cluster that core makes lose their proxy. Azure has
+// httpProxyConfig.enabled: false for it, from version 2026-01-01 of its API on. Source:
+// https://github.com/Azure/AKS/issues/5138 and "Disable HTTP proxy" in
+// https://learn.microsoft.com/azure/aks/http-proxy
+func takesProxy(c field.Change) bool {
+	return c.Live.Proxied && !c.File.Proxied && !c.File.Existing
+}
 
 // MirrorHosts are the hosts of the mirrors, sorted, each once.
 func (s ImageSources) MirrorHosts() []string {

@@ -93,6 +93,8 @@ type Facts struct {
 	Existing, Auto, Proxied, Encrypts bool
 	// RollBack lets Kubernetes go back to the minor before.
 	RollBack bool
+	// LongTerm says that the cloud supports the version beyond the community's support.
+	LongTerm bool
 	// Version of Kubernetes, and Nodes that of the node groups, as minors such as 35.
 	Version, Nodes int
 	// FirstPool is the node group that AKS makes the cluster with.
@@ -113,6 +115,13 @@ func (c Change) Minors() int { return c.File.Version - c.Live.Version }
 
 // NodeMinors is how many minor versions the node groups go on, negative for back.
 func (c Change) NodeMinors() int { return c.File.Nodes - c.Live.Nodes }
+
+// SkipsMinors says that Kubernetes goes on by more than one minor version, as AKS lets a cluster with
+// long-term support go: no further than its nodes may be behind. Source: "Kubernetes version upgrade rules" in
+// https://learn.microsoft.com/azure/aks/upgrade-aks-control-plane
+func (c Change) SkipsMinors(behind int) bool {
+	return c.Minors() > 1 && c.Live.LongTerm && c.File.LongTerm && c.File.Version-c.Live.Nodes <= behind
+}
 
 // HoldsNodes says that the file keeps the node groups at the version that they have.
 func (c Change) HoldsNodes() bool { return c.NodeMinors() == 0 }

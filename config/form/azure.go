@@ -42,6 +42,13 @@ func ResourceGroupRule(example string) strict.Rule {
 	return strict.Rule{What: "the name of a resource group", Example: example, Pattern: resourceGroup, MaxLength: azurefacts.MaxResourceGroupName}
 }
 
+// NodeResourceGroupRule is that of the resource group that AKS makes for nodes.
+func NodeResourceGroupRule(example string) strict.Rule {
+	rule := ResourceGroupRule(example)
+	rule.MaxLength = azurefacts.MaxNodeGroupName
+	return rule
+}
+
 func uuidAdvice(s string) string {
 	if lower := strings.ToLower(s); lower != s && UUID.MatchString(lower) {
 		return "write it in lower case: " + lower

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tombolo/config/strict"
+	"tombolo/internal/gitaddress"
 	"tombolo/internal/wording"
 )
 
@@ -128,12 +129,10 @@ func PrincipalAdvice(s string) string {
 	return ""
 }
 
-var scpLike = regexp.MustCompile(`^([^@/\s]+@)?([^:/\s]+):([^/].*)$`)
-
 // URLAdvice writes the form of scp as a URL.
 func URLAdvice(s string) string {
-	if m := scpLike.FindStringSubmatch(s); m != nil && !strings.Contains(s, "://") && strings.Count(s, ":") == 1 {
-		return fmt.Sprintf("write it as a URL: ssh://%s%s/%s", m[1], m[2], m[3])
+	if gitaddress.IsSCP(s) && strings.Count(s, ":") == 1 {
+		return "write it as a URL: " + gitaddress.URL(s)
 	}
 	return "use https://, ssh:// or, inside a closed network, http://"
 }

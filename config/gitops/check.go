@@ -37,7 +37,7 @@ func Check(v *check.File, g GitOps, around Around) {
 	if v.Doc.Sound("gitops.engine", "gitops.hub") {
 		checkRequired(v, "url", "path", "distribution")
 	}
-	if u := checkRepository(v, g.URL); u != nil {
+	if u := checkRepository(v, g.Engine, g.URL); u != nil {
 		checkAccess(v, u, g.Auth)
 	}
 	if g.Auth != nil {

@@ -25,8 +25,8 @@ type GitOps struct {
 	// ExternalHub (argocd) is an Argo CD that others run and that manages this
 	// cluster. It does not go with Hub. Default: none.
 	ExternalHub *ExternalHub `yaml:"externalHub,omitempty"`
-	// URL of the Git repository: https://, http:// or ssh://. Required, except on
-	// a spoke.
+	// URL of the Git repository: https://, http:// or ssh://, and for Argo CD user@host:path,
+	// too. Required, except on a spoke.
 	URL string `yaml:"url,omitempty"`
 	// Branch to follow. Default main.
 	Branch string `yaml:"branch,omitempty"`
@@ -75,7 +75,7 @@ var gitOpsFields = field.Of[GitOps](map[string]field.Descriptor{
 		{Effect: field.InPlace, Words: "the registration moves to that hub; refused while the old hub has applications of the cluster"},
 	}},
 	"URL": {
-		Rule:   strict.Rule{What: "a Git URL", Example: "https://git.example.com/platform.git", Pattern: regexp.MustCompile(`^(https?|ssh)://\S+$`), Advice: form.URLAdvice, Secret: true},
+		Rule:   strict.Rule{What: "a Git URL", Example: "https://git.example.com/platform.git", Pattern: regexp.MustCompile(`^((https?|ssh)://\S+|[^\s/:@]+@[^\s/:@]+:\S+)$`), Advice: form.URLAdvice, Secret: true},
 		Change: field.Changes(gitWords),
 	},
 	"Branch":        {Rule: strict.Rule{Default: defaultBranch}, Change: field.Changes(gitWords)},

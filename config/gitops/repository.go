@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"tombolo/config/check"
+	"tombolo/config/form"
 	"tombolo/config/secret"
 	"tombolo/config/strict"
+	"tombolo/internal/gitaddress"
 	"tombolo/internal/wording"
 )
 
@@ -25,15 +27,19 @@ var engineInterval = regexp.MustCompile(`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`)
 // where a URL has a port.
 var colonForSlash = regexp.MustCompile(`^ssh://([^/:@]+@)?([^/:@]+):([^/@]*[^/@0-9][^/@]*/[^@]+)$`)
 
-// checkRepository parses the URL; nil if it is unusable.
-func checkRepository(v *check.File, raw string) *url.URL {
+// checkRepository parses the URL; nil if it is unusable. Argo CD takes scp's form, and the definition of Flux's
+// GitRepository refuses it.
+func checkRepository(v *check.File, engine Engine, raw string) *url.URL {
 	at := strict.Path("gitops.url")
 	if !v.Doc.Sound(at) || !v.Doc.Has(at) {
 		return nil
 	}
-	u, err := url.Parse(raw)
+	u, err := url.Parse(gitaddress.URL(raw))
 	colon := colonForSlash.FindStringSubmatch(raw)
 	switch {
+	case gitaddress.IsSCP(raw) && engine == Flux:
+		v.Problem(at, form.URLAdvice(raw), "has scp's form, which Flux does not take")
+		v.Doc.Conceal()
 	case colon != nil:
 		v.Problem(at, fmt.Sprintf("write it as ssh://%s%s/%s", colon[1], colon[2], colon[3]), "has a colon after the host, and no port follows it")
 		v.Doc.Conceal()

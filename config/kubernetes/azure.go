@@ -16,22 +16,22 @@ import (
 	"tombolo/internal/wording"
 )
 
-// CheckOnAzure checks the control plane and the nodes of a cluster in Azure, in a network
-// of a block.
-func CheckOnAzure(v *check.File, k Kubernetes, netBlock string) {
+// CheckOnAzure checks the control plane and the nodes of a cluster in Azure, in a network.
+func CheckOnAzure(v *check.File, k Kubernetes, net network.Network) {
 	if k.Existing != nil {
 		checkExistingCluster(v, k)
 		return
 	}
-	checkPodsAndServices(v, k, netBlock)
+	checkPodsAndServices(v, k, net.CIDR)
 	v.Require("kubernetes", reflect.TypeFor[Kubernetes](), "version", "nodeGroups")
 	checkAksVersion(v, k)
 	checkNodeVersion(v, k)
-	checkAzureEndpoint(v, k.Endpoint)
+	checkAzureEndpoint(v, k.Endpoint, net.Existing == nil && net.Outbound == network.OutboundNATGateway)
 	checkTier(v, k)
 	checkUpgrades(v, k)
 	access.CheckGroups(v, k.rights(), true)
 	nodes.CheckOnAzure(v, k.NodeGroups)
+	checkMostNodes(v, k)
 }
 
 // checkAksVersion judges the version by the calendar of AKS.
@@ -77,6 +77,29 @@ func checkTier(v *check.File, k Kubernetes) {
 		v.Problem(support, "add tier: premium, or use support: standard", "extended needs tier: premium, and it is %s", k.Tier)
 	case k.Tier == PremiumTier && k.Support != ExtendedSupport:
 		v.Problem(tier, "add support: extended, or use tier: standard", "premium is paid for long-term support, and support is %s", k.Support)
+	}
+}
+
+// checkMostNodes holds the nodes of all pools to what AKS has for a cluster. Pools that could only
+// grow beyond it are made, and stop to grow.
+func checkMostNodes(v *check.File, k Kubernetes) {
+	const at = strict.Path("kubernetes.nodeGroups")
+	if !v.Doc.Sound(at, "kubernetes.tier") || !nodes.SoundSizes(v, k.NodeGroups) {
+		return
+	}
+	limit, remedy := azurefacts.MaxNodes, "use smaller sizes, or a second cluster"
+	if k.Tier == FreeTier {
+		limit, remedy = azurefacts.MaxFreeNodes, "use smaller sizes, or tier: standard"
+	}
+	begin, most := 0, 0
+	for _, g := range k.NodeGroups {
+		begin, most = begin+*g.Size.Desired, most+*g.Size.Max
+	}
+	switch {
+	case begin > limit:
+		v.Problem(at, remedy, "have %d nodes together at the start, and a cluster of AKS has %d at most with tier: %s", begin, limit, k.Tier)
+	case most > limit:
+		v.Warn(at, remedy, "can grow to %d nodes together, and a cluster of AKS has %d at most with tier: %s", most, limit, k.Tier)
 	}
 }
 

@@ -38,7 +38,8 @@ type Endpoint struct {
 	// Public makes the API reachable from the internet, for AllowedCIDRs.
 	// Default false.
 	Public bool `yaml:"public,omitempty"`
-	// AllowedCIDRs may reach the public endpoint; required when Public is set.
+	// AllowedCIDRs may reach the public endpoint; required when Public is set. At most 40; on
+	// Azure 200, of which one is the cluster's own with network.outbound: nat-gateway.
 	AllowedCIDRs []string `yaml:"allowedCidrs,omitempty"`
 	// OpenToTheWorld confirms 0.0.0.0/0 in AllowedCIDRs; without it such a
 	// block is refused.
@@ -203,13 +204,17 @@ func checkPrivateBlock(v *check.File, at strict.Path, cidr string, confirmed boo
 }
 
 // checkAzureEndpoint checks who reaches the Kubernetes API: AKS has one endpoint, a private or a
-// public one.
-func checkAzureEndpoint(v *check.File, e Endpoint) {
+// public one. With ownAddress core lets the cluster's own address in, too.
+func checkAzureEndpoint(v *check.File, e Endpoint, ownAddress bool) {
 	const at = strict.Path("kubernetes.endpoint")
 	if e.Public && *e.Private && v.Doc.Sound(at.Field("private"), at.Field("public")) {
 		v.Problem(at.Field("public"), "keep one of the two: AKS has a private endpoint or a public one", "does not go with private: true")
 	}
-	checkPublicEndpoint(v, e, azurefacts.MaxAuthorizedBlocks)
+	most := azurefacts.MaxAuthorizedBlocks
+	if ownAddress {
+		most--
+	}
+	checkPublicEndpoint(v, e, most)
 	checkPrivateZone(v, at.Field("privateDnsZone"), e)
 }
 

@@ -84,7 +84,8 @@ type Kubernetes struct {
 	// Upgrades are those that AKS does by itself.
 	Upgrades Upgrades `yaml:"upgrades,omitempty" cloud:"azure"`
 	// NodeResourceGroup that AKS makes for what it makes itself: nodes, disks, load
-	// balancers. It goes with the cluster, and what is in it. Default: <name>-nodes.
+	// balancers, at most 80 characters. It goes with the cluster, and what is in it. Default:
+	// <name>-nodes.
 	NodeResourceGroup string `yaml:"nodeResourceGroup,omitempty" cloud:"azure"`
 	// Logs are the control plane's log types sent to CloudWatch: api, audit,
 	// authenticator, controllerManager, scheduler. Default: api, audit,
@@ -163,6 +164,10 @@ var kubernetesFields = field.Of[Kubernetes](map[string]field.Descriptor{
 		AzureChange: []field.Case{
 			{When: "to an older one", Effect: field.Impossible, Applies: func(c field.Change) bool { return c.Minors() < 0 }, Words: "AKS never takes Kubernetes back", Remedy: "take the version back"},
 			{
+				When: "by more than one minor, with long-term support before and after", Effect: field.RollsNodes, Applies: func(c field.Change) bool { return c.SkipsMinors(oldestNodes) },
+				Words: "AKS upgrades the control plane without the versions between, and then rolls the nodes of every group",
+			},
+			{
 				When: "by more than one minor", Effect: field.Impossible, Applies: func(c field.Change) bool { return c.Minors() > 1 }, Words: "AKS upgrades by one minor version at a time",
 				Remedy: "take the version back, and run `tombolo upgrade <cluster> --to <version>`, which goes one minor after another",
 			},
@@ -203,7 +208,7 @@ var kubernetesFields = field.Of[Kubernetes](map[string]field.Descriptor{
 	},
 	"Upgrades": {Remedy: "remove it: EKS upgrades nothing by itself while the version is supported"},
 	"NodeResourceGroup": {
-		Rule: form.ResourceGroupRule("demo-nodes"), Change: field.Keeps("AKS keeps the group that it made for nodes"), Remedy: "remove it: AWS has no resource groups that resources are in",
+		Rule: form.NodeResourceGroupRule("demo-nodes"), Change: field.Keeps("AKS keeps the group that it made for nodes"), Remedy: "remove it: AWS has no resource groups that resources are in",
 	},
 	"Logs": {
 		Rule:   strict.Rule{What: "a log type of the EKS control plane", Noun: "log type", Allowed: awsfacts.LogTypes, Default: defaultLogs()},
@@ -362,10 +367,20 @@ var upgradesFields = field.Of[Upgrades](map[string]field.Descriptor{
 		AzureChange: field.Changes("AKS upgrades by the other channel from now on"),
 	},
 	"NodeImages": {
-		AzureRule:   &strict.Rule{What: "a channel of node images", Allowed: form.Texts(NoImages, UnmanagedImages, SecurityPatches, NodeImageChannel), Default: NodeImageChannel},
-		AzureChange: field.Changes("AKS gives nodes images by the other channel from now on"),
+		AzureRule: &strict.Rule{What: "a channel of node images", Allowed: form.Texts(NoImages, UnmanagedImages, SecurityPatches, NodeImageChannel), Default: NodeImageChannel},
+		AzureChange: []field.Case{
+			{When: "to unmanaged, and from there to none", Effect: field.RollsNodes, Applies: reimages, Words: "AKS makes the nodes of every group anew, and gives them images by the other channel from then on"},
+			{Effect: field.InPlace, Words: "AKS gives nodes images by the other channel from now on"},
+		},
 	},
 })
+
+// reimages says that AKS makes nodes anew for another channel of their images. Source: "Node OS
+// channel changes that cause a reimage" in
+// https://learn.microsoft.com/azure/aks/auto-upgrade-node-os-image
+func reimages(c field.Change) bool {
+	return c.After == string(UnmanagedImages) || c.Before == string(UnmanagedImages) && c.After == string(NoImages)
+}
 
 // Compute is a way to nodes.
 type Compute string

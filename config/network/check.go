@@ -116,9 +116,21 @@ func checkFlowLogs(v *check.File, f *FlowLogs) {
 	}
 	if m := flowLogBucket.FindStringSubmatch(f.BucketARN); m != nil {
 		v.Partition(at.Field("bucketArn"), m[1])
+		checkFolder(v, at.Field("bucketArn"), m[2])
 	}
 	if f.To == FlowLogsToCloudWatch {
 		v.Fits("name", "the IAM role of flow logs", v.Name+"-flow-logs", form.MaxRoleName)
+	}
+}
+
+// awsLogs is the folder that AWS itself makes below the one of the file.
+const awsLogs = "AWSLogs"
+
+// checkFolder refuses a folder for flow logs that AWS keeps for itself. Source: LogDestination in
+// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateFlowLogs.html
+func checkFolder(v *check.File, at strict.Path, folder string) {
+	if slices.Contains(strings.Split(folder, "/"), awsLogs) {
+		v.Problem(at, "name another folder, or none: AWS makes "+awsLogs+" below it", "has a folder %s, which AWS keeps for itself", awsLogs)
 	}
 }
 

@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -18,11 +19,40 @@ import (
 // https://learn.microsoft.com/azure/aks/use-system-pools
 var burstable = regexp.MustCompile(`^Standard_B[0-9]`)
 
+// criticalOnly is the key of the only hard taint of a system pool. Source:
+// https://learn.microsoft.com/azure/aks/use-system-pools
+const criticalOnly = "CriticalAddonsOnly"
+
+// newSize has the number of vCPUs in the name of a size with a version, such as 4 in
+// Standard_D4ads_v5 or 2 in Standard_E4-2s_v5. Older sizes, such as Standard_D11_v2, count otherwise.
+// Source: https://learn.microsoft.com/azure/virtual-machines/vm-naming-conventions
+var newSize = regexp.MustCompile(`^Standard_[A-Z]+([0-9]+)(-([0-9]+))?[a-z]*_v([3-9]|[1-9][0-9])$`)
+
+// oneCore are older sizes with one vCPU. Source:
+// https://learn.microsoft.com/azure/virtual-machines/sizes/overview
+var oneCore = regexp.MustCompile(`^Standard_(A0|A1|A1_v2|D1|D1_v2|DS1|DS1_v2|F1|F1s)$`)
+
+// coresIn is how many vCPUs a size of virtual machines has by its name; 0 when it does not tell.
+func coresIn(size string) int {
+	if oneCore.MatchString(size) {
+		return 1
+	}
+	m := newSize.FindStringSubmatch(size)
+	if m == nil {
+		return 0
+	}
+	cores, _ := strconv.Atoi(cmp.Or(m[3], m[1]))
+	return cores
+}
+
 // CheckOnAzure checks the node pools. The first with mode: system is the pool that AKS makes
 // the cluster with.
 func CheckOnAzure(v *check.File, groups []NodeGroup) {
 	list := strict.Path("kubernetes.nodeGroups")
 	check.Unique(v, list, "name", groups, func(g NodeGroup) string { return g.Name }, "give each node group its own name")
+	if n := len(groups); n > azurefacts.MaxPools {
+		v.Problem(list, "use fewer and larger ones", "has %d node groups; AKS has at most %d pools in a cluster", n, azurefacts.MaxPools)
+	}
 	system := func(g NodeGroup) bool { return g.Mode == SystemPool }
 	if v.Doc.Has(list) && v.Doc.Sound(list) && !slices.ContainsFunc(groups, system) && soundModes(v, groups) {
 		v.Problem(list, "add mode: system to one of them", "has no group with mode: system, which AKS needs for the pods of kube-system")
@@ -85,6 +115,18 @@ func checkSystemPool(v *check.File, at strict.Path, g NodeGroup) {
 	}
 	if g.Capacity == Spot {
 		v.Problem(at.Field("capacity"), "use on-demand, or mode: user", "spot does not go with mode: system: Azure takes the nodes back at any time")
+	}
+	for i, t := range g.Taints {
+		if t.Effect != PreferNoSchedule && t.Key != criticalOnly {
+			v.Problem(at.Field("taints").Index(i), "use effect: PreferNoSchedule, the key "+criticalOnly+", or mode: user",
+				"%s does not go with mode: system: AKS's own pods tolerate no other hard taint than %s", wording.Quote(t.Key+":"+string(t.Effect)), criticalOnly)
+		}
+	}
+	switch cores := coresIn(g.VMSize); {
+	case cores == 1:
+		v.Problem(at.Field("vmSize"), "use a size with 4 vCPUs or more, such as Standard_D4s_v5", "%s has 1 vCPU, and AKS takes it for no group with mode: system", g.VMSize)
+	case cores > 1 && cores < azurefacts.SystemCores && !burstable.MatchString(g.VMSize):
+		v.Warn(at.Field("vmSize"), "use a size with 4 vCPUs or more, such as Standard_D4s_v5", "%s has %d vCPUs, and AKS asks for %d with mode: system", g.VMSize, cores, azurefacts.SystemCores)
 	}
 	if burstable.MatchString(g.VMSize) {
 		v.Problem(at.Field("vmSize"), "use a size of another series, such as Standard_D4s_v5", "%s is of the series B, which AKS takes for no group with mode: system", g.VMSize)

@@ -45,7 +45,7 @@ func Check(v *check.File, groups []NodeGroup, around Around) {
 		checkInstanceTypes(v, at.Field("instanceTypes"), g.InstanceTypes)
 		checkSize(v, at.Field("size"), g.Size)
 		checkImage(v, at, g, around.Version)
-		checkVolume(v, at.Field("volume"), g.Volume)
+		checkVolume(v, at, g)
 		checkPlacement(v, at, g, around.Network)
 		checkUpdate(v, at.Field("update"), g.Update)
 		checkUserData(v, at, g, around)

@@ -64,18 +64,21 @@ func checkDriver(v *check.File, at strict.Path, g NodeGroup) {
 	}
 }
 
-// iopsOf a kind of volume, and what most of them a GiB has. Source:
-// https://docs.aws.amazon.com/ebs/latest/userguide/ebs-volume-types.html. AWS's provider, v6,
-// takes a throughput of 1000 MiB/s at most, where newer volumes have more
-// (internal/service/ec2/ec2_launch_template.go of terraform-provider-aws v5.100.0).
-var iopsOf = map[VolumeType]struct{ least, most int }{
-	GP3: {3000, 16000}, IO1: {100, 64000}, IO2: {100, 256000},
+// iopsOf a kind of volume, and how many of them a GiB has at most. EC2 takes a launch template with
+// more, and makes no node of it. Source:
+// https://docs.aws.amazon.com/ebs/latest/userguide/ebs-volume-types.html and EbsBlockDevice of
+// service/ec2 of aws-sdk-go-v2. AWS's provider, v6, takes a throughput of 1000 MiB/s at most, where
+// newer volumes have more (internal/service/ec2/ec2_launch_template.go of terraform-provider-aws
+// v5.100.0).
+var iopsOf = map[VolumeType]struct{ least, most, perGiB int }{
+	GP3: {3000, 80000, 500}, IO1: {100, 64000, 50}, IO2: {100, 256000, 1000},
 }
 
 // iopsForThroughput is how many IOPS a MiB/s of gp3 needs: 0.25 MiB/s for each of them.
 const iopsForThroughput = 4
 
-func checkVolume(v *check.File, at strict.Path, volume NodeVolume) {
+func checkVolume(v *check.File, group strict.Path, g NodeGroup) {
+	at, volume := group.Field("volume"), g.Volume
 	iops, throughput := at.Field("iops"), at.Field("throughput")
 	if !v.Doc.Sound(at.Field("type"), iops, throughput) {
 		return
@@ -86,6 +89,9 @@ func checkVolume(v *check.File, at strict.Path, volume NodeVolume) {
 		v.Problem(at, "add iops", "a volume of type %s needs iops", volume.Type)
 	case volume.IOPS != 0 && (volume.IOPS < limits.least || volume.IOPS > limits.most):
 		v.Problem(iops, fmt.Sprintf("use a number from %d to %d", limits.least, limits.most), "%d is none of a volume of type %s", volume.IOPS, volume.Type)
+	case volume.IOPS > limits.perGiB*g.DiskGiB && v.Doc.Sound(group.Field("diskGiB")):
+		v.Problem(iops, fmt.Sprintf("use %d at most, or set diskGiB to %d", limits.perGiB*g.DiskGiB, (volume.IOPS+limits.perGiB-1)/limits.perGiB),
+			"%d is too many for %d GiB: a volume of type %s has %d for each of them", volume.IOPS, g.DiskGiB, volume.Type, limits.perGiB)
 	}
 	switch most := max(volume.IOPS, limits.least) / iopsForThroughput; {
 	case volume.Throughput != 0 && volume.Type != GP3:

@@ -307,8 +307,9 @@ const (
 type NodeVolume struct {
 	// Type is gp3, io1 or io2. Default gp3.
 	Type VolumeType `yaml:"type,omitempty"`
-	// IOPS of the volume: 3000 to 16000 for gp3, 100 to 64000 for io1, 100 to 256000 for
-	// io2, which both need it. Default: 3000 for gp3.
+	// IOPS of the volume: 3000 to 80000 for gp3, 100 to 64000 for io1, 100 to 256000 for
+	// io2, which both need it; and at most 500 for gp3, 50 for io1 and 1000 for io2 for each
+	// GiB of diskGiB. Default: 3000 for gp3.
 	IOPS int `yaml:"iops,omitempty"`
 	// Throughput of a gp3 volume, in MiB/s, from 125 to 1000 and at most a quarter of IOPS.
 	// Default 125.

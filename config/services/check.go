@@ -12,6 +12,7 @@ import (
 	"tombolo/config/identity"
 	"tombolo/config/strict"
 	"tombolo/config/values"
+	"tombolo/internal/armid"
 	"tombolo/internal/wording"
 )
 
@@ -95,12 +96,30 @@ func checkAzureIdentity(v *check.File, service strict.Path, s Service) {
 	if slices.Contains([]string{"control-plane", "kubelet"}, s.Name) || strings.HasPrefix(s.Name, identity.AddonPrefix) {
 		v.Problem(service.Field("name"), "use another name", "%s would be an identity of the cluster's own", wording.Quote(IdentityName(v.Name, s.Name)))
 	}
+	checkCredential(v, service, s)
 	grant := func(g identity.RoleGrant) string { return g.Role + " on " + g.Scope }
 	check.Repeated(s.Identity.Roles, grant, func(i, first int) {
 		v.Problem(at.Index(i), "give each role once", "%s is already given at line %d", grant(s.Identity.Roles[i]), v.Line(at.Index(first)))
 	})
 	for i, g := range s.Identity.Roles {
 		identity.CheckGrant(v, at.Index(i), g)
+	}
+}
+
+// checkCredential checks the name of the federated credential that the service account gets, which
+// Azure refuses only once the cluster is there.
+func checkCredential(v *check.File, service strict.Path, s Service) {
+	at := service.Field("identity").Field("serviceAccount")
+	if !v.Doc.Sound(at, service.Field("name"), service.Field("namespace")) {
+		return
+	}
+	if !v.Doc.Has(at) {
+		at = service.Field("name")
+	}
+	name := armid.Credential(s.Namespace, s.Identity.ServiceAccount)
+	if over := len(name) - azurefacts.MaxCredentialName; over > 0 {
+		v.Problem(at, fmt.Sprintf("shorten the service account or the namespace by %d; each dot of the service account counts twice", over),
+			"makes the name of the identity's federated credential %s longer than the %d characters that Azure takes", wording.Quote(name), azurefacts.MaxCredentialName)
 	}
 }
 

@@ -169,3 +169,9 @@ func ParseSubnet(text string) (SubnetParts, error) {
 	}
 	return SubnetParts{Subscription: id.Subscription, Group: id.Group, Network: NameOf(id.Parent), Subnet: id.Name}, nil
 }
+
+// Credential is the name of the federated credential of a service account of Kubernetes: letters,
+// digits, dashes and underscores, as Azure takes them, where Kubernetes has no underscores.
+func Credential(namespace, account string) string {
+	return namespace + "_" + strings.ReplaceAll(account, ".", "__")
+}

@@ -24,6 +24,10 @@ func TestIDs(t *testing.T) {
 	assert.Check(t, account == "" && container == "", "%s, %s", account, container)
 }
 
+func TestCredential(t *testing.T) {
+	assert.Equal(t, Credential("shop", "jobs.nightly"), "shop_jobs__nightly")
+}
+
 func TestParseSubnet(t *testing.T) {
 	id := Subnet("s", "g", "v", "n")
 	for _, spelling := range []string{id, strings.Replace(strings.ToLower(id), "resourcegroups", "resourceGROUPS", 1)} {

@@ -10,6 +10,7 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/lab/aws/account"
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/aws/efs"
 	"tombolo/lab/aws/eks"
@@ -103,6 +104,10 @@ func TestFlowLogRefusals(t *testing.T) {
 	w.denied(ec2.FlowLogType, standin.Merged(in, props{"trafficType": "REJECT", "logDestination": "arn:aws:logs:eu-central-1:111122223333:log-group:/other"}), "there is no log group /other")
 	bucket := props{"logDestinationType": "s3", "logDestination": "arn:aws:s3:::logs"}
 	w.denied(ec2.FlowLogType, standin.Merged(in, bucket), "DeliverLogsPermissionArn is not applicable for s3 delivery")
+	for _, folder := range []string{"/AWSLogs", "/AWSLogs/", "/vpc/AWSLogs/demo"} {
+		w.denied(ec2.FlowLogType, standin.Merged(in, standin.Merged(bucket, props{"iamRoleArn": "", "logDestination": "arn:aws:s3:::logs" + folder})), "AWSLogs is a reserved term")
+	}
+	w.Make(ec2.FlowLogType, "to a folder", standin.Merged(in, standin.Merged(bucket, props{"iamRoleArn": "", "logDestination": "arn:aws:s3:::logs/awslogs/"})))
 	w.Make(ec2.FlowLogType, "to a bucket", standin.Merged(in, standin.Merged(bucket, props{"iamRoleArn": ""})))
 }
 
@@ -277,6 +282,9 @@ func TestZonesOfControlPlanes(t *testing.T) {
 	vpc := a.Add(ec2.VPCType, "vpc", props{"cidrBlock": "10.0.0.0/16"})
 	role := a.Add(iam.RoleType, "role", props{"assumeRolePolicy": clusterTrust})
 	var subnets []any
+	for region, zone := range map[string]string{"us-east-1": "e", "us-west-1": "b"} {
+		assert.Check(t, slices.Contains(account.WithoutControlPlane, account.ZoneID(region, region+zone)), region)
+	}
 	for i, zone := range []string{"us-east-1a", "us-east-1e"} {
 		subnets = append(subnets, a.Add(ec2.SubnetType, zone, props{"vpcId": vpc.ID, "cidrBlock": fmt.Sprintf("10.0.%d.0/24", i), "availabilityZone": zone}).ID)
 	}

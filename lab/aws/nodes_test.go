@@ -89,7 +89,9 @@ func TestLaunchTemplateRefuses(t *testing.T) {
 	}{
 		{"image", props{"imageId": "my-image"}, "InvalidAMIID.Malformed"},
 		{"user data that is too long", props{"userData": inBase64(strings.Repeat("x", 16*1024+1))}, "User data is limited to 16384 bytes"},
-		{"iops of gp3", disk(map[string]any{"volumeType": "gp3", "iops": 20000}), "is not in the range of 3000 to 16000 for gp3"},
+		{"iops of gp3", disk(map[string]any{"volumeType": "gp3", "iops": 80001}), "is not in the range of 3000 to 80000 for gp3"},
+		{"iops of a small gp3", disk(map[string]any{"volumeType": "gp3", "iops": 25001}), "ratio is too high; maximum is 500"},
+		{"iops of a small io2", disk(map[string]any{"volumeType": "io2", "iops": 50001}), "ratio is too high; maximum is 1000"},
 		{"iops of gp2", disk(map[string]any{"volumeType": "gp2", "iops": 3000}), "iops is not supported for gp2"},
 		{"none of io2", disk(map[string]any{"volumeType": "io2"}), "iops must be specified for io2"},
 		{"iops of a small io1", disk(map[string]any{"volumeType": "io1", "iops": 5000}), "ratio is too high; maximum is 50"},

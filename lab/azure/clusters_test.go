@@ -34,6 +34,8 @@ func TestClustersAreRefused(t *testing.T) {
 		{props{"aadProfile": map[string]any{"managed": true, "enableAzureRBAC": true}, "enableRBAC": false}, `Code="RBACNotEnabledForAAD"`},
 		{props{"aadProfile": map[string]any{"managed": true, "tenantID": arm.Subscription}}, `the tenant ` + arm.Subscription + ` does not exist`},
 		{props{"oidcIssuerProfile": nil}, `Code="WorkloadIdentityRequiresOIDCIssuer"`},
+		{props{"resourceName": "my-microsoft"}, `Code="ReservedResourceName" Message="The resource name 'my-microsoft' or a part of the name is a trademarked or reserved word."`},
+		{props{"resourceName": "Office"}, `Code="ReservedResourceName"`},
 		{props{"nodeResourceGroup": demo}, `Code="NodeResourceGroupSameAsResourceGroup"`},
 		{props{"nodeResourceGroup": strings.Repeat("x", 81)}, `The maximum length is 80 and the length of the value provided is 81.`},
 	} {
@@ -235,6 +237,21 @@ func TestPropertiesThatCannotChange(t *testing.T) {
 	}
 }
 
+// TestProxyStays: an update without it takes no proxy away.
+func TestProxyStays(t *testing.T) {
+	w := newWorld(t)
+	proxy := func() string {
+		found, err := w.Invoke("azure-native:containerservice/v20240901:getManagedCluster", props{"resourceGroupName": demo, "resourceName": demo})
+		assert.NilError(t, err)
+		return found.Sub("httpProxyConfig").Str("httpProxy")
+	}
+	assert.NilError(t, w.Update(w.cluster, props{"httpProxyConfig": map[string]any{"httpProxy": "http://proxy:3128"}}))
+	assert.NilError(t, w.Update(w.cluster, props{"httpProxyConfig": nil}))
+	assert.Equal(t, proxy(), "http://proxy:3128")
+	assert.NilError(t, w.Update(w.cluster, props{"httpProxyConfig": map[string]any{"httpProxy": "http://other:3128"}}))
+	assert.Equal(t, proxy(), "http://other:3128")
+}
+
 func TestUpgrade(t *testing.T) {
 	w := newWorld(t)
 	standintest.Refuses(t, w.Update(w.cluster, props{"kubernetesVersion": "1.36"}),
@@ -264,7 +281,7 @@ func TestOldNodesKeepAControlPlane(t *testing.T) {
 	w := newIdentities(t)
 	lts := props{"sku": map[string]any{"name": "Base", "tier": "Premium"}, "supportPlan": "AKSLongTermSupport", "kubernetesVersion": "1.32"}
 	cluster := w.Make(containerservice.ClusterType, "cluster", w.clusterArgs(lts))
-	for _, version := range []string{"1.33", "1.34", "1.35"} {
+	for _, version := range []string{"1.33", "1.35"} { // with long-term support it skips 1.34
 		assert.NilError(t, w.Update(cluster, props{"kubernetesVersion": version}))
 	}
 	standintest.Refuses(t, w.Update(cluster, props{"kubernetesVersion": "1.36"}), `Code="NodePoolMcVersionIncompatible" Message="Node pool version 1.32.12 and control plane version 1.36.2 are incompatible. `+

@@ -24,6 +24,9 @@ func TestVaultsAreRefused(t *testing.T) {
 	rule := func(subnet string) props {
 		return props{"networkAcls": map[string]any{"defaultAction": "Deny", "virtualNetworkRules": list(map[string]any{"id": subnet})}}
 	}
+	from := func(value string) props {
+		return props{"networkAcls": map[string]any{"defaultAction": "Deny", "ipRules": list(map[string]any{"value": value})}}
+	}
 	for _, test := range []struct {
 		name   string
 		change props
@@ -35,6 +38,10 @@ func TestVaultsAreRefused(t *testing.T) {
 		{"kv-demo", props{"softDeleteRetentionInDays": 3}, "must be in the range of 7 to 90"},
 		{"kv-demo", props{"tenantId": arm.Subscription}, "An invalid value was provided for 'tenantId'."},
 		{"kv-demo", props{"createMode": "recover"}, `Code="SoftDeletedVaultDoesNotExist"`},
+		{"kv-demo", from("10.1.2.0/24"), `'10.1.2.0/24' is not a public IPv4 address or range`},
+		{"kv-demo", from("192.168.0.1"), `'192.168.0.1' is not a public`},
+		{"kv-demo", from("203.0.113.7/24"), `'203.0.113.7/24' is not a public`},
+		{"kv-demo", from("2001:db8::/32"), `'2001:db8::/32' is not a public`},
 		{"kv-demo", rule(w.subnet.ID), `Code="VirtualNetworkNotValid"`},
 	} {
 		w.denied(keyvault.VaultType, w.vault(test.name, test.change), test.want)
@@ -43,6 +50,7 @@ func TestVaultsAreRefused(t *testing.T) {
 		"resourceGroupName": demo, "virtualNetworkName": demo, "subnetName": "vaults", "addressPrefix": "10.1.32.0/24",
 		"serviceEndpoints": list(map[string]any{"service": "Microsoft.KeyVault"}),
 	})
+	w.Make(keyvault.VaultType, "open", w.vault("kv-open", from("203.0.113.0/24")))
 	w.Add(keyvault.VaultType, "vault", w.vault("kv-demo", rule(w.vnet.ID+"/subnets/vaults")))
 	w.Add(arm.GroupType, "others", props{"resourceGroupName": "others", "location": arm.Location})
 	taken := w.vault("KV-demo", nil)

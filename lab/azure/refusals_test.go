@@ -180,6 +180,7 @@ func TestCredentialsAreRefused(t *testing.T) {
 	for _, tc := range []refusal{
 		{props{"federatedIdentityCredentialResourceName": "two-0"}, `Status=409 Code="Conflict" Message="Issuer and subject combination already exists for this Managed Identity."`},
 		{props{"federatedIdentityCredentialResourceName": "no dots."}, `Code="InvalidResourceName"`},
+		{props{"federatedIdentityCredentialResourceName": strings.Repeat("s", 121)}, `Code="InvalidResourceName"`},
 		{props{"resourceName": "gone"}, `Code="ParentResourceNotFound"`},
 		{props{"issuer": "http://issuer.example"}, `Code="BadRequest" Message="The issuer 'http://issuer.example' of the federated identity credential is not a valid https URL`},
 		{props{"subject": ""}, `Message="Federated Identity Credential from HTTP body has empty properties"`},

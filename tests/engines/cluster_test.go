@@ -8,14 +8,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/pem"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -43,23 +42,8 @@ type cluster struct {
 	client                 dynamic.Interface
 }
 
-// The repository of the trees, as the controllers know it.
-const (
-	gitHost    = "git.lab.test"
-	repository = "http://" + gitHost + "/platform.git"
-)
-
-// A source has a few trees: for each of its Kustomizations, Flux unpacks all that the source has. Each
-// tree calls its own platform.
-const treesOfASource = 5
-
-var platform = regexp.MustCompile(`\bplatform\b`)
-
-// sourceOf is the name of the source that has the tree with a number.
-func sourceOf(i int) string { return fmt.Sprintf("platform-%d", i/treesOfASource) }
-
-// start brings up a cluster whose repository has the trees. It ends with the test.
-func start(t *testing.T, all []trees.Tree) *cluster {
+// start brings up a cluster whose repository has the texts, by their paths. It ends with the test.
+func start(t *testing.T, texts map[string]string) *cluster {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "engines-") //nolint:usetesting // the path of a socket in it must stay short
 	assert.NilError(t, err)
@@ -101,7 +85,7 @@ func start(t *testing.T, all []trees.Tree) *cluster {
 	assert.NilError(t, err)
 
 	agent := controllers.New(controllers.Options{
-		Dir: c.path("controllers"), Tools: tools, Bin: tools, Home: dir, Proxy: c.serve(t, all).URL, CA: c.path("none"),
+		Dir: c.path("controllers"), Tools: tools, Bin: tools, Home: dir, Proxy: c.serve(t, texts).URL, CA: c.path("none"),
 		Tenant: "none", Sockets: dir, Supervisor: supervisor, Ports: book, Log: logger,
 	})
 	t.Cleanup(agent.Close)
@@ -109,22 +93,28 @@ func start(t *testing.T, all []trees.Tree) *cluster {
 	return c
 }
 
-// serve has the trees in a repository that anybody may read, behind a proxy.
-func (c *cluster) serve(t *testing.T, all []trees.Tree) *httptest.Server {
+// serve has the texts in a repository that anybody may read, behind a proxy.
+func (c *cluster) serve(t *testing.T, texts map[string]string) *httptest.Server {
 	t.Helper()
-	for i, tree := range all {
-		for name, text := range tree.Files {
-			files.Write(t, filepath.Join(c.path("trees"), name), platform.ReplaceAllString(text, sourceOf(i)))
-		}
+	for name, text := range texts {
+		files.Write(t, filepath.Join(c.path("trees"), name), text)
 	}
 	repository := git.Open(c.path("platform.git"), c.dir)
 	_, err := repository.Seed(t.Context(), c.path("trees"))
 	assert.NilError(t, err)
 	assert.NilError(t, repository.Publish())
 	handler := repository.Handler("nobody", func() (string, error) { return "nobody has one", nil })
-	server := httptest.NewServer(proxy.Handler(map[string]http.Handler{gitHost: handler}, nil))
+	server := httptest.NewServer(proxy.Handler(map[string]http.Handler{host(t): handler}, nil))
 	t.Cleanup(server.Close)
 	return server
+}
+
+// host is that of the repository's address.
+func host(t *testing.T) string {
+	t.Helper()
+	address, err := url.Parse(trees.Repository)
+	assert.NilError(t, err)
+	return address.Host
 }
 
 func (c *cluster) path(name string) string { return filepath.Join(c.dir, name) }
@@ -141,11 +131,18 @@ func (c *cluster) kubectl(t *testing.T, stdin string, args ...string) string {
 	return string(out)
 }
 
+// install applies the documents of a manifest, and waits until the API serves what they define.
+func (c *cluster) install(t *testing.T, documents []string, flags ...string) {
+	t.Helper()
+	c.kubectl(t, strings.Join(documents, "\n---\n"), append([]string{"apply", "--server-side", "-f", "-"}, flags...)...)
+	c.kubectl(t, "", "wait", "--for=condition=established", "--timeout=60s", "crd", "--all")
+}
+
 // await waits until the condition holds, and shows how far it has come when the time is over.
 func await(t *testing.T, what string, atMost time.Duration, condition func(context.Context) (done bool, how string, err error)) {
 	t.Helper()
 	last := ""
-	err := wait.PollUntilContextTimeout(t.Context(), 250*time.Millisecond, atMost, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(t.Context(), time.Second, atMost, true, func(ctx context.Context) (bool, error) {
 		done, how, err := condition(ctx)
 		last = how
 		return done, err

@@ -20,11 +20,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"tombolo/check"
-	"tombolo/check/finding"
 	"tombolo/check/published"
-	"tombolo/check/tree/treetest"
 	"tombolo/internal/names"
+	"tombolo/lab/controlplane"
+	"tombolo/lab/git"
 	"tombolo/tests/tier"
 	"tombolo/tests/trees"
 )
@@ -40,15 +39,32 @@ var fluxKinds = []schema.GroupVersionResource{
 
 var sources = schema.GroupVersionResource{Group: "source.toolkit.fluxcd.io", Version: "v1", Resource: "gitrepositories"}
 
+// A source has a few trees: for each of its Kustomizations, Flux unpacks all that the source has. Each
+// tree calls its own platform.
+const treesOfASource = 5
+
+var platform = regexp.MustCompile(`\bplatform\b`)
+
+// sourceOf is the name of the source that has the tree with a number.
+func sourceOf(i int) string { return fmt.Sprintf("platform-%d", i/treesOfASource) }
+
+// bySource are the files of all trees, each with its source's name.
+func bySource(all []trees.Tree) map[string]string {
+	out := map[string]string{}
+	for i, tree := range all {
+		for name, text := range tree.Files {
+			out[name] = platform.ReplaceAllString(text, sourceOf(i))
+		}
+	}
+	return out
+}
+
 // TestFluxAgrees: check has an error in a tree exactly where Flux stops at it.
 func TestFluxAgrees(t *testing.T) {
 	tier.Short(t, "check says of random trees what the real Flux says")
-	seed, count := given(t, "SEED", 43), given(t, "TREES", 40)
-	known, err := trees.Known("flux")
-	assert.NilError(t, err)
-	all := append(known, trees.Flux(uint64(seed), count)...)
+	all, again := given(t, trees.Flux, 40)
 	began := time.Now()
-	c := start(t, all)
+	c := start(t, bySource(all))
 	release := c.installFlux(t)
 	t.Logf("Flux %s runs after %v", release, time.Since(began).Round(time.Millisecond))
 	c.kubectl(t, bootstrapObjects(all), "apply", "--server-side", "-f", "-")
@@ -56,19 +72,7 @@ func TestFluxAgrees(t *testing.T) {
 	c.kubectl(t, startObjects(all), "apply", "--server-side", "-f", "-")
 	engine := c.settle(t, all)
 	t.Logf("Flux has said of all trees after %v", time.Since(began).Round(time.Millisecond))
-	compare(t, fmt.Sprintf("SEED=%d TREES=%d", seed, count), all, engine, errorsOf(t, all, release))
-}
-
-// given is a number that somebody asks for by a variable.
-func given(t *testing.T, name string, otherwise int) int {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.Atoi(text)
-	assert.NilError(t, err, name)
-	return n
+	compare(t, trees.Flux, again, all, engine, publishedTo(release))
 }
 
 // installFlux installs what the lab has of Flux, without the controller of notifications, and says which
@@ -85,7 +89,7 @@ func (c *cluster) installFlux(t *testing.T) (release string) {
 			wanted = append(wanted, document)
 		}
 	}
-	c.kubectl(t, strings.Join(wanted, "\n---\n"), "apply", "--server-side", "-f", "-")
+	c.install(t, wanted)
 	found := regexp.MustCompile(`app.kubernetes.io/version: (v\S+)`).FindSubmatch(text)
 	assert.Assert(t, found != nil, "the manifest says no version")
 	return string(found[1])
@@ -108,7 +112,7 @@ apiVersion: source.toolkit.fluxcd.io/v1
 kind: GitRepository
 metadata: {name: %s, namespace: %s}
 spec: {interval: 1h, url: %q, ref: {branch: main}, sparseCheckout: [%s]}
-`, sourceOf(first), names.FluxNamespace, repository, strings.Join(dirs, ", "))
+`, sourceOf(first), names.FluxNamespace, trees.Repository, strings.Join(dirs, ", "))
 	}
 	return b.String()
 }
@@ -148,9 +152,6 @@ func (c *cluster) awaitSources(t *testing.T) {
 		return true, "", nil
 	})
 }
-
-// said is what an engine says of a tree: nothing, or why it stops.
-type said map[string][]string
 
 // settle waits until Flux has said of each object whether it is ready, and says it again when it is asked
 // again: what waited for something else may have met it.
@@ -192,19 +193,6 @@ func (c *cluster) fluxObjects(ctx context.Context) ([]unstructured.Unstructured,
 		out = append(out, list.Items...)
 	}
 	return out, nil
-}
-
-// stopped are the objects that are not ready: why they are not has names of directories, which change.
-func stopped(now said) []string {
-	var out []string
-	for _, lines := range now {
-		for _, line := range lines {
-			object, _, _ := strings.Cut(line, ": ")
-			out = append(out, object)
-		}
-	}
-	slices.Sort(out)
-	return out
 }
 
 // askAgain has Flux look again at what is not ready.
@@ -282,63 +270,14 @@ func ready(o unstructured.Unstructured) (status, why string, known bool) {
 	return "", "no condition yet", false
 }
 
-// errorsOf is what check says of each tree alone: its errors.
-func errorsOf(t *testing.T, all []trees.Tree, release string) said {
-	t.Helper()
-	set := published.Set{Distribution: release, Variables: map[string]published.Variable{}}
+// publishedTo is what bootstrap publishes to the cluster.
+func publishedTo(release string) published.Set {
+	set := published.Set{
+		Cluster: "one", Distribution: release, Released: true, Kubernetes: controlplane.Version,
+		Repository: published.Repository{URL: trees.Repository, Branch: git.Branch}, Variables: map[string]published.Variable{},
+	}
 	for name, value := range variables {
 		set.Variables[name] = published.Variable{Example: value}
 	}
-	out := said{}
-	for _, tree := range all {
-		set.Cluster, set.Path = tree.Name, tree.Start()
-		found, err := check.Check(treetest.FS(tree.Files), "", []published.Set{set})
-		assert.NilError(t, err)
-		for _, f := range found {
-			if f.Severity == finding.Error {
-				out[tree.Name] = append(out[tree.Name], f.String())
-			}
-		}
-	}
-	return out
-}
-
-// compare fails for each tree of which the engine and check say something else, and no row of the table
-// excuses it.
-func compare(t *testing.T, again string, all []trees.Tree, engine, checked said) {
-	t.Helper()
-	var broken, refused, excused int
-	kinds, needed := map[string]bool{}, map[int]bool{}
-	for _, tree := range all {
-		stops, errors := engine[tree.Name], checked[tree.Name]
-		kinds[tree.Fault] = true
-		if tree.Fault != "" {
-			broken++
-		}
-		if tree.Fault != "" && len(stops) > 0 {
-			refused++
-		}
-		if tree.Fault == "" && len(stops) > 0 {
-			t.Errorf("%s: the grammar of trees has what the engine refuses: %s\n%s", again, strings.Join(stops, "\n"), tree)
-		}
-		if (len(stops) > 0) == (len(errors) > 0) {
-			continue
-		}
-		excuse := trees.Excuse(stops, errors)
-		if excuse >= 0 {
-			excused++
-			needed[excuse] = true
-			continue
-		}
-		t.Errorf("%s, tree %s (%s; %s):\nthe engine: %s\ncheck: %s\n%s", again, tree.Name, tree.Fault, tree.Where,
-			strings.Join(stops, "\n  "), strings.Join(errors, "\n  "), tree)
-	}
-	t.Logf("%s: of %d trees with a fault the engine refuses %d; %d are excused", again, broken, refused, excused)
-	for i, row := range trees.Unfollowed {
-		assert.Check(t, needed[i], "check follows this now, or it does not occur: remove the row from the table: %s", row.What)
-	}
-	// Trees that are all content, or all broken, would show nothing.
-	assert.Check(t, refused*2 > broken && refused < broken, "the engine refuses %d of %d trees with a fault", refused, broken)
-	assert.Check(t, excused*2 < refused, "%d of %d trees are excused", excused, refused)
-	assert.Check(t, len(kinds) > 20, "only these faults occur: %v", kinds)
+	return set
 }

@@ -30,12 +30,14 @@ func TestDemo(t *testing.T) {
 	inOrder(t, p, []step[project]{
 		{"go run starts the lab, and leaves nothing of its cache in it", project.goRunStartsTheLab},
 		{"preview before core exists lists both stacks", project.previewOnEmptyLab},
+		{"a zone that is not there is refused", project.zonesAreRefused},
 		{"preview leaves nothing", project.nothingExists},
 		{"up", project.upFromNothing},
 		{"verify", project.verifyIsGreen},
 		{"values reach what Git declares", project.valuesReachGit},
 		{"state holds no secret", project.stateHoldsNoSecret},
-		{"a second up changes nothing", project.secondUp},
+		{"a second up starts no engine", project.secondUpStartsNothing},
+		{"one that starts it changes nothing", project.secondUp},
 		{"verify waits for what was just pushed", project.editArrives},
 		{"a hand edit is put back and told of", project.healed},
 		{"what verify asked of Flux is no change to up", project.secondUp},
@@ -82,6 +84,25 @@ func (p project) previewOnEmptyLab(t *testing.T) {
 	}
 }
 
+// zonesAreRefused before anything is made: one that does not exist, and one in which EKS takes no control plane.
+func (p project) zonesAreRefused(t *testing.T) {
+	const file, zones = "clusters/demo.yaml", "[eu-central-1a, eu-central-1b]"
+	text := p.read(t, file)
+	defer p.write(t, file, text)
+	for _, test := range []struct{ region, zones, refused string }{
+		{"eu-central-1", "[eu-central-1a, eu-central-1f]", "clusters/demo.yaml:20:26: network.zones[1]: AWS has no zone eu-central-1f in eu-central-1"},
+		{"us-east-1", "[us-east-1e, us-east-1a]", "clusters/demo.yaml:20:11: network.zones[0]: EKS takes no control plane in us-east-1e, which is use1-az3 in account 111122223333"},
+	} {
+		assert.Assert(t, strings.Contains(text, zones))
+		p.write(t, file, strings.ReplaceAll(strings.Replace(text, zones, test.zones, 1), "region: eu-central-1", "region: "+test.region))
+		for _, args := range [][]string{{"doctor", "demo"}, {"preview", "demo"}, {"up", "demo", "--yes"}} {
+			o := p.run(t, args...)
+			o.ends(t, 4, test.refused)
+			assert.Check(t, strings.Contains(o.stderr, "use zones among "+test.region+"a, "), o.stderr)
+		}
+	}
+}
+
 func (p project) nothingExists(t *testing.T) {
 	assert.Check(t, is.Len(p.inventory(t), 0))
 }
@@ -90,6 +111,11 @@ func (p project) nothingExists(t *testing.T) {
 func (p project) upFromNothing(t *testing.T) {
 	out := p.must(t, "up", "demo", "--yes", "--output", "json", "--secrets-provider", "passphrase")
 	lastResult(t, out).created(t)
+}
+
+// secondUpStartsNothing: the up that made the cluster is recorded.
+func (p project) secondUpStartsNothing(t *testing.T) {
+	assert.Check(t, is.Contains(p.must(t, "up", "demo", "--yes", "--output", "json"), `"unchangedSince":{`))
 }
 
 func (p project) verifyIsGreen(t *testing.T) {

@@ -15,9 +15,13 @@ import (
 //go:embed testdata/*.txtar
 var corpus embed.FS
 
-// Known are the trees of the corpus for an engine, "flux" or "argocd": its files' names begin so.
-func Known(engine string) ([]Tree, error) {
-	files, err := fs.Glob(corpus, "testdata/"+engine+"-*.txtar")
+// OfCorpus is the fault of trees that no grammar has made.
+const OfCorpus = "of the corpus"
+
+// Known are the trees of the corpus for an engine, whose name the names of their files begin with.
+func Known(engine Engine) ([]Tree, error) {
+	prefix := strings.ToLower(strings.ReplaceAll(string(engine), " ", ""))
+	files, err := fs.Glob(corpus, "testdata/"+prefix+"-*.txtar")
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +33,7 @@ func Known(engine string) ([]Tree, error) {
 		}
 		archive := txtar.Parse(text)
 		m := &maker{tree: Tree{
-			Name: strings.TrimSuffix(path.Base(file), ".txtar"), Fault: "of the corpus",
+			Name: strings.TrimSuffix(path.Base(file), ".txtar"), Fault: OfCorpus,
 			Where: strings.TrimSpace(string(archive.Comment)), Files: map[string]string{},
 		}}
 		for _, f := range archive.Files {

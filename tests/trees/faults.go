@@ -37,7 +37,7 @@ const deleted = "\x00"
 
 // faults in a line. The first group of each expression is what changes.
 var faults = []fault{
-	{"a variable is misspelt", regexp.MustCompile(`\$\{(\w+)`), misspell},
+	{"a variable is misspelt", regexp.MustCompile(`(?:\$\{|\{\{ ?\.?)(\w+)`), misspell},
 	{"a name is misspelt", regexp.MustCompile(`\bname: ([a-zA-Z0-9-]+)$`), misspell},
 	{"a namespace is misspelt", regexp.MustCompile(`\bnamespace: ([a-z0-9-]+)$`), misspell},
 	{"a kind is misspelt", regexp.MustCompile(`\bkind: (\w+)$`), misspell},
@@ -47,8 +47,12 @@ var faults = []fault{
 	{"a version is another", regexp.MustCompile(`apiVersion: (?:.*/)?(v\d\w*)$`), func(m *maker, line string, at []int) string {
 		return replaced(line, at, one(m, "v1beta1", "v1beta2", "v2", "v1alpha1", "1"))
 	}},
-	{"a source's kind is wrong", regexp.MustCompile(`kind: (GitRepository)`), func(m *maker, line string, at []int) string {
-		return replaced(line, at, one(m, "Bucket", "OCIRepository", "HelmRepository", "GitRepo"))
+	{"a source or generator is of another kind", regexp.MustCompile(`(?:kind: |- )(GitRepository|git|list|clusters)\b`), func(m *maker, line string, at []int) string {
+		others := map[string][]string{"git": {"list", "gti"}, "list": {"git", "lists"}, "clusters": {"cluster", "list"}}[line[at[2]:at[3]]]
+		if others == nil {
+			others = []string{"Bucket", "OCIRepository", "HelmRepository", "GitRepo"}
+		}
+		return replaced(line, at, one(m, others...))
 	}},
 	{"a kind is another", regexp.MustCompile(`kind: (ConfigMap|Secret)$`), func(_ *maker, line string, at []int) string {
 		return replaced(line, at, map[string]string{"ConfigMap": "Secret", "Secret": "ConfigMap"}[line[at[2]:at[3]]])
@@ -126,7 +130,7 @@ func (m *maker) spoilBy(kind string) bool {
 	var places []place
 	for _, name := range m.tree.names() {
 		for i, line := range strings.Split(m.tree.Files[name], "\n") {
-			if f.in.MatchString(line) && !strings.HasSuffix(name, "/templates/map.yaml") {
+			if f.in.MatchString(line) && !strings.HasSuffix(name, "/"+chartTemplate) {
 				places = append(places, place{name, i})
 			}
 		}

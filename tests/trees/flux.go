@@ -109,6 +109,8 @@ type build struct {
 	in string
 	// values for fields that are text.
 	values []string
+	// kustomized has a kustomization file, plain has none; without either it is random.
+	kustomized, plain bool
 }
 
 func (b build) path(name string) string { return path.Join(b.dir, name) }
@@ -126,7 +128,7 @@ func (m *maker) content(b build) {
 		files = append(files, file)
 		m.write(b.path(file), documents...)
 	}
-	if m.chance(50) {
+	if b.plain || !b.kustomized && m.chance(50) {
 		return
 	}
 	text := "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n" + one(m, "", "namespace: NAME\n") + "resources:\n" + items(files)
@@ -167,19 +169,5 @@ func (m *maker) release() {
 	}
 	text += "  values:\n    region: ${region}\n    labels: {team: a, tier: b}\n    ports:\n      - 80\n      - 443\n"
 	m.write("start/release.yaml", append([]string{text}, documents...)...)
-	m.write("chart/Chart.yaml", "apiVersion: v2\nname: web\nversion: 0.1.0\n")
-	m.write("chart/values.yaml", "region: none\nsize: 1\nlabels: {}\nports: []\n")
-	m.write("chart/templates/map.yaml", `apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: {{ .Release.Name }}-map
-  labels:
-    {{- range $key, $value := .Values.labels }}
-    {{ $key }}: {{ $value | quote }}
-    {{- end }}
-data:
-  region: {{ required "region is missing" .Values.region | quote }}
-  size: {{ .Values.size | int | quote }}
-  ports: {{ join "," .Values.ports | quote }}
-`)
+	m.chart("chart")
 }

@@ -38,12 +38,13 @@ func (t Tree) String() string {
 // names are the paths of its files, sorted: maps have no order, and a seed has to repeat.
 func (t Tree) names() []string { return slices.Sorted(maps.Keys(t.Files)) }
 
-// Flux makes trees for Flux. Of three, one is as the grammar has it, and two have a fault.
-func Flux(seed uint64, count int) []Tree { return series("f", seed, count, fluxTree) }
-
-// series makes trees by a grammar. Each has random numbers of its own, so that a tree stays what
-// it is when more are made.
-func series(prefix string, seed uint64, count int, grammar func(*maker)) []Tree {
+// Make makes trees for an engine. Of three, one is as the grammar has it, and two have a fault. Each has
+// random numbers of its own, so that a tree stays what it is when more are made.
+func Make(engine Engine, seed uint64, count int) []Tree {
+	prefix, grammar := "f", fluxTree
+	if engine == ArgoCD {
+		prefix, grammar = "a", argocdTree
+	}
 	out := make([]Tree, count)
 	for i := range out {
 		m := &maker{

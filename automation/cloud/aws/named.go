@@ -2,6 +2,7 @@ package aws
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -101,6 +102,13 @@ func (Cloud) Named(c *config.Cluster) []string {
 	}
 	return out
 }
+
+// askedAgain are the keys whose values AWS would refuse on a cluster that lives, after core has begun: zones, node
+// groups that are added, what they name, and keys.
+var askedAgain = regexp.MustCompile(`^network\.zones\b|^kubernetes\.nodeGroups(\[\d+\])?(\.(instanceTypes|zones|subnets)\b.*)?$|[kK]eyArn$`)
+
+// AsksAgain says whether the value of a key is asked about again when it changes.
+func (Cloud) AsksAgain(key string) bool { return askedAgain.MatchString(key) }
 
 // typesOf are the instance types of all groups, each once.
 func typesOf(c *config.Cluster) []string {

@@ -102,8 +102,11 @@ func TestJudgeNamed(t *testing.T) {
 		"the version of a cluster that lives": {func(_ *config.Cluster, _ *preflight.Facts, w *preflight.Wanted) { w.Version, w.New = "1.36", false }, nil},
 		"instance types": {func(c *config.Cluster, _ *preflight.Facts, _ *preflight.Wanted) {
 			c.Kubernetes.NodeGroups = []config.NodeGroup{
-				{InstanceTypes: []string{"m99.large"}}, {InstanceTypes: []string{"p5.48xlarge"}}, {InstanceTypes: []string{"p5.48xlarge", "m6i.large"}},
-				{InstanceTypes: []string{"c5.large"}}, {InstanceTypes: []string{"c5.large"}, Zones: []string{"us-east-1b"}},
+				{InstanceTypes: []string{"m99.large"}},
+				{InstanceTypes: []string{"p5.48xlarge"}},
+				{InstanceTypes: []string{"p5.48xlarge", "m6i.large"}},
+				{InstanceTypes: []string{"c5.large"}},
+				{InstanceTypes: []string{"c5.large"}, Zones: []string{"us-east-1b"}},
 			}
 		}, []string{
 			"fail kubernetes.nodeGroups[0].instanceTypes[0]: AWS does not offer m99.large in us-east-1 -> choose another instance type",

@@ -107,6 +107,10 @@ func (Cloud) Named(c *config.Cluster) []string {
 	return out
 }
 
+// AsksAgain says that no key of a cluster that lives is asked about: what a subscription may not
+// have any more, it keeps where it has it.
+func (Cloud) AsksAgain(string) bool { return false }
+
 // factsTimeout bounds the look at a subscription: some ten requests, and the start of a provider.
 const factsTimeout = 3 * time.Minute
 

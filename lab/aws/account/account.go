@@ -40,7 +40,8 @@ func CallerARN(c *standin.Cloud, region string) string {
 // UserID of the account's one user.
 const UserID = "AIDATOMBOLOLABUSER000"
 
-// Regions and the letters of their zones that a new account sees. Source:
+// Regions and the letters of their zones that a new account sees; in us-west-1 those of an older
+// one, as a new one has no usw1-az2. Source:
 // https://docs.aws.amazon.com/global-infrastructure/latest/regions/aws-regions.html
 var Regions = map[string][]string{
 	"af-south-1": {"a", "b", "c"}, "ap-east-1": {"a", "b", "c"},
@@ -55,7 +56,7 @@ var Regions = map[string][]string{
 	"il-central-1": {"a", "b", "c"}, "me-central-1": {"a", "b", "c"}, "me-south-1": {"a", "b", "c"},
 	"sa-east-1": {"a", "b", "c"}, "us-east-1": {"a", "b", "c", "d", "e", "f"}, "us-east-2": {"a", "b", "c"},
 	"us-gov-east-1": {"a", "b", "c"}, "us-gov-west-1": {"a", "b", "c"},
-	"us-west-1": {"a", "c"}, "us-west-2": {"a", "b", "c", "d"},
+	"us-west-1": {"a", "b", "c"}, "us-west-2": {"a", "b", "c", "d"},
 }
 
 // Zones of a region, in order.
@@ -70,7 +71,7 @@ func Zones(region string) []string {
 // zoneNumbers are the numbers in the ids of a region's zones where they do not follow the
 // letters: each account has an order of its own, and us-east-1e is use1-az3 in most. Source:
 // https://docs.aws.amazon.com/ram/latest/userguide/working-with-az-ids.html
-var zoneNumbers = map[string][]int{"us-east-1": {6, 1, 2, 4, 3, 5}, "us-west-1": {3, 1}, "ca-central-1": {1, 2, 4}}
+var zoneNumbers = map[string][]int{"us-east-1": {6, 1, 2, 4, 3, 5}, "ca-central-1": {1, 2, 4}}
 
 // Elsewhere are zones of a region that are no availability zones, and not open to the account,
 // with their ids. Source: https://docs.aws.amazon.com/local-zones/latest/ug/available-local-zones.html

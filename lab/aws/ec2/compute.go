@@ -123,7 +123,7 @@ func checkUserData(c *standin.Call) error {
 // https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_EbsBlockDevice.html; the ratios
 // to the size are from https://docs.aws.amazon.com/ebs/latest/userguide/ebs-volume-types.html
 var diskLimits = map[string]struct{ least, most, perGiB int }{
-	"gp3": {3000, 16000, 500}, "io1": {100, 64000, 50}, "io2": {100, 256000, 1000},
+	"gp3": {3000, 80000, 500}, "io1": {100, 64000, 50}, "io2": {100, 256000, 1000},
 }
 
 // checkDisk holds IOPS and throughput to the kind of volume, and the key to those there are.

@@ -262,6 +262,9 @@ func checkFlowBucket(c *standin.Call) error {
 	if in.Str("iamRoleArn") != "" {
 		return c.Refusef("InvalidParameter", "DeliverLogsPermissionArn is not applicable for s3 delivery")
 	}
+	if folders := strings.Split(in.Str("logDestination"), "/"); slices.Contains(folders[1:], "AWSLogs") {
+		return c.Refusef("InvalidParameter", "AWSLogs is a reserved term and cannot be a subfolder name of LogDestination.")
+	}
 	return nil
 }
 

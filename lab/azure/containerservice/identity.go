@@ -3,6 +3,7 @@ package containerservice
 import (
 	"fmt"
 	"net/netip"
+	"regexp"
 	"strings"
 
 	"tombolo/internal/armid"
@@ -179,6 +180,9 @@ const mostRanges = 200
 // https://learn.microsoft.com/en-us/azure/aks/workload-identity-deploy-cluster
 func checkProfiles(c *standin.Call) error {
 	in := c.In()
+	if err := checkWords(c, in.Str("resourceName")); err != nil {
+		return err
+	}
 	aad := in.Sub("aadProfile")
 	switch {
 	case in.Str("dnsPrefix") == "" && in.Str("fqdnSubdomain") == "":
@@ -198,4 +202,16 @@ func checkProfiles(c *standin.Call) error {
 		return err
 	}
 	return checkDNSPrefix(c, in.Str("dnsPrefix"))
+}
+
+// reservedNames is a name that no resource with an endpoint has, in any case. Source:
+// https://learn.microsoft.com/en-us/azure/azure-resource-manager/troubleshooting/error-reserved-resource-name
+var reservedNames = regexp.MustCompile(`(?i)microsoft|windows|^login|^(access|azure|bing|bizspark|biztalk|cortana|directx|dotnet|dynamics|excel|exchange|forefront|` +
+	`groove|hololens|hyperv|kinect|lync|msdn|o365|office|office365|onedrive|onenote|outlook|powerpoint|sharepoint|skype|visio|visualstudio|xbox)$`)
+
+func checkWords(c *standin.Call, name string) error {
+	if reservedNames.MatchString(name) {
+		return c.Refusef("ReservedResourceName", "The resource name '%s' or a part of the name is a trademarked or reserved word.", name)
+	}
+	return nil
 }

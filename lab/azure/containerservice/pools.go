@@ -21,11 +21,32 @@ func createPool(c *standin.Call) (string, error) {
 	if err := checkIdle(c, control, false); err != nil {
 		return "", err
 	}
-	if err := checkPool(c, control, c.In(), c.Record.ID); err != nil {
+	if err := c.Check(
+		func(c *standin.Call) error { return checkPools(c, control.ID) },
+		func(c *standin.Call) error { return checkPool(c, control, c.In(), c.Record.ID) },
+	); err != nil {
 		return "", err
 	}
 	describePool(c, c.Record, control)
 	return "", nil
+}
+
+// mostPools of a cluster:
+// https://learn.microsoft.com/en-us/azure/aks/quotas-skus-regions
+const mostPools = 100
+
+// checkPools refuses one pool more than a cluster has.
+func checkPools(c *standin.Call, control string) error {
+	count := 0
+	for r := range PoolsOf(c.Cloud, control) {
+		if !arm.Same(r.ID, c.Record.ID) {
+			count++
+		}
+	}
+	if count >= mostPools {
+		return c.Refusef("MaxAgentPoolCountReached", "The maximum number of agent pools of the managed cluster, %d, has been reached.", mostPools)
+	}
+	return nil
 }
 
 // clusterOf is the cluster that the call's pool is in.

@@ -32,7 +32,8 @@ var fixed = [][]string{
 }
 
 // updateCluster is the same request as a creation: what is left out has its default, and
-// what AKS computed stays.
+// what AKS computed stays. A proxy stays, too: by this version of the API nothing takes one
+// away. Source: https://github.com/Azure/AKS/issues/5138
 func updateCluster(c *standin.Call) error {
 	if err := checkIdle(c, c.Old, true); err != nil {
 		return err
@@ -43,7 +44,7 @@ func updateCluster(c *standin.Call) error {
 	if err != nil {
 		return err
 	}
-	for _, key := range []string{"sku", "supportPlan", "storageProfile", "securityProfile", "workloadAutoScalerProfile", "disableLocalAccounts", "enableRBAC", "servicePrincipalProfile"} {
+	for _, key := range []string{"sku", "supportPlan", "storageProfile", "securityProfile", "workloadAutoScalerProfile", "disableLocalAccounts", "enableRBAC", "servicePrincipalProfile", "httpProxyConfig"} {
 		out.SetDefault(key, old[key])
 	}
 	if out.Sub("apiServerAccessProfile").Boolean("enablePrivateCluster") {

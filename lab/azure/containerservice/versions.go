@@ -95,15 +95,19 @@ func checkVersion(c *standin.Call, version string) error {
 	if i < 0 {
 		return c.Refusef("K8sVersionNotSupported", "Managed cluster %s is on version %s which is not supported in this region. Please %s", name, version, see)
 	}
-	supported := in.Sub("sku").Str("tier") == "Premium" && in.Str("supportPlan") == "AKSLongTermSupport"
-	if offered[i].lts && !supported {
+	if offered[i].lts && !longTerm(in) {
 		return c.Refusef("K8sVersionNotSupported", "Managed cluster %s is on version %s, which is only available for Long-Term Support (LTS). If you intend to onboard to LTS, "+
 			"please ensure the cluster is in Premium tier and LTS support plan (see https://aka.ms/aks/enable-lts). Otherwise, %s", name, exact(version), see)
 	}
 	return nil
 }
 
-// checkUpgrade refuses to skip a minor version, to go back, to leave pools too far behind,
+// longTerm says that a cluster has long-term support.
+func longTerm(cluster standin.Props) bool {
+	return cluster.Sub("sku").Str("tier") == "Premium" && cluster.Str("supportPlan") == "AKSLongTermSupport"
+}
+
+// checkUpgrade refuses to skip a minor version without long-term support, to go back, to leave pools too far behind,
 // and to upgrade what calls an API that the version does not have. Sources:
 // https://github.com/rancher/dashboard/issues/11884 and
 // https://learn.microsoft.com/en-us/azure/aks/upgrade-aks-control-plane
@@ -111,7 +115,7 @@ func checkUpgrade(c *standin.Call, from, to string) error {
 	if to == from {
 		return nil
 	}
-	if older(to, from) || index(to)-index(from) > 1 {
+	if older(to, from) || index(to)-index(from) > 1 && !(longTerm(c.In()) && longTerm(c.Old.Outputs)) {
 		return c.Refusef("OperationNotAllowed", "Upgrading Kubernetes version %s to %s is not allowed. Available upgrades: [%s]. Please see https://aka.ms/aks-supported-k8s-ver for version details.",
 			from, to, strings.Join(upgrades(from), " "))
 	}

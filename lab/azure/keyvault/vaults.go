@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -125,9 +126,37 @@ func check(c *standin.Call) error {
 	if !arm.Same(in.Str("tenantId"), arm.Tenant) {
 		return c.Refusef("BadRequest", "An invalid value was provided for 'tenantId'.")
 	}
+	if err := checkAddresses(c, in.Sub("networkAcls").Objects("ipRules")); err != nil {
+		return err
+	}
 	for _, rule := range in.Sub("networkAcls").Objects("virtualNetworkRules") {
 		if err := checkSubnet(c, rule.Str("id")); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// mostAddresses are how many addresses and blocks reach a vault, and privateBlocks those of RFC 1918.
+const mostAddresses = 1000
+
+var privateBlocks = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("172.16.0.0/12"), netip.MustParsePrefix("192.168.0.0/16")}
+
+// checkAddresses refuses rules that are for no public IPv4 address or block, and too many of them.
+// Source: https://learn.microsoft.com/en-us/azure/key-vault/general/network-security
+func checkAddresses(c *standin.Call, rules []standin.Props) error {
+	if len(rules) > mostAddresses {
+		return c.Refusef("BadRequest", "An invalid value was provided for 'ipRules'. The maximum number of IP rules is %d.", mostAddresses)
+	}
+	for _, rule := range rules {
+		value := rule.Str("value")
+		block, err := netip.ParsePrefix(value)
+		if address, single := netip.ParseAddr(value); single == nil {
+			block, err = netip.PrefixFrom(address, address.BitLen()), nil
+		}
+		private := func(p netip.Prefix) bool { return p.Bits() <= block.Bits() && p.Contains(block.Addr()) }
+		if err != nil || !block.Addr().Is4() || block != block.Masked() || slices.ContainsFunc(privateBlocks, private) {
+			return c.Refusef("BadRequest", "An invalid value was provided for 'ipRules'. '%s' is not a public IPv4 address or range.", value)
 		}
 	}
 	return nil
