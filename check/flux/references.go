@@ -26,9 +26,7 @@ import (
 // it does.
 func (w *Walk) checkSource(in *walk.Origin, o manifest.Object, ref reference, path ...string) bool {
 	if ref.Kind == "" || ref.Name == "" {
-		w.Refer(in, tree.Wanted{Object: o, Path: []string{"metadata", "name"}, Value: o.Metadata.Name}, finding.Errorf(
-			"%s: %s has no kind or no name: the API refuses it", o.Identity(), strings.Join(path, ".")).WithRemedy("name a source by its kind and name"))
-		return false
+		return false // the definition asks for both
 	}
 	a := w.absent(ref, o.Metadata.Namespace)
 	if found, ok := w.inventory.Find(a.ID); ok && !found.Published {
