@@ -35,8 +35,9 @@ var knownFields = sync.OnceValue(func() (out map[string]any) {
 // lastKnown is the release of Argo CD whose fields these are: a later one may have more.
 const lastKnown = "v3.5"
 
-// checkFields reports what the API refuses of an object of Argo CD, and says whether it found anything. Argo CD has the
-// server validate strictly what it applies: FieldValidationStrict in pkg/utils/kube/resource_ops.go of its gitops-engine.
+// checkFields reports what the API refuses or drops of an object of Argo CD, and says whether it found anything. Argo CD
+// does not ask the server for strict validation: newApplyOptions in pkg/utils/kube/resource_ops.go of its gitops-engine
+// sets no ValidationDirective. So a field that a kind does not have is dropped, and the object is never as it is in Git.
 func (w *Walk) checkFields(in *walk.Origin, o manifest.Object, text string) (found bool) {
 	of, ok := knownFields()[o.Kind].(map[string]any)
 	content, err := manifest.Decode[map[string]any](text)
@@ -45,7 +46,7 @@ func (w *Walk) checkFields(in *walk.Origin, o manifest.Object, text string) (fou
 	}
 	c := fieldChecks{w, in, o, len(w.Findings)}
 	if o.APIVersion != group+"/v1alpha1" {
-		c.refuse([]string{"apiVersion"}, o.APIVersion, fmt.Sprintf("Argo CD has no %s in %s", o.Kind, o.APIVersion), "write "+group+"/v1alpha1")
+		c.refuse([]string{"apiVersion"}, o.APIVersion, fmt.Sprintf("Argo CD has no %s in %s: the API refuses it", o.Kind, o.APIVersion), "write "+group+"/v1alpha1")
 	}
 	c.each([]string{"spec"}, content["spec"], of)
 	return len(w.Findings) > c.before
@@ -61,7 +62,7 @@ type fieldChecks struct {
 
 func (c fieldChecks) refuse(at []string, value any, message, remedy string) {
 	path, text := walk.First(at, value)
-	c.Refer(c.in, tree.Wanted{Object: c.object, Path: path, Value: text}, finding.Errorf("%s: %s: the API refuses it", c.object.Identity(), message).
+	c.Refer(c.in, tree.Wanted{Object: c.object, Path: path, Value: text}, finding.Errorf("%s: %s", c.object.Identity(), message).
 		WithRemedy(remedy))
 }
 
@@ -82,7 +83,7 @@ func (c fieldChecks) each(at []string, value, known any) {
 		}
 	default:
 		if wanted := wrongType(value, known); wanted != "" {
-			c.refuse(at, value, strings.Join(at, ".")+" has to be "+wanted, "")
+			c.refuse(at, value, strings.Join(at, ".")+" has to be "+wanted+": the API refuses it", "")
 		}
 	}
 }
@@ -95,7 +96,7 @@ func (c fieldChecks) field(at []string, value any, fields map[string]any) {
 	case ok:
 		c.each(at, value, known)
 	case len(at) < 3 || at[len(at)-3] != "generators":
-		c.refuse(at, value, fmt.Sprintf("%s has no field %s", c.object.Kind, strings.Join(at, ".")),
+		c.refuse(at, value, fmt.Sprintf("%s has no field %s: the API drops it, and Argo CD never calls the object synced", c.object.Kind, strings.Join(at, ".")),
 			near.DidYouMean(key, slices.Sorted(maps.Keys(fields)), "correct or remove it"))
 	}
 }

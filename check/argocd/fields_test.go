@@ -22,8 +22,8 @@ spec:
 	for name, test := range map[string]struct{ text, old, new, want string }{
 		"all is well":          {app, "", "", ""},
 		"a set":                {set, "", "", ""},
-		"field of helm":        {app, "valueFiles", "valuesFiles", "start/s.yaml:7:77 Application web: Application has no field spec.source.helm.valuesFiles: the API refuses it"},
-		"field of an item":     {app, "value: b", "valu: b", "start/s.yaml:7:138 Application web: Application has no field spec.source.helm.parameters.[].valu: the API refuses it"},
+		"field of helm":        {app, "valueFiles", "valuesFiles", "start/s.yaml:7:77 Application web: Application has no field spec.source.helm.valuesFiles: the API drops it, and Argo CD never calls the object synced"},
+		"field of an item":     {app, "value: b", "valu: b", "start/s.yaml:7:138 Application web: Application has no field spec.source.helm.parameters.[].valu: the API drops it"},
 		"field of the spec":    {app, "  syncPolicy", "  syncpolicy", "Application has no field spec.syncpolicy"},
 		"text for a boolean":   {app, "prune: true", `prune: "yes"`, "spec.syncPolicy.automated.prune has to be true or false"},
 		"number for text":      {app, "path: a", "path: a, targetRevision: 1.10", "spec.source.targetRevision has to be text"},

@@ -25,6 +25,9 @@ import (
 // checkSource reports a reference to a source that does not exist, and says whether
 // it does.
 func (w *Walk) checkSource(in *walk.Origin, o manifest.Object, ref reference, path ...string) bool {
+	if ref.Kind == "" || ref.Name == "" {
+		return false // the definition asks for both
+	}
 	a := w.absent(ref, o.Metadata.Namespace)
 	if found, ok := w.inventory.Find(a.ID); ok && !found.Published {
 		return true

@@ -3,9 +3,12 @@ package flux
 import (
 	"fmt"
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
+
+	"sigs.k8s.io/kustomize/api/types"
 
 	"tombolo/check/finding"
 	"tombolo/check/kustomize"
@@ -84,7 +87,7 @@ func (w *Walk) missingVariable(s *sync, name string, h substitution.How) {
 		f.Severity = finding.Warning
 		f.Message = fmt.Sprintf("${%s} has a default, and no cluster publishes it", name)
 		f.Remedy = near.DidYouMean(name, s.vars.Names(), "write the default in its place, or publish the variable: add it to the cluster file's values")
-		w.defaults = append(w.defaults, defaulted{s, name, f})
+		w.defaults = append(w.defaults, defaulted{s, name, wording.Nearest(name, s.vars.Names()) != "", f})
 		return
 	}
 	w.occurring(s, name, f)
@@ -92,8 +95,10 @@ func (w *Walk) missingVariable(s *sync, name string, h substitution.How) {
 
 // defaulted is a use of a variable that takes its default.
 type defaulted struct {
-	by      *sync
-	name    string
+	by   *sync
+	name string
+	// similar says that another variable has a similar name.
+	similar bool
 	finding finding.Finding
 }
 
@@ -119,11 +124,24 @@ func (w *Walk) CheckDefaults() {
 		w.occurring(d.by, d.name, d.finding)
 		last := len(w.Findings) - 1
 		at := place{d.name, w.Findings[last].File, w.Findings[last].Line, w.Findings[last].Column}
-		if said[at] { // several Kustomizations build the file
+		if said[at] || !d.similar && w.isOfComponent(strings.TrimPrefix(at.file, w.Name+"/")) { // several Kustomizations build the file
 			w.Findings = w.Findings[:last]
 		}
 		said[at] = true
 	}
+}
+
+// isOfComponent says whether a file is in a component of kustomize: its variables are parameters of those that
+// build it, and may have defaults that none of them overrides yet.
+func (w *Walk) isOfComponent(file string) bool {
+	for dir := path.Dir(file); dir != "." && dir != "/"; dir = path.Dir(dir) {
+		name, _ := w.Builds.File(dir)
+		text, err := w.Files.Read(name)
+		if o, invalid := manifest.Decode[manifest.Object](string(text)); err == nil && invalid == nil && o.Kind == types.ComponentKind {
+			return true
+		}
+	}
+	return false
 }
 
 // occurring reports a finding at the uses of a variable.
