@@ -26,7 +26,8 @@ func (w *Walk) checkApplication(in *walk.Origin, app Application) {
 	refused := func(field, value, message, remedy string) {
 		w.referApplication(in, app, field, value, finding.Errorf("%s %s", w.named(app), message).WithRemedy(remedy))
 	}
-	if len(validation.IsDNS1123Subdomain(name)) > 0 && !strings.Contains(name, manifest.Unset) {
+	_, generated := w.from[app.object()] // others are looked at with all objects
+	if generated && len(validation.IsDNS1123Subdomain(name)) > 0 && !strings.Contains(name, manifest.Unset) {
 		refused("metadata.name", name, fmt.Sprintf("has the name %q, which the API refuses", name),
 			"use lower case letters, digits, - and ., with a letter or digit at both ends, 253 at most")
 	}

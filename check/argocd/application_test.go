@@ -34,7 +34,7 @@ func TestApplicationThatIsRefused(t *testing.T) {
 		"project of nobody":   {"project: default", "project: web", `is of the project "web", which nothing in the tree makes`},
 		"project of the tree": {"project: default", "project: mine", ""},
 		"no source":           {"  source: {repoURL: 'https://git.test/tree', path: all}\n", "", "has no source"},
-		"name":                {"name: it,", "name: It,", `has the name "It", which the API refuses`},
+		"name":                {"name: it,", "name: It,", `"It" is no name: the API refuses it`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := of(t, map[string]string{

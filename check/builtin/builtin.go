@@ -10,10 +10,12 @@ import (
 	"regexp"
 	"strings"
 
+	rbac "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	serializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
 )
@@ -24,8 +26,9 @@ type Problem struct {
 	Path []string
 	// Message says what is wrong, Remedy what to write; it may be "".
 	Message, Remedy string
-	// IsType says that a value has the wrong type, IsText that it has to be text.
-	IsType, IsText bool
+	// IsType says that a value has the wrong type, IsText that it has to be text, and IsField that the kind does not
+	// have the field.
+	IsType, IsText, IsField bool
 }
 
 // others are kinds of the API server that the packages do not have, with the release that has them no more
@@ -41,7 +44,7 @@ var others = map[string]struct {
 
 // Refused is what the API of a release, such as 1.35, refuses of an object: a version or kind that it does
 // not serve, fields that the kind does not have, and values of a wrong type. Without a release, versions are not
-// looked at. Flux applies on the server, and Argo CD has the server validate strictly: both stop at such fields.
+// looked at.
 func Refused(text, release string) []Problem {
 	var of metav1.TypeMeta
 	raw, err := yaml.YAMLToJSON([]byte(text))
@@ -49,6 +52,9 @@ func Refused(text, release string) []Problem {
 		return nil
 	}
 	kind := schema.FromAPIVersionAndKind(of.APIVersion, of.Kind)
+	if problem, ok := wrongName(kind, raw); ok {
+		return []Problem{problem}
+	}
 	if problem, ok := notServed(kind, release); ok {
 		return []Problem{problem}
 	}
@@ -61,6 +67,25 @@ func Refused(text, release string) []Problem {
 		return unknown(kind.Kind, fields.Errors())
 	}
 	return typeOf(err, false)
+}
+
+// wrongName is a name that the API does not take. Those of roles and their bindings may have other characters.
+// Source: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
+func wrongName(kind schema.GroupVersionKind, raw []byte) (Problem, bool) {
+	var of struct{ Metadata struct{ Name string } }
+	if err := json.Unmarshal(raw, &of); err != nil || of.Metadata.Name == "" || kind.Group == rbac.GroupName {
+		return Problem{}, false // its own finding
+	}
+	p := Problem{Path: []string{"metadata", "name"}}
+	switch name := of.Metadata.Name; {
+	case kind.Group == "" && kind.Kind == "Namespace" && len(validation.IsDNS1123Label(name)) > 0:
+		p.Message, p.Remedy = fmt.Sprintf("%q is no name of a namespace", name), "use lower case letters, digits and -, 63 at most"
+	case kind.Group == "" && kind.Kind == "Service" && len(validation.IsDNS1035Label(name)) > 0:
+		p.Message, p.Remedy = fmt.Sprintf("%q is no name of a Service", name), "use lower case letters, digits and -, with a letter first, 63 at most"
+	case len(validation.IsDNS1123Subdomain(name)) > 0:
+		p.Message, p.Remedy = fmt.Sprintf("%q is no name", name), "use lower case letters, digits, - and ., with a letter or digit at both ends, 253 at most"
+	}
+	return p, p.Message != ""
 }
 
 // lifecycle is what the API's own types say of their kind.
@@ -133,7 +158,7 @@ func unknown(kind string, all []error) []Problem {
 	var out []Problem
 	for _, err := range all {
 		if m := unknownField.FindStringSubmatch(err.Error()); m != nil {
-			out = append(out, Problem{Path: pathOf(m[1]), Message: fmt.Sprintf("%s has no field %s", kind, m[1])})
+			out = append(out, Problem{Path: pathOf(m[1]), IsField: true, Message: fmt.Sprintf("%s has no field %s", kind, m[1])})
 		}
 	}
 	return out

@@ -32,6 +32,7 @@ func TestRefused(t *testing.T) {
 		"version of no kind":   {"apps/v1", "apps/v2", "apiVersion", "Kubernetes has no Deployment in apps/v2"},
 		"kind of no version":   {"kind: Deployment", "kind: Deploymet", "kind", "Kubernetes has no Deploymet in apps/v1"},
 		"version that is gone": {"apps/v1", "extensions/v1beta1", "apiVersion", "serves extensions/v1beta1 of Deployment until 1.15, and the cluster has 1.33"},
+		"name":                 {"name: web, labels", "name: Web, labels", "metadata.name", `"Web" is no name`},
 		"kind of others":       {"apps/v1", "example.com/v1", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -47,19 +48,23 @@ func TestRefused(t *testing.T) {
 
 func TestRefusedOfOthers(t *testing.T) {
 	for text, want := range map[string]string{
-		"{apiVersion: example.com/v1, kind: It, metadata: {labels: {a: 1}}}":                    "metadata.labels is a number",
-		"{apiVersion: example.com/v1, kind: It, metadata: {annotations: {a: true}}}":            "metadata.annotations is a bool",
-		"{apiVersion: example.com/v1, kind: It, metadata: {name: it}, spec: {any: 1}}":          "",
-		"{apiVersion: policy/v1beta1, kind: PodDisruptionBudget}":                               "until 1.24",
-		"{apiVersion: policy/v1beta1, kind: PodSecurityPolicy}":                                 "Kubernetes has no PodSecurityPolicy in policy/v1beta1",
-		"{apiVersion: apiextensions.k8s.io/v1beta1, kind: CustomResourceDefinition}":            "until 1.21",
-		"{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition}":                 "",
-		"{apiVersion: autoscaling/v2beta2, kind: HorizontalPodAutoscaler}":                      "Kubernetes has no HorizontalPodAutoscaler in autoscaling/v2beta2",
-		"{apiVersion: v1, kind: ConfigMap, data: {a: yes}}":                                     "data is a bool",
-		"{apiVersion: v1, kind: ConfigMap, data: {a: '1'}, binaryData: {b: YQ==}}":              "",
-		"{apiVersion: v1, kind: Service, spec: {ports: [{port: http}]}}":                        "spec.ports.port is a string",
-		"{apiVersion: v1, kind: Service, spec: {ports: [{port: 80, targetPort: http}]}}":        "",
-		"{apiVersion: batch/v1, kind: CronJob, spec: {schedule: '* * * * *', suspended: true}}": "no field spec.suspended",
+		"{apiVersion: example.com/v1, kind: It, metadata: {labels: {a: 1}}}":                     "metadata.labels is a number",
+		"{apiVersion: example.com/v1, kind: It, metadata: {annotations: {a: true}}}":             "metadata.annotations is a bool",
+		"{apiVersion: example.com/v1, kind: It, metadata: {name: it}, spec: {any: 1}}":           "",
+		"{apiVersion: policy/v1beta1, kind: PodDisruptionBudget}":                                "until 1.24",
+		"{apiVersion: policy/v1beta1, kind: PodSecurityPolicy}":                                  "Kubernetes has no PodSecurityPolicy in policy/v1beta1",
+		"{apiVersion: apiextensions.k8s.io/v1beta1, kind: CustomResourceDefinition}":             "until 1.21",
+		"{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition}":                  "",
+		"{apiVersion: autoscaling/v2beta2, kind: HorizontalPodAutoscaler}":                       "Kubernetes has no HorizontalPodAutoscaler in autoscaling/v2beta2",
+		"{apiVersion: v1, kind: ConfigMap, data: {a: yes}}":                                      "data is a bool",
+		"{apiVersion: v1, kind: ConfigMap, data: {a: '1'}, binaryData: {b: YQ==}}":               "",
+		"{apiVersion: v1, kind: Service, spec: {ports: [{port: http}]}}":                         "spec.ports.port is a string",
+		"{apiVersion: v1, kind: Service, spec: {ports: [{port: 80, targetPort: http}]}}":         "",
+		"{apiVersion: batch/v1, kind: CronJob, spec: {schedule: '* * * * *', suspended: true}}":  "no field spec.suspended",
+		"{apiVersion: v1, kind: Namespace, metadata: {name: a.b}}":                               "no name of a namespace",
+		"{apiVersion: v1, kind: Service, metadata: {name: 1a}}":                                  "no name of a Service",
+		"{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: 'A:b'}}": "",
+		"{apiVersion: example.com/v1, kind: It, metadata: {name: a_b}}":                          "is no name",
 	} {
 		got := Refused(text, "1.33")
 		if want == "" {

@@ -81,6 +81,9 @@ func (t typing) holdsFields(n, before *yaml.Node, at []string, schema *spec.Sche
 				near.DidYouMean(key, known, "correct or remove it"))
 		}
 	}
+	if of := schema.AdditionalProperties; of != nil && of.Schema != nil && of.Schema.Type.Contains("string") {
+		t.holdsTexts(n, before, at)
+	}
 	for _, name := range schema.Required {
 		if tree.Child(n, name) == nil {
 			what := tree.Wanted{Object: t.object, Path: []string{"metadata", "name"}, Value: t.object.Metadata.Name}
@@ -95,4 +98,14 @@ func (t typing) breaks(n, before *yaml.Node, at []string, message, remedy string
 	what, _ := t.wanted(n, before, at)
 	t.Refer(t.s.origin, what, finding.Errorf("%s: %s %s: the API refuses it", t.object.Identity(), strings.Join(at, "."), message).WithRemedy(remedy))
 	return false
+}
+
+// holdsTexts reports a text of a mapping that is not there: elsewhere the API leaves out what is empty.
+func (t typing) holdsTexts(n, before *yaml.Node, at []string) {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if typeOf(n.Content[i+1]) == "null" {
+			key := n.Content[i].Value
+			t.breaks(n.Content[i+1], tree.Child(before, key), append(slices.Clip(at), key), "is empty, and has to be text", `write "" for an empty text`)
+		}
+	}
 }

@@ -202,12 +202,19 @@ const quoteRemedy = `write ${quote}%[1]s${quote} with a variable quote: '"' of p
 func (t typing) refused(n, before *yaml.Node, at []string, got string) {
 	what, variable := t.wanted(n, before, at)
 	field := strings.Join(at, ".")
+	follows := "the API refuses it"
+	switch {
+	case len(at) == 3 && at[1] == "labels": // seen with kustomize-controller v1.9.4
+		follows = "Flux loses all labels of the object, and does not say so"
+	case field == "metadata.name":
+		follows = "Flux leaves out the object, and does not say so"
+	}
 	if variable == "" {
-		t.Refer(t.s.origin, what, finding.Errorf("%s: %s is %s, and has to be text: the API refuses it", t.object.Identity(), field, got).
+		t.Refer(t.s.origin, what, finding.Errorf("%s: %s is %s, and has to be text: %s", t.object.Identity(), field, got, follows).
 			WithRemedy("put it into quotes"))
 		return
 	}
-	t.Refer(t.s.origin, what, finding.Errorf("%s: %s is %s once %s is substituted, and has to be text: the API refuses it", t.object.Identity(), field, got, variable).
+	t.Refer(t.s.origin, what, finding.Errorf("%s: %s is %s once %s is substituted, and has to be text: %s", t.object.Identity(), field, got, variable, follows).
 		WithRemedy(fmt.Sprintf(quoteRemedy, variable)))
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"tombolo/check/finding"
 	"tombolo/check/manifest"
+	"tombolo/check/near"
 	"tombolo/check/tree"
 )
 
@@ -54,7 +55,11 @@ func (w *Walk) checkVersion(s *sync, o manifest.Object) {
 	release := semver.MajorMinor(w.Published.Distribution)
 	known, ok := servedVersions[o.Group()+"/"+o.Kind]
 	_, version, _ := strings.Cut(o.APIVersion, "/")
-	if !ok || release == "" {
+	if release == "" {
+		return
+	}
+	if !ok {
+		w.checkKind(s, o, release)
 		return
 	}
 	if at := slices.IndexFunc(known, func(v served) bool { return v.gone == "" }); at >= 0 && !slices.ContainsFunc(known, func(v served) bool { return v.in(release) }) {
@@ -79,4 +84,20 @@ func (w *Walk) checkVersion(s *sync, o manifest.Object) {
 	w.Refer(s.origin, tree.Wanted{Object: o, Path: []string{"apiVersion"}, Value: o.APIVersion}, finding.Errorf(
 		"%s: Flux %s, which gitops.distribution.version names, does not serve %s of %s: %s stops at it",
 		o.Identity(), w.Published.Distribution, o.APIVersion, o.Kind, s.Identity()).WithRemedy("write "+o.Group()+"/"+write))
+}
+
+// checkKind reports a kind that a group of Flux does not have in a release that is known.
+func (w *Walk) checkKind(s *sync, o manifest.Object, release string) {
+	var kinds []string
+	for known := range servedVersions {
+		if kind, ok := strings.CutPrefix(known, o.Group()+"/"); ok {
+			kinds = append(kinds, kind)
+		}
+	}
+	if len(kinds) == 0 || semver.Compare(release, lastKnown) > 0 {
+		return
+	}
+	w.Refer(s.origin, tree.Wanted{Object: o, Path: []string{"kind"}, Value: o.Kind}, finding.Errorf(
+		"%s: Flux %s has no kind %s in %s: %s stops at it", o.Identity(), w.Published.Distribution, o.Kind, o.Group(), s.Identity()).
+		WithRemedy(near.DidYouMean(o.Kind, kinds, "correct the kind")))
 }

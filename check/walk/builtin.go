@@ -12,8 +12,9 @@ import (
 	"tombolo/check/tree"
 )
 
-// CheckBuiltin reports what the API refuses of an object, whichever engine gives it: where texts is false, values that
-// have to be text are looked at elsewhere.
+// CheckBuiltin reports what the API refuses of an object: where texts is false, values that have to be text are looked at
+// elsewhere. Argo CD has the server validate strictly. Flux reads Kubernetes' own kinds first, but for roles, and so
+// loses fields that they do not have. Source: UnstructuredList in ssa/normalize of fluxcd/pkg v0.76.
 func (w *Walk) CheckBuiltin(in *Origin, o manifest.Object, text string, texts bool) {
 	if strings.Contains(text, manifest.Unset) {
 		return // it is not known what it becomes
@@ -27,7 +28,11 @@ func (w *Walk) CheckBuiltin(in *Origin, o manifest.Object, text string, texts bo
 			return // its own finding
 		}
 		at, value := valueAt(p.Path, nil, content, p.IsType)
-		w.Refer(in, tree.Wanted{Object: o, Path: at, Value: value}, finding.Errorf("%s: %s: the API refuses it", o.Identity(), p.Message).WithRemedy(p.Remedy))
+		f := finding.Errorf("%s: %s: the API refuses it", o.Identity(), p.Message).WithRemedy(p.Remedy)
+		if p.IsField && w.Published.Registration == nil && o.Group() != "rbac.authorization.k8s.io" {
+			f = finding.Warningf("%s: %s: Flux leaves it out, and does not say so", o.Identity(), p.Message).WithRemedy("correct or remove it")
+		}
+		w.Refer(in, tree.Wanted{Object: o, Path: at, Value: value}, f)
 	}
 }
 

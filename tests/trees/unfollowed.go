@@ -81,12 +81,6 @@ var Unfollowed = []Row{
 	},
 	{
 		Engines: []Engine{Flux},
-		What:    "a field that a kind of Kubernetes' own does not have",
-		Why:     "Flux drops it before the API sees it and goes on, and nobody means that: an error",
-		Errors:  regexp.MustCompile(`has no field \S+: the API refuses it`),
-	},
-	{
-		Engines: []Engine{Flux},
 		What:    "a label that is a number",
 		Why:     "Flux drops all labels of the object and goes on, and nobody means that: an error",
 		Errors:  regexp.MustCompile(`metadata\.labels\.\S+ is a (number|boolean), and has to be text`),
