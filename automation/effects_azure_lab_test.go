@@ -45,7 +45,7 @@ func azureEffects() []azureEffect {
 				c.Environment, c.Tags = "dev", map[string]string{"team": "other"}
 				k := &c.Kubernetes
 				k.Endpoint.AllowedCIDRs, k.Tier, k.Support = []string{"198.51.100.0/24"}, config.StandardTier, config.StandardSupport
-				k.Upgrades = config.Upgrades{Kubernetes: config.NoUpgrades, NodeImages: config.NoImages}
+				k.Upgrades = config.Upgrades{Kubernetes: config.PatchUpgrades, NodeImages: config.NoImages}
 				k.Admins = append(slices.Clone(k.Admins), config.Principal{Name: "more", Group: "00000000-0000-4000-8000-0000000000a9"})
 				system, work := group(c, 0), group(c, 1)
 				system.Taints, system.Update.MaxSurge, system.Size.Max = nil, "50%", new(5)

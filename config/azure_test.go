@@ -295,7 +295,7 @@ func TestSpokeInTheHubsNetwork(t *testing.T) {
 func TestVersionsOfAzureFilesAreEdited(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "azure-minimal.yaml")
-	write(t, dir, "azure-minimal.yaml", readGood(t, "azure-minimal.yaml"))
+	write(t, dir, "azure-minimal.yaml", strings.Replace(readGood(t, "azure-minimal.yaml"), "kubernetes:\n", "kubernetes:\n  upgrades: {kubernetes: none}\n", 1))
 	c, err := AtVersion(file, "1.36")
 	assert.NilError(t, err)
 	assert.Equal(t, c.Kubernetes.Version, "1.36")
@@ -349,6 +349,15 @@ func TestNamesAsLongAsAzureTakes(t *testing.T) {
 // RFC 1918.
 func TestBlocksOfAVault(t *testing.T) {
 	goodAzure(t, "gitops:\n", "addons: {external-secrets: {allowedCidrs: [203.0.113.0/24, 203.0.113.7/32, 172.15.0.0/16, 172.32.0.0/16, 11.0.0.0/8, 100.64.0.0/10]}}\ngitops:\n")
+}
+
+// TestHeldNodesOnAzure: nodes are behind while AKS upgrades nothing by itself, and a version that is
+// the control plane's holds none.
+func TestHeldNodesOnAzure(t *testing.T) {
+	c := goodAzure(t, "kubernetes:\n", "kubernetes:\n  nodeVersion: \"1.34\"\n  upgrades: {kubernetes: none}\n")
+	assert.Check(t, !c.UpgradesTogether())
+	c = goodAzure(t, "kubernetes:\n", "kubernetes:\n  nodeVersion: \"1.35\"\n")
+	assert.Check(t, c.UpgradesTogether())
 }
 
 // TestLimitsOfAzure are those that Azure takes; what is beyond is in testdata/bad.

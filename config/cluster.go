@@ -344,6 +344,12 @@ func (c *Cluster) NameInCloud() string {
 	return c.Name
 }
 
+// UpgradesTogether says that the cloud takes the control plane on with its nodes alone, as AKS does
+// while it upgrades the cluster by itself.
+func (c *Cluster) UpgradesTogether() bool {
+	return c.onAzure() && !c.IsExisting() && c.Kubernetes.Upgrades.Kubernetes != kubernetes.NoUpgrades
+}
+
 // OwnsNetwork says that core makes the cluster's network.
 func (c *Cluster) OwnsNetwork() bool { return c.Network.Existing == nil && !c.IsExisting() }
 

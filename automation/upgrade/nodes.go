@@ -69,7 +69,7 @@ func Awaited(nodes []Node, phase Phase, version string) []string {
 			owner = "node pool " + n.Pool
 		}
 		switch {
-		case phase == NodeGroups && n.Group == "", phase == Karpenter && n.Pool == "":
+		case phase.movesNodeGroups() && n.Group == "", phase == Karpenter && n.Pool == "":
 		case n.Version == "":
 			out = append(out, fmt.Sprintf("node %s of %s has not told its version yet", n.Name, owner))
 		case n.Version != version:

@@ -46,7 +46,7 @@ func Refusals(c *config.Cluster, steps []Step, accepted []Risk) strict.Problems 
 type places func(path, message, remedy string) strict.Problem
 
 func movesControlPlane(steps []Step) bool {
-	return slices.ContainsFunc(steps, func(s Step) bool { return s.Phase == ControlPlane })
+	return slices.ContainsFunc(steps, func(s Step) bool { return s.Phase.MovesControlPlane() })
 }
 
 func pinned(c *config.Cluster, problem places) strict.Problems {
@@ -65,7 +65,7 @@ func pinned(c *config.Cluster, problem places) strict.Problems {
 func untested(c *config.Cluster, steps []Step, problem places) strict.Problems {
 	engine, release := string(c.GitOps.Engine), c.GitOps.Distribution.Version
 	for _, s := range steps {
-		if s.Phase != ControlPlane {
+		if !s.Phase.MovesControlPlane() {
 			continue
 		}
 		gap, missing := enginefacts.Untested(engine, release, s.To)

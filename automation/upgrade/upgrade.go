@@ -34,9 +34,25 @@ const (
 	// NodeGroups follow, with the managed addons that their nodes need before them: the
 	// cloud replaces the nodes, each drained before.
 	NodeGroups Phase = "node groups"
+	// Together is both in one step, where the cloud takes no control plane on alone.
+	Together Phase = "control plane and node groups"
 	// Karpenter replaces its own nodes, as its node pools allow.
 	Karpenter Phase = "Karpenter's nodes"
 )
+
+// MovesControlPlane says that the phase gives the control plane another version.
+func (p Phase) MovesControlPlane() bool { return p == ControlPlane || p == Together }
+
+// movesNodeGroups says that the phase gives node groups another version.
+func (p Phase) movesNodeGroups() bool { return p == NodeGroups || p == Together }
+
+// Ways are what decides which steps there are.
+type Ways struct {
+	// Hold leaves the nodes behind the last control plane, and Together takes them on with it.
+	Hold, Together bool
+	// Karpenter says that Karpenter makes nodes.
+	Karpenter bool
+}
 
 // Step of an upgrade.
 type Step struct {
@@ -50,23 +66,25 @@ type Step struct {
 }
 
 // Steps take a cluster from the versions that it has up to another, one minor after
-// another. With hold, the nodes stay behind the last control plane; karpenter says that
-// Karpenter makes nodes.
-func Steps(has Versions, to string, hold, karpenter bool) []Step {
+// another.
+func Steps(has Versions, to string, w Ways) []Step {
 	var steps []Step
 	for {
 		switch {
-		case older(has.Nodes, has.ControlPlane) && (!hold || has.ControlPlane != to):
+		case older(has.Nodes, has.ControlPlane) && (!w.Hold || has.ControlPlane != to):
 			from := has.Nodes
 			has.Nodes = has.ControlPlane
 			steps = append(steps, Step{NodeGroups, from, has.Nodes, has})
-			if karpenter {
+			if w.Karpenter {
 				steps = append(steps, Step{Karpenter, from, has.Nodes, has})
 			}
 		case older(has.ControlPlane, to):
-			from := has.ControlPlane
+			from, phase := has.ControlPlane, ControlPlane
 			has.ControlPlane = config.MovedMinors(from, 1)
-			steps = append(steps, Step{ControlPlane, from, has.ControlPlane, has})
+			if w.Together {
+				has.Nodes, phase = has.ControlPlane, Together
+			}
+			steps = append(steps, Step{phase, from, has.ControlPlane, has})
 		default:
 			return steps
 		}

@@ -40,9 +40,19 @@ func TestSteps(t *testing.T) {
 		{"held already", Versions{"1.35", "1.34"}, "1.35", true, true, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			assert.Equal(t, listed(Steps(tt.has, tt.to, tt.hold, tt.karpenter)), tt.want)
+			assert.Equal(t, listed(Steps(tt.has, tt.to, Ways{Hold: tt.hold, Karpenter: tt.karpenter})), tt.want)
 		})
 	}
+}
+
+// TestStepsTogether: a control plane that does not go alone takes its nodes along, and nodes that
+// are behind go first.
+func TestStepsTogether(t *testing.T) {
+	together := Ways{Together: true}
+	assert.Equal(t, listed(Steps(Versions{"1.33", "1.33"}, "1.35", together)),
+		"control plane and node groups 1.33-1.34 (1.34/1.34), control plane and node groups 1.34-1.35 (1.35/1.35)")
+	assert.Equal(t, listed(Steps(Versions{"1.34", "1.33"}, "1.35", together)), "node groups 1.33-1.34 (1.34/1.34), control plane and node groups 1.34-1.35 (1.35/1.35)")
+	assert.Equal(t, listed(Steps(Versions{"1.35", "1.35"}, "1.35", together)), "")
 }
 
 func TestBack(t *testing.T) {

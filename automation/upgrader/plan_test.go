@@ -64,6 +64,22 @@ func TestPlanDecidesOnAzure(t *testing.T) {
 	assert.Equal(t, p.Steps[0].Phase, upgrade.NodeGroups)
 }
 
+// TestPlanGoesTogether: while AKS upgrades a cluster by itself, no node is held back.
+func TestPlanGoesTogether(t *testing.T) {
+	c := &config.Cluster{Name: "demo", Cloud: config.Cloud{Provider: config.Azure}}
+	c.Kubernetes.Upgrades.Kubernetes = config.PatchUpgrades
+	p := Plan{Has: upgrade.Versions{ControlPlane: "1.34", Nodes: "1.34"}, To: "1.35", Terms: aks}
+	assert.ErrorContains(t, p.decide(c, Options{To: "1.35", HoldNodes: true}),
+		"demo: AKS takes control plane and nodes on together with kubernetes.upgrades.kubernetes: patch; leave --hold-nodes out")
+	assert.NilError(t, p.decide(c, Options{To: "1.35"}))
+	assert.Equal(t, len(p.Steps), 1)
+	assert.Equal(t, p.Steps[0].Phase, upgrade.Together)
+	assert.Check(t, p.beginsWithControlPlane())
+	c.Kubernetes.Upgrades.Kubernetes = config.NoUpgrades
+	assert.NilError(t, p.decide(c, Options{To: "1.35", HoldNodes: true}))
+	assert.Equal(t, p.Steps[0].Phase, upgrade.ControlPlane)
+}
+
 func TestRefuseOtherChanges(t *testing.T) {
 	c := &config.Cluster{Name: "demo"}
 	versions := config.Changes{{Path: "kubernetes.version", Effect: config.Impossible}, {Path: "kubernetes.nodeVersion"}}

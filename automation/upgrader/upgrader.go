@@ -127,7 +127,7 @@ func (u Upgrader) Plan(ctx context.Context, c *config.Cluster, o Options) (Plan,
 }
 
 func (p Plan) beginsWithControlPlane() bool {
-	return len(p.Steps) > 0 && p.Steps[0].Phase == upgrade.ControlPlane
+	return len(p.Steps) > 0 && p.Steps[0].Phase.MovesControlPlane()
 }
 
 // decide chooses the steps, or says why there are none that lead there.
@@ -158,7 +158,11 @@ func (p *Plan) decide(c *config.Cluster, o Options) error {
 			"the control plane has %s, which is newer than %s", p.Has.ControlPlane, o.To)
 	}
 	_, karpenter := c.Addons["karpenter"]
-	p.Steps = upgrade.Steps(p.Has, o.To, o.HoldNodes, karpenter)
+	if o.HoldNodes && c.UpgradesTogether() {
+		return usage("leave --hold-nodes out; or set kubernetes.upgrades.kubernetes: none in the file, and run `tombolo up "+c.Name+"` first",
+			"%s takes control plane and nodes on together with kubernetes.upgrades.kubernetes: %s", p.Terms.Service, c.Kubernetes.Upgrades.Kubernetes)
+	}
+	p.Steps = upgrade.Steps(p.Has, o.To, upgrade.Ways{Hold: o.HoldNodes, Together: c.UpgradesTogether(), Karpenter: karpenter})
 	return nil
 }
 
@@ -273,7 +277,7 @@ func (u Upgrader) Steps(c *config.Cluster, p Plan, o Options) []step.Step {
 func (u Upgrader) stepsOf(c *config.Cluster, i int, s upgrade.Step, o Options) []step.Step {
 	var out []step.Step
 	add := func(name string, do func(context.Context) error) { out = append(out, step.Step{Name: name, Do: do}) }
-	if s.Phase == upgrade.ControlPlane && i > 0 { // the plan has asked before the first
+	if s.Phase.MovesControlPlane() && i > 0 { // the plan has asked before the first
 		add("ask the cloud", func(ctx context.Context) error {
 			found, err := u.askInsights(ctx, c, s.To, asks{fresh: true}, o)
 			if o.Asked != nil {

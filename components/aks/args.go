@@ -39,10 +39,10 @@ type ClusterArgs struct {
 	AdminGroups []string
 	// Pools of nodes, at least one for the system.
 	Pools []NodePool
-	// ListsPools says that the state has all pools as parts of the cluster, as after a
-	// refresh: AKS lists them so, and takes no pool away that an update leaves out. Without a
-	// change they stay there.
-	ListsPools bool
+	// MovesNodes says that the version of nodes changes, which AKS takes of all pools that live
+	// or of none. Leaving are those pools that live and are no longer given.
+	MovesNodes bool
+	Leaving    []NodePool
 	// Outbound is the nodes' way out.
 	Outbound Outbound
 	// Proxy of the nodes; nil for none.

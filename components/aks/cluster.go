@@ -91,7 +91,7 @@ func (b *builder) makeControlPlane() (err error) {
 	system := a.Pools[b.inlinePool()]
 	options := []pulumi.ResourceOption{b.parent, pulumi.DependsOn(b.grants), pulumi.Protect(a.Protect)}
 	if system.Live == nil {
-		options = append(options, pulumi.IgnoreChanges([]string{a.keptOfPools()}))
+		options = append(options, pulumi.IgnoreChanges([]string{"agentPoolProfiles"}))
 	}
 	plan := "KubernetesOfficial"
 	if a.LongTermSupport {
@@ -121,18 +121,10 @@ func (b *builder) makeControlPlane() (err error) {
 		ApiServerAccessProfile: b.access(),
 		NetworkProfile:         b.network(),
 		HttpProxyConfig:        b.proxy(),
-		AgentPoolProfiles:      containerservice.ManagedClusterAgentPoolProfileArray{b.profile(system)},
+		AgentPoolProfiles:      b.profiles(system),
 	}, options...)
 	b.complete = append(b.complete, b.cluster)
 	return err
-}
-
-// keptOfPools is what stays as the state has it while nothing changes.
-func (a *ClusterArgs) keptOfPools() string {
-	if a.ListsPools {
-		return "agentPoolProfiles"
-	}
-	return "agentPoolProfiles[0].count"
 }
 
 // signIn has Entra say who people are, and Kubernetes what they may: Git decides by roles and

@@ -216,12 +216,6 @@ func TestNumbersOfNodes(t *testing.T) {
 	}
 }
 
-// TestListedPools: after a refresh the other pools are no change of the cluster.
-func TestListedPools(t *testing.T) {
-	r := built(t, azure(), func(a *ClusterArgs) { a.ListsPools = true })
-	assert.Check(t, is.DeepEqual(r.OfType(clusterToken)[0].IgnoreChanges, []string{"agentPoolProfiles"}))
-}
-
 func TestClusterRefuses(t *testing.T) {
 	for want, change := range map[string]func(*ClusterArgs){
 		"name, version, subscription, tenant and location are required":                       func(a *ClusterArgs) { a.Tenant = "" },

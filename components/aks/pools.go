@@ -2,6 +2,7 @@ package aks
 
 import (
 	"cmp"
+	"slices"
 
 	containerservice "github.com/pulumi/pulumi-azure-native-sdk/containerservice/v2/v20240901"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -48,18 +49,37 @@ func (b *builder) pool(p NodePool) *containerservice.AgentPoolArgs {
 		VnetSubnetID: of.VnetSubnetID, AvailabilityZones: of.AvailabilityZones,
 		NodeLabels: of.NodeLabels, NodeTaints: of.NodeTaints, UpgradeSettings: of.UpgradeSettings, Tags: of.Tags,
 	}
-	if p.Spot {
-		args.ScaleSetPriority = pulumi.String("Spot")
-		args.ScaleSetEvictionPolicy = pulumi.String("Delete")
-		args.SpotMaxPrice = pulumi.Float64(-1) // up to the price of regular capacity
-	}
+	args.ScaleSetPriority, args.ScaleSetEvictionPolicy, args.SpotMaxPrice = of.ScaleSetPriority, of.ScaleSetEvictionPolicy, of.SpotMaxPrice
 	return args
 }
 
-// profile is the pool as a part of the cluster, and what a pool beside it has too. The part is for
-// the system, and no such pool is of spot capacity.
+// profiles are the pools in the inputs of the cluster. AKS takes versions of all pools that live or
+// of none, and each is the one that the pool has, or the control plane's
+// (NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged; https://github.com/Azure/ARO-HCP/pull/662
+// and https://github.com/Azure/AKS/pull/2889). So a cluster that lives has its first pool there
+// without a version, but for the update that takes the nodes to another one.
+func (b *builder) profiles(system NodePool) containerservice.ManagedClusterAgentPoolProfileArray {
+	first := b.profile(system)
+	out := containerservice.ManagedClusterAgentPoolProfileArray{}
+	switch {
+	case system.Live == nil: // it is made, or nothing changes
+		return append(out, first)
+	case !b.args.MovesNodes:
+		first.OrchestratorVersion = nil
+		return append(out, first)
+	}
+	out = append(out, first)
+	for _, p := range slices.Concat(b.args.Pools, b.args.Leaving) {
+		if p.Live != nil && p.Name != system.Name {
+			out = append(out, b.profile(p))
+		}
+	}
+	return out
+}
+
+// profile is the pool as a part of the cluster, and what a pool beside it has too.
 func (b *builder) profile(p NodePool) containerservice.ManagedClusterAgentPoolProfileArgs {
-	return containerservice.ManagedClusterAgentPoolProfileArgs{
+	args := containerservice.ManagedClusterAgentPoolProfileArgs{
 		Name:                pulumi.String(p.Name),
 		Type:                pulumi.String("VirtualMachineScaleSets"),
 		Mode:                pulumi.String(p.mode()),
@@ -80,6 +100,12 @@ func (b *builder) profile(p NodePool) containerservice.ManagedClusterAgentPoolPr
 		UpgradeSettings:     p.upgrade(),
 		Tags:                pulumi.ToStringMap(b.args.Tags),
 	}
+	if p.Spot {
+		args.ScaleSetPriority = pulumi.String("Spot")
+		args.ScaleSetEvictionPolicy = pulumi.String("Delete")
+		args.SpotMaxPrice = pulumi.Float64(-1) // up to the price of regular capacity
+	}
+	return args
 }
 
 func (b *builder) nodeVersion() string { return cmp.Or(b.args.NodeVersion, b.args.Version) }

@@ -26,6 +26,7 @@ func CheckOnAzure(v *check.File, k Kubernetes, net network.Network) {
 	v.Require("kubernetes", reflect.TypeFor[Kubernetes](), "version", "nodeGroups")
 	checkAksVersion(v, k)
 	checkNodeVersion(v, k)
+	checkHeldNodes(v, k)
 	checkAzureEndpoint(v, k.Endpoint, net.Existing == nil && net.Outbound == network.OutboundNATGateway)
 	checkTier(v, k)
 	checkUpgrades(v, k)
@@ -78,6 +79,18 @@ func checkTier(v *check.File, k Kubernetes) {
 	case k.Tier == PremiumTier && k.Support != ExtendedSupport:
 		v.Problem(tier, "add support: extended, or use tier: standard", "premium is paid for long-term support, and support is %s", k.Support)
 	}
+}
+
+// checkHeldNodes refuses nodes behind their control plane while AKS upgrades by itself: it takes both
+// together then. Source: "Control plane upgrade constraints" in
+// https://learn.microsoft.com/azure/aks/auto-upgrade-cluster
+func checkHeldNodes(v *check.File, k Kubernetes) {
+	const at, channel = strict.Path("kubernetes.nodeVersion"), strict.Path("kubernetes.upgrades.kubernetes")
+	if k.NodeVersion == "" || Minor(k.NodeVersion) >= Minor(k.Version) || k.Upgrades.Kubernetes == NoUpgrades || !v.Doc.Sound(at, channel, "kubernetes.version") {
+		return
+	}
+	v.Problem(at, "remove it, or set upgrades.kubernetes: none",
+		"is behind the control plane's %s, and AKS takes control plane and nodes on together with upgrades.kubernetes: %s", k.Version, k.Upgrades.Kubernetes)
 }
 
 // checkMostNodes holds the nodes of all pools to what AKS has for a cluster. Pools that could only

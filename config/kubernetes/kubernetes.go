@@ -63,8 +63,8 @@ type Kubernetes struct {
 	// Version of Kubernetes, major.minor, such as "1.35". Required, but with existing.
 	Version string `yaml:"version,omitempty"`
 	// NodeVersion is the version of the node groups while they are behind the control
-	// plane, major.minor; addons without a version are held with them. Default: version.
-	// Karpenter's nodes follow the control plane.
+	// plane, major.minor; addons without a version are held with them. On Azure it needs
+	// upgrades.kubernetes: none. Default: version. Karpenter's nodes follow the control plane.
 	NodeVersion string `yaml:"nodeVersion,omitempty"`
 	// ServiceCIDR is the block of the addresses of Services, a private IPv4 block from /12
 	// to /24 that overlaps neither the VPC nor a network that pods reach. Default:

@@ -237,6 +237,35 @@ func TestPropertiesThatCannotChange(t *testing.T) {
 	}
 }
 
+// appsPool is the pool beside the cluster as one of the cluster's inputs.
+func (w *world) appsPool(version string) map[string]any {
+	in := w.poolArgs(props{"name": "apps", "orchestratorVersion": version})
+	for _, key := range []string{"resourceGroupName", "resourceName", "agentPoolName"} {
+		delete(in, key)
+	}
+	return in
+}
+
+// TestUpgradeByItself: while AKS upgrades by itself, no control plane goes alone.
+func TestUpgradeByItself(t *testing.T) {
+	w := newWorld(t)
+	by := func(channel string, change props) props {
+		return standin.Merged(props{"kubernetesVersion": "1.35", "autoUpgradeProfile": map[string]any{"upgradeChannel": channel}}, change)
+	}
+	pools := func(version string) props {
+		return props{"agentPoolProfiles": list(map[string]any(w.systemPool(props{"orchestratorVersion": version})), w.appsPool(version))}
+	}
+	const want = `Code="NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged"`
+	standintest.Refuses(t, w.Update(w.cluster, by("patch", nil)), want)
+	standintest.Refuses(t, w.Update(w.cluster, by("stable", pools("1.34"))), want)
+	before := w.Clusters.Nodes["demo/apps"][0].Name
+	assert.NilError(t, w.Update(w.cluster, by("patch", pools("1.35"))))
+	after := w.Clusters.Nodes["demo/apps"][0]
+	assert.Check(t, after.Version == "1.35.5" && after.Name != before, "%+v", after)
+	assert.NilError(t, w.Update(w.cluster, by("none", props{"kubernetesVersion": "1.36"})))
+	assert.Equal(t, w.Clusters.Nodes["demo/apps"][0].Version, "1.35.5")
+}
+
 // TestProxyStays: an update without it takes no proxy away.
 func TestProxyStays(t *testing.T) {
 	w := newWorld(t)
@@ -272,7 +301,8 @@ func TestUpgrade(t *testing.T) {
 	standintest.Refuses(t, w.Update(w.cluster, props{"agentPoolProfiles": list(map[string]any(system))}),
 		`Code="NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged" Message="Using managed cluster api, all Agent pools' OrchestratorVersion must be all specified or all unspecified.`)
 	system["orchestratorVersion"] = "1.35"
-	assert.NilError(t, w.Update(w.cluster, props{"agentPoolProfiles": list(map[string]any(system))}))
+	standintest.Refuses(t, w.Update(w.cluster, props{"agentPoolProfiles": list(map[string]any(system))}), `Code="NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged"`)
+	assert.NilError(t, w.Update(w.cluster, props{"agentPoolProfiles": list(map[string]any(system), w.appsPool("1.35"))}))
 	assert.Equal(t, w.Clusters.Nodes["demo/system"][0].Version, "1.35.5")
 }
 

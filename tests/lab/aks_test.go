@@ -44,7 +44,7 @@ func TestAKS(t *testing.T) {
 		{"neither state nor kubeconfig holds a credential", project.aksHoldsNoSecret},
 		{"what is in the key vault arrives", project.aksReads},
 		{"Azure Service Operator makes what a system's identity may", project.aksOperates},
-		{"an upgrade takes the control plane first, and then each pool", project.aksUpgrades},
+		{"an upgrade takes the control plane and all pools", project.aksUpgrades},
 		{"plain pulumi sees the same stacks", func(p project, t *testing.T) { p.sameByPulumi(t, "aks-core", "aks-bootstrap") }},
 		{"faults and changes by hand reach the cloud", project.aksDrifts},
 		{"Services get load balancers, and claims disks", project.aksServes},
@@ -211,11 +211,11 @@ func (p project) aksExists(t *testing.T) {
 	assert.Check(t, is.Equal(strings.Count(nodes, "node/"), 3), nodes)
 }
 
-// aksUpgrades to the next minor version. The inline pool of the cluster and the other one have
-// theirs in different resources; a second upgrade finds both done.
+// aksUpgrades to the next minor version, in one step: AKS upgrades the cluster by itself, too, and
+// takes no control plane on alone then. A second upgrade finds all done.
 func (p project) aksUpgrades(t *testing.T) {
 	o := p.run(t, "upgrade", "aks", "--to", "1.36", "--yes")
-	for _, want := range []string{"Azure insights: 2 of 2 pass", "step 1 of 2: control plane to 1.36", "step 2 of 2: node groups to 1.36", "the control plane has 1.36, and the node groups 1.36"} {
+	for _, want := range []string{"Azure insights: 2 of 2 pass", "step 1 of 1: control plane and node groups to 1.36", "the control plane has 1.36, and the node groups 1.36"} {
 		assert.Check(t, is.Contains(o.stderr, want))
 	}
 	assert.Equal(t, o.code, 0, o.stderr)

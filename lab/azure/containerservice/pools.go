@@ -348,8 +348,12 @@ func describeInlinePools(c *standin.Call) {
 
 // settleInlinePools brings the nodes of pools that a cluster's inputs have to its control plane.
 func settleInlinePools(ctx context.Context, c *standin.Cloud, cluster *standin.Record) error {
+	given := map[string]bool{}
+	for _, p := range cluster.Inputs.Objects("agentPoolProfiles") {
+		given[strings.ToLower(p.Str("name"))] = true
+	}
 	for _, r := range c.Snapshot(PoolType) {
-		if !r.Implied || !arm.Same(clusterIDOf(r.ID), cluster.ID) {
+		if !given[strings.ToLower(armid.NameOf(r.ID))] || !arm.Same(clusterIDOf(r.ID), cluster.ID) {
 			continue
 		}
 		if err := setNodes(ctx, c, r); err != nil {

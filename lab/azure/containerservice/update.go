@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"tombolo/internal/armid"
 	"tombolo/lab/azure/arm"
 	"tombolo/lab/standin"
 )
@@ -122,24 +123,49 @@ func changeVersion(c *standin.Call) error {
 }
 
 // checkInlineVersions refuses to change the version of pools by the cluster's own inputs, but
-// for one: that of the control plane. Source: https://github.com/hashicorp/terraform-provider-azurerm/issues/23436
+// for one: that of the control plane. It counts the pools that live, and lets no control plane go
+// alone while AKS upgrades the cluster by itself. Sources:
+// https://github.com/hashicorp/terraform-provider-azurerm/issues/23436,
+// https://github.com/Azure/ARO-HCP/pull/662, https://github.com/Azure/AKS/pull/2889 and "Control plane
+// upgrade constraints" in https://learn.microsoft.com/en-us/azure/aks/auto-upgrade-cluster
 func checkInlineVersions(c *standin.Call) error {
 	control := c.Out().Str("currentKubernetesVersion")
 	pools := c.In().Objects("agentPoolProfiles")
-	given := 0
+	given, moved := map[string]bool{}, 0
 	for _, p := range pools {
 		version := p.Str("orchestratorVersion")
 		if version == "" {
 			continue
 		}
-		given++
+		given[strings.ToLower(p.Str("name"))] = true
 		before := poolNamed(c, p.Str("name"))
 		unchanged := before == nil || exact(version) == before.Outputs.Str("currentOrchestratorVersion") || version == minorOf(before.Outputs.Str("currentOrchestratorVersion"))
-		if !unchanged && exact(version) != control && version != minorOf(control) {
+		same := exact(version) == control || version == minorOf(control)
+		if !unchanged && !same {
+			return versionsRefused(c)
+		}
+		if same {
+			moved++
+		}
+	}
+	if len(given) == 0 {
+		return checkAlone(c, control, false)
+	}
+	for r := range PoolsOf(c.Cloud, c.Record.ID) {
+		if !given[strings.ToLower(armid.NameOf(r.ID))] {
 			return versionsRefused(c)
 		}
 	}
-	if given != 0 && given != len(pools) {
+	if len(given) != len(pools) {
+		return versionsRefused(c)
+	}
+	return checkAlone(c, control, moved == len(pools))
+}
+
+// checkAlone refuses to upgrade a control plane without its nodes while AKS upgrades by itself.
+func checkAlone(c *standin.Call, to string, nodes bool) error {
+	channel := c.In().Sub("autoUpgradeProfile").Str("upgradeChannel")
+	if to != c.Old.Outputs.Str("currentKubernetesVersion") && !nodes && channel != "" && channel != "none" {
 		return versionsRefused(c)
 	}
 	return nil

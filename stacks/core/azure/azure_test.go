@@ -349,7 +349,7 @@ func TestNumbersOfNodesStay(t *testing.T) {
 	r.Invokes[getCluster] = refusing("nobody should ask")
 	r.Invokes[getGroup] = group("platform-azure-full", map[string]any{})
 	r.Sound(t, build(r, c, state))
-	assert.Check(t, is.DeepEqual(r.OfType(clusterToken)[0].IgnoreChanges, []string{"agentPoolProfiles[0].count"}))
+	assert.Check(t, is.DeepEqual(r.OfType(clusterToken)[0].IgnoreChanges, []string{"agentPoolProfiles"}))
 
 	c.Tags["team"] = "other"
 	r = account()
@@ -359,7 +359,7 @@ func TestNumbersOfNodesStay(t *testing.T) {
 	}})
 	r.Sound(t, build(r, c, state))
 	cluster := r.OfType(clusterToken)[0]
-	cluster.Expect(t, map[string]string{"agentPoolProfiles[0].count": "4"})
+	cluster.Expect(t, map[string]string{"agentPoolProfiles[0].count": "4", "agentPoolProfiles[0].orchestratorVersion": "", "agentPoolProfiles[1].name": ""})
 	assert.Check(t, is.Len(cluster.IgnoreChanges, 0))
 	pools := r.OfType(poolToken)
 	pools[0].Expect(t, map[string]string{"agentPoolName": "batch", "count": "7"})
@@ -406,8 +406,47 @@ func TestVersionsOfAKS(t *testing.T) {
 	r = again(recorder.Answering(map[string]any{"name": c.Name, "currentKubernetesVersion": "1.35.4", "agentPoolProfiles": []any{
 		map[string]any{"name": "system", "count": 2, "currentOrchestratorVersion": "1.35.4"},
 	}}))
-	r.OfType(clusterToken)[0].Expect(t, map[string]string{"kubernetesVersion": "1.35", "agentPoolProfiles[0].orchestratorVersion": "1.35"})
+	r.OfType(clusterToken)[0].Expect(t, map[string]string{"kubernetesVersion": "1.35", "agentPoolProfiles[0].orchestratorVersion": "", "agentPoolProfiles[1].name": ""})
 	r.OfType(poolToken)[0].Expect(t, map[string]string{"orchestratorVersion": "1.35"})
+}
+
+// TestNodesAreMovedTogether: the cluster's inputs have all pools that live with their version when
+// nodes go to another one, those that leave, too, and none that is new. A control plane goes alone
+// without the versions of pools.
+func TestNodesAreMovedTogether(t *testing.T) {
+	c, r := load(t, "azure-full"), account()
+	c.Kubernetes.Upgrades.Kubernetes = config.NoUpgrades
+	r.Sound(t, build(r, c, nil))
+	state := stateOf(t, r, c)
+	var listed []any
+	for _, name := range []string{"system", "batch", "work"} {
+		listed = append(listed, map[string]any{"name": name, "count": 2, "currentOrchestratorVersion": "1.34.9"})
+	}
+	again := func(change func(*config.Cluster)) recorder.Resource {
+		c, r := load(t, "azure-full"), account()
+		c.Kubernetes.Upgrades.Kubernetes = config.NoUpgrades
+		change(c)
+		r.Invokes[getGroup] = group("platform-azure-full", map[string]any{})
+		r.Invokes[getCluster] = recorder.Answering(map[string]any{"name": c.Name, "currentKubernetesVersion": "1.35.5", "agentPoolProfiles": listed})
+		return r.Sound(t, build(r, c, state)).OfType(clusterToken)[0]
+	}
+	alone := again(func(c *config.Cluster) { c.Kubernetes.Version = "1.36" })
+	alone.Expect(t, map[string]string{"kubernetesVersion": "1.36", "agentPoolProfiles[0].name": "system", "agentPoolProfiles[0].orchestratorVersion": "", "agentPoolProfiles[1].name": ""})
+
+	nodes := again(func(c *config.Cluster) { c.Kubernetes.NodeVersion = "" })
+	for i, name := range []string{"system", "work", "batch"} {
+		at := fmt.Sprintf("agentPoolProfiles[%d].", i)
+		nodes.Expect(t, map[string]string{at + "name": name, at + "orchestratorVersion": "1.35", at + "count": "2"})
+	}
+	nodes.Expect(t, map[string]string{"kubernetesVersion": "1.35", "agentPoolProfiles[2].scaleSetPriority": "Spot", "agentPoolProfiles[3].name": ""})
+
+	exchanged := again(func(c *config.Cluster) {
+		c.Kubernetes.NodeVersion, c.Kubernetes.NodeGroups[1].Name = "", "fresh"
+	})
+	exchanged.Expect(t, map[string]string{
+		"agentPoolProfiles[1].name": "batch", "agentPoolProfiles[2].name": "work", "agentPoolProfiles[2].orchestratorVersion": "1.35",
+		"agentPoolProfiles[2].vmSize": "Standard_E8ads_v5", "agentPoolProfiles[3].name": "",
+	})
 }
 
 // TestRefreshedPools: Azure lists all pools as parts of the cluster, with the versions that they

@@ -16,12 +16,6 @@ import (
 // made is what the state of the own stack says that earlier runs made.
 type made struct{ live.Resources }
 
-// listsPools says that the cluster lists pools that have resources of their own.
-func (m made) listsPools() bool {
-	cluster, _ := m.First(clusterToken)
-	return len(cluster.Outputs.Items("agentPoolProfiles")) > 1
-}
-
 // keepLive leaves what AKS decides on a live cluster to AKS: each update has to say again what
 // is there. The state tells of versions; Azure is asked when this up may change something of
 // the cluster or its pools. Else the numbers of nodes in the state stay, and an autoscaler's
@@ -31,7 +25,6 @@ func (p *program) keepLive(args *aks.ClusterArgs) error {
 	if !lives {
 		return nil
 	}
-	args.ListsPools = p.had.listsPools()
 	found := Live(p.c, p.had.Resources)
 	p.keepVersions(args, kubeversion.Minor(cluster.Outputs.Text("kubernetesVersion")), found.NodeVersion)
 	if len(config.Compare(found, p.c)) == 0 {
@@ -45,23 +38,34 @@ func (p *program) keepLive(args *aks.ClusterArgs) error {
 	if err != nil {
 		return fmt.Errorf("find out the versions and the numbers of nodes of cluster %s in resource group %s: %w; allow Microsoft.ContainerService/managedClusters/read to the credentials", name, group, err)
 	}
-	p.keepPools(args, asked)
+	p.keepPools(args, asked, found.Cluster.Kubernetes.NodeGroups)
 	return nil
 }
 
-// keepPools says of each pool how many nodes its autoscaler has given it, and which versions
-// AKS has upgraded to by itself.
-func (p *program) keepPools(args *aks.ClusterArgs, cluster *containerservice.LookupManagedClusterResult) {
+// keepPools says of each pool how many nodes its autoscaler has given it, which versions AKS has
+// upgraded to by itself, and whether nodes are to have another one. The state had groups.
+func (p *program) keepPools(args *aks.ClusterArgs, cluster *containerservice.LookupManagedClusterResult, groups []config.NodeGroup) {
 	var oldest string
 	for _, has := range cluster.AgentPoolProfiles {
 		if i := slices.IndexFunc(args.Pools, func(pool aks.NodePool) bool { return pool.Name == has.Name }); i >= 0 {
 			args.Pools[i].Live = has.Count
+		} else if i := slices.IndexFunc(groups, func(g config.NodeGroup) bool { return g.Name == has.Name }); i >= 0 {
+			args.Leaving = append(args.Leaving, leaving(groups[i], has.Count))
 		}
 		if version := kubeversion.Minor(has.CurrentOrchestratorVersion); version != "" && (oldest == "" || config.CompareMinors(version, oldest) < 0) {
 			oldest = version
 		}
 	}
 	p.keepVersions(args, kubeversion.Minor(cluster.CurrentKubernetesVersion), oldest)
+	args.MovesNodes = oldest != "" && config.CompareMinors(oldest, cmp.Or(args.NodeVersion, args.Version)) < 0
+}
+
+// leaving is a pool that lives and that the file no longer has.
+func leaving(g config.NodeGroup, count *int) aks.NodePool {
+	g.Size.Desired = g.Size.Min
+	pool := nodePool(g)
+	pool.Live = count
+	return pool
 }
 
 // keepVersions takes newer versions than the file's, where AKS upgrades to them by itself: it

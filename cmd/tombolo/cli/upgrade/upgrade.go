@@ -79,7 +79,8 @@ at the end.
 With --hold-nodes, nodes and addons stay behind the last control plane. EKS can
 take the control plane back for seven days, as long as no node is newer:
 --rollback does that, the node groups first. AKS cannot. To upgrade the nodes,
-run the command again without --hold-nodes.`),
+run the command again without --hold-nodes. AKS holds no nodes, and takes both in
+one step, unless kubernetes.upgrades.kubernetes is none.`),
 		Example: strings.TrimSpace(`
   tombolo upgrade demo --to 1.35
   tombolo upgrade demo --to 1.35 --dry-run

@@ -58,7 +58,7 @@ func oneMinor() automation.UpgradePlan {
 	has := upgrade.Versions{ControlPlane: "1.34", Nodes: "1.34"}
 	return automation.UpgradePlan{
 		Terms: upgrade.Terms{ManagedAddons: true, Cloud: "AWS", Service: "EKS", RollbackDays: 7},
-		Has:   has, To: "1.35", Steps: upgrade.Steps(has, "1.35", false, false),
+		Has:   has, To: "1.35", Steps: upgrade.Steps(has, "1.35", upgrade.Ways{}),
 		Insights: []upgrade.Insight{
 			{Name: "addons", Status: upgrade.Warning, Reason: "old", Recommendation: "Update them."}, {Name: "skew", Status: upgrade.Passing},
 		},
