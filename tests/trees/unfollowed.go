@@ -61,10 +61,10 @@ var Unfollowed = []Row{
 		Stops:   regexp.MustCompile(`failed to decode Kubernetes apiVersion, kind and name|namespace not specified|groupVersion shouldn't be empty`),
 	},
 	{
-		Engines: both,
-		What:    "a kind that Flux's or Argo CD's own group does not have, and an API version that Argo CD's does not",
-		Why:     "what is none of the kinds that `check` reads is left to the API",
-		Stops:   regexp.MustCompile(`synchronization tasks are not valid: .*argoproj\.io|no matches for kind "[^"]*" in version "[a-z]+\.toolkit\.fluxcd\.io/`),
+		Engines: []Engine{ArgoCD},
+		What:    "a kind that Argo CD's group does not have",
+		Why:     "the group has kinds of Argo's other products too",
+		Stops:   regexp.MustCompile(`synchronization tasks are not valid: .*argoproj\.io`),
 	},
 	{
 		Engines: both,
