@@ -95,7 +95,9 @@ func (h *handover) correction(t *testing.T) {
 	o := h.run(t, "verify", "demo", "--revision", wrong, "--timeout", "30s", "--output", "json")
 	o.fails(t)
 	assert.Check(t, is.Contains(o.stdout, "Running health checks for revision main@sha1:"+wrong+" with a timeout of 10m0s, until about "))
-	corrected := h.commit(t, settingsFile, func(text string) string { return strings.ReplaceAll(strings.TrimSuffix(text, stuck), "start", "corrected") })
+	corrected := h.commit(t, settingsFile, func(text string) string {
+		return strings.ReplaceAll(strings.TrimSuffix(text, stuck), "start", "corrected")
+	})
 	h.must(t, "verify", "demo", "--revision", corrected, "--timeout", "5m")
 	h.reads(t, "corrected")
 }

@@ -115,7 +115,7 @@ func checkUpgrade(c *standin.Call, from, to string) error {
 	if to == from {
 		return nil
 	}
-	if older(to, from) || index(to)-index(from) > 1 && !(longTerm(c.In()) && longTerm(c.Old.Outputs)) {
+	if older(to, from) || index(to)-index(from) > 1 && (!longTerm(c.In()) || !longTerm(c.Old.Outputs)) {
 		return c.Refusef("OperationNotAllowed", "Upgrading Kubernetes version %s to %s is not allowed. Available upgrades: [%s]. Please see https://aka.ms/aks-supported-k8s-ver for version details.",
 			from, to, strings.Join(upgrades(from), " "))
 	}
