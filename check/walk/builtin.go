@@ -13,8 +13,8 @@ import (
 )
 
 // CheckBuiltin reports what the API refuses of an object: where texts is false, values that have to be text are looked at
-// elsewhere. Argo CD has the server validate strictly. Flux reads Kubernetes' own kinds first, but for roles, and so
-// loses fields that they do not have. Source: UnstructuredList in ssa/normalize of fluxcd/pkg v0.76.
+// elsewhere. Flux reads Kubernetes' own kinds first, but for roles, and so loses fields that they do not have. Source:
+// UnstructuredList in ssa/normalize of fluxcd/pkg v0.76. What Argo CD does was seen in tests/engines.
 func (w *Walk) CheckBuiltin(in *Origin, o manifest.Object, text string, texts bool) {
 	if strings.Contains(text, manifest.Unset) {
 		return // it is not known what it becomes
@@ -29,8 +29,14 @@ func (w *Walk) CheckBuiltin(in *Origin, o manifest.Object, text string, texts bo
 		}
 		at, value := valueAt(p.Path, nil, content, p.IsType)
 		f := finding.Errorf("%s: %s: the API refuses it", o.Identity(), p.Message).WithRemedy(p.Remedy)
-		if p.IsField && w.Published.Registration == nil && o.Group() != "rbac.authorization.k8s.io" {
-			f = finding.Warningf("%s: %s: Flux leaves it out, and does not say so", o.Identity(), p.Message).WithRemedy("correct or remove it")
+		switch flux := w.Published.Registration == nil; {
+		case p.IsField && !flux:
+			f = finding.Errorf("%s: %s: the API drops it, and Argo CD never calls the object synced", o.Identity(), p.Message)
+		case p.IsField && o.Group() != "rbac.authorization.k8s.io":
+			f = finding.Warningf("%s: %s: Flux drops it, and does not say so", o.Identity(), p.Message)
+		}
+		if p.IsField {
+			f = f.WithRemedy("correct or remove it")
 		}
 		w.Refer(in, tree.Wanted{Object: o, Path: at, Value: value}, f)
 	}
