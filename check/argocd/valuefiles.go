@@ -166,6 +166,9 @@ func (w *Walk) checkValueFiles(in *walk.Origin, app Application, from Source, re
 			f.Message += ", and neither is another; missing ones are ignored, so the engine reports no error"
 		}
 		w.referSource(in, app, "valueFiles", name, f)
+		if from.Helm.IgnoreMissingValueFiles {
+			return // one for the list
+		}
 	}
 }
 
