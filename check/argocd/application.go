@@ -1,12 +1,12 @@
 package argocd
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"tombolo/check/builtin"
 	"tombolo/check/finding"
 	"tombolo/check/manifest"
 	"tombolo/check/near"
@@ -19,20 +19,17 @@ import (
 const inCluster = "in-cluster"
 
 // checkApplication reports what the API or Argo CD refuse of an Application, whatever its source has.
-// Sources: required in manifests/crds/application-crd.yaml, and GetDestinationCluster in
-// util/argo/argo.go of argoproj/argo-cd v3.5.
+// Source: GetDestinationCluster in util/argo/argo.go of argoproj/argo-cd v3.5.
 func (w *Walk) checkApplication(in *walk.Origin, app Application) {
 	to, name := app.Spec.Destination, app.Metadata.Name
 	refused := func(field, value, message, remedy string) {
 		w.referApplication(in, app, field, value, finding.Errorf("%s %s", w.named(app), message).WithRemedy(remedy))
 	}
 	_, generated := w.from[app.object()] // others are looked at with all objects
-	if generated && len(validation.IsDNS1123Subdomain(name)) > 0 && !strings.Contains(name, manifest.Unset) {
-		refused("metadata.name", name, fmt.Sprintf("has the name %q, which the API refuses", name),
-			"use lower case letters, digits, - and ., with a letter or digit at both ends, 253 at most")
-	}
-	if app.Spec.Project == "" {
-		refused("metadata.name", name, "has no project, which the API refuses", "set spec.project, as to default")
+	if generated && !strings.Contains(name, manifest.Unset) {
+		if p, wrong := builtin.RefusedName(schema.GroupVersionKind{Group: group}, name); wrong {
+			refused("metadata.name", name, p.Message+": the API refuses it", p.Remedy)
+		}
 	}
 	if app.Spec.Source == nil && len(app.Spec.Sources) == 0 && len(app.Spec.SourceHydrator) == 0 {
 		refused("metadata.name", name, "has no source", "set spec.source or spec.sources")
@@ -88,7 +85,7 @@ func (w *Walk) CheckProjects() {
 	if w.Incomplete || w.Elsewhere {
 		return
 	}
-	known := append(w.projects, "default", names.Platform)
+	known := append(w.projects, "", "default", names.Platform) // an empty one is default
 	for _, app := range w.Applications {
 		if slices.Contains(known, app.Spec.Project) {
 			continue

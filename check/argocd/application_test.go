@@ -25,7 +25,8 @@ func TestApplicationThatIsRefused(t *testing.T) {
 	const whole = "path: all"
 	for name, test := range map[string]struct{ old, new, want string }{
 		"all is well":         {"", "", ""},
-		"no project":          {"  project: default\n", "", "has no project, which the API refuses"},
+		"no project":          {"  project: default\n", "", "spec.project is missing: the API refuses it"},
+		"project left empty":  {"default", `""`, ""},
 		"no destination":      {"  destination: {name: one}\n", "", "has no cluster as its destination"},
 		"both":                {"{name: one}", "{name: one, server: 'https://a.test'}", "has both a name and a server"},
 		"unknown cluster":     {"{name: one}", "{name: oen}", `goes to the cluster "oen", which no cluster file of this hub registers`},
@@ -39,7 +40,7 @@ func TestApplicationThatIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := of(t, map[string]string{
 				"start/a.yaml": strings.Replace(application(whole), test.old, test.new, 1), "all/a.yaml": "",
-				"start/p.yaml": "apiVersion: argoproj.io/v1alpha1\nkind: AppProject\nmetadata: {name: mine}\n",
+				"start/p.yaml": "apiVersion: argoproj.io/v1alpha1\nkind: AppProject\nmetadata: {name: mine}\nspec: {}\n",
 			})
 			w.Follow()
 			w.CheckProjects()

@@ -86,7 +86,7 @@ func (w *Walk) takeAll(in *walk.Origin, texts []string) {
 		}
 		if err == nil {
 			w.CheckBuiltin(in, o, text, true)
-			refused = o.Group() == group && w.checkFields(in, o, text)
+			refused = o.Group() == group && w.checkDefinition(in, o, text)
 		}
 		switch {
 		case err == nil && o.Metadata.Name == addressesSecret:

@@ -1,7 +1,6 @@
 package argocd
 
 import (
-	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -58,11 +57,24 @@ func (w *Walk) generate(in *walk.Origin, set applicationSet, switches map[string
 // asksClusters says whether a generator gives the clusters' parameters. What is made of others is made for
 // all clusters alike.
 func (g generation) asksClusters() bool {
-	raw, err := json.Marshal(g.set.Spec.Generators)
-	if err != nil {
-		panic(err) // it came out of JSON
+	asks := false
+	for _, one := range g.set.Spec.Generators {
+		one.each(func(inner generator) { asks = asks || inner["clusters"] != nil })
 	}
-	return bytes.Contains(raw, []byte(`"clusters":`))
+	return asks
+}
+
+// each visits a generator and those in it. What cannot be decoded is its own finding.
+func (g generator) each(visit func(generator)) {
+	visit(g)
+	for _, kind := range []string{"matrix", "merge"} {
+		var n nested
+		if json.Unmarshal(g[kind], &n) == nil {
+			for _, inner := range n.Generators {
+				inner.each(visit)
+			}
+		}
+	}
 }
 
 // isOfAnother says whether an Application goes to another cluster of the hub, whose own it is.

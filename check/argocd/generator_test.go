@@ -54,13 +54,13 @@ func TestGitGenerator(t *testing.T) {
 		"left out":        {"set/one/deep/a.yaml", "chart: none", `files: [{path: 'set/**/a.yaml'}, {path: 'set/*/deep/*', exclude: true}]`, "apps/{{ .chart }}", ""},
 		"scalar":          {"set/one/a.yaml", "text", `files: [{path: 'set/{{ .name }}/a.yaml'}]`, "apps/web", "is neither an object nor a list of objects"},
 		"directories":     {"set/one/a.yaml", "", `directories: [{path: apps/*}, {path: apps/web, exclude: true}]`, "{{ .path.path }}/none", `path "apps/one/none" is not`},
-		"hidden":          {"set/.git/a.yaml", "", `directories: [{path: set/*}]`, "none", `s.yaml:7:117 ApplicationSet apps: the pattern "set/*" of its git generator matches nothing in the tree`},
+		"hidden":          {"set/.git/a.yaml", "", `directories: [{path: set/*}]`, "none", `s.yaml:7:133 ApplicationSet apps: the pattern "set/*" of its git generator matches nothing in the tree`},
 		"of no directory": {"set/one/a.yaml", "", `directories: [{path: app/*}]`, "none", `the pattern "app/*" of its git generator matches nothing`},
 		"of no file":      {"set/one/a.yaml", "", `files: [{path: 'set/**/b.yaml'}]`, "none", `the pattern "set/**/b.yaml" of its git generator matches nothing`},
 		"of some":         {"set/two/a.yaml", "", `files: [{path: 'set/{{ .name }}/a.yaml'}]`, "none", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			set := generated(`{matrix: {generators: [{clusters: {}}, {git: {repoURL: 'https://git.test/tree', `+test.git+`}}]}}`, test.path)
+			set := generated(`{matrix: {generators: [{clusters: {}}, {git: {repoURL: 'https://git.test/tree', revision: main, `+test.git+`}}]}}`, test.path)
 			got := findings(t, map[string]string{"start/s.yaml": set, test.file: test.text})
 			assert.Check(t, strings.Contains(got, test.want) && (test.want != "" || got == ""), "found %s\nwant %s", got, test.want)
 		})
@@ -111,18 +111,19 @@ func madeBy(t *testing.T, set string, files map[string]string) string {
 }
 
 func TestGenerators(t *testing.T) {
-	const git = `git: {repoURL: 'https://git.test/tree', `
+	const git = `git: {repoURL: 'https://git.test/tree', revision: main, `
 	files := map[string]string{"set/web.yaml": "app: web\nname: b\n", "set/one.yaml": "app: one\nname: one\n"}
 	for name, test := range map[string]struct{ generator, path, want string }{
 		"list":                {`{list: {elements: [{name: a, app: web}, {name: b, app: one}]}}`, "apps/{{ .app }}", "x-a apps/web, x-b apps/one"},
 		"list in text":        {`{list: {elementsYaml: "[{name: a, app: web}]"}}`, "apps/{{ .app }}", "x-a apps/web"},
 		"list, no list":       {`{list: {elementsYaml: "name: a"}}`, "apps/web", "elementsYaml of its list generator is no list"},
 		"list for others":     {`{list: {elements: [{name: hub, app: none}, {name: one, app: web}]}}`, "apps/{{ .app }}", "x-one apps/web"},
+		"a key clusters":      {`{list: {elements: [{name: hub, clusters: a}, {name: one, clusters: b}]}}`, "apps/web", "x-one apps/web"},
 		"git alone":           {`{` + git + `files: [{path: 'set/*.yaml'}]}}`, "apps/{{ .app }}", "x-one apps/one, x-b apps/web"},
 		"git with values":     {`{` + git + `directories: [{path: apps/web}], values: {to: '{{ .path.basename }}'}}}`, "apps/{{ .values.to }}", `there is no "name"`},
 		"git, two ways":       {`{` + git + `directories: [{path: apps/web}], files: [{path: 'set/*.yaml'}]}}`, "{{ .path.path }}", `there is no "name"`},
-		"git of nothing":      {`{` + git + `revision: main}}`, "apps/web", "names neither files nor directories"},
-		"git of others":       {`{git: {repoURL: 'https://git.test/other', files: [{path: a}]}}`, "apps/web", "its generator git is not followed"},
+		"git of nothing":      {`{` + git + `values: {}}}`, "apps/web", "names neither files nor directories"},
+		"git of others":       {`{git: {repoURL: 'https://git.test/other', revision: main, files: [{path: a}]}}`, "apps/web", "its generator git is not followed"},
 		"git, then clusters":  {`{matrix: {generators: [{` + git + `directories: [{path: apps/*}]}}, {clusters: {}}]}}`, "{{ .path.path }}", "makes two Applications of the name x-one"},
 		"clusters and a list": {`{clusters: {}}, {list: {elements: [{name: b}]}}`, "apps/web", "x-one apps/web, x-b apps/web"},
 		"list of a cluster":   {`{matrix: {generators: [{clusters: {}}, {list: {elements: [{app: web}]}}]}}`, "apps/{{ .app }}", "x-one apps/web"},
@@ -137,7 +138,7 @@ func TestGenerators(t *testing.T) {
 		"flat list":           {`{clusters: {flatList: true}}`, "apps/web", `there is no "name"`},
 		"pull requests":       {`{pullRequest: {github: {}}}`, "apps/web", "its generator pullRequest is not followed"},
 		"no generator":        {`{cluster: {}}`, "apps/web", `Argo CD has no generator "cluster"`},
-		"own template":        {`{clusters: {template: {metadata: {}, spec: {source: {path: apps/web}}}}}`, "none", "x-one apps/web"},
+		"own template":        {`{clusters: {template: {metadata: {}, spec: {project: default, destination: {}, source: {repoURL: 'https://git.test/tree', path: apps/web}}}}}`, "none", "x-one apps/web"},
 		"two of a kind":       {`{clusters: {}}, {clusters: {}}`, "apps/web", "makes two Applications of the name x-one"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -157,8 +158,8 @@ func TestWithoutGoTemplate(t *testing.T) {
 		"values of a cluster": {`{clusters: {values: {app: '{{name}}'}}}`, "apps/{{values.app}}", "x-one apps/one"},
 		"list":                {`{list: {elements: [{name: a, app: web}]}}`, "apps/{{app}}", "x-a apps/web"},
 		"list with a number":  {`{list: {elements: [{name: 1}]}}`, "apps/web", "its list has an element with other things than text"},
-		"directories":         {`{matrix: {generators: [{clusters: {}}, {git: {repoURL: 'https://git.test/tree', directories: [{path: apps/w*}]}}]}}`, "{{path[0]}}/{{path.basename}}", "x-one apps/web"},
-		"files":               {`{matrix: {generators: [{clusters: {}}, {git: {repoURL: 'https://git.test/tree', files: [{path: 'set/*.yaml'}]}}]}}`, "apps/{{app.of.0}}", "x-one apps/web"},
+		"directories":         {`{matrix: {generators: [{clusters: {}}, {git: {repoURL: 'https://git.test/tree', revision: main, directories: [{path: apps/w*}]}}]}}`, "{{path[0]}}/{{path.basename}}", "x-one apps/web"},
+		"files":               {`{matrix: {generators: [{clusters: {}}, {git: {repoURL: 'https://git.test/tree', revision: main, files: [{path: 'set/*.yaml'}]}}]}}`, "apps/{{app.of.0}}", "x-one apps/web"},
 		"the same name":       {`{matrix: {generators: [{clusters: {}}, {list: {elements: [{name: b}]}}]}}`, "apps/web", `both give name, "one" and "b"`},
 		"Go's form":           {`{clusters: {}}`, "apps/{{ .name }}", "without goTemplate, {{.name}} is no parameter of its generators"},
 		"misspelt":            {`{clusters: {}}`, "apps/{{nmae}}", "without goTemplate, {{nmae}} is no parameter"},

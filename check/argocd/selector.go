@@ -24,28 +24,21 @@ func switchesOf(sets []applicationSet) map[string]bool {
 	out := map[string]bool{}
 	for _, set := range sets {
 		for _, g := range set.Spec.Generators {
-			g.addSwitches(out)
+			g.each(func(inner generator) { inner.addSwitches(out) })
 		}
 	}
 	return out
 }
 
-// addSwitches adds those of a generator and of the generators in it. What cannot be decoded is its own finding.
+// addSwitches adds those of one generator.
 func (g generator) addSwitches(out map[string]bool) {
 	var clusters clusterGenerator
-	if json.Unmarshal(g["clusters"], &clusters) == nil {
-		for _, e := range clusters.Selector.MatchExpressions {
-			if leavesOut(e) {
-				out[e.Key] = true
-			}
-		}
+	if json.Unmarshal(g["clusters"], &clusters) != nil {
+		return
 	}
-	for _, kind := range []string{"matrix", "merge"} {
-		var n nested
-		if json.Unmarshal(g[kind], &n) == nil {
-			for _, inner := range n.Generators {
-				inner.addSwitches(out)
-			}
+	for _, e := range clusters.Selector.MatchExpressions {
+		if leavesOut(e) {
+			out[e.Key] = true
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"regexp"
 	"strings"
 
@@ -18,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
+
+	"tombolo/check/definition"
 )
 
 // Problem is something that the API refuses.
@@ -59,25 +60,31 @@ func Refused(text, release string) []Problem {
 		return []Problem{problem}
 	}
 	if !scheme.Scheme.Recognizes(kind) {
-		return typeOf(json.Unmarshal(raw, &metav1.PartialObjectMetadata{}), true)
+		return wrongMetadata(raw)
 	}
 	strict := serializer.NewSerializerWithOptions(serializer.DefaultMetaFactory, scheme.Scheme, scheme.Scheme, serializer.SerializerOptions{Strict: true})
 	_, _, err = strict.Decode(raw, nil, nil)
 	if fields, ok := runtime.AsStrictDecodingError(err); ok {
 		return unknown(kind.Kind, fields.Errors())
 	}
-	return typeOf(err, false)
+	return unread(err)
 }
 
-// wrongName is a name that the API does not take. Those of roles and their bindings may have other characters.
-// Source: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
+// wrongName is a name that the API does not take.
 func wrongName(kind schema.GroupVersionKind, raw []byte) (Problem, bool) {
 	var of struct{ Metadata struct{ Name string } }
-	if err := json.Unmarshal(raw, &of); err != nil || of.Metadata.Name == "" || kind.Group == rbac.GroupName {
+	if err := json.Unmarshal(raw, &of); err != nil {
 		return Problem{}, false // its own finding
 	}
+	return RefusedName(kind, of.Metadata.Name)
+}
+
+// RefusedName says that the API does not take the name of an object; an empty one is none. Those of roles and their bindings
+// may have other characters. Source: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
+func RefusedName(kind schema.GroupVersionKind, name string) (Problem, bool) {
 	p := Problem{Path: []string{"metadata", "name"}}
-	switch name := of.Metadata.Name; {
+	switch {
+	case name == "" || kind.Group == rbac.GroupName:
 	case kind.Group == "" && kind.Kind == "Namespace" && len(validation.IsDNS1123Label(name)) > 0:
 		p.Message, p.Remedy = fmt.Sprintf("%q is no name of a namespace", name), "use lower case letters, digits and -, 63 at most"
 	case kind.Group == "" && kind.Kind == "Service" && len(validation.IsDNS1035Label(name)) > 0:
@@ -164,45 +171,43 @@ func unknown(kind string, all []error) []Problem {
 	return out
 }
 
-// typeOf is a value of a wrong type. Only of is said of a kind that is not Kubernetes' own.
-func typeOf(err error, onlyMetadata bool) []Problem {
+// wrongMetadata is a value of a wrong type in what every object has.
+func wrongMetadata(raw []byte) []Problem {
+	return wrongType(json.Unmarshal(raw, &metav1.PartialObjectMetadata{}))
+}
+
+// wrongType is the value of a wrong type that a decoder names.
+func wrongType(err error) []Problem {
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) {
-		return byMessage(err, onlyMetadata)
+		return nil
 	}
-	return []Problem{{
-		Path: pathOf(wrong.Field), IsType: true, IsText: wrong.Type.Kind() == reflect.String,
-		Message: fmt.Sprintf("%s is a %s, and has to be a %s", wrong.Field, wrong.Value, kindName(wrong.Type.Kind().String())),
-	}}
+	return []Problem{ofType(wrong.Field, wrong.Value, wrong.Type.Kind().String())}
 }
 
 // fieldOfType is how the decoder of the API server names a value of a wrong type.
 var fieldOfType = regexp.MustCompile(`cannot unmarshal (\w+) into Go struct field \w+\.(\S+) of type (\S+)`)
 
-func byMessage(err error, onlyMetadata bool) []Problem {
-	if err == nil || onlyMetadata {
+// unread is what the API's decoder could not read.
+func unread(err error) []Problem {
+	if err == nil {
 		return nil
 	}
-	m := fieldOfType.FindStringSubmatch(err.Error())
-	if m == nil {
-		return []Problem{{Path: []string{"metadata", "name"}, IsType: true, Message: "the API cannot read it: " + err.Error()}}
+	if found := wrongType(err); found != nil {
+		return found
 	}
-	return []Problem{{Path: pathOf(m[2]), IsType: true, IsText: m[3] == "string", Message: fmt.Sprintf("%s is a %s, and has to be a %s", m[2], m[1], kindName(m[3]))}}
+	if m := fieldOfType.FindStringSubmatch(err.Error()); m != nil {
+		return []Problem{ofType(m[2], m[1], m[3])}
+	}
+	return []Problem{{Path: []string{"metadata", "name"}, IsType: true, Message: "the API cannot read it: " + err.Error()}}
 }
 
-// kindName is a type of Go in words that fit YAML.
-func kindName(of string) string {
-	switch {
-	case of == "string":
-		return "text"
-	case of == "bool":
-		return "true or false"
-	case strings.HasPrefix(of, "int"), strings.HasPrefix(of, "uint"), strings.HasPrefix(of, "float"):
-		return "number"
-	case strings.HasPrefix(of, "[]"), of == "slice":
-		return "list"
+// ofType is a field that has a type of JSON, and has to have one of Go.
+func ofType(field, is, wanted string) Problem {
+	return Problem{
+		Path: pathOf(field), IsType: true, IsText: wanted == "string",
+		Message: fmt.Sprintf("%s is %s, and has to be %s", field, definition.Word(is), definition.Word(wanted)),
 	}
-	return "mapping"
 }
 
 var index = regexp.MustCompile(`\[\d+\]`)

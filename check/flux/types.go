@@ -13,8 +13,8 @@ import (
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 	sigsyaml "sigs.k8s.io/yaml"
 
+	"tombolo/check/definition"
 	"tombolo/check/finding"
-	"tombolo/check/flux/definition"
 	"tombolo/check/manifest"
 	"tombolo/check/tree"
 	"tombolo/check/walk"
@@ -44,7 +44,7 @@ func (w *Walk) checkTypes(s *sync, o manifest.Object, text, before string) {
 	if yaml.Unmarshal([]byte(text), &after) != nil || source == &other && yaml.Unmarshal([]byte(before), source) != nil {
 		return
 	}
-	schema, same := definition.Of(o)
+	schema, same := definition.Flux().Of(o)
 	t := typing{w, s, o, same && w.isDefined()}
 	if known := openapi.SchemaForResourceType(kyaml.TypeMeta{APIVersion: o.APIVersion, Kind: o.Kind}); known != nil {
 		schema = known.Schema
@@ -64,7 +64,7 @@ func (t typing) each(n, before *yaml.Node, at []string, schema *spec.Schema) {
 		return
 	}
 	if isText(at, schema) {
-		if got := typeOf(n); got != "text" && got != "null" {
+		if got := definition.TypeOf(n); got != definition.Text && got != definition.Null {
 			t.refused(n, before, at, got)
 		}
 		return
@@ -73,7 +73,7 @@ func (t typing) each(n, before *yaml.Node, at []string, schema *spec.Schema) {
 	case n.Kind == yaml.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key := n.Content[i].Value
-			t.each(n.Content[i+1], tree.Child(before, key), append(slices.Clip(at), key), fieldOf(schema, key))
+			t.each(n.Content[i+1], tree.Child(before, key), append(slices.Clip(at), key), resolved(definition.Field(schema, key)))
 		}
 	case n.Kind == yaml.SequenceNode:
 		for i, item := range n.Content {
@@ -105,20 +105,6 @@ func isText(at []string, schema *spec.Schema) bool {
 // quantity is a definition that says string, and that the API reads from numbers too.
 const quantity = "io.k8s.apimachinery.pkg.api.resource.Quantity"
 
-// fieldOf is the schema of a field; nil when it is not known.
-func fieldOf(schema *spec.Schema, key string) *spec.Schema {
-	if schema == nil {
-		return nil
-	}
-	if p, ok := schema.Properties[key]; ok {
-		return resolved(&p)
-	}
-	if schema.AdditionalProperties != nil {
-		return resolved(schema.AdditionalProperties.Schema)
-	}
-	return nil
-}
-
 func itemOf(schema *spec.Schema) *spec.Schema {
 	if schema == nil || schema.Items == nil {
 		return nil
@@ -138,40 +124,6 @@ func resolved(schema *spec.Schema) *spec.Schema {
 		return nil
 	}
 	return out
-}
-
-// plainText begins like no number, and words that begin so are something else.
-var (
-	plainText = regexp.MustCompile(`^[A-Za-z/$]`)
-	words     = []string{"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
-)
-
-// typeOf is what a controller decodes a value as: YAML 1.1 has more numbers and booleans than 1.2.
-func typeOf(n *yaml.Node) string {
-	switch {
-	case n.Kind == yaml.MappingNode:
-		return "a mapping"
-	case n.Kind == yaml.SequenceNode:
-		return "a list"
-	case n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0, n.Tag == "!!binary":
-		return "text"
-	}
-	if plainText.MatchString(n.Value) && !slices.Contains(words, strings.ToLower(n.Value)) {
-		return "text" // the quick answer for most
-	}
-	var value any
-	if sigsyaml.Unmarshal([]byte(n.Value), &value) != nil {
-		return "text"
-	}
-	switch value.(type) {
-	case nil:
-		return "null"
-	case float64:
-		return "a number"
-	case bool:
-		return "a boolean"
-	}
-	return "text"
 }
 
 // wanted is where a value is in the files, and what it was substituted from.
@@ -221,8 +173,8 @@ func (t typing) refused(n, before *yaml.Node, at []string, got string) {
 // changed warns of a whole value that becomes another one than the variable has, or that has quotes in
 // its file: 012 becomes 10, 1.40 becomes 1.4, and Helm prints 111122223333 as 1.11122223333e+11.
 func (t typing) changed(n, before *yaml.Node, at []string) {
-	got := typeOf(n)
-	if before == nil || !wholeVariable.MatchString(before.Value) || got != "a number" && got != "a boolean" {
+	got := definition.TypeOf(n)
+	if before == nil || !wholeVariable.MatchString(before.Value) || got != definition.Number && got != definition.Boolean {
 		return
 	}
 	what, variable := t.wanted(n, before, at)

@@ -4,6 +4,7 @@ package engines
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -19,16 +20,18 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 	k8syaml "k8s.io/apimachinery/pkg/util/yaml"
-	"sigs.k8s.io/yaml"
 
 	"tombolo/tests/tier"
 )
 
-// update writes the definitions of Flux's kinds from the manifest that the lab installs.
-var update = flag.Bool("update-definitions", false, "write check/flux/definition/definitions.json")
+// update writes the definitions from the manifests that the lab installs.
+var update = flag.Bool("update-definitions", false, "write check/definition/*.json")
 
 // kept are the parts of a definition that check holds objects to.
-var kept = []string{"additionalProperties", "enum", "items", "pattern", "properties", "required", "type", "x-kubernetes-preserve-unknown-fields"}
+var kept = []string{
+	"additionalProperties", "default", "enum", "items", "maxLength", "minItems", "minLength", "pattern", "properties", "required", "type",
+	"x-kubernetes-preserve-unknown-fields", "x-kubernetes-validations",
+}
 
 // definitions of a manifest that the lab installs, by API version and kind.
 func definitions(t *testing.T, manifest string) map[string]map[string]any {
@@ -61,13 +64,17 @@ func definitions(t *testing.T, manifest string) map[string]map[string]any {
 	}
 }
 
-// without is a schema with the parts that are kept; names of properties are none of its parts.
+// without is a schema with the parts that are kept; names of properties are none of its parts, and defaults and rules are
+// kept as they are.
 func without(v any, names bool) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := map[string]any{}
 		for key, value := range v {
-			if names || slices.Contains(kept, key) {
+			switch {
+			case !names && (key == "default" || key == "x-kubernetes-validations"):
+				out[key] = value
+			case names || slices.Contains(kept, key):
 				out[key] = without(value, key == "properties" && !names)
 			}
 		}
@@ -85,13 +92,32 @@ func without(v any, names bool) any {
 // TestDefinitionsOfFlux: the definitions that check has are those of the Flux that the lab installs.
 func TestDefinitionsOfFlux(t *testing.T) {
 	tier.Short(t, "check knows the definitions of the Flux that the lab installs")
-	file := filepath.Join("..", "..", "check", "flux", "definition", "definitions.json")
-	text, err := os.ReadFile(file)
+	compareDefinitions(t, "flux.json", definitions(t, "flux-install.yaml"), 11)
+}
+
+// TestDefinitionsOfArgoCD: the definitions that check has are those of the Argo CD that the lab installs.
+func TestDefinitionsOfArgoCD(t *testing.T) {
+	tier.Short(t, "check knows the definitions of the Argo CD that the lab installs")
+	compareDefinitions(t, "argocd.json", definitions(t, "argocd-install.yaml"), 3)
+}
+
+// definitionsFile is a file of check/definition: what several definitions have is shared.
+type definitionsFile struct {
+	Definitions map[string]any `json:"definitions"`
+	Kinds       map[string]any `json:"kinds"`
+}
+
+// compareDefinitions compares those of a file that are served, or writes them.
+func compareDefinitions(t *testing.T, name string, served map[string]map[string]any, least int) {
+	t.Helper()
+	path := filepath.Join("..", "..", "check", "definition", name)
+	text, err := os.ReadFile(path)
 	assert.NilError(t, err)
-	var known map[string]map[string]any
+	var known definitionsFile
 	assert.NilError(t, json.Unmarshal(text, &known))
-	served, compared := definitions(t, "flux-install.yaml"), 0
-	for key := range known {
+	compared := 0
+	for key := range known.Kinds {
+		known.Kinds[key] = known.whole(known.Kinds[key])
 		schema, ok := served[key]
 		if !ok {
 			continue // of a controller that the lab does not install
@@ -100,69 +126,119 @@ func TestDefinitionsOfFlux(t *testing.T) {
 		delete(wanted["properties"].(map[string]any), "status")
 		compared++
 		if *update {
-			known[key] = wanted
+			known.Kinds[key] = wanted
 			continue
 		}
-		assert.Check(t, is.DeepEqual(known[key], wanted), "%s: run the test with -update-definitions, and look at the change", key)
+		assert.Check(t, is.DeepEqual(known.Kinds[key], wanted), "%s: run the test with -update-definitions, and look at the change", key)
 	}
-	assert.Check(t, compared >= 11, "%d definitions are compared", compared)
+	assert.Check(t, compared >= least, "%d definitions are compared", compared)
 	if *update {
-		write(t, file, known)
+		assert.NilError(t, os.WriteFile(path, known.share().text(t), 0o644))
 	}
 }
 
-// write keeps one definition a line.
-func write(t *testing.T, file string, known map[string]map[string]any) {
-	t.Helper()
-	var lines []string
-	for _, key := range slices.Sorted(maps.Keys(known)) {
-		text, err := json.Marshal(known[key])
-		assert.NilError(t, err)
-		lines = append(lines, fmt.Sprintf("%q: %s", key, text))
-	}
-	assert.NilError(t, os.WriteFile(file, []byte("{\n"+strings.Join(lines, ",\n")+"\n}\n"), 0o644))
-}
+const sharedDefinition = "#/definitions/"
 
-// TestFieldsOfArgoCD: the fields that check knows are those of the Argo CD that the lab installs.
-func TestFieldsOfArgoCD(t *testing.T) {
-	tier.Short(t, "check knows the fields of the Argo CD that the lab installs")
-	text, err := os.ReadFile(filepath.Join("..", "..", "check", "argocd", "fields.yaml"))
-	assert.NilError(t, err)
-	var known map[string]any
-	assert.NilError(t, yaml.Unmarshal(text, &known))
-	served := definitions(t, "argocd-install.yaml")
-	for kind, fields := range known {
-		if schema, ok := served["argoproj.io/v1alpha1/"+kind]; ok {
-			spec := schema["properties"].(map[string]any)["spec"].(map[string]any)
-			sameFields(t, kind+".spec", fields, spec)
+// whole is a schema without references.
+func (f definitionsFile) whole(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		if name, ok := v["$ref"].(string); ok {
+			return f.whole(f.Definitions[strings.TrimPrefix(name, sharedDefinition)])
+		}
+		for key := range v {
+			v[key] = f.whole(v[key])
+		}
+	case []any:
+		for i := range v {
+			v[i] = f.whole(v[i])
 		}
 	}
-	for _, kind := range []string{"Application", "ApplicationSet", "AppProject"} {
-		assert.Check(t, known[kind] != nil && served["argoproj.io/v1alpha1/"+kind] != nil, "%s is not compared", kind)
+	return v
+}
+
+// share makes references of the larger schemas that are there twice.
+func (f definitionsFile) share() definitionsFile {
+	sh := sharing{map[string]int{}, map[string]any{}}
+	out := definitionsFile{sh.shared, map[string]any{}}
+	for _, schema := range f.Kinds {
+		sh.count(schema)
+	}
+	for key, schema := range f.Kinds {
+		out.Kinds[key] = sh.inside(schema)
+	}
+	return out
+}
+
+// sharing knows how often a schema is there, and which ones are shared, by a name of their text.
+type sharing struct {
+	times  map[string]int
+	shared map[string]any
+}
+
+func (sh sharing) count(v any) {
+	text := oneLine(v)
+	sh.times[text]++
+	if sh.times[text] == 1 { // what is in a shared one is there once
+		below(v, func(v any) any { sh.count(v); return v })
 	}
 }
 
-// typesOfFields are the words of fields.yaml for types of definitions; a field without a word is text.
-var typesOfFields = map[any]string{nil: "string", "bool": "boolean", "number": "integer", "list": "array", "map": "object"}
+func (sh sharing) replace(v any) any {
+	text := oneLine(v)
+	if sh.times[text] < 2 || len(text) < 150 {
+		return sh.inside(v)
+	}
+	name := fmt.Sprintf("%x", sha256.Sum256([]byte(text)))[:8]
+	if sh.shared[name] == nil {
+		sh.shared[name] = sh.inside(v)
+	}
+	return map[string]any{"$ref": sharedDefinition + name}
+}
 
-func sameFields(t *testing.T, at string, known any, schema map[string]any) {
-	t.Helper()
-	if known == "any" {
-		return
+func (sh sharing) inside(v any) any { return below(v, sh.replace) }
+
+// below is a schema with other schemas for those of its fields and items.
+func below(v any, other func(any) any) any {
+	schema, ok := v.(map[string]any)
+	if !ok {
+		return v
 	}
-	fields, nested := known.(map[string]any)
-	if !nested {
-		assert.Check(t, is.Equal(schema["type"], typesOfFields[known]), at)
-		return
-	}
-	if items, ok := schema["items"].(map[string]any); ok {
-		schema = items
-	}
-	properties, _ := schema["properties"].(map[string]any)
-	assert.Check(t, is.DeepEqual(slices.Sorted(maps.Keys(fields)), slices.Sorted(maps.Keys(properties))), at)
-	for name, below := range fields {
-		if of, ok := properties[name].(map[string]any); ok {
-			sameFields(t, at+"."+name, below, of)
+	schema = maps.Clone(schema)
+	for _, key := range []string{"items", "additionalProperties"} {
+		if of, ok := schema[key].(map[string]any); ok {
+			schema[key] = other(of)
 		}
 	}
+	if properties, ok := schema["properties"].(map[string]any); ok {
+		properties = maps.Clone(properties)
+		for key := range properties {
+			properties[key] = other(properties[key])
+		}
+		schema["properties"] = properties
+	}
+	return schema
+}
+
+func oneLine(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // it came from JSON
+	}
+	return string(text)
+}
+
+// text has one definition a line.
+func (f definitionsFile) text(t *testing.T) []byte {
+	t.Helper()
+	var parts []string
+	for name, all := range map[string]map[string]any{"definitions": f.Definitions, "kinds": f.Kinds} {
+		var lines []string
+		for _, key := range slices.Sorted(maps.Keys(all)) {
+			lines = append(lines, fmt.Sprintf("%q: %s", key, oneLine(all[key])))
+		}
+		parts = append(parts, fmt.Sprintf("%q: {\n%s\n}", name, strings.Join(lines, ",\n")))
+	}
+	slices.Sort(parts)
+	return []byte("{" + strings.Join(parts, ", ") + "}\n")
 }
