@@ -31,8 +31,14 @@ func (w *Walk) checkApplication(in *walk.Origin, app Application) {
 			refused("metadata.name", name, p.Message+": the API refuses it", p.Remedy)
 		}
 	}
+	w.checkNamespace(in, app)
 	if app.Spec.Source == nil && len(app.Spec.Sources) == 0 && len(app.Spec.SourceHydrator) == 0 {
 		refused("metadata.name", name, "has no source", "set spec.source or spec.sources")
+	}
+	for _, from := range app.Sources() {
+		if message, remedy := from.lacks(len(app.Spec.Sources) > 0); message != "" {
+			refused("metadata.name", name, message, remedy)
+		}
 	}
 	switch {
 	case to.Name == "" && to.Server == "":
@@ -42,6 +48,31 @@ func (w *Walk) checkApplication(in *walk.Origin, app Application) {
 	default:
 		w.checkDestination(in, app)
 	}
+}
+
+// lacks is what Argo CD does not find in a source, of several or of one.
+// Source: validateSourcePermissions in util/argo/argo.go of argoproj/argo-cd v3.5.
+func (s Source) lacks(several bool) (message, remedy string) {
+	switch {
+	case s.RepoURL == "":
+		return "has a source without repoURL, which Argo CD refuses", "add repoURL"
+	case s.Path == "" && s.Chart == "" && (s.Ref == "" || !several):
+		return "has a source without path and chart, which Argo CD refuses", "add path; . is the whole repository"
+	case s.Chart != "" && s.TargetRevision == "":
+		return "has a chart without targetRevision, which Argo CD refuses", "add the chart's version as targetRevision"
+	}
+	return "", ""
+}
+
+// checkNamespace warns of an Application that Argo CD does not look at. The tree could change which namespaces it looks at.
+// Source: docs/operator-manual/app-any-namespace.md of argoproj/argo-cd.
+func (w *Walk) checkNamespace(in *walk.Origin, app Application) {
+	if of := app.Metadata.Namespace; of == "" || of == names.ArgoCDNamespace {
+		return
+	}
+	w.referApplication(in, app, "metadata.namespace", app.Metadata.Namespace, finding.Warningf(
+		"%s is in the namespace %s: Argo CD looks at Applications in %s alone, unless its application.namespaces names others",
+		w.named(app), app.Metadata.Namespace, names.ArgoCDNamespace).WithRemedy("set metadata.namespace: "+names.ArgoCDNamespace+", or remove it"))
 }
 
 // checkDestination warns of a cluster that no cluster file registers.

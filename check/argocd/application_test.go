@@ -35,6 +35,10 @@ func TestApplicationThatIsRefused(t *testing.T) {
 		"project of nobody":   {"project: default", "project: web", `is of the project "web", which nothing in the tree makes`},
 		"project of the tree": {"project: default", "project: mine", ""},
 		"no source":           {"  source: {repoURL: 'https://git.test/tree', path: all}\n", "", "has no source"},
+		"no path":             {"path: all", "directory: {recurse: true}", "has a source without path and chart"},
+		"no repository":       {"repoURL: 'https://git.test/tree', ", "repoURL: '', ", "has a source without repoURL"},
+		"chart alone":         {"path: all", "chart: web", "has a chart without targetRevision"},
+		"another namespace":   {"namespace: argocd}", "namespace: agocd}", "start/a.yaml:3:33 Application agocd/it is in the namespace agocd: Argo CD looks at"},
 		"name":                {"name: it,", "name: It,", `"It" is no name: the API refuses it`},
 	} {
 		t.Run(name, func(t *testing.T) {

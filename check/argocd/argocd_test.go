@@ -43,7 +43,7 @@ const chartFile = "apiVersion: v2\nname: it\nversion: 1.0.0\n"
 const inChart = `apiVersion: argoproj.io/v1alpha1
 kind: Application
 metadata: {name: "below-{{ .Values.cluster.zone }}-it", labels: {tombolo/addon: dns}}
-spec: {project: default, destination: {name: one}, source: {repoURL: 'https://git.test/other'}}
+spec: {project: default, destination: {name: one}, source: {repoURL: 'https://git.test/other', chart: it, targetRevision: 1.0.0}}
 `
 
 // of is a walk of a spoke of a hub whose path is start; the last of the fleet is

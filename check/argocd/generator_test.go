@@ -177,7 +177,7 @@ func TestTemplatePatch(t *testing.T) {
 	for patch, want := range map[string]string{
 		`{spec: {source: {path: 'apps/web'}}}`:                             "x-one apps/web",
 		`{{ if eq .name "one" }}spec: {source: {path: apps/one}}{{ end }}`: "x-one apps/one",
-		`{spec: {source: {path: null}}}`:                                   "x-one ",
+		`{spec: {source: {path: null}}}`:                                   "has a source without path and chart",
 		"spec: [":                                                          "its templatePatch is no patch of an Application", "{{ .nmae }}": `there is no "nmae"`,
 	} {
 		set := generated(`{clusters: {}}`, "none") + "  templatePatch: |\n    " + patch + "\n"

@@ -39,8 +39,14 @@ func Load(files *tree.Files, dir string) (c *chart.Chart, read []string, err err
 		read = append(read, name)
 		buffers = append(buffers, &loader.BufferedFile{Name: below, Data: text})
 	}
-	c, err = loader.LoadFiles(buffers)
-	return c, read, err
+	if c, err = loader.LoadFiles(buffers); err != nil {
+		return c, read, err
+	}
+	// Helm 4, which both engines have now, loads no others: LoadDir in pkg/chart/loader/load.go of helm.sh/helm/v4.
+	if of := c.Metadata.APIVersion; of != chart.APIVersionV1 && of != chart.APIVersionV2 {
+		return c, read, fmt.Errorf("Chart.yaml has apiVersion: %s, which Helm does not load: write v2", of)
+	}
+	return c, read, nil
 }
 
 // ignoredBy is what .helmignore of a chart leaves out.

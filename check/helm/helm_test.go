@@ -1,6 +1,7 @@
 package helm
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -34,6 +35,16 @@ func TestRender(t *testing.T) {
 	texts, err := Render(c, "one", "there", values, true)
 	want := "a: 3\nb: 1,2\nname: one\nnamespace: there\n"
 	assert.Check(t, err == nil && strings.Join(texts, "") == want, "rendered %q, %v; want %q", texts, err, want)
+}
+
+// TestLoadOtherVersion: Helm 4 loads charts of two versions, and takes one that names none for the first.
+func TestLoadOtherVersion(t *testing.T) {
+	for version, want := range map[string]string{"v1": "", "v2": "", "": "", "v1beta1": "which Helm does not load"} {
+		_, _, err := Load(treetest.Index(t, treetest.FS(map[string]string{"c/Chart.yaml": "apiVersion: " + version + "\nname: it\nversion: 1.0.0\n"})), "c")
+		if got := fmt.Sprint(err); !strings.Contains(got, want) || (want == "") != (err == nil) {
+			t.Errorf("%q: error %v", version, err)
+		}
+	}
 }
 
 func TestBadValues(t *testing.T) {

@@ -230,8 +230,21 @@ func outcome(o unstructured.Unstructured) (why string, stops, known bool) {
 	if failed := phase == "Failed" || phase == "Error" || phase == "Running" && retries > 0; failed || phase == "Succeeded" && synced == "OutOfSync" {
 		stops = true
 	}
-	why += fmt.Sprintf("%s, operation %s: %s", synced, phase, message)
+	why += fmt.Sprintf("%s, operation %s: %s%s", synced, phase, message, refusals(o))
 	return why, stops, !asked && (stops || synced == "Synced")
+}
+
+// refusals are what the last operation says of the objects that it could not apply: between two tries, its message is that
+// it tries again.
+func refusals(o unstructured.Unstructured) string {
+	var out strings.Builder
+	results, _, _ := unstructured.NestedSlice(o.Object, "status", "operationState", "syncResult", "resources")
+	for _, r := range results {
+		if result, _ := r.(map[string]any); result["status"] == "SyncFailed" {
+			fmt.Fprintf(&out, "; %v %v: %v", result["kind"], result["name"], result["message"])
+		}
+	}
+	return out.String()
 }
 
 func outcomeOfSet(o unstructured.Unstructured) (why string, stops, known bool) {
