@@ -181,10 +181,10 @@ func (d *Driver) requireValues(ctx context.Context, c *config.Cluster) error {
 	if err != nil || len(c.References()) == 0 {
 		return err
 	}
-	err = d.opts.Programs.CheckValues(c, outputs)
+	err = d.opts.Programs.CheckValues(ctx, c, outputs, d.opts.Env)
 	if problems := (strict.Problems)(nil); errors.As(err, &problems) {
 		return &fault.Error{
-			What:   fmt.Sprintf("up %s: read the values of other stacks: %s", c.Name, strings.ReplaceAll(err.Error(), "\n", "; ")),
+			What:   fmt.Sprintf("up %s: read the values of other stacks and sources: %s", c.Name, strings.ReplaceAll(err.Error(), "\n", "; ")),
 			Remedy: "nothing was started: correct it and run the command again", Err: err,
 		}
 	}

@@ -41,7 +41,7 @@ func TestUpRefusesValuesThatAreNotThere(t *testing.T) {
 			dataStack(b, tc.outputs)
 		}
 		_, err := b.Up(t.Context(), readsData(), UpOptions{})
-		assert.Check(t, is.ErrorContains(err, "up demo: read the values of other stacks: "))
+		assert.Check(t, is.ErrorContains(err, "up demo: read the values of other stacks and sources: "))
 		assert.Check(t, is.ErrorContains(err, "values.host: "))
 		assert.Check(t, is.ErrorContains(err, tc.want))
 		assert.Check(t, is.ErrorContains(err, "nothing was started"))

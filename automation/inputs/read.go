@@ -36,6 +36,9 @@ func (u Unseen) String() string {
 // filesOf are the files of the project that a stack of it is made of, below the project's directory;
 // none for a stack of another project.
 func filesOf(s config.Source) []string {
+	if s.Stack == "" {
+		return nil
+	}
 	name, ours := strings.CutPrefix(s.StackName("organization", stacks.Project), "organization/"+stacks.Project+"/")
 	if !ours {
 		return nil
@@ -71,8 +74,11 @@ func (s *search) stacksRead(c *config.Cluster) []Reason {
 
 func (s *search) addUnseen(source config.Source, cluster string) {
 	what := "stack " + source.Stack
-	if source.Parameter != "" {
+	switch {
+	case source.Parameter != "":
 		what = source.String()
+	case source.State != "":
+		what = source.StateName()
 	}
 	for i := range s.unseen {
 		u := &s.unseen[i]

@@ -23,7 +23,7 @@ func CheckFree(v *check.File, at strict.Path, keys map[string]any) {
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		p := at.Key(key)
 		text, isText := keys[key].(string)
-		field := map[string]string{"fromStack": "Value.FromStack", "output": "Value.Output", "fromSsm": "Value.FromSSM"}[key]
+		field := map[string]string{"fromStack": "Value.FromStack", "fromTerraform": "Value.FromTerraform", "output": "Value.Output", "fromSsm": "Value.FromSSM"}[key]
 		switch {
 		case v.Format.Omission(reflect.TypeFor[Value](), key) != nil:
 			o := v.Format.Omission(reflect.TypeFor[Value](), key)
@@ -60,17 +60,21 @@ func referenceKeys(f strict.Format) []string {
 
 // CheckSource checks that a value is read from one place, which is not the cluster's own.
 func CheckSource(v *check.File, at strict.Path, s Source) {
-	if !v.Doc.Sound(at, at.Field("fromStack"), at.Field("output"), at.Field("fromSsm")) {
+	if !v.Doc.Sound(at, at.Field("fromStack"), at.Field("fromTerraform"), at.Field("output"), at.Field("fromSsm")) {
 		return
 	}
+	places := slices.DeleteFunc([]string{s.Stack, s.State, s.Parameter}, func(place string) bool { return place == "" })
 	switch {
-	case s.Parameter != "" && (s.Stack != "" || s.Output != ""):
-		v.Problem(at, "keep fromStack with output, or fromSsm", "is read from two places")
+	case len(places) > 1 || s.Parameter != "" && s.Output != "":
+		v.Problem(at, "keep one of fromStack with output, fromTerraform with output, and fromSsm", "is read from two places")
 	case s.Parameter != "":
+	case len(places) == 0:
+		v.Problem(at, "add fromStack, such as fromStack: data/prod, or fromTerraform", "does not say whose output %s is", s.Output)
+	case s.Output == "" && s.State != "":
+		v.Problem(at, "add output, such as output: vpc_id", "does not say which output of %s", s.StateName())
 	case s.Output == "":
 		v.Problem(at, "add output, such as output: db_host", "does not say which output of stack %s", s.Stack)
-	case s.Stack == "":
-		v.Problem(at, "add fromStack, such as fromStack: data/prod", "does not say whose output %s is", s.Output)
+	case s.State != "":
 	case slices.Contains(checkOwnStacks(v), s.StackName("organization", project)):
 		v.Problem(at, "use a key of the infra ConfigMap, which has what core tells: docs/reference/infra-config.md",
 			"%s is this cluster's own stack", s.Stack)

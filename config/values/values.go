@@ -15,8 +15,8 @@ import (
 )
 
 // Value is a text, or it says where the value is read from each time that bootstrap
-// runs: an output of another stack (fromStack, output), or a parameter of Parameter
-// Store (fromSsm). A mapping with these keys may also stand for any value inside a
+// runs: an output of another stack (fromStack, output) or of a state of Terraform
+// (fromTerraform, output), or a parameter of Parameter Store (fromSsm). A mapping with these keys may also stand for any value inside a
 // service's values. What is secret where it comes from is refused.
 type Value struct {
 	// Text of the value; "" where it is read from elsewhere.
@@ -25,8 +25,14 @@ type Value struct {
 	// may have made: stack, of the project tombolo, project/stack or
 	// organization/project/stack.
 	FromStack string `yaml:"fromStack,omitempty"`
-	// Output of the stack that FromStack names, or the path of a value in it, such
-	// as db_host, db.host or subnets[0]. Required with FromStack.
+	// FromTerraform is a state that Terraform or OpenTofu keeps, which is only read: a
+	// file's path from the cluster file's directory, such as ../network.tfstate,
+	// s3://<bucket>/<key>?region=<region>, or the address of the backend http,
+	// https://<host>/<path>.
+	FromTerraform string `yaml:"fromTerraform,omitempty"`
+	// Output of the stack that FromStack names or of the state of FromTerraform, or
+	// the path of a value in it, such as db_host, db.host or subnets[0]. Required with
+	// both.
 	Output string `yaml:"output,omitempty"`
 	// FromSSM is the name of a parameter in the cluster's account and region, such as
 	// /shop/zone. A String is a text and a StringList a list.
@@ -35,9 +41,18 @@ type Value struct {
 
 var valueFields = field.Of[Value](map[string]field.Descriptor{
 	"FromStack": {Rule: strict.Rule{What: "the name of a stack", Example: "data/prod", Pattern: regexp.MustCompile(`^([A-Za-z0-9_.-]+/){0,2}[A-Za-z0-9_.-]+$`)}, Change: field.Changes(readWords)},
+	"FromTerraform": {
+		Rule: strict.Rule{
+			What: "a state of Terraform: a file's path, s3://<bucket>/<key>?region=<region>, or an address with https", Example: "s3://acme-states/network.tfstate?region=eu-central-1",
+			// The first characters of the file's path are none of an address.
+			Pattern:   regexp.MustCompile(`^(s3://[a-z0-9.-]+/[^?#\s]+\?(\w+=[^&\s]+&)*region=[a-z0-9-]+(&\w+=[^&\s]+)*|https://[^@\s]+|[A-Za-z0-9_.][A-Za-z0-9_./ -]*)$`),
+			MaxLength: 2048,
+		},
+		Change: field.Changes(readWords),
+	},
 	"Output": {
 		Rule: strict.Rule{
-			What: "an output of a stack, or the path of a value in one", Example: "db.host",
+			What: "an output of a stack or state, or the path of a value in one", Example: "db.host",
 			Pattern: regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+|\[[0-9]+\]|\["[^"\\]+"\])*$`),
 		},
 		Change: field.Changes(readWords),
@@ -59,7 +74,7 @@ func (v *Value) SetText(text string) { *v = Value{Text: text} }
 
 // Source is where the value is read from; false for a text.
 func (v Value) Source() (Source, bool) {
-	s := Source{Stack: v.FromStack, Output: v.Output, Parameter: v.FromSSM}
+	s := Source{Stack: v.FromStack, State: v.FromTerraform, Output: v.Output, Parameter: v.FromSSM}
 	return s, s != Source{}
 }
 
@@ -72,21 +87,34 @@ func (v Value) MarshalYAML() (any, error) {
 	return keys(v), nil
 }
 
-// Source is where a value is read from when bootstrap runs: an output of a stack, or a
-// parameter of Parameter Store.
+// Source is where a value is read from when bootstrap runs: an output of a stack or of a state of
+// Terraform, or a parameter of Parameter Store. One of Stack, State and Parameter is set.
 type Source struct {
-	// Stack as the file names it, and Output of it; "" for a parameter.
-	Stack, Output string
-	// Parameter is the name of one; "" for a stack's output.
+	// Stack as the file names it.
+	Stack string
+	// State is the address of a state of Terraform.
+	State string
+	// Output of the stack or the state.
+	Output string
+	// Parameter is the name of one.
 	Parameter string
 }
 
 // String is the source in words, such as "db.host of stack data/prod".
 func (s Source) String() string {
-	if s.Parameter != "" {
+	switch {
+	case s.Parameter != "":
 		return "parameter " + s.Parameter
+	case s.State != "":
+		return s.Output + " of " + s.StateName()
 	}
 	return fmt.Sprintf("%s of stack %s", s.Output, s.Stack)
+}
+
+// StateName is the state of Terraform in words, without what is behind the key or path in its address.
+func (s Source) StateName() string {
+	address, _, _ := strings.Cut(s.State, "?")
+	return "Terraform's state " + address
 }
 
 // StackName is the whole name of the stack, where one that the file leaves a part of is
@@ -117,8 +145,9 @@ type Reference struct {
 // elsewhere: no chart has values of these names.
 func IsReference(keys map[string]any) bool {
 	_, stack := keys["fromStack"]
+	_, state := keys["fromTerraform"]
 	_, parameter := keys["fromSsm"]
-	return stack || parameter
+	return stack || state || parameter
 }
 
 // SourceOf a mapping that isReference; what is no text in it is "".
@@ -127,7 +156,7 @@ func SourceOf(keys map[string]any) Source {
 		s, _ := keys[key].(string)
 		return s
 	}
-	return Source{Stack: text("fromStack"), Output: text("output"), Parameter: text("fromSsm")}
+	return Source{Stack: text("fromStack"), State: text("fromTerraform"), Output: text("output"), Parameter: text("fromSsm")}
 }
 
 // EachReference visits the references in free values, by their keys' order.

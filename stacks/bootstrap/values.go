@@ -1,23 +1,28 @@
 package bootstrap
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"tombolo/components/terraformstate"
 	"tombolo/config"
 	"tombolo/config/strict"
 	"tombolo/internal/names"
 	"tombolo/stacks/state"
 )
 
-// This file reads the values that the cluster file takes from other stacks and from
-// Parameter Store. All are read, and judged, before anything of bootstrap is made; all
+// This file reads the values that the cluster file takes from other stacks, from states of
+// Terraform and from Parameter Store. All are read, and judged, before anything of bootstrap is made; all
 // that is wrong is said together.
 
 // ValuesOutput is the output of bootstrap with the values that were read, by their
@@ -48,7 +53,7 @@ func (p *program) readValues() error {
 	}
 	j := judge{p.c, p.ctx.Organization(), p.ctx.Project()}
 	if p.read, err = j.read(refs, of); err != nil {
-		err = fmt.Errorf("read the values of other stacks and of Parameter Store:\n%w", err)
+		err = fmt.Errorf("read the values of other stacks and sources:\n%w", err)
 		// Of a stack that does not exist, the SDK shows the engine's bare "unknown
 		// stack" in place of what the program returns, so say it here too.
 		return errors.Join(err, p.ctx.Log.Error(err.Error(), nil))
@@ -58,14 +63,53 @@ func (p *program) readValues() error {
 }
 
 // CheckValues holds the values that the file takes from other stacks to the outputs that
-// these have, by their whole names, with secrets masked. project is that of a stack whose
-// name in the file has none. The error is strict.Problems.
-func CheckValues(c *config.Cluster, project string, outputs map[string]map[string]any) error {
+// these have, by their whole names, with secrets masked; and reads the states of Terraform, with
+// the environment env before the process's own. project is that of a stack whose name in the
+// file has none. The error is strict.Problems.
+func CheckValues(ctx context.Context, c *config.Cluster, project string, outputs map[string]map[string]any, env map[string]string) error {
 	refs := slices.DeleteFunc(c.References(), func(r config.Reference) bool { return r.Source.Parameter != "" })
 	j := judge{c, organization, project}
-	_, err := j.read(refs, func(config.Source) reader { return told(outputs, organization, project) })
+	stacks, states := told(outputs, organization, project), stateReader(ctx, c, env)
+	_, err := j.read(refs, func(s config.Source) reader {
+		if s.State != "" {
+			return states
+		}
+		return stacks
+	})
 	return err
 }
+
+// stateReader reads outputs of states of Terraform, each state once.
+func stateReader(ctx context.Context, c *config.Cluster, env map[string]string) reader {
+	from := terraformstate.Reader{Dir: filepath.Dir(c.File), Getenv: func(name string) string { return cmp.Or(env[name], os.Getenv(name)) }}
+	type found struct {
+		outputs map[string]terraformstate.Output
+		err     error
+	}
+	read := map[string]found{}
+	return func(s config.Source) (any, error) {
+		of, known := read[s.State]
+		if !known {
+			of.outputs, of.err = from.Outputs(ctx, s.State)
+			read[s.State] = of
+		}
+		if of.err != nil {
+			return nil, stateError{of.err}
+		}
+		return outputAt(s, func(top string) (any, error) {
+			output := of.outputs[top]
+			if output.Sensitive {
+				return nil, errSecret
+			}
+			return output.Value, nil
+		})
+	}
+}
+
+// stateError says why a whole state could not be read.
+type stateError struct{ error }
+
+func (e stateError) Unwrap() error { return e.error }
 
 // organization of the stacks of a backend in a directory or a bucket.
 const organization = "organization"
@@ -111,10 +155,13 @@ func (p *program) readers(refs []config.Reference) (func(config.Source) reader, 
 			return nil, err
 		}
 	}
-	stacks := p.stackReader()
+	stacks, states := p.stackReader(), stateReader(p.ctx.Context(), p.c, p.o.Env)
 	return func(s config.Source) reader {
-		if s.Parameter != "" {
+		switch {
+		case s.Parameter != "":
 			return parameters
+		case s.State != "":
+			return states
 		}
 		return stacks
 	}, nil
@@ -240,6 +287,8 @@ func (j judge) unreadable(s config.Source, err error) (message, remedy string) {
 	switch {
 	case err == nil:
 		return "", ""
+	case s.State != "":
+		return unreadableState(s, err)
 	case s.Parameter != "" && secret:
 		return fmt.Sprintf("parameter %s is a SecureString, and a ConfigMap is no place for a secret", s.Parameter), secretRemedy
 	case secret:
@@ -259,6 +308,22 @@ func (j judge) unreadable(s config.Source, err error) (message, remedy string) {
 			"deploy it first, or correct fromStack: a stack of another project is written project/stack"
 	}
 	return fmt.Sprintf("read output %s of stack %s: %v", s.Output, s.Stack, err), "correct fromStack, or see to it that the backend can be read"
+}
+
+func unreadableState(s config.Source, err error) (message, remedy string) {
+	var whole stateError
+	switch {
+	case errors.Is(err, errSecret):
+		return fmt.Sprintf("output %s of %s is sensitive, and a ConfigMap is no place for a secret", s.Output, s.StateName()),
+			secretRemedy + "; a part that is not secret can be an output of its own"
+	case errors.Is(err, errMissing):
+		return fmt.Sprintf("%s has no output %s", s.StateName(), s.Output), "apply it with that output, or correct output"
+	case errors.Is(err, terraformstate.ErrMissing):
+		return fmt.Sprintf("there is no state at %s", strings.TrimPrefix(s.StateName(), "Terraform's state ")), "apply it first, or correct fromTerraform"
+	case errors.As(err, &whole):
+		return fmt.Sprintf("read %s: %v", s.StateName(), err), "correct fromTerraform, or see to it that this identity may read it"
+	}
+	return fmt.Sprintf("read output %s of %s: %v", s.Output, s.StateName(), err), "correct output"
 }
 
 const secretRemedy = "keep the secret in AWS Secrets Manager or Parameter Store, and let External Secrets bring it into the cluster: docs/guide/secrets.md#values-of-other-stacks"

@@ -24,9 +24,10 @@ type Programs struct {
 	// from; nil when no cluster lives.
 	Live func(c *config.Cluster, all live.Resources) *config.Live
 	// CheckValues holds the values that a cluster file takes from other stacks to the outputs
-	// that these have, by the whole names of the stacks, with secrets masked: without those
-	// of Parameter Store. The error is strict.Problems.
-	CheckValues func(c *config.Cluster, outputs map[string]map[string]any) error
+	// that these have, by the whole names of the stacks, with secrets masked, and reads the
+	// states of Terraform, with env before the process's environment: all but those of
+	// Parameter Store. The error is strict.Problems.
+	CheckValues func(ctx context.Context, c *config.Cluster, outputs map[string]map[string]any, env map[string]string) error
 	// ContentsOf works out what GitOps reads on a cluster where core has these outputs, and
 	// these values were read from other stacks and from Parameter Store.
 	ContentsOf func(ctx context.Context, c *config.Cluster, outputs, read map[string]any) (Contents, error)

@@ -86,10 +86,10 @@ func ContentsOf(ctx context.Context, c *config.Cluster, outputs, read map[string
 }
 
 // CheckValues holds the values that a cluster file takes from other stacks to the outputs
-// that these have, by the whole names of the stacks, with secrets masked: without those
-// of Parameter Store. The error is strict.Problems.
-func CheckValues(c *config.Cluster, outputs map[string]map[string]any) error {
-	return bootstrap.CheckValues(c, stacks.Project, outputs)
+// that these have, by the whole names of the stacks, with secrets masked, and reads the states of
+// Terraform: all but those of Parameter Store. The error is strict.Problems.
+func CheckValues(ctx context.Context, c *config.Cluster, outputs map[string]map[string]any, env map[string]string) error {
+	return bootstrap.CheckValues(ctx, c, stacks.Project, outputs, env)
 }
 
 // Preflight checks what the programs of a cluster's stacks will need besides

@@ -18,6 +18,7 @@ import (
 
 	"tombolo/components/recorder"
 	"tombolo/config"
+	"tombolo/config/strict"
 	"tombolo/stacks"
 	"tombolo/stacks/handoff"
 	"tombolo/tests/samples"
@@ -117,6 +118,50 @@ func TestValuesAreRead(t *testing.T) {
 	assert.Check(t, is.Equal(provider[0].String("region")+provider[0].String("allowedAccountIds[0]"), "eu-central-1111122223333"))
 	_, ok := r.Named("pulumi:pulumi:StackReference", "organization/data/prod")
 	assert.Check(t, ok, "the stack was not read by its whole name")
+}
+
+// TestValuesOfTerraform: outputs of a state, and all that can be wrong with one, each at its place.
+func TestValuesOfTerraform(t *testing.T) {
+	const network = `{"version": 4, "outputs": {"vpc": {"value": {"id": "vpc-1", "zones": ["a", "b"]}}, "key": {"value": "hunter2", "sensitive": true}}}`
+	with := func(keys string) *config.Cluster {
+		c := reading(t, keys)
+		dir := filepath.Dir(c.File)
+		assert.NilError(t, os.WriteFile(filepath.Join(dir, "network.tfstate"), []byte(network), 0o600))
+		assert.NilError(t, os.WriteFile(filepath.Join(dir, "old.tfstate"), []byte(`{"version": 3}`), 0o600))
+		return c
+	}
+	r, o := withData(t, nil)
+	assert.NilError(t, run(t, r, with("\nvalues:\n  vpc: {fromTerraform: network.tfstate, output: vpc.id}\n  zone: {fromTerraform: network.tfstate, output: 'vpc.zones[1]'}\n"), stacks.Bootstrap, o, recorder.Preview))
+	general, _ := r.Named("kubernetes:core/v1:ConfigMap", "demo-general")
+	assert.Check(t, is.Equal(general.String("data.vpc")+general.String("data.zone"), "vpc-1b"))
+	c := with(`
+values:
+  vpc: {fromTerraform: network.tfstate, output: vpc}
+  key: {fromTerraform: network.tfstate, output: key}
+  gone: {fromTerraform: network.tfstate, output: vpc.gone}
+  none: {fromTerraform: none.tfstate, output: a}
+  old: {fromTerraform: old.tfstate, output: a}
+`)
+	r, o = withData(t, nil)
+	err := run(t, r, c, stacks.Bootstrap, o, recorder.Preview)
+	assert.Check(t, is.DeepEqual(CheckValues(t.Context(), c, nil, nil), unwrapped(err)))
+	for _, want := range []string{
+		"values.vpc: vpc of Terraform's state network.tfstate is an object, and a key of the infra ConfigMap holds one text",
+		"values.key: output key of Terraform's state network.tfstate is sensitive, and a ConfigMap is no place for a secret",
+		"values.gone: Terraform's state network.tfstate has no output vpc.gone; apply it with that output, or correct output",
+		"values.none: there is no state at none.tfstate; apply it first, or correct fromTerraform",
+		"values.old: read Terraform's state old.tfstate: it has version 3 of the format, and 4 is read",
+	} {
+		assert.Check(t, is.ErrorContains(err, want))
+	}
+	assert.Check(t, !strings.Contains(err.Error(), "hunter2"))
+}
+
+// unwrapped are the problems of an error.
+func unwrapped(err error) error {
+	var problems strict.Problems
+	errors.As(err, &problems)
+	return problems
 }
 
 // TestValuesAreTold: a backend that is thrown away has no stacks.
