@@ -44,7 +44,7 @@ func Load(files *tree.Files, dir string) (c *chart.Chart, read []string, err err
 	}
 	// Helm 4, which both engines have now, loads no others: LoadDir in pkg/chart/loader/load.go of helm.sh/helm/v4.
 	if of := c.Metadata.APIVersion; of != chart.APIVersionV1 && of != chart.APIVersionV2 {
-		return c, read, fmt.Errorf("Chart.yaml has apiVersion: %s, which Helm does not load: write v2", of)
+		return c, read, fmt.Errorf("its apiVersion is %s, which Helm does not load: write v2", of)
 	}
 	return c, read, nil
 }
