@@ -115,21 +115,13 @@ func poolVersion(version string, control *standin.Record) string {
 	return exact(version)
 }
 
-// The names and taints of nodes that AKS keeps for itself.
-var (
-	poolName   = regexp.MustCompile(poolNames)
-	taintShape = regexp.MustCompile(`^[^=:\s]+(=[^=:\s]*)?:(NoSchedule|PreferNoSchedule|NoExecute)$`)
-)
+// taintShape is what a taint of nodes matches.
+var taintShape = regexp.MustCompile(`^[^=:\s]+(=[^=:\s]*)?:(NoSchedule|PreferNoSchedule|NoExecute)$`)
 
 // checkPool refuses what AKS refuses of a pool, wherever its inputs come from.
 func checkPool(c *standin.Call, control *standin.Record, in standin.Props, id string) error {
 	location := control.Outputs.Str("location")
 	name := armid.NameOf(id)
-	if !poolName.MatchString(name) {
-		// https://learn.microsoft.com/en-us/azure/aks/create-node-pools#limitations
-		return c.Refusef("InvalidParameter", "The value of parameter agentPoolProfile.name is invalid. Error details: agent pool name '%s' is invalid. Agent pool names must begin with a lowercase letter, "+
-			"have only lowercase letters and numbers, and be 1 to 12 characters long. Please see https://aka.ms/aks-naming-rules for more details.", name)
-	}
 	return c.Check(
 		func(c *standin.Call) error { return checkSize(c, name, in.Str("vmSize"), in.Str("mode"), location) },
 		func(c *standin.Call) error { return checkCount(c, in) },
@@ -160,8 +152,6 @@ func checkCount(c *standin.Call, in standin.Props) error {
 	low, high, count := in.Integer("minCount"), in.Integer("maxCount"), wanted(in)
 	scaled := in.Boolean("enableAutoScaling")
 	switch {
-	case in.Str("mode") != "System" && in.Str("mode") != "User" && in.Str("mode") != "":
-		return c.Refusef("InvalidParameter", "The value of parameter agentPoolProfile.mode is invalid. Error details: mode must be System or User. Please see https://aka.ms/aks-naming-rules for more details.")
 	case !scaled && (in.Has("minCount") || in.Has("maxCount")):
 		return c.Refusef("AutoScalingNotEnabled", "minCount and maxCount of an agent pool can only be set when enableAutoScaling is true.")
 	case scaled && (!in.Has("minCount") || !in.Has("maxCount")):

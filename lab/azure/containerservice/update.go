@@ -3,7 +3,6 @@ package containerservice
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 	"time"
 
@@ -180,11 +179,6 @@ func versionsRefused(c *standin.Call) error {
 func poolNamed(c *standin.Call, name string) *standin.Record {
 	return arm.ByID(c.Cloud, PoolType, c.Record.ID+"/agentPools/"+name)
 }
-
-// outbound types that AKS has. Source: https://learn.microsoft.com/en-us/azure/aks/egress-outboundtype
-var outboundTypes = []string{"loadBalancer", "userDefinedRouting", "managedNATGateway", "userAssignedNATGateway", "none", "block"}
-
-func knownOutbound(value string) bool { return slices.Contains(outboundTypes, value) }
 
 // usageType records that something has called an API of a cluster that a later version does
 // not have. No program can make one.
