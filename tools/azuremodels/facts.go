@@ -34,6 +34,8 @@ type property struct {
 	MaxLength *float64 `json:"maxLength,omitempty"`
 	Min       *float64 `json:"min,omitempty"`
 	Max       *float64 `json:"max,omitempty"`
+	MinItems  *float64 `json:"minItems,omitempty"`
+	MaxItems  *float64 `json:"maxItems,omitempty"`
 	// Object that the value is; Items of a list, Values of a map.
 	Object string    `json:"object,omitempty"`
 	Items  *property `json:"items,omitempty"`
@@ -115,7 +117,7 @@ func (d *described) property(p bicepProperty) (property, error) {
 	case "UnionType":
 		out.Enum, err = d.doc.values(t)
 	case "ArrayType":
-		out.MinLength, out.MaxLength = t.MinLength, t.MaxLength
+		out.MinItems, out.MaxItems = t.MinLength, t.MaxLength
 		out.Items, err = d.part(t.Items)
 	case "ObjectType", "DiscriminatedObjectType":
 		if len(t.Properties)+len(t.Base) == 0 {

@@ -66,7 +66,7 @@ func TestFacts(t *testing.T) {
 	for _, want := range []string{
 		`"X/things@1": {"name":{"pattern":"^a","maxLength":3},"body":"X/things@1"}`,
 		`"Part": {"id":{"readOnly":true},"part":{"object":"Part"},"state":{"required":true,"enum":["On"]}}`,
-		`"X/things@1": {"counts":{"values":{"min":1,"max":9}},"parts":{"minLength":1,"items":{"object":"Part"}}}`,
+		`"X/things@1": {"counts":{"values":{"min":1,"max":9}},"parts":{"minItems":1,"items":{"object":"Part"}}}`,
 	} {
 		if !strings.Contains(string(got), want) {
 			t.Errorf("no line %s in\n%s", want, got)

@@ -67,6 +67,8 @@ type property struct {
 	MaxLength *float64  `json:"maxLength"`
 	Min       *float64  `json:"min"`
 	Max       *float64  `json:"max"`
+	MinItems  *float64  `json:"minItems"`
+	MaxItems  *float64  `json:"maxItems"`
 	Object    string    `json:"object"`
 	Items     *property `json:"items"`
 	Values    *property `json:"values"`

@@ -76,10 +76,10 @@ func TestFaults(t *testing.T) {
 		"allowedHostPorts": []any{map[string]any{"protocol": "ICMP"}},
 	}, "nodeImageVersion": "x"}
 	assert.Check(t, is.DeepEqual(Faults(pool, in), []Fault{
-		{Path: "mode", ARM: "properties.mode", Value: "Gateway", Allowed: []string{"System", "User"}},
-		{Path: "networkProfile.allowedHostPorts[0].protocol", ARM: "properties.networkProfile.allowedHostPorts[0].protocol", Value: "ICMP", Allowed: []string{"TCP", "UDP"}},
-		{Path: "nodeImageVersion", ARM: "properties.nodeImageVersion", Value: "x"},
-		{Path: "osSKU", ARM: "properties.osSKU", Value: "Debian", Allowed: []string{"AzureLinux", "CBLMariner", "Ubuntu", "Windows2019", "Windows2022"}, Code: "InvalidOSSKU"},
+		{Path: "mode", ARM: "properties.mode", Value: "Gateway", Allowed: []string{"System", "User"}, Reason: `Error converting value "Gateway" to one of System, User. Path 'properties.mode'.`},
+		{Path: "networkProfile.allowedHostPorts[0].protocol", ARM: "properties.networkProfile.allowedHostPorts[0].protocol", Value: "ICMP", Allowed: []string{"TCP", "UDP"}, Reason: `Error converting value "ICMP" to one of TCP, UDP. Path 'properties.networkProfile.allowedHostPorts[0].protocol'.`},
+		{Path: "nodeImageVersion", ARM: "properties.nodeImageVersion", Reason: "The property 'properties.nodeImageVersion' can only be read."},
+		{Path: "osSKU", ARM: "properties.osSKU", Value: "Debian", Allowed: []string{"AzureLinux", "CBLMariner", "Ubuntu", "Windows2019", "Windows2022"}, Code: "InvalidOSSKU", Reason: `Error converting value "Debian" to one of AzureLinux, CBLMariner, Ubuntu, Windows2019, Windows2022. Path 'properties.osSKU'.`},
 	}))
 	assert.Check(t, is.DeepEqual(Unmapped(pool, standin.Props{"mode": "User", "kubeletConfig": map[string]any{"cpu": "x"}}), []string{"kubeletConfig.cpu"}))
 }

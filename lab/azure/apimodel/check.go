@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"tombolo/lab/standin"
 )
@@ -21,10 +22,11 @@ func Check(token string, in standin.Props) []standin.Problem {
 type Fault struct {
 	// Path is that of the input; ARM the one in what is sent, with the envelopes.
 	Path, ARM string
-	// Value that is given.
-	Value string
-	// Allowed values; none of a property that can only be read.
+	// Value that is given, and those that are allowed; none for another reason.
+	Value   string
 	Allowed []string
+	// Reason in words.
+	Reason string
 	// Code of the property's own; empty for what its resource provider has for all.
 	Code string
 }
@@ -104,7 +106,7 @@ func (c *check) required(object map[string]property, at place, in map[string]any
 
 func (c *check) value(p property, at place, v any) {
 	if p.ReadOnly {
-		c.fault(p, at, fmt.Sprint(v))
+		c.fault(at, Fault{Reason: fmt.Sprintf("The property '%s' can only be read.", at.arm)})
 		return
 	}
 	switch v := v.(type) {
@@ -113,6 +115,7 @@ func (c *check) value(p property, at place, v any) {
 	case map[string]any:
 		c.entries(p, at, v)
 	case []any:
+		c.items(p, at, len(v))
 		for i, e := range v {
 			if p.Items != nil {
 				c.value(*p.Items, at.at(fmt.Sprintf("[%d]", i)), e)
@@ -122,6 +125,14 @@ func (c *check) value(p property, at place, v any) {
 		c.text(p, at, v)
 	case float64:
 		c.number(p, at, v)
+	}
+}
+
+// items holds a list to its length, which azure-native does not.
+func (c *check) items(p property, at place, n int) {
+	low, high := p.MinItems != nil && n < int(*p.MinItems), p.MaxItems != nil && n > int(*p.MaxItems)
+	if low || high {
+		c.fault(at, Fault{Reason: fmt.Sprintf("The list has too %s items, %d. Path '%s'.", map[bool]string{true: "few", false: "many"}[low], n, at.arm)})
 	}
 }
 
@@ -141,7 +152,7 @@ func (c *check) entries(p property, at place, v map[string]any) {
 func (c *check) text(p property, at place, v string) {
 	c.length(p, at, v)
 	if _, open := c.Open[at.plain]; len(p.Enum) > 0 && !open && !slices.Contains(p.Enum, v) {
-		c.fault(p, at, v)
+		c.fault(at, Fault{Value: v, Allowed: p.Enum, Reason: fmt.Sprintf("Error converting value \"%s\" to one of %s. Path '%s'.", v, strings.Join(p.Enum, ", "), at.arm)})
 	}
 }
 
@@ -172,6 +183,7 @@ func (c *check) refuse(path, format string, args ...any) {
 	c.problems = append(c.problems, standin.Problem{Path: path, Reason: fmt.Sprintf(format, args...)})
 }
 
-func (c *check) fault(p property, at place, value string) {
-	c.faults = append(c.faults, Fault{Path: at.path, ARM: at.arm, Value: value, Allowed: p.Enum, Code: c.Codes[at.plain]})
+func (c *check) fault(at place, f Fault) {
+	f.Path, f.ARM, f.Code = at.path, at.arm, c.Codes[at.plain]
+	c.faults = append(c.faults, f)
 }

@@ -10,12 +10,14 @@ import (
 type Limit struct {
 	// Path of the input: agentPoolProfiles[].mode, with [] behind a list and {} behind a map.
 	Path string
-	// Kind is enum, pattern, minLength, maxLength, min, max, required or readOnly.
+	// Kind is enum, pattern, minLength, maxLength, min, max, minItems, maxItems, required or readOnly.
 	Kind string
-	// Bound of a length or a number.
+	// Bound of a length, a number or a list.
 	Bound float64
 	// Allowed values, or the pattern.
 	Allowed []string
+	// Code of the property's own with which Azure refuses; empty for its resource provider's.
+	Code string
 }
 
 // Limits are all that the API has of the inputs of a type, in the order of their paths. An
@@ -24,7 +26,9 @@ func Limits(token string) []Limit {
 	m, _ := modelOf(token)
 	l := &limits{model: m, within: map[string]bool{}}
 	of := m.Resources[m.Resource]
-	l.property(of.Name, m.named())
+	name := of.Name
+	name.Enum = nil // is a path that there is not
+	l.property(name, m.named())
 	l.object(of.Body, "")
 	return l.list
 }
@@ -46,6 +50,9 @@ func (l *limits) object(name, path string) {
 	defer delete(l.within, name)
 	members := l.Objects[name]
 	for _, key := range slices.Sorted(maps.Keys(members)) {
+		if path == "" && slices.Contains(slices.Concat(l.Parameters, l.Unsent), key) {
+			continue
+		}
 		if key == envelope && members[key].Object != "" && !l.Whole {
 			l.object(members[key].Object, path)
 			continue
@@ -56,7 +63,7 @@ func (l *limits) object(name, path string) {
 
 func (l *limits) property(p property, path string) {
 	add := func(kind string, bound *float64, allowed ...string) {
-		limit := Limit{Path: path, Kind: kind, Allowed: allowed}
+		limit := Limit{Path: path, Kind: kind, Allowed: allowed, Code: l.Codes[indices.Replace(path)]}
 		if bound != nil {
 			limit.Bound = *bound
 		}
@@ -78,7 +85,7 @@ func (l *limits) property(p property, path string) {
 	for _, of := range []struct {
 		kind  string
 		bound *float64
-	}{{"minLength", p.MinLength}, {"maxLength", p.MaxLength}, {"min", p.Min}, {"max", p.Max}} {
+	}{{"minLength", p.MinLength}, {"maxLength", p.MaxLength}, {"min", p.Min}, {"max", p.Max}, {"minItems", p.MinItems}, {"maxItems", p.MaxItems}} {
 		if of.bound != nil {
 			add(of.kind, of.bound)
 		}

@@ -35,28 +35,24 @@ func (k Kind) checkContent(c *standin.Call) error {
 // https://github.com/Azure/azure-powershell/issues/4309
 func inOwnWords(k Kind, fault apimodel.Fault) standin.Refusal {
 	namespace, _, _ := strings.Cut(k.ARM, "/")
-	converting := fmt.Sprintf("Error converting value \"%s\" to one of %s. Path '%s'.", fault.Value, strings.Join(fault.Allowed, ", "), fault.ARM)
-	if len(fault.Allowed) == 0 {
-		converting = fmt.Sprintf("The property '%s' can only be read.", fault.ARM)
-	}
 	switch namespace {
 	case "Microsoft.ContainerService":
 		return standin.Refusal{Code: "InvalidParameter", Message: fmt.Sprintf(
-			"The value of parameter %s is invalid. Error details: %s Please see https://aka.ms/aks-naming-rules for more details.", parameterOf(k, fault.Path), converting)}
+			"The value of parameter %s is invalid. Error details: %s Please see https://aka.ms/aks-naming-rules for more details.", parameterOf(k, fault.Path), fault.Reason)}
 	case "Microsoft.Network":
-		return standin.Refusal{Code: "InvalidRequestFormat", Message: "Cannot parse the request. " + converting}
+		return standin.Refusal{Code: "InvalidRequestFormat", Message: "Cannot parse the request. " + fault.Reason}
 	case "Microsoft.KeyVault":
-		return standin.Refusal{Code: "BadRequest", Message: "Bad JSON content found in the request. " + converting}
+		return standin.Refusal{Code: "BadRequest", Message: "Bad JSON content found in the request. " + fault.Reason}
 	case "Microsoft.Storage":
 		name := fault.Path[strings.LastIndexByte(fault.Path, '.')+1:]
 		return standin.Refusal{Code: "InvalidValuesForRequestParameters", Message: fmt.Sprintf(
 			"Values for request parameters are invalid: %s. For more information, see - https://aka.ms/storageinvalidparameter", name)}
 	case "Microsoft.Compute":
-		return standin.Refusal{Code: "BadRequest", Message: converting}
+		return standin.Refusal{Code: "BadRequest", Message: fault.Reason}
 	case "Microsoft.Authorization":
 		return standin.Refusal{Code: "BadRequest", Message: fmt.Sprintf("The %s property '%s' is not valid. It must be %s", fault.Path, fault.Value, strings.Join(fault.Allowed, ", "))}
 	}
-	return standin.Refusal{Code: "InvalidRequestContent", Message: "The request content was invalid and could not be deserialized: '" + converting + "'."}
+	return standin.Refusal{Code: "InvalidRequestContent", Message: "The request content was invalid and could not be deserialized: '" + fault.Reason + "'."}
 }
 
 var profileIndex = regexp.MustCompile(`s\[\d+\]`)
