@@ -98,7 +98,7 @@ func TestClusterNetworksAreRefused(t *testing.T) {
 		{props{"outboundType": "userDefinedRouting"}, `Code="ExistingRouteTableNotAssociatedWithSubnet" Message="An existing route table has not been associated with subnet ` + w.subnet.ID + `. Please update the route table association"`},
 		{props{"outboundType": "userDefinedRouting", "loadBalancerProfile": map[string]any{}}, `Code="InvalidUserDefinedRoutingWithLoadBalancerProfile"`},
 		{props{"networkPlugin": "calico"}, `Code="UnknownNetworkPlugin"`},
-		{props{"networkPlugin": "kubenet"}, "Cilium dataplane requires network plugin azure."},
+		{props{"networkPlugin": "kubenet", "networkPluginMode": nil}, "Cilium dataplane requires network plugin azure."},
 		{props{"networkPolicy": "calico"}, "Cilium dataplane requires network policy cilium."},
 		{props{"networkDataplane": "azure", "networkPolicy": "cilium"}, "Network policy cilium requires cilium dataplane."},
 	} {
@@ -231,7 +231,6 @@ func TestPropertiesThatCannotChange(t *testing.T) {
 	}
 	standintest.Refuses(t, w.Update(w.cluster, props{"apiServerAccessProfile": map[string]any{"enablePrivateCluster": true}}), `Changing property 'apiServerAccessProfile.enablePrivateCluster' is not allowed.`)
 	standintest.Refuses(t, w.Update(w.cluster, props{"oidcIssuerProfile": map[string]any{"enabled": false}}), `Code="OIDCIssuerFeatureCannotBeDisabled"`)
-	standintest.Refuses(t, w.Update(w.cluster, props{"identityProfile": map[string]any{"kubeletidentity": map[string]any{"resourceId": w.control.ID}}}), `Changing property 'identityProfile.kubeletidentity.resourceId' is not allowed.`)
 	for property, value := range map[string]any{"maxPods": 30, "osDiskSizeGB": 64, "availabilityZones": list("3"), "vnetSubnetID": network.TeamSubnetID} {
 		standintest.Refuses(t, w.Update(w.nodePool, props{property: value}), `Code="PropertyChangeNotAllowed" Message="Changing property 'properties.`+property+`' is not allowed."`)
 	}

@@ -100,6 +100,11 @@ func TestNetworksAreRefused(t *testing.T) {
 	for _, tc := range []refusal{
 		{space("10.2.0.1/16"), `Code="InvalidCIDRNotation" Message="The address prefix 10.2.0.1/16 in resource `},
 		{space("10.2.0.0/30"), `Code="VnetAddressSpaceHasInvalidPrefixLength"`},
+		{space("128.0.0.0/1"), `Code="VnetAddressSpaceHasInvalidPrefixLength"`},
+		{space("224.1.0.0/16"), `Code="VnetAddressSpaceIsReserved"`},
+		{space("169.254.8.0/24"), `Code="VnetAddressSpaceIsReserved"`},
+		{space("127.0.0.0/8"), `Code="VnetAddressSpaceIsReserved"`},
+		{space("168.63.129.0/24"), `Code="VnetAddressSpaceIsReserved"`},
 		{space("10.2.0.0/16", "10.2.1.0/24"), `Code="VnetAddressSpacesOverlap"`},
 		{props{"addressSpace": map[string]any{}}, `Code="InvalidRequestFormat"`},
 		{props{"subnets": list(map[string]any{"name": "a"})}, "the Azure stand-in makes no subnets within a network's own inputs"},
@@ -107,6 +112,7 @@ func TestNetworksAreRefused(t *testing.T) {
 	} {
 		w.denied(network.NetworkType, standin.Merged(w.inGroup(props{"virtualNetworkName": "other"}), standin.Merged(space("10.2.0.0/16"), tc.change)), tc.want)
 	}
+	w.Make(network.NetworkType, "large", standin.Merged(w.inGroup(props{"virtualNetworkName": "large"}), space("0.0.0.0/2")))
 	standintest.Refuses(t, w.Update(w.vnet, space("10.9.0.0/16")), `Code="NetcfgSubnetRangeOutsideVnet"`)
 }
 

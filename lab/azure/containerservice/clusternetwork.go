@@ -1,6 +1,7 @@
 package containerservice
 
 import (
+	"encoding/binary"
 	"net/netip"
 	"regexp"
 	"slices"
@@ -181,10 +182,20 @@ func checkDNSAddress(c *standin.Call, text string, services netip.Prefix) error 
 	switch {
 	case err != nil || !services.Contains(address):
 		return c.Refusef("DnsServiceIpOutOfServiceCidr", "The specified DNS Service IP %s is not in the range of service CIDR %s", text, services)
+	case address == last(services):
+		return c.Refusef("DnsBroadcastAddressConflicting", "The specified DNS Service IP %s conflicts with the broadcast address of service CIDR %s.", text, services)
 	case address == services.Addr().Next():
 		return c.Refusef("DnsServiceIpConflicting", "The specified DNS Service IP %s conflicts with the first IP of the service CIDR, which the API server has.", text)
 	}
 	return nil
+}
+
+// last address of a block of IPv4.
+func last(block netip.Prefix) netip.Addr {
+	b := block.Addr().As4()
+	host := uint32(1)<<(32-block.Bits()) - 1
+	binary.BigEndian.PutUint32(b[:], binary.BigEndian.Uint32(b[:])|host)
+	return netip.AddrFrom4(b)
 }
 
 // checkServiceRange refuses services and pods whose addresses are those of a subnet of the

@@ -125,11 +125,13 @@ func checkPool(c *standin.Call, control *standin.Record, in standin.Props, id st
 	return c.Check(
 		func(c *standin.Call) error { return checkSize(c, name, in.Str("vmSize"), in.Str("mode"), location) },
 		func(c *standin.Call) error { return checkCount(c, in) },
+		func(c *standin.Call) error { return checkPoolRules(c, in, name) },
 		func(c *standin.Call) error { return checkZones(c, in.List("availabilityZones"), location) },
 		func(c *standin.Call) error { return checkLabels(c, in) },
 		func(c *standin.Call) error { return checkQuota(c, in, location, wanted(in), id) },
 		func(c *standin.Call) error { return checkOrchestrator(c, in.Str("orchestratorVersion"), control) },
 		func(c *standin.Call) error { return checkPoolNetwork(c, control, in, id) },
+		func(c *standin.Call) error { return checkPodRange(c, control, wanted(in), id) },
 	)
 }
 
@@ -173,14 +175,17 @@ func checkCount(c *standin.Call, in standin.Props) error {
 // https://learn.microsoft.com/en-us/azure/aks/use-node-taints and
 // https://learn.microsoft.com/en-us/azure/aks/use-system-pools
 func checkLabels(c *standin.Call, in standin.Props) error {
-	for key := range in.Strs("nodeLabels") {
-		if strings.HasPrefix(key, "kubernetes.azure.com/") {
-			return c.Refusef("InvalidParameter", "The value of parameter agentPoolProfile.nodeLabels is invalid. Error details: label %s has the prefix kubernetes.azure.com/, which is reserved. Please see https://aka.ms/aks-naming-rules for more details.", key)
+	for key, value := range in.Strs("nodeLabels") {
+		if err := checkLabel(c, key, value); err != nil {
+			return err
 		}
 	}
 	for _, taint := range in.List("nodeTaints") {
 		if !taintShape.MatchString(taint) {
 			return c.Refusef("InvalidParameter", "The value of parameter agentPoolProfile.nodeTaints is invalid. Error details: taint '%s' is not of the form key=value:effect. Please see https://aka.ms/aks-naming-rules for more details.", taint)
+		}
+		if err := checkTaint(c, in, taint); err != nil {
+			return err
 		}
 		hard := strings.HasSuffix(taint, ":NoSchedule") || strings.HasSuffix(taint, ":NoExecute")
 		if in.Str("mode") == "System" && hard && !strings.HasPrefix(taint, "CriticalAddonsOnly") {

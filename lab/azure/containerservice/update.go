@@ -13,8 +13,7 @@ import (
 
 // fixed properties cannot change, although azure-native plans an update of them. Sources:
 // https://learn.microsoft.com/en-us/troubleshoot/azure/azure-kubernetes/error-codes/aks-error-code-propertychangenotallowed,
-// https://learn.microsoft.com/en-us/azure/aks/use-oidc-issuer, of the identity of kubelets
-// https://learn.microsoft.com/en-us/azure/aks/use-managed-identity, and of private clusters
+// https://learn.microsoft.com/en-us/azure/aks/use-oidc-issuer, and of private clusters
 // https://learn.microsoft.com/en-us/azure/aks/private-clusters
 var fixed = [][]string{
 	{"dnsPrefix"},
@@ -40,7 +39,7 @@ func updateCluster(c *standin.Call) error {
 	}
 	out, old := c.Out(), c.Old.Outputs
 	out.SetDefaults(standin.Props{"kubernetesVersion": old["kubernetesVersion"], "nodeResourceGroup": old["nodeResourceGroup"]})
-	err := c.Check(checkFixed, changeVersion, checkIdentity, checkProfiles, checkInlinePools, checkInlineVersions, describeClusterNetwork, checkClusterNetwork)
+	err := c.Check(checkFixed, changeVersion, checkIdentity, checkProfiles, checkCombinations, checkInlinePools, checkInlineVersions, describeClusterNetwork, checkClusterNetwork)
 	if err != nil {
 		return err
 	}
@@ -77,7 +76,7 @@ func checkFixed(c *standin.Call) error {
 		if _, truth := given.(bool); truth && !had {
 			was, had = false, true
 		}
-		if is && had && !reflect.DeepEqual(given, was) {
+		if is && had && !reflect.DeepEqual(given, was) && !(path[len(path)-1] == "podCidr" && grows(c, was, given)) {
 			return notAllowed(c, path)
 		}
 	}
@@ -85,7 +84,7 @@ func checkFixed(c *standin.Call) error {
 	if was && !is {
 		return c.Refusef("OIDCIssuerFeatureCannotBeDisabled", "OIDC issuer feature cannot be disabled for the managed cluster once it is enabled.")
 	}
-	return checkKubelet(c)
+	return checkEntra(c)
 }
 
 func at(p standin.Props, path []string) (any, bool) {
