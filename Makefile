@@ -181,11 +181,11 @@ fuzz: ## Give what reads text of others any text, FUZZ_TIME for each reader; mak
 plugins-lock: build ## Write down the digests of plugins that are not known yet (docs/guide/releases.md#plugins)
 	@$(GO) run ./tools/pluginlock
 
+# FROM= is a checkout of the repository that calls.json, or types.json, names. Default: download.
 .PHONY: aws-models
 aws-models: ## Read again what AWS's API models say of the calls in lab/aws/apimodel/calls.json
-	$(GO) generate ./lab/aws/apimodel
+	$(GO) run -C tools/awsmodels . $(if $(FROM),-from $(abspath $(FROM))) ../../lab/aws/apimodel
 
-# FROM= is a checkout of the repository that lab/azure/apimodel/types.json names. Default: download.
 .PHONY: azure-models
 azure-models: ## Read again what Microsoft's descriptions say of the types in lab/azure/apimodel/types.json
 	$(GO) run -C tools/azuremodels . $(if $(FROM),-from $(abspath $(FROM))) ../../lab/azure/apimodel
