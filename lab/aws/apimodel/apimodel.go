@@ -17,8 +17,6 @@ import (
 	"sync"
 )
 
-//go:generate go run -C ../../../tools/awsmodels . ../../lab/aws/apimodel
-
 var (
 	//go:embed calls.json
 	callsData []byte

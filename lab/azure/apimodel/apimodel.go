@@ -15,8 +15,6 @@ import (
 	"sync"
 )
 
-//go:generate go run -C ../../../tools/azuremodels . ../../lab/azure/apimodel
-
 var (
 	//go:embed types.json
 	typesData []byte
