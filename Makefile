@@ -141,6 +141,7 @@ test-unit: ## Run the tests that need no tools, no lab and no network
 test-packages:
 	$(LESS_GARBAGE) $(GO) tool gotestsum --format pkgname -- $(TEST) $(UNIT_PACKAGES)
 	$(GO) -C tools/awsmodels test $(TEST) -count=1 ./...
+	$(GO) -C tools/azuremodels test $(TEST) -count=1 ./...
 
 # Three modules of their own: to compile these engines takes minutes.
 .PHONY: test-rules
@@ -180,9 +181,14 @@ fuzz: ## Give what reads text of others any text, FUZZ_TIME for each reader; mak
 plugins-lock: build ## Write down the digests of plugins that are not known yet (docs/guide/releases.md#plugins)
 	@$(GO) run ./tools/pluginlock
 
+# FROM= is a checkout of the repository that calls.json, or types.json, names. Default: download.
 .PHONY: aws-models
 aws-models: ## Read again what AWS's API models say of the calls in lab/aws/apimodel/calls.json
-	$(GO) generate ./lab/aws/apimodel
+	$(GO) run -C tools/awsmodels . $(if $(FROM),-from $(abspath $(FROM))) ../../lab/aws/apimodel
+
+.PHONY: azure-models
+azure-models: ## Read again what Microsoft's descriptions say of the types in lab/azure/apimodel/types.json
+	$(GO) run -C tools/azuremodels . $(if $(FROM),-from $(abspath $(FROM))) ../../lab/azure/apimodel
 
 .PHONY: fresh
 fresh: ## Run the README's commands in a new clone, with an empty home and no caches, and write docs/guide/lab.md's table

@@ -66,7 +66,7 @@ func (w *world) diskArgs(change props) props {
 func TestDisks(t *testing.T) {
 	w := newWorld(t)
 	for want, change := range map[string]props{
-		"'Fast_LRS' of parameter 'disk.sku.name'":       {"sku": map[string]any{"name": "Fast_LRS"}},
+		`Error converting value "Fast_LRS" to one of`:   {"sku": map[string]any{"name": "Fast_LRS"}},
 		"'65537' of parameter 'disk.diskSizeGB'":        {"diskSizeGB": 65537},
 		"cannot be in the zones 1":                      {"sku": map[string]any{"name": "Premium_ZRS"}, "zones": []any{"1"}},
 		`Code="ResourceGroupNotFound"`:                  {"resourceGroupName": "gone"},

@@ -92,13 +92,13 @@ func TestClusterNetworksAreRefused(t *testing.T) {
 		{props{"serviceCidr": "11.0.0.0/8", "dnsServiceIP": "11.0.0.10"}, `Code="ServiceCidrTooLarge"`},
 		{props{"dnsServiceIP": "10.9.0.10"}, `Code="DnsServiceIpOutOfServiceCidr" Message="The specified DNS Service IP 10.9.0.10 is not in the range of service CIDR 10.0.0.0/16"`},
 		{props{"dnsServiceIP": "10.0.0.1"}, `Code="DnsServiceIpConflicting"`},
-		{props{"dnsServiceIP": "dns"}, `Code="DnsServiceIpParseError"`},
+		{props{"dnsServiceIP": "dns"}, `'networkProfile.dnsServiceIP' does not match expression`},
 		{props{"outboundType": "proxy"}, `Code="UnsupportedOutboundType"`},
 		{props{"outboundType": "managedNATGateway"}, `Code="ManagedNATGatewayWithCustomVNetNotAllowed"`},
 		{props{"outboundType": "userDefinedRouting"}, `Code="ExistingRouteTableNotAssociatedWithSubnet" Message="An existing route table has not been associated with subnet ` + w.subnet.ID + `. Please update the route table association"`},
 		{props{"outboundType": "userDefinedRouting", "loadBalancerProfile": map[string]any{}}, `Code="InvalidUserDefinedRoutingWithLoadBalancerProfile"`},
 		{props{"networkPlugin": "calico"}, `Code="UnknownNetworkPlugin"`},
-		{props{"networkPlugin": "kubenet"}, "Cilium dataplane requires network plugin azure."},
+		{props{"networkPlugin": "kubenet", "networkPluginMode": nil}, "Cilium dataplane requires network plugin azure."},
 		{props{"networkPolicy": "calico"}, "Cilium dataplane requires network policy cilium."},
 		{props{"networkDataplane": "azure", "networkPolicy": "cilium"}, "Network policy cilium requires cilium dataplane."},
 	} {
@@ -182,7 +182,7 @@ func TestPoolsAreRefused(t *testing.T) {
 		{props{"vmSize": "Standard_B1ms", "mode": "System", "nodeTaints": list()}, `Code="SystemPoolSkuTooLow" Message="System node pool must use VM sku with more than 2 cores and 4GB memory. Nodepool name: more."`},
 		{props{"vmSize": "Standard_B2ats_v2", "mode": "System", "nodeTaints": list()}, `Code="SystemPoolSkuTooLow"`},
 		{props{"mode": "System"}, `Code="SystemPoolHasRestrictedTaint" Message="Placing custom taints on system pool is not supported`},
-		{props{"mode": "Gateway"}, `mode must be System or User`},
+		{props{"mode": "Gateway"}, `Error converting value "Gateway" to one of System, User.`},
 		{props{"mode": "System", "nodeTaints": list(), "minCount": 0}, `a System agent pool must have at least one node`},
 		{props{"enableAutoScaling": false, "count": 1}, `Code="AutoScalingNotEnabled"`},
 		{props{"maxCount": nil}, `minCount and maxCount are required when enableAutoScaling is true`},
@@ -231,7 +231,6 @@ func TestPropertiesThatCannotChange(t *testing.T) {
 	}
 	standintest.Refuses(t, w.Update(w.cluster, props{"apiServerAccessProfile": map[string]any{"enablePrivateCluster": true}}), `Changing property 'apiServerAccessProfile.enablePrivateCluster' is not allowed.`)
 	standintest.Refuses(t, w.Update(w.cluster, props{"oidcIssuerProfile": map[string]any{"enabled": false}}), `Code="OIDCIssuerFeatureCannotBeDisabled"`)
-	standintest.Refuses(t, w.Update(w.cluster, props{"identityProfile": map[string]any{"kubeletidentity": map[string]any{"resourceId": w.control.ID}}}), `Changing property 'identityProfile.kubeletidentity.resourceId' is not allowed.`)
 	for property, value := range map[string]any{"maxPods": 30, "osDiskSizeGB": 64, "availabilityZones": list("3"), "vnetSubnetID": network.TeamSubnetID} {
 		standintest.Refuses(t, w.Update(w.nodePool, props{property: value}), `Code="PropertyChangeNotAllowed" Message="Changing property 'properties.`+property+`' is not allowed."`)
 	}

@@ -6,6 +6,7 @@ import (
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"gotest.tools/v3/assert"
 
+	"tombolo/lab/azure/apimodel"
 	"tombolo/lab/azure/arm"
 	"tombolo/lab/azure/containerservice"
 	"tombolo/lab/azure/managedidentity"
@@ -25,6 +26,10 @@ type bench struct{ *standintest.Bench }
 func newTenant(t *testing.T) *bench {
 	t.Helper()
 	a := &bench{standintest.New(t, Open)}
+	a.CheckInputs = func(token string, inputs props) {
+		unmapped := apimodel.Unmapped(token, inputs)
+		assert.Check(t, len(unmapped) == 0, "the API does not have these inputs of %s: %v; see apimodel/types.json", token, unmapped)
+	}
 	a.configure(nil)
 	return a
 }

@@ -50,9 +50,9 @@ func TestStorageAccountsAreRefused(t *testing.T) {
 		change props
 		want   string
 	}{
-		{"demo-logs", nil, `Code="AccountNameInvalid" Message="demo-logs is not a valid storage account name.`},
-		{"Demologs", nil, `Code="AccountNameInvalid"`},
-		{strings.Repeat("a", 25), nil, `Code="AccountNameInvalid"`},
+		{"demo-logs", nil, "'accountName' does not match expression"},
+		{"Demologs", nil, "does not match expression"},
+		{strings.Repeat("a", 25), nil, "'accountName' is too long (25): at most 24 characters allowed"},
 		{"demologs", rules(w.subnet.ID), `Code="NetworkAclsValidationFailure" Message="Validation of network acls failure: SubnetsHaveNoServiceEndpointsConfigured:Subnets demo-nodes of virtual network ` + w.vnet.ID},
 		{"demologs", rules(network.TeamSubnetID), `Code="LinkedAuthorizationFailed"`},
 		{"demologs", props{"tags": map[string]any{strings.Repeat("k", 129): "x"}}, `Code="InvalidTagName"`},

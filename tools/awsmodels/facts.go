@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -12,9 +11,14 @@ import (
 
 // calls is the part of lab/aws/apimodel/calls.json that says what to read.
 type calls struct {
-	Services map[string]struct {
-		// File of the module.
-		File string `json:"file"`
+	// Repository on GitHub that has the models, the commit that is read, and its version.
+	Repository string `json:"repository"`
+	Commit     string `json:"commit"`
+	Version    string `json:"version"`
+	Services   map[string]struct {
+		// File of the repository, and its digest.
+		File   string `json:"file"`
+		Digest string `json:"digest"`
 		// Calls whose errors are wanted.
 		Calls []string `json:"calls"`
 		// Open are shapes whose values AWS adds to all the time: they are kept
@@ -56,14 +60,14 @@ type kept struct {
 }
 
 // facts writes what the calls need of the models.
-func facts(s source, wanted []byte) ([]byte, error) {
-	var c calls
-	if err := json.Unmarshal(wanted, &c); err != nil {
+func facts(dir string, wanted []byte) ([]byte, error) {
+	s := source{dir: dir}
+	if err := json.Unmarshal(wanted, &s.calls); err != nil {
 		return nil, fmt.Errorf("read the calls: %w", err)
 	}
 	services := map[string]service{}
-	for name, of := range c.Services {
-		m, err := s.read(of.File)
+	for name, of := range s.Services {
+		m, err := s.read(of.File, of.Digest)
 		if err != nil {
 			return nil, err
 		}
@@ -74,7 +78,7 @@ func facts(s source, wanted []byte) ([]byte, error) {
 			}
 		}
 		services[name] = out
-		for _, sent := range sentTo(c, name) {
+		for _, sent := range sentTo(s.calls, name) {
 			if err := out.addInput(m, sent, of.Open); err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)
 			}
@@ -161,7 +165,7 @@ func named(r *reference) string {
 // document writes the facts with a line for each call and each shape.
 func document(s source, wanted []byte, services map[string]service) ([]byte, error) {
 	var out bytes.Buffer
-	fmt.Fprintf(&out, "{\n\"module\": %q,\n\"version\": %q,\n\"calls\": \"sha256:%x\",\n\"services\": {", module, s.Version, sha256.Sum256(wanted))
+	fmt.Fprintf(&out, "{\n\"repository\": %q,\n\"commit\": %q,\n\"version\": %q,\n\"calls\": %q,\n\"services\": {", s.Repository, s.Commit, s.Version, digestOf(wanted))
 	for i, name := range slices.Sorted(maps.Keys(services)) {
 		of := services[name]
 		fmt.Fprintf(&out, "%s\n%q: {\n\"file\": %q,\n\"operations\": {", comma(i), name, of.File)

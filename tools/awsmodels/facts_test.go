@@ -7,8 +7,13 @@ import (
 	"testing"
 )
 
-// The stand-in's facts are what the pinned models say.
+// The stand-in's facts are what the pinned models say. AWS_MODELS is a checkout of their
+// repository.
 func TestFactsAreWhatTheModelsSay(t *testing.T) {
+	from := os.Getenv("AWS_MODELS")
+	if from == "" {
+		t.Skip("AWS_MODELS is not set")
+	}
 	dir := "../../lab/aws/apimodel"
 	wanted, err := os.ReadFile(filepath.Join(dir, callsFile))
 	if err != nil {
@@ -18,15 +23,11 @@ func TestFactsAreWhatTheModelsSay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := fetch()
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := facts(s, wanted)
+	want, err := facts(from, wanted)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(have, want) {
-		t.Errorf("%s is not what %s %s says: run make aws-models", factsFile, module, s.Version)
+		t.Errorf("%s is not what the models say: run make aws-models", factsFile)
 	}
 }

@@ -1,35 +1,20 @@
 package main
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"time"
 )
 
-// module has the models that AWS generates its SDKs from, as API descriptions in
-// its folder models/apis. The modules of the SDK for Go's second version have
-// only what is generated from them.
-const module = "github.com/aws/aws-sdk-go"
-
-// source is a version of the module on this machine.
+// source is where models are read from: a checkout in dir, or the repository itself.
 type source struct {
-	Version string
-	Dir     string
-}
-
-// fetch downloads the version that go.mod pins, which go.sum checks.
-func fetch() (source, error) {
-	var s source
-	out, err := exec.Command("go", "mod", "download", "-json", module).Output()
-	if err == nil {
-		err = json.Unmarshal(out, &s)
-	}
-	if err != nil {
-		return s, fmt.Errorf("download %s: %w", module, err)
-	}
-	return s, nil
+	calls
+	dir string
 }
 
 // model is an API description of AWS's, as far as it is used here.
@@ -61,15 +46,36 @@ type shape struct {
 	} `json:"error"`
 }
 
-// read reads a file of the module.
-func (s source) read(file string) (model, error) {
+// read a file, which has to be the one that is pinned.
+func (s source) read(file, digest string) (model, error) {
 	var m model
-	raw, err := os.ReadFile(filepath.Join(s.Dir, filepath.FromSlash(file)))
+	raw, err := s.load(file)
+	if err == nil && digestOf(raw) != digest {
+		err = fmt.Errorf("its digest is %s, and %s has %q; check out commit %s, or pin the new file", digestOf(raw), callsFile, digest, s.Commit)
+	}
 	if err == nil {
 		err = json.Unmarshal(raw, &m)
 	}
 	if err != nil {
-		return m, fmt.Errorf("read %s of %s %s: %w", file, module, s.Version, err)
+		return m, fmt.Errorf("read %s of %s: %w", file, s.Repository, err)
 	}
 	return m, nil
+}
+
+func digestOf(data []byte) string { return fmt.Sprintf("sha256:%x", sha256.Sum256(data)) }
+
+func (s source) load(file string) ([]byte, error) {
+	if s.dir != "" {
+		return os.ReadFile(filepath.Join(s.dir, filepath.FromSlash(file)))
+	}
+	client := http.Client{Timeout: time.Minute}
+	answer, err := client.Get("https://raw.githubusercontent.com/" + s.Repository + "/" + s.Commit + "/" + file)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("the answer is %s", answer.Status)
+	}
+	return io.ReadAll(answer.Body)
 }

@@ -4,8 +4,7 @@
 //
 // calls.json is written by hand: it maps types of the provider and their inputs
 // to calls. facts.json is read from the descriptions by tools/awsmodels, and
-// names its source. Its models end in July 2024, when that SDK went into
-// maintenance: what AWS has added since is in calls.json, too.
+// names its source.
 package apimodel
 
 import (
@@ -17,8 +16,6 @@ import (
 	"strings"
 	"sync"
 )
-
-//go:generate go run -C ../../../tools/awsmodels . ../../lab/aws/apimodel
 
 var (
 	//go:embed calls.json
@@ -39,14 +36,6 @@ type Mapping struct {
 	Names map[string]string `json:"names"`
 	// Unsent are inputs whose values the models cannot judge, and why.
 	Unsent map[string]string `json:"unsent"`
-	// Newer are values that the models do not have yet, by the paths of inputs.
-	Newer map[string]Newer `json:"newer"`
-}
-
-// Newer are values that AWS takes by a later source.
-type Newer struct {
-	Source string   `json:"source"`
-	Values []string `json:"values"`
 }
 
 type service struct {
@@ -74,12 +63,12 @@ type shape struct {
 
 // documents are the two files.
 type documents struct {
-	// Module, Version and Calls are the source: a Go module, and the digest of the
-	// calls.json that was read.
-	Module, Version, Calls string
-	Services               map[string]service
-	types                  map[string]Mapping
-	codes                  map[string][]string
+	// Repository, its commit and version are the source; Calls is the digest of the calls.json
+	// that was read.
+	Repository, Commit, Version, Calls string
+	Services                           map[string]service
+	types                              map[string]Mapping
+	codes                              map[string][]string
 }
 
 var read = sync.OnceValue(func() documents {

@@ -16,7 +16,7 @@ import (
 // tools/awsmodels.
 func TestFactsAreOfTheseCalls(t *testing.T) {
 	facts := read()
-	assert.Check(t, is.Equal(facts.Module, "github.com/aws/aws-sdk-go"))
+	assert.Check(t, is.Equal(facts.Repository, "boto/botocore"))
 	assert.Check(t, is.Equal(facts.Calls, fmt.Sprintf("sha256:%x", sha256.Sum256(callsData))), "calls.json has changed: run make aws-models")
 }
 

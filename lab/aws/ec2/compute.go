@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/base64"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -38,8 +39,12 @@ func computeTypes() map[string]*standin.Type {
 	}
 }
 
+// templateNames is what a launch template's name matches: AWS's model has it as mere text.
+// Source: ValidLaunchTemplateName in internal/verify/validate.go of hashicorp/terraform-provider-aws
+var templateNames = regexp.MustCompile(`^[0-9A-Za-z()./_-]{3,128}$`)
+
 func validateLaunchTemplate(in standin.Props) []standin.Problem {
-	var problems []standin.Problem
+	problems := standin.Matching(in, "name", templateNames, "\"name\" must have 3 to 128 alphanumeric characters and ()./_ symbols: ")
 	for i, mapping := range in.Objects("blockDeviceMappings") {
 		disk, at := mapping.Sub("ebs"), fmt.Sprintf("blockDeviceMappings[%d].ebs.", i)
 		if t := disk.Integer("throughput"); disk.Has("throughput") && (t < 125 || t > 1000) {

@@ -19,7 +19,7 @@ const (
 // admit refuses a resource that Resource Manager does not let be made, in its own order.
 func (k Kind) admit(c *standin.Call, property string) error {
 	checkName := func(c *standin.Call) error { return k.checkName(c, c.In().Str(property)) }
-	return c.Check(k.admitWrite, checkGroup, k.checkParent, checkName, k.checkLocation, checkTags)
+	return c.Check(k.admitWrite, checkGroup, k.checkParent, checkName, k.checkLocation, checkTags, k.checkContent)
 }
 
 // admitWrite refuses a write by somebody who may not, and one that a lock forbids.

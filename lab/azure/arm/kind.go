@@ -54,7 +54,7 @@ func (k Kind) Type(t standin.Type) *standin.Type {
 	t.Autoname = k.naming(name)
 	t.Identifies = func(r *standin.Record, id string) bool { return Same(r.ID, id) }
 	own := t
-	t.Put = nil
+	t.Put, t.Validate = nil, withModel(k.Token, t.Validate)
 	t.Create = func(c *standin.Call) (string, error) { return k.create(c, name, own) }
 	t.Update = func(c *standin.Call) error { return k.update(c, own) }
 	t.Remove = func(c *standin.Call) error { return k.remove(c, own) }
@@ -121,7 +121,7 @@ func (k Kind) describe(c *standin.Call, property string) {
 }
 
 func (k Kind) update(c *standin.Call, own standin.Type) error {
-	if err := c.Check(k.admitWrite, checkTags); err != nil {
+	if err := c.Check(k.admitWrite, checkTags, k.checkContent); err != nil {
 		return err
 	}
 	out, old := c.Out(), c.Old.Outputs

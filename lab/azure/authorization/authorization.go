@@ -56,13 +56,7 @@ func Types() map[string]*standin.Type {
 		}),
 		arm.LockType: lock.Type(standin.Type{
 			Constructor: authorization.NewManagementLockByScope,
-			Create: func(c *standin.Call) (string, error) {
-				if level := c.In().Str("level"); level != "CanNotDelete" && level != "ReadOnly" {
-					return "", c.Refusef("InvalidLockLevel", "The lock level '%s' is invalid. Accepted values are CanNotDelete and ReadOnly.", level)
-				}
-				return "", nil
-			},
-			Takes: standin.Timing{Create: time.Second, Update: time.Second, Remove: time.Second},
+			Takes:       standin.Timing{Create: time.Second, Update: time.Second, Remove: time.Second},
 		}),
 	}
 }

@@ -1,6 +1,7 @@
 package containerservice
 
 import (
+	"encoding/binary"
 	"net/netip"
 	"regexp"
 	"slices"
@@ -51,16 +52,12 @@ func describeClusterNetwork(c *standin.Call) error {
 func checkPlugin(c *standin.Call, profile standin.Props) error {
 	cilium := profile.Str("networkDataplane") == "cilium"
 	switch {
-	case !slices.Contains([]string{"azure", "kubenet", "none"}, profile.Str("networkPlugin")):
-		return c.Refusef("UnknownNetworkPlugin", "Network plugin %s is not supported.", profile.Str("networkPlugin"))
 	case cilium && profile.Str("networkPlugin") != "azure":
 		return c.Refusef("BadRequest", "Cilium dataplane requires network plugin azure.")
 	case cilium && !slices.Contains([]string{"", "none", "cilium"}, profile.Str("networkPolicy")):
 		return c.Refusef("BadRequest", "Cilium dataplane requires network policy cilium.")
 	case !cilium && profile.Str("networkPolicy") == "cilium":
 		return c.Refusef("BadRequest", "Network policy cilium requires cilium dataplane.")
-	case !knownOutbound(profile.Str("outboundType")):
-		return c.Refusef("UnsupportedOutboundType", "Outbound type %s is not supported.", profile.Str("outboundType"))
 	case profile.Str("outboundType") == "userDefinedRouting" && profile.Has("loadBalancerProfile"):
 		return c.Refusef("InvalidUserDefinedRoutingWithLoadBalancerProfile", "Cannot set both a user defined routing outbound type and a load balancer profile.")
 	}
@@ -183,14 +180,22 @@ func checkRanges(c *standin.Call, profile standin.Props) error {
 func checkDNSAddress(c *standin.Call, text string, services netip.Prefix) error {
 	address, err := netip.ParseAddr(text)
 	switch {
-	case err != nil:
-		return c.Refusef("DnsServiceIpParseError", "The DNS service IP %s is not a valid IP address.", text)
-	case !services.Contains(address):
+	case err != nil || !services.Contains(address):
 		return c.Refusef("DnsServiceIpOutOfServiceCidr", "The specified DNS Service IP %s is not in the range of service CIDR %s", text, services)
+	case address == last(services):
+		return c.Refusef("DnsBroadcastAddressConflicting", "The specified DNS Service IP %s conflicts with the broadcast address of service CIDR %s.", text, services)
 	case address == services.Addr().Next():
 		return c.Refusef("DnsServiceIpConflicting", "The specified DNS Service IP %s conflicts with the first IP of the service CIDR, which the API server has.", text)
 	}
 	return nil
+}
+
+// last address of a block of IPv4.
+func last(block netip.Prefix) netip.Addr {
+	b := block.Addr().As4()
+	host := uint32(1)<<(32-block.Bits()) - 1
+	binary.BigEndian.PutUint32(b[:], binary.BigEndian.Uint32(b[:])|host)
+	return netip.AddrFrom4(b)
 }
 
 // checkServiceRange refuses services and pods whose addresses are those of a subnet of the

@@ -70,16 +70,6 @@ func principalOf(c *standin.Call, identity string) string {
 	return ""
 }
 
-// checkKubelet refuses another identity for the nodes than they have. Source:
-// https://learn.microsoft.com/en-us/azure/aks/use-managed-identity
-func checkKubelet(c *standin.Call) error {
-	was, is := c.Old.Outputs.Sub("identityProfile").Sub("kubeletidentity").Str("resourceId"), kubeletIdentity(c.In())
-	if is != "" && !arm.Same(was, is) {
-		return notAllowed(c, []string{"identityProfile", "kubeletidentity", "resourceId"})
-	}
-	return nil
-}
-
 // describeIdentity tells what AKS knows of a cluster's identities: by their ids, in the case
 // of letters that they were made with.
 func describeIdentity(c *standin.Call) {

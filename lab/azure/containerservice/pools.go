@@ -115,29 +115,23 @@ func poolVersion(version string, control *standin.Record) string {
 	return exact(version)
 }
 
-// The names and taints of nodes that AKS keeps for itself.
-var (
-	poolName   = regexp.MustCompile(poolNames)
-	taintShape = regexp.MustCompile(`^[^=:\s]+(=[^=:\s]*)?:(NoSchedule|PreferNoSchedule|NoExecute)$`)
-)
+// taintShape is what a taint of nodes matches.
+var taintShape = regexp.MustCompile(`^[^=:\s]+(=[^=:\s]*)?:(NoSchedule|PreferNoSchedule|NoExecute)$`)
 
 // checkPool refuses what AKS refuses of a pool, wherever its inputs come from.
 func checkPool(c *standin.Call, control *standin.Record, in standin.Props, id string) error {
 	location := control.Outputs.Str("location")
 	name := armid.NameOf(id)
-	if !poolName.MatchString(name) {
-		// https://learn.microsoft.com/en-us/azure/aks/create-node-pools#limitations
-		return c.Refusef("InvalidParameter", "The value of parameter agentPoolProfile.name is invalid. Error details: agent pool name '%s' is invalid. Agent pool names must begin with a lowercase letter, "+
-			"have only lowercase letters and numbers, and be 1 to 12 characters long. Please see https://aka.ms/aks-naming-rules for more details.", name)
-	}
 	return c.Check(
 		func(c *standin.Call) error { return checkSize(c, name, in.Str("vmSize"), in.Str("mode"), location) },
 		func(c *standin.Call) error { return checkCount(c, in) },
+		func(c *standin.Call) error { return checkPoolRules(c, in, name) },
 		func(c *standin.Call) error { return checkZones(c, in.List("availabilityZones"), location) },
 		func(c *standin.Call) error { return checkLabels(c, in) },
 		func(c *standin.Call) error { return checkQuota(c, in, location, wanted(in), id) },
 		func(c *standin.Call) error { return checkOrchestrator(c, in.Str("orchestratorVersion"), control) },
 		func(c *standin.Call) error { return checkPoolNetwork(c, control, in, id) },
+		func(c *standin.Call) error { return checkPodRange(c, control, wanted(in), id) },
 	)
 }
 
@@ -160,8 +154,6 @@ func checkCount(c *standin.Call, in standin.Props) error {
 	low, high, count := in.Integer("minCount"), in.Integer("maxCount"), wanted(in)
 	scaled := in.Boolean("enableAutoScaling")
 	switch {
-	case in.Str("mode") != "System" && in.Str("mode") != "User" && in.Str("mode") != "":
-		return c.Refusef("InvalidParameter", "The value of parameter agentPoolProfile.mode is invalid. Error details: mode must be System or User. Please see https://aka.ms/aks-naming-rules for more details.")
 	case !scaled && (in.Has("minCount") || in.Has("maxCount")):
 		return c.Refusef("AutoScalingNotEnabled", "minCount and maxCount of an agent pool can only be set when enableAutoScaling is true.")
 	case scaled && (!in.Has("minCount") || !in.Has("maxCount")):
@@ -183,14 +175,17 @@ func checkCount(c *standin.Call, in standin.Props) error {
 // https://learn.microsoft.com/en-us/azure/aks/use-node-taints and
 // https://learn.microsoft.com/en-us/azure/aks/use-system-pools
 func checkLabels(c *standin.Call, in standin.Props) error {
-	for key := range in.Strs("nodeLabels") {
-		if strings.HasPrefix(key, "kubernetes.azure.com/") {
-			return c.Refusef("InvalidParameter", "The value of parameter agentPoolProfile.nodeLabels is invalid. Error details: label %s has the prefix kubernetes.azure.com/, which is reserved. Please see https://aka.ms/aks-naming-rules for more details.", key)
+	for key, value := range in.Strs("nodeLabels") {
+		if err := checkLabel(c, key, value); err != nil {
+			return err
 		}
 	}
 	for _, taint := range in.List("nodeTaints") {
 		if !taintShape.MatchString(taint) {
 			return c.Refusef("InvalidParameter", "The value of parameter agentPoolProfile.nodeTaints is invalid. Error details: taint '%s' is not of the form key=value:effect. Please see https://aka.ms/aks-naming-rules for more details.", taint)
+		}
+		if err := checkTaint(c, in, taint); err != nil {
+			return err
 		}
 		hard := strings.HasSuffix(taint, ":NoSchedule") || strings.HasSuffix(taint, ":NoExecute")
 		if in.Str("mode") == "System" && hard && !strings.HasPrefix(taint, "CriticalAddonsOnly") {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -33,13 +32,6 @@ const (
 	answered = "/subscriptions/{subscriptionId}/resourcegroups/{resourceGroupName}/providers/Microsoft.ContainerService/managedClusters/{resourceName}"
 )
 
-// The names of clusters and pools, as the API's specification has them; azure-native holds
-// names to them itself.
-const (
-	clusterNames = `^[a-zA-Z0-9]$|^[a-zA-Z0-9][-_a-zA-Z0-9]{0,61}[a-zA-Z0-9]$`
-	poolNames    = `^[a-z][a-z0-9]{0,11}$`
-)
-
 var (
 	cluster = arm.Kind{Token: ClusterType, ARM: namespace + "/managedClusters", Path: asked, Answered: answered, Provider: namespace}
 	pool    = arm.Kind{
@@ -60,7 +52,6 @@ func Types() map[string]*standin.Type {
 			ForceNew: []string{
 				"diskEncryptionSetID", "dnsPrefix", "fqdnSubdomain", "linuxProfile", "location", "networkProfile", "nodeResourceGroup", "windowsProfile",
 			},
-			Validate: func(in standin.Props) []standin.Problem { return expression(in, "resourceName", clusterNames) },
 			Create:   createCluster,
 			Update:   updateCluster,
 			Settle:   startCluster,
@@ -75,7 +66,6 @@ func Types() map[string]*standin.Type {
 			LimitExceeded: standin.Refusal{Code: "MaxAgentPoolCountReached", Message: "The maximum number of agent pools of the managed cluster, 100, has been reached."},
 			// forceNewMap in provider/pkg/gen/replacement.go of azure-native
 			ForceNew: []string{"gpuInstanceProfile", "vmSize"},
-			Validate: func(in standin.Props) []standin.Problem { return expression(in, "agentPoolName", poolNames) },
 			Create:   createPool,
 			Update:   updatePool,
 			Settle:   setNodes,
@@ -96,15 +86,6 @@ func Resumed() []standin.Resumption {
 		{Type: ClusterType},
 		{Type: PoolType, Holder: func(r *standin.Record) string { return clusterIDOf(r.ID) }},
 	}
-}
-
-// expression holds a name to the API's specification, in azure-native's words.
-func expression(in standin.Props, property, shape string) []standin.Problem {
-	name := in.Str(property)
-	if name == "" || regexp.MustCompile(shape).MatchString(name) {
-		return nil
-	}
-	return []standin.Problem{{Path: property, Reason: "'" + property + "' does not match expression '" + shape + "'"}}
 }
 
 // clusterIDOf is the id of the cluster that a pool's id is in.

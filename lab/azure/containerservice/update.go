@@ -3,7 +3,6 @@ package containerservice
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,8 +13,7 @@ import (
 
 // fixed properties cannot change, although azure-native plans an update of them. Sources:
 // https://learn.microsoft.com/en-us/troubleshoot/azure/azure-kubernetes/error-codes/aks-error-code-propertychangenotallowed,
-// https://learn.microsoft.com/en-us/azure/aks/use-oidc-issuer, of the identity of kubelets
-// https://learn.microsoft.com/en-us/azure/aks/use-managed-identity, and of private clusters
+// https://learn.microsoft.com/en-us/azure/aks/use-oidc-issuer, and of private clusters
 // https://learn.microsoft.com/en-us/azure/aks/private-clusters
 var fixed = [][]string{
 	{"dnsPrefix"},
@@ -41,7 +39,7 @@ func updateCluster(c *standin.Call) error {
 	}
 	out, old := c.Out(), c.Old.Outputs
 	out.SetDefaults(standin.Props{"kubernetesVersion": old["kubernetesVersion"], "nodeResourceGroup": old["nodeResourceGroup"]})
-	err := c.Check(checkFixed, changeVersion, checkIdentity, checkProfiles, checkInlinePools, checkInlineVersions, describeClusterNetwork, checkClusterNetwork)
+	err := c.Check(checkFixed, changeVersion, checkIdentity, checkProfiles, checkCombinations, checkInlinePools, checkInlineVersions, describeClusterNetwork, checkClusterNetwork)
 	if err != nil {
 		return err
 	}
@@ -78,7 +76,7 @@ func checkFixed(c *standin.Call) error {
 		if _, truth := given.(bool); truth && !had {
 			was, had = false, true
 		}
-		if is && had && !reflect.DeepEqual(given, was) {
+		if is && had && !reflect.DeepEqual(given, was) && !(path[len(path)-1] == "podCidr" && grows(c, was, given)) {
 			return notAllowed(c, path)
 		}
 	}
@@ -86,7 +84,7 @@ func checkFixed(c *standin.Call) error {
 	if was && !is {
 		return c.Refusef("OIDCIssuerFeatureCannotBeDisabled", "OIDC issuer feature cannot be disabled for the managed cluster once it is enabled.")
 	}
-	return checkKubelet(c)
+	return checkEntra(c)
 }
 
 func at(p standin.Props, path []string) (any, bool) {
@@ -180,11 +178,6 @@ func versionsRefused(c *standin.Call) error {
 func poolNamed(c *standin.Call, name string) *standin.Record {
 	return arm.ByID(c.Cloud, PoolType, c.Record.ID+"/agentPools/"+name)
 }
-
-// outbound types that AKS has. Source: https://learn.microsoft.com/en-us/azure/aks/egress-outboundtype
-var outboundTypes = []string{"loadBalancer", "userDefinedRouting", "managedNATGateway", "userAssignedNATGateway", "none", "block"}
-
-func knownOutbound(value string) bool { return slices.Contains(outboundTypes, value) }
 
 // usageType records that something has called an API of a cluster that a later version does
 // not have. No program can make one.

@@ -43,8 +43,6 @@ var (
 		Path:     asked + "/federatedIdentityCredentials/{federatedIdentityCredentialResourceName}",
 		Answered: answered + "/federatedIdentityCredentials/{federatedIdentityCredentialResourceName}",
 		Parent:   IdentityType, ParentPath: answered,
-		Name:     regexp.MustCompile(`^[A-Za-z0-9][-\w]{2,119}$`),
-		NameRule: "The name must begin with a letter or number, contain only letters, numbers, hyphens and underscores, and be 3 to 120 characters long.",
 	}
 )
 

@@ -15,7 +15,7 @@ import (
 // https://learn.microsoft.com/en-us/azure/nat-gateway/nat-gateway-resource
 func describeGateway(c *standin.Call) error {
 	in, out := c.In(), c.Out()
-	if in.Sub("sku").Str("name") != "Standard" {
+	if in.Sub("sku").Str("name") == "" {
 		return c.Refusef("NatGatewayMustHaveStandardSku", "NAT Gateway %s must have the SKU Standard.", c.Record.ID)
 	}
 	if len(in.List("zones")) > 1 {

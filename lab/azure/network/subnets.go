@@ -51,18 +51,20 @@ func describeNetwork(c *standin.Call) error {
 	if len(c.In().Objects("subnets")) > 0 {
 		return fmt.Errorf("the Azure stand-in makes no subnets within a network's own inputs; use the type %s", SubnetType)
 	}
-	texts := c.In().Sub("addressSpace").List("addressPrefixes")
-	if len(texts) == 0 {
+	given := c.In().Sub("addressSpace").List("addressPrefixes")
+	if len(given) == 0 {
 		return c.Refusef("InvalidRequestFormat", "Cannot parse the request. The virtual network %s has no address space.", armid.NameOf(c.Record.ID))
 	}
 	var blocks []netip.Prefix
-	for _, text := range texts {
+	for _, text := range given {
 		block, err := netip.ParsePrefix(text)
 		switch {
 		case err != nil || block != block.Masked():
 			return c.Refusef("InvalidCIDRNotation", "The address prefix %s in resource %s has an invalid CIDR notation. For the given prefix length, the address prefix should be %s.", text, c.Record.ID, masked(block, err))
-		case block.Bits() > 29 || block.Bits() < 8:
-			return c.Refusef("VnetAddressSpaceHasInvalidPrefixLength", "The address prefix %s of virtual network %s has a prefix length that is not between 8 and 29.", text, armid.NameOf(c.Record.ID))
+		case block.Bits() > 29 || block.Bits() < 2:
+			return c.Refusef("VnetAddressSpaceHasInvalidPrefixLength", "The address prefix %s of virtual network %s has a prefix length that is not between 2 and 29.", text, armid.NameOf(c.Record.ID))
+		case slices.ContainsFunc(reserved, block.Overlaps):
+			return c.Refusef("VnetAddressSpaceIsReserved", "The address prefix %s of virtual network %s overlaps with a range that cannot be added: %s.", text, armid.NameOf(c.Record.ID), texts(reserved))
 		case slices.ContainsFunc(blocks, block.Overlaps):
 			return c.Refusef("VnetAddressSpacesOverlap", "Address space %s of virtual network %s overlaps with another one of its address spaces.", text, c.Record.ID)
 		}
@@ -78,6 +80,21 @@ func describeNetwork(c *standin.Call) error {
 	out.SetDefault("enableDdosProtection", false)
 	out.SetDefault("virtualNetworkPeerings", []any{})
 	return nil
+}
+
+// reserved ranges are in no virtual network. Source:
+// https://learn.microsoft.com/en-us/azure/virtual-network/virtual-networks-faq#what-address-ranges-can-i-use-in-my-virtual-networks
+var reserved = []netip.Prefix{
+	netip.MustParsePrefix("224.0.0.0/4"), netip.MustParsePrefix("255.255.255.255/32"), netip.MustParsePrefix("127.0.0.0/8"),
+	netip.MustParsePrefix("169.254.0.0/16"), netip.MustParsePrefix("168.63.129.16/32"),
+}
+
+func texts(blocks []netip.Prefix) string {
+	var list []string
+	for _, block := range blocks {
+		list = append(list, block.String())
+	}
+	return strings.Join(list, ", ")
 }
 
 func masked(block netip.Prefix, err error) string {

@@ -80,16 +80,10 @@ func Functions() map[string]*standin.Function {
 	}
 }
 
-// accountName is what an account's name matches.
-var accountName = regexp.MustCompile(`^[a-z0-9]{3,24}$`)
-
-// checkAccountName refuses a name that no account can have, and one that another has in the world.
-// Source: https://learn.microsoft.com/en-us/azure/azure-resource-manager/troubleshooting/error-storage-account-name
+// checkAccountName refuses a name that another account has in the world. Source:
+// https://learn.microsoft.com/en-us/azure/azure-resource-manager/troubleshooting/error-storage-account-name
 func checkAccountName(c *standin.Call) error {
 	name := armid.NameOf(c.Record.ID)
-	if !accountName.MatchString(name) {
-		return c.Refusef("AccountNameInvalid", "%s is not a valid storage account name. Storage account name must be between 3 and 24 characters in length and use numbers and lower-case letters only.", name)
-	}
 	for r := range c.Others() {
 		if r == c.Record || armid.NameOf(r.ID) != name {
 			continue

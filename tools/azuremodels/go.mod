@@ -1,0 +1,3 @@
+module tombolo/tools/azuremodels
+
+go 1.26
