@@ -88,6 +88,10 @@ type Facts struct {
 
 	// Unregistered are the cloud's services that the account has not turned on.
 	Unregistered []string
+	// Elsewhere are those that accounts of others have not turned on, by the account, and
+	// ElsewhereErr is why that is not known.
+	Elsewhere    map[string][]string
+	ElsewhereErr string
 	// MissingRights are actions that the caller may not do in the account.
 	MissingRights []string
 	// OnOthers are actions that the caller may not do on resources of others that the

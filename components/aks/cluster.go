@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	containerservice "github.com/pulumi/pulumi-azure-native-sdk/containerservice/v2/v20240901"
 	managedidentity "github.com/pulumi/pulumi-azure-native-sdk/managedidentity/v2/v20230131"
@@ -190,16 +191,17 @@ func (b *builder) network() containerservice.ContainerServiceNetworkProfileArgs 
 	}
 }
 
-// proxy is what AKS gives to every node, and to pods by a webhook. Source:
-// https://learn.microsoft.com/azure/aks/http-proxy
+// proxy is what AKS gives to every node, and to pods by a webhook. Some versions of AKS refuse a URL
+// without the slash at its end, with HTTPProxyWrongUrlError. Sources:
+// https://learn.microsoft.com/azure/aks/http-proxy, https://github.com/Azure/AKS/issues/5561 and
+// https://github.com/Azure/AKS/issues/4574
 func (b *builder) proxy() containerservice.ManagedClusterHTTPProxyConfigPtrInput {
 	p := b.args.Proxy
 	if p == nil {
 		return nil
 	}
-	out := containerservice.ManagedClusterHTTPProxyConfigArgs{
-		HttpProxy: pulumi.String(p.URL), HttpsProxy: pulumi.String(p.URL), NoProxy: pulumi.ToStringArray(p.NoProxy),
-	}
+	url := pulumi.String(strings.TrimSuffix(p.URL, "/") + "/")
+	out := containerservice.ManagedClusterHTTPProxyConfigArgs{HttpProxy: url, HttpsProxy: url, NoProxy: pulumi.ToStringArray(p.NoProxy)}
 	if p.CertificateAuthority != "" {
 		out.TrustedCa = pulumi.String(base64.StdEncoding.EncodeToString([]byte(p.CertificateAuthority)))
 	}

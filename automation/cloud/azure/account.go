@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -212,21 +213,41 @@ func signInRemedy(refusal string, w preflight.Wanted) string {
 	return "sign in with `az login --tenant " + w.Tenant + "`, or set ARM_ variables that work without a question"
 }
 
-// judgeProviders judges the resource providers, which a subscription registers once each.
+// judgeProviders judges the resource providers, which a subscription registers once each, also the
+// subscription of a DNS zone of others.
 func judgeProviders(f preflight.Facts, w preflight.Wanted) []preflight.Finding {
-	switch {
-	case f.ProvidersErr != "":
+	if f.ProvidersErr != "" {
 		return []preflight.Finding{preflight.Bad(providersCheck, preflight.Warn, "allow Microsoft.Resources/subscriptions/providers/read to the credentials in use",
 			"whether they are registered cannot be told: %s", f.ProvidersErr)}
-	case len(f.Unregistered) > 0:
-		commands := make([]string, len(f.Unregistered))
-		for i, name := range f.Unregistered {
-			commands[i] = "`az provider register --namespace " + name + " --subscription " + w.Account + "`"
+	}
+	var out []preflight.Finding
+	if f.ElsewhereErr != "" {
+		out = append(out, preflight.Bad(providersCheck, preflight.Warn, "ask the zone's owner whether its subscription has registered Microsoft.ContainerService, which AKS wants",
+			"whether the subscription of the private DNS zone has registered AKS cannot be told: %s", f.ElsewhereErr))
+	}
+	elsewhere := maps.Clone(f.Elsewhere)
+	if elsewhere == nil {
+		elsewhere = map[string][]string{}
+	}
+	elsewhere[w.Account] = f.Unregistered
+	for _, subscription := range slices.Sorted(maps.Keys(elsewhere)) {
+		if missing := elsewhere[subscription]; len(missing) > 0 {
+			out = append(out, unregisteredIn(subscription, missing))
 		}
-		return []preflight.Finding{preflight.Bad(providersCheck, preflight.Fail, "run "+wording.And(commands)+", and wait some minutes",
-			"subscription %s has not registered %s", w.Account, wording.And(f.Unregistered))}
+	}
+	if len(out) > 0 {
+		return out
 	}
 	return []preflight.Finding{preflight.Good(providersCheck, "all that core needs are registered")}
+}
+
+func unregisteredIn(subscription string, missing []string) preflight.Finding {
+	commands := make([]string, len(missing))
+	for i, name := range missing {
+		commands[i] = "`az provider register --namespace " + name + " --subscription " + subscription + "`"
+	}
+	return preflight.Bad(providersCheck, preflight.Fail, "run "+wording.And(commands)+", and wait some minutes",
+		"subscription %s has not registered %s", subscription, wording.And(missing))
 }
 
 // judgeVersion judges a version of Kubernetes, of which each region has others.

@@ -41,7 +41,7 @@ func updateCluster(c *standin.Call) error {
 	}
 	out, old := c.Out(), c.Old.Outputs
 	out.SetDefaults(standin.Props{"kubernetesVersion": old["kubernetesVersion"], "nodeResourceGroup": old["nodeResourceGroup"]})
-	err := c.Check(checkFixed, changeVersion, checkIdentity, checkProfiles, checkInlinePools, checkInlineVersions, describeClusterNetwork, checkClusterNetwork)
+	err := c.Check(checkFixed, changeVersion, checkIdentity, checkProfiles, checkProxy, checkInlinePools, checkInlineVersions, describeClusterNetwork, checkClusterNetwork)
 	if err != nil {
 		return err
 	}
@@ -56,6 +56,7 @@ func updateCluster(c *standin.Call) error {
 	describeIssuer(c)
 	describeIdentity(c)
 	describeInlinePools(c)
+	describeProxy(c)
 	return c.Check(tagNodeGroup, putInlinePools)
 }
 

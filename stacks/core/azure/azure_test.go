@@ -338,6 +338,35 @@ func TestChanges(t *testing.T) {
 	}
 }
 
+// TestDirectOfAKS: what AKS adds to the list of what is reached directly is no change of the file,
+// in a network of others neither, and what somebody else adds is one.
+func TestDirectOfAKS(t *testing.T) {
+	for _, name := range []string{"azure-full", "azure-network"} {
+		c, r := load(t, name), account()
+		c.Egress.Proxy = config.Proxy{URL: "http://proxy.corp.example:3128", NoProxy: []string{".corp.example"}}
+		r.Sound(t, build(r, c, nil))
+		state := stateOf(t, r, c)
+		add := func(names ...any) {
+			for _, res := range state {
+				if res.Type == clusterToken {
+					res.Outputs["fqdn"], res.Outputs["privateFQDN"] = "aks-1.hcp.germanywestcentral.azmk8s.io", "aks-1.privatelink.germanywestcentral.azmk8s.io"
+					proxy := res.Outputs["httpProxyConfig"].(map[string]any)
+					proxy["noProxy"] = append(names, proxy["noProxy"].([]any)...)
+				}
+				if res.Type == subnetToken {
+					res.Outputs["cidr"] = "10.40.0.0/16,10.41.0.0/16"
+					names = append(names, "10.41.0.0/16")
+				}
+			}
+		}
+		add("konnectivity", "aks-1.hcp.germanywestcentral.azmk8s.io", "aks-1.privatelink.germanywestcentral.azmk8s.io")
+		assert.Check(t, is.Len(config.Compare(Live(c, state), c), 0), name)
+		add("other.example")
+		changes := config.Compare(Live(c, state), c)
+		assert.Check(t, len(changes) == 1 && changes[0].Path == "egress.proxy.noProxy", "%v", changes)
+	}
+}
+
 // TestNumbersOfNodesStay: an up that changes something asks for the numbers that autoscalers have
 // chosen, and one that changes nothing does not.
 func TestNumbersOfNodesStay(t *testing.T) {

@@ -28,9 +28,9 @@ const (
 // LiveKeys are the outputs of resources that Live and Build look at.
 func LiveKeys() []string {
 	return []string{
-		"aadProfile", "addressSpace", "agentPoolProfiles", "apiServerAccessProfile", "autoUpgradeProfile", "availabilityZones", "httpProxyConfig",
-		"ipAddress", "kubernetesVersion", "location", "maxCount", "maxPods", "minCount", "mode", "name", "networkProfile", "nodeLabels",
-		"nodeResourceGroup", "nodeTaints", "orchestratorVersion", "osDiskSizeGB", "osSKU", "resourceId", "scaleSetPriority", "sku", "subnetId",
+		"aadProfile", "addressSpace", "agentPoolProfiles", "apiServerAccessProfile", "autoUpgradeProfile", "availabilityZones", "cidr", "fqdn",
+		"httpProxyConfig", "ipAddress", "kubernetesVersion", "location", "maxCount", "maxPods", "minCount", "mode", "name", "networkProfile", "nodeLabels",
+		"nodeResourceGroup", "nodeTaints", "orchestratorVersion", "osDiskSizeGB", "osSKU", "privateFQDN", "resourceId", "scaleSetPriority", "sku", "subnetId",
 		"supportPlan", "tags", "upgradeSettings", "vmSize",
 	}
 }
@@ -228,10 +228,13 @@ func (r *reader) admins() {
 	r.knows("Kubernetes.Admins", "Principal.Group")
 }
 
-// egress reads the proxy of the nodes.
+// egress reads the proxy of the nodes, whose URL core ends with a slash.
 func (r *reader) egress() {
 	e, proxy := &r.out.Cluster.Egress, r.cluster.In("httpProxyConfig")
-	e.Proxy = config.Proxy{URL: proxy.Text("httpProxy"), NoProxy: r.out.Cluster.FileNoProxy(proxy.Texts("noProxy"))}
+	e.Proxy = config.Proxy{URL: strings.TrimSuffix(proxy.Text("httpProxy"), "/"), NoProxy: r.fileNoProxy(proxy.Texts("noProxy"))}
+	if file := r.file.Egress.Proxy.URL; strings.TrimSuffix(file, "/") == e.Proxy.URL {
+		e.Proxy.URL = file
+	}
 	r.knows("Proxy.URL", "Proxy.NoProxy", "Egress.CertificateAuthority")
 	authority, err := base64.StdEncoding.DecodeString(proxy.Text("trustedCa"))
 	if err != nil {
@@ -240,4 +243,18 @@ func (r *reader) egress() {
 	if e.CertificateAuthority = string(authority); e.CertificateAuthority == r.file.Egress.Certificates() {
 		e.CertificateAuthority = r.file.Egress.CertificateAuthority
 	}
+}
+
+// fileNoProxy is what of AKS's list the file says. AKS gives back what it adds, in any order: the
+// names of the API, konnectivity, and the blocks of the network, whoever owns it. Sources:
+// https://github.com/VijayRod/demo/blob/main/container-storage/logs/http-proxy-squid_aks.md and
+// https://github.com/hashicorp/terraform-provider-azurerm/issues/24188
+func (r *reader) fileNoProxy(all []string) []string {
+	added := []string{"konnectivity", r.cluster.Text("fqdn"), r.cluster.Text("privateFQDN")}
+	if existing, there := r.had.First(subnetToken); there {
+		added = append(added, strings.Split(existing.Outputs.Text("cidr"), ",")...)
+	}
+	return slices.DeleteFunc(r.out.Cluster.FileNoProxy(all), func(s string) bool {
+		return slices.Contains(added, s) && !slices.Contains(r.file.Egress.Proxy.NoProxy, s)
+	})
 }
