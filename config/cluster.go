@@ -639,6 +639,9 @@ func (c *Cluster) RoleScopes() []string {
 			out = append(out, r.Scope)
 		}
 	}
+	if vault := c.Kubernetes.SecretsEncryption.Vault; vault != "" {
+		out = append(out, vault)
+	}
 	for _, needs := range c.AddonNeeds() {
 		for _, i := range needs.Identities {
 			for _, r := range i.Roles {

@@ -118,7 +118,7 @@ func (b *builder) makeControlPlane() (err error) {
 		DisableLocalAccounts:   pulumi.Bool(true),
 		AadProfile:             b.signIn(),
 		OidcIssuerProfile:      containerservice.ManagedClusterOIDCIssuerProfileArgs{Enabled: pulumi.Bool(true)},
-		SecurityProfile:        workloadIdentity(),
+		SecurityProfile:        b.security(),
 		ApiServerAccessProfile: b.access(),
 		NetworkProfile:         b.network(),
 		HttpProxyConfig:        b.proxy(),
@@ -139,10 +139,22 @@ func (b *builder) signIn() containerservice.ManagedClusterAADProfileArgs {
 	}
 }
 
-func workloadIdentity() containerservice.ManagedClusterSecurityProfileArgs {
-	return containerservice.ManagedClusterSecurityProfileArgs{
+// security lets pods have identities, and encrypts Secrets by the key. A cluster that had one is told
+// that it has none: what an update leaves out stays. Source:
+// https://learn.microsoft.com/azure/aks/use-kms-etcd-encryption
+func (b *builder) security() containerservice.ManagedClusterSecurityProfileArgs {
+	out := containerservice.ManagedClusterSecurityProfileArgs{
 		WorkloadIdentity: containerservice.ManagedClusterSecurityProfileWorkloadIdentityArgs{Enabled: pulumi.Bool(true)},
 	}
+	switch key := b.args.SecretsKey; {
+	case key != nil && !key.Off:
+		out.AzureKeyVaultKms = containerservice.AzureKeyVaultKmsArgs{
+			Enabled: pulumi.Bool(true), KeyId: pulumi.String(key.ID), KeyVaultNetworkAccess: pulumi.String("Public"),
+		}
+	case b.args.HadSecretsKey:
+		out.AzureKeyVaultKms = containerservice.AzureKeyVaultKmsArgs{Enabled: pulumi.Bool(false)}
+	}
+	return out
 }
 
 // access says who reaches the API. A private one has a public name only where it has no
@@ -254,7 +266,8 @@ func (b *builder) makeIdentity(suffix, name string) (*managedidentity.UserAssign
 // is there. Sources: "Bring your own control plane identity" and "kubelet identity" in
 // https://learn.microsoft.com/azure/aks/use-managed-identity, for the subnet
 // https://learn.microsoft.com/azure/aks/configure-azure-cni#prerequisites, for the route table
-// https://learn.microsoft.com/azure/aks/egress-outboundtype, and for a DNS zone of one's own
+// https://learn.microsoft.com/azure/aks/egress-outboundtype, for a key of one's own
+// https://learn.microsoft.com/azure/aks/use-kms-etcd-encryption, and for a DNS zone of one's own
 // https://learn.microsoft.com/azure/aks/private-clusters.
 func (b *builder) makeGrants() error {
 	a := b.args
@@ -266,6 +279,11 @@ func (b *builder) makeGrants() error {
 			return err
 		}
 		if err := b.grant("routes", azureidentity.NetworkContributor, a.RouteTableID, nil); err != nil {
+			return err
+		}
+	}
+	if key := a.SecretsKey; key != nil {
+		if err := b.grant("secrets", azureidentity.KeyVaultCryptoUser, key.VaultID, nil); err != nil {
 			return err
 		}
 	}

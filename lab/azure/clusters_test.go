@@ -11,6 +11,7 @@ import (
 	"tombolo/lab/azure/arm"
 	"tombolo/lab/azure/authorization"
 	"tombolo/lab/azure/containerservice"
+	"tombolo/lab/azure/keyvault"
 	"tombolo/lab/azure/network"
 	"tombolo/lab/azure/rbac"
 	"tombolo/lab/standin"
@@ -305,6 +306,43 @@ func TestProxyStays(t *testing.T) {
 	assert.Equal(t, proxy(), "http://proxy:3128/")
 	assert.NilError(t, w.Update(w.cluster, props{"httpProxyConfig": map[string]any{"httpProxy": "http://other:3128/"}}))
 	assert.Equal(t, proxy(), "http://other:3128/")
+}
+
+// secretsKey is a key for Secrets as one of the cluster's inputs.
+func secretsKey(change props) props {
+	key := standin.Merged(props{"enabled": true, "keyId": keyvault.TeamKeyID, "keyVaultNetworkAccess": "Public"}, change)
+	return props{"securityProfile": map[string]any{"workloadIdentity": map[string]any{"enabled": true}, "azureKeyVaultKms": map[string]any(without(key))}}
+}
+
+// TestSecretsKey: the control plane's identity needs a role on the vault, and an update that does not
+// speak of the key leaves it.
+func TestSecretsKey(t *testing.T) {
+	w := newIdentities(t)
+	const denied = `Code="AzureKeyVaultKmsValidateIdentityPermissionCustomerError" Message="The identity does not have keys encrypt/decrypt permission on key vault "https://lab-team-keys.vault.azure.net""`
+	for _, tc := range []refusal{
+		{props{}, denied},
+		{props{"enabled": false}, `the key ID and the KeyVault resource ID have to be empty`},
+		{props{"keyVaultNetworkAccess": nil}, `KeyVault network access is unspecified for Azure Key Vault KMS.`},
+		{props{"keyVaultNetworkAccess": "Private"}, `KeyVault resource ID is empty when KeyVault network access is Private.`},
+		{props{"keyVaultNetworkAccess": "Private", "keyVaultResourceId": keyvault.TeamVaultID}, `requires API Server VNet Integration`},
+		{props{"keyVaultResourceId": keyvault.TeamVaultID}, `KeyVault resource ID has to be empty when KeyVault network access is Public.`},
+		{props{"keyId": strings.Replace(keyvault.TeamKeyID, "0001", "0003", 1)}, `was not found`},
+	} {
+		w.denied(containerservice.ClusterType, w.clusterArgs(secretsKey(tc.change)), tc.want)
+	}
+	w.assign("keys", w.control, rbac.CryptoUser, keyvault.TeamVaultID)
+	made := w.Add(containerservice.ClusterType, "cluster", w.clusterArgs(secretsKey(nil)))
+	kms := func() standin.Props {
+		found, err := w.Invoke("azure-native:containerservice/v20240901:getManagedCluster", props{"resourceGroupName": demo, "resourceName": demo})
+		assert.NilError(t, err)
+		return found.Sub("securityProfile").Sub("azureKeyVaultKms")
+	}
+	assert.NilError(t, w.Update(made, secretsKey(props{"keyId": keyvault.TeamKeyNext})))
+	assert.Equal(t, kms().Str("keyId"), keyvault.TeamKeyNext)
+	assert.NilError(t, w.Update(made, props{"securityProfile": map[string]any{"workloadIdentity": map[string]any{"enabled": true}}}))
+	assert.Equal(t, kms().Str("keyId"), keyvault.TeamKeyNext)
+	assert.NilError(t, w.Update(made, secretsKey(props{"enabled": false, "keyId": nil, "keyVaultNetworkAccess": nil})))
+	assert.Check(t, !kms().Boolean("enabled"))
 }
 
 // TestDirectOfAKS: AKS gives back what it adds to the list of what is reached directly.

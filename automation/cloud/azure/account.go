@@ -26,6 +26,7 @@ const (
 	zonesCheck     = "zones"
 	rightsCheck    = "rights"
 	quotaCheck     = "quota"
+	keyCheck       = "key of Secrets"
 )
 
 // Programs that are started for a cluster on Azure.
@@ -101,16 +102,17 @@ func atStart(s config.Size) int {
 
 // Named are the values of a cluster file that the subscription is asked about.
 func (Cloud) Named(c *config.Cluster) []string {
-	out := []string{string(c.Network.Outbound), c.Kubernetes.Endpoint.PrivateDNSZone}
+	s := c.Kubernetes.SecretsEncryption
+	out := []string{string(c.Network.Outbound), c.Kubernetes.Endpoint.PrivateDNSZone, s.KeyID, s.Vault}
 	if e := c.Network.Existing; e != nil {
 		out = append(out, e.NodeSubnet, fmt.Sprint(e.GrantAccess))
 	}
 	return out
 }
 
-// AsksAgain says that no key of a cluster that lives is asked about: what a subscription may not
-// have any more, it keeps where it has it.
-func (Cloud) AsksAgain(string) bool { return false }
+// AsksAgain says that of a cluster that lives the key of Secrets alone is asked about: what else a
+// subscription may not have any more, it keeps where it has it.
+func (Cloud) AsksAgain(key string) bool { return strings.HasPrefix(key, keyPath) }
 
 // factsTimeout bounds the look at a subscription: some ten requests, and the start of a provider.
 const factsTimeout = 3 * time.Minute
@@ -172,6 +174,7 @@ func (Cloud) Judge(f preflight.Facts, w preflight.Wanted) []preflight.Finding {
 		out = append(out, preflight.Good(regionCheck, "%s is open to the subscription", w.Region))
 	}
 	out = append(out, judgeProviders(f, w)...)
+	out = append(out, judgeKey(f)...)
 	if !w.New {
 		return out
 	}

@@ -84,6 +84,7 @@ func readFacts(ctx context.Context, client arm.Client, who caller, c *config.Clu
 	}
 	f.Unregistered, f.ProvidersErr = unregistered(ctx, client, at, providers(c))
 	f.Elsewhere, f.ElsewhereErr = unregisteredElsewhere(ctx, client, c)
+	f.Keys = readKey(ctx, client, c)
 	f.VersionsErr = readVersions(ctx, client, at, c.Cloud.Region, f)
 	f.MissingRights, f.RightsErr = lacking(ctx, client, at, rights(c))
 	f.OnOthers = missingOnOthers(ctx, client, c)

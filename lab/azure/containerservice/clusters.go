@@ -64,7 +64,7 @@ func createCluster(c *standin.Call) (string, error) {
 	}
 	c.Out().SetDefault("kubernetesVersion", defaultVersion)
 	checkOwnVersion := func(c *standin.Call) error { return checkVersion(c, c.Out().Str("kubernetesVersion")) }
-	err := c.Check(checkIdentity, checkOwnVersion, checkProfiles, checkProxy, checkInlinePools, describeClusterNetwork, checkClusterNetwork, checkNodeGroup)
+	err := c.Check(checkIdentity, checkOwnVersion, checkProfiles, checkProxy, checkSecretsKey, checkInlinePools, describeClusterNetwork, checkClusterNetwork, checkNodeGroup)
 	if err != nil {
 		return "", err
 	}

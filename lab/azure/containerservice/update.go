@@ -41,10 +41,11 @@ func updateCluster(c *standin.Call) error {
 	}
 	out, old := c.Out(), c.Old.Outputs
 	out.SetDefaults(standin.Props{"kubernetesVersion": old["kubernetesVersion"], "nodeResourceGroup": old["nodeResourceGroup"]})
-	err := c.Check(checkFixed, changeVersion, checkIdentity, checkProfiles, checkProxy, checkInlinePools, checkInlineVersions, describeClusterNetwork, checkClusterNetwork)
+	err := c.Check(checkFixed, changeVersion, checkIdentity, checkProfiles, checkProxy, checkSecretsKey, checkInlinePools, checkInlineVersions, describeClusterNetwork, checkClusterNetwork)
 	if err != nil {
 		return err
 	}
+	keepSecretsKey(c)
 	for _, key := range []string{"sku", "supportPlan", "storageProfile", "securityProfile", "workloadAutoScalerProfile", "disableLocalAccounts", "enableRBAC", "servicePrincipalProfile", "httpProxyConfig"} {
 		out.SetDefault(key, old[key])
 	}

@@ -30,7 +30,8 @@ func LiveKeys() []string {
 	return []string{
 		"aadProfile", "addressSpace", "agentPoolProfiles", "apiServerAccessProfile", "autoUpgradeProfile", "availabilityZones", "cidr", "fqdn",
 		"httpProxyConfig", "ipAddress", "kubernetesVersion", "location", "maxCount", "maxPods", "minCount", "mode", "name", "networkProfile", "nodeLabels",
-		"nodeResourceGroup", "nodeTaints", "orchestratorVersion", "osDiskSizeGB", "osSKU", "privateFQDN", "resourceId", "scaleSetPriority", "sku", "subnetId",
+		"nodeResourceGroup", "nodeTaints", "orchestratorVersion", "osDiskSizeGB", "osSKU", "privateFQDN", "resourceId", "scaleSetPriority", "scope", "securityProfile",
+		"sku", "subnetId",
 		"supportPlan", "tags", "upgradeSettings", "vmSize",
 	}
 }
@@ -51,7 +52,7 @@ func Live(file *config.Cluster, all live.Resources) *config.Live {
 	r := newReader(file, all, cluster.Outputs.Text("name"))
 	r.cluster = cluster.Outputs
 	r.place(own.Outputs.Text("resourceId"))
-	for _, read := range []func(){r.tags, r.network, r.controlPlane, r.endpoint, r.upgrades, r.admins, r.nodePools, r.egress} {
+	for _, read := range []func(){r.tags, r.network, r.controlPlane, r.endpoint, r.upgrades, r.admins, r.nodePools, r.egress, r.encryption} {
 		read()
 	}
 	return r.out
@@ -226,6 +227,27 @@ func (r *reader) admins() {
 		r.out.Cluster.Kubernetes.Admins = append(r.out.Cluster.Kubernetes.Admins, admin)
 	}
 	r.knows("Kubernetes.Admins", "Principal.Group")
+}
+
+// encryption is what AKS says of the key that it encrypts Secrets by.
+func encryption(cluster live.Props) live.Props {
+	return cluster.In("securityProfile").In("azureKeyVaultKms")
+}
+
+// encryption reads the key of Secrets, which AKS does not tell once it is turned off, and the vault
+// that the control plane has a role on.
+func (r *reader) encryption() {
+	s, has := &r.out.Cluster.Kubernetes.SecretsEncryption, encryption(r.cluster)
+	s.Vault = r.had.Named(assignmentToken, r.out.Cluster.Name+"-control-plane-secrets").Outputs.Text("scope")
+	r.knows("SecretsEncryption.Enabled", "SecretsEncryption.Vault")
+	on := has.Truth("enabled")
+	switch {
+	case on:
+		s.Enabled, s.KeyID = &on, has.Text("keyId")
+	case s.Vault != "" && r.file.Kubernetes.SecretsEncryption.KeyID != "":
+		s.Enabled, s.KeyID = &on, r.file.Kubernetes.SecretsEncryption.KeyID
+	}
+	r.knows("SecretsEncryption.KeyID")
 }
 
 // egress reads the proxy of the nodes, whose URL core ends with a slash.

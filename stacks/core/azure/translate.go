@@ -80,6 +80,9 @@ func clusterArgs(c *config.Cluster, net *azurenetwork.Network) (*aks.ClusterArgs
 		PodCIDR: k.PodCIDR, ServiceCIDR: services.String(), DNSServiceIP: dnsAddress(services),
 		GrantSubnet: true, Protect: c.Protect,
 	}
+	if s := k.SecretsEncryption; s.KeyID != "" {
+		args.SecretsKey = &aks.SecretsKey{ID: s.KeyID, VaultID: s.Vault, Off: !*s.Enabled}
+	}
 	args.SubnetReady = net.SubnetID
 	if e := c.Network.Existing; e != nil {
 		args.SubnetID, args.GrantSubnet, args.RouteTableID = e.NodeSubnet, e.GrantAccess, net.RouteTableID
