@@ -97,6 +97,24 @@ func azureEffects() []azureEffect {
 			fields: []string{"Upgrades.NodeImages"}, paths: []string{"kubernetes.upgrades.nodeImages"}, steps: []string{"update ManagedCluster"},
 		},
 		{
+			name: "another version of the key", effect: config.InPlace,
+			change: func(c *config.Cluster) {
+				k := &c.Kubernetes.SecretsEncryption
+				k.KeyID = strings.TrimSuffix(k.KeyID, "1") + "2"
+			},
+			fields: []string{"SecretsEncryption.KeyID"}, paths: []string{"kubernetes.secretsEncryption.keyId"}, steps: []string{"update ManagedCluster"},
+		},
+		{
+			name: "the key turned off", effect: config.InPlace, when: "turned off",
+			change: func(c *config.Cluster) { c.Kubernetes.SecretsEncryption.Enabled = new(false) },
+			fields: []string{"SecretsEncryption.Enabled"}, paths: []string{"kubernetes.secretsEncryption.enabled"}, steps: []string{"update ManagedCluster"},
+		},
+		{
+			name: "the key taken away", effect: config.Impossible, when: "taken away while AKS encrypts by it",
+			change: func(c *config.Cluster) { c.Kubernetes.SecretsEncryption = config.SecretsEncryption{} },
+			fields: []string{"SecretsEncryption.KeyID"}, paths: []string{"kubernetes.secretsEncryption.keyId"}, steps: []string{"delete RoleAssignment"},
+		},
+		{
 			name: "no proxy", effect: config.Impossible, when: "taken away", // an update that Azure makes nothing of
 			change: func(c *config.Cluster) { c.Egress = config.Egress{} },
 			fields: []string{"Proxy.URL"}, paths: []string{"egress.proxy.url"}, steps: []string{"update ManagedCluster"},

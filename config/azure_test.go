@@ -400,3 +400,13 @@ func TestManyNodes(t *testing.T) {
 		assert.Check(t, is.Equal(len(c.Warnings) == 1, warns), "%s: %v", tier, c.Warnings)
 	}
 }
+
+// TestTagsOfTheZone: the zone that AKS makes for a private endpoint keeps no such keys.
+func TestTagsOfTheZone(t *testing.T) {
+	tags := "tags: {\"cost:centre\": a, cost centre: b, 1st: c, cost_centre: d, cost.centre-1: e}\ncloud:\n"
+	c := goodAzure(t, "cloud:\n", tags, "v2.7.5", "v2.99.0")
+	assert.Assert(t, is.Len(c.Warnings, 1))
+	assert.Check(t, is.Contains(c.Warnings[0].Warning(), `: warning: tags: the private DNS zone that AKS makes drops "1st", "cost centre" and "cost:centre": `))
+	c = goodAzure(t, "cloud:\n", tags, "v2.7.5", "v2.99.0", "kubernetes:\n", "kubernetes:\n  endpoint: {privateDnsZone: none}\n")
+	assert.Check(t, is.Len(c.Warnings, 0))
+}

@@ -356,10 +356,11 @@ func (l *Live) hasRoom(zones []string) bool {
 	return err == nil
 }
 
-// encrypts says that the file turns the encryption of Secrets on, as it does by default.
+// encrypts says that the file turns the encryption of Secrets on, as it does by default; on Azure
+// with a key.
 func (c *Cluster) encrypts() bool {
-	enabled := c.Kubernetes.SecretsEncryption.Enabled
-	return enabled == nil || *enabled
+	s := c.Kubernetes.SecretsEncryption
+	return (s.Enabled == nil || *s.Enabled) && (s.KeyID != "" || !c.onAzure())
 }
 
 // described are the descriptors of all fields of all files, by type and field.

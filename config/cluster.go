@@ -260,6 +260,7 @@ func checkAzureTags(v *check.File, c *Cluster) {
 		v.Problem("tags", fmt.Sprintf("remove %d", n-(most-ownTags)),
 			"has %d tags; "+of+", and Tombolo sets %d of them", n, most, ownTags)
 	}
+	checkZoneTags(v, c)
 	seen := map[string]string{}
 	for _, key := range slices.Sorted(maps.Keys(c.Tags)) {
 		at, lower := strict.Path("tags").Key(key), strings.ToLower(key)
@@ -270,6 +271,27 @@ func checkAzureTags(v *check.File, c *Cluster) {
 		seen[lower] = key
 		checkAzureTag(v, c, at, key, c.Tags[key])
 	}
+}
+
+// checkZoneTags warns of tags that the private DNS zone that AKS makes does not keep. Nothing of
+// Tombolo's looks for the tags there that it sets itself, which have colons.
+func checkZoneTags(v *check.File, c *Cluster) {
+	if c.Kubernetes.Endpoint.PrivateDNSZone != kubernetes.SystemZone {
+		return
+	}
+	dropped := slices.DeleteFunc(slices.Sorted(maps.Keys(c.Tags)), azurefacts.ZoneKeepsTag)
+	if len(dropped) > 0 {
+		v.Warn("tags", "use letters, digits and _ . - in keys, and begin with no digit, where the zone has to have them",
+			"the private DNS zone that AKS makes drops %s: its keys have no other characters than letters, digits and _ . -, and begin with no digit", wording.And(quoted(dropped)))
+	}
+}
+
+func quoted(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, text := range texts {
+		out[i] = wording.Quote(text)
+	}
+	return out
 }
 
 // checkMaxTagKey is how long the key of a tag is at most, of all that core makes.
@@ -306,7 +328,7 @@ func checkAzureTag(v *check.File, c *Cluster, at strict.Path, key, value string)
 
 // What a change does that several keys share.
 const (
-	aksTagWords = "every resource gets the tags in place; AKS hands them on to what it makes"
+	aksTagWords = "every resource gets the tags in place; AKS hands them on to what it makes, of which a private DNS zone drops keys with colons, spaces or a digit in front"
 )
 
 // checkMetadata checks what describes the cluster itself.
@@ -616,6 +638,9 @@ func (c *Cluster) RoleScopes() []string {
 		for _, r := range s.Identity.Roles {
 			out = append(out, r.Scope)
 		}
+	}
+	if vault := c.Kubernetes.SecretsEncryption.Vault; vault != "" {
+		out = append(out, vault)
 	}
 	for _, needs := range c.AddonNeeds() {
 		for _, i := range needs.Identities {

@@ -72,13 +72,15 @@ type Facts struct {
 	// VersionsErr says why these could not be told.
 	VersionsErr string
 
+	// Keys by their ids or ARNs, as the cluster file has them.
+	Keys map[string]Key
+
 	// What follows is of clouds that have it: AWS.
 
-	// Zones of the region, by their names; Subnets of others, by their ids; and Keys, by their
-	// ARNs, as the cluster file has them.
+	// Zones of the region, by their names, and Subnets of others, by their ids, as the cluster
+	// file has them.
 	Zones   map[string]Zone
 	Subnets map[string]Subnet
-	Keys    map[string]Key
 	// Offered are the zones that have an instance type of the cluster file.
 	Offered map[string][]string
 	// ZonesErr and OfferedErr say why these could not be told.
@@ -88,6 +90,10 @@ type Facts struct {
 
 	// Unregistered are the cloud's services that the account has not turned on.
 	Unregistered []string
+	// Elsewhere are those that accounts of others have not turned on, by the account, and
+	// ElsewhereErr is why that is not known.
+	Elsewhere    map[string][]string
+	ElsewhereErr string
 	// MissingRights are actions that the caller may not do in the account.
 	MissingRights []string
 	// OnOthers are actions that the caller may not do on resources of others that the
@@ -121,6 +127,8 @@ type Subnet struct {
 type Key struct {
 	// State of the key, its Spec and its Usage, as the cloud calls them.
 	State, Spec, Usage string
+	// Unfit says what of it, and of what it is in, the managed cluster does not take.
+	Unfit []string
 	// Err says why they could not be told, and Missing that there is no such key.
 	Err     string
 	Missing bool

@@ -103,6 +103,8 @@ type Insight struct {
 	Reason string `json:"reason,omitempty"`
 	// Recommendation is what the cloud says to do; "" when it passes.
 	Recommendation string `json:"recommendation,omitempty"`
+	// Busy says that an operation under way is the reason: the cloud begins no other until it ends.
+	Busy bool `json:"busy,omitempty"`
 }
 
 // String is the insight on one line.
@@ -122,6 +124,16 @@ func gravity(s Status) int { return slices.Index([]Status{Passing, Unknown, Warn
 // Errors are the insights that stand in the way.
 func Errors(all []Insight) []Insight {
 	return slices.DeleteFunc(slices.Clone(all), func(i Insight) bool { return i.Status != Bad })
+}
+
+// AtWork is the insight that tells of an operation under way, and whether there is one.
+func AtWork(all []Insight) (Insight, bool) {
+	for _, i := range all {
+		if i.Busy {
+			return i, true
+		}
+	}
+	return Insight{}, false
 }
 
 // Question is which insights are asked for.
@@ -150,6 +162,9 @@ type Terms struct {
 	// ManagedAddons says that the service has addons in versions of their own, which a step
 	// of the node groups takes along.
 	ManagedAddons bool
+	// TellsOfWork says that insights tell of an operation under way, which an upgrade waits for: one
+	// that was killed may have left it.
+	TellsOfWork bool
 	// GroupLabel of nodes has the name of their node group.
 	GroupLabel string
 	// Rights is what to do where the service does not say what is in the way.

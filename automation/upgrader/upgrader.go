@@ -261,7 +261,7 @@ func (u Upgrader) Steps(c *config.Cluster, p Plan, o Options) []step.Step {
 			if o.Began != nil {
 				o.Began(i, s)
 			}
-			if err := step.Run(ctx, u.stepsOf(&now, i, s, o), nil); err != nil {
+			if err := step.Run(ctx, append(u.settle(&now, p, i, o), u.stepsOf(&now, i, s, o)...), nil); err != nil {
 				return err
 			}
 			if o.Ended != nil {
@@ -271,6 +271,45 @@ func (u Upgrader) Steps(c *config.Cluster, p Plan, o Options) []step.Step {
 		}}
 	}
 	return out
+}
+
+// settle waits before the first step for what the cloud has under way, such as a change of an
+// upgrade that was killed: it begins no other meanwhile. A plan that has asked knows of it.
+func (u Upgrader) settle(c *config.Cluster, p Plan, i int, o Options) []step.Step {
+	_, busy := upgrade.AtWork(p.Insights)
+	if i > 0 || !p.Terms.TellsOfWork || len(p.Insights) > 0 && !busy {
+		return nil
+	}
+	return []step.Step{{Name: "wait for what is under way", Do: func(ctx context.Context) error { return u.awaitWork(ctx, c, p, o) }}}
+}
+
+// workPoll is how often the cloud is asked for what it has under way, which takes minutes.
+const workPoll = 5 * time.Second
+
+// awaitWork waits until the cloud has nothing under way. A cloud that does not say is left to the change
+// that follows.
+func (u Upgrader) awaitWork(ctx context.Context, c *config.Cluster, p Plan, o Options) error {
+	timeout := cmp.Or(o.NodeTimeout, DefaultNodeTimeout)
+	var at upgrade.Insight
+	defer u.Observer.Waiting(c.Name, "")
+	err := wait.PollUntilContextTimeout(ctx, workPoll, timeout, true, func(ctx context.Context) (bool, error) {
+		all, err := u.Cloud(c).Insights(ctx, u.Run, c, upgrade.Question{Version: p.Steps[0].To, Fresh: true})
+		found, busy := upgrade.AtWork(all)
+		if at = found; err == nil && busy {
+			u.Observer.Waiting(c.Name, at.Reason)
+		}
+		return err != nil || !busy, nil
+	})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return &fault.Error{
+			What:   fmt.Sprintf("upgrade %s: after %s, %s, and %s begins no other operation", c.Name, timeout, at.Reason, p.Terms.Service),
+			Remedy: "nothing was started: look at the cluster's operations in the cloud, and run the same command again",
+		}
+	}
+	return nil
 }
 
 // stepsOf are the parts of one step of the plan, whose number is i.

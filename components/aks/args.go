@@ -47,6 +47,10 @@ type ClusterArgs struct {
 	Outbound Outbound
 	// Proxy of the nodes; nil for none.
 	Proxy *Proxy
+	// SecretsKey encrypts Secrets in etcd; nil for keys of Microsoft's. HadSecretsKey says that the
+	// live cluster was told of one before.
+	SecretsKey    *SecretsKey
+	HadSecretsKey bool
 	// PodCIDR and ServiceCIDR are the blocks of pods and Services; DNSServiceIP is an
 	// address of ServiceCIDR.
 	PodCIDR, ServiceCIDR, DNSServiceIP string
@@ -151,6 +155,15 @@ type Proxy struct {
 	CertificateAuthority string
 }
 
+// SecretsKey is a key of a key vault that is open to all networks: by this version of AKS's API the
+// control plane reaches no other.
+type SecretsKey struct {
+	// ID of the key, with its version, and VaultID that of its vault in Azure's Resource Manager.
+	ID, VaultID string
+	// Off leaves the control plane its role on the vault, for Secrets that were encrypted before.
+	Off bool
+}
+
 // NodePool is a pool of nodes.
 type NodePool struct {
 	// Name, unique among the pools, at most 12 small letters and digits.
@@ -207,6 +220,9 @@ func (a *ClusterArgs) validate() error {
 	}
 	if a.LongTermSupport && a.Tier != Premium {
 		add("long-term support needs the tier %s", Premium)
+	}
+	if k := a.SecretsKey; k != nil && (k.ID == "" || k.VaultID == "") {
+		add("a key for Secrets needs its id and its vault's")
 	}
 	if a.API.Private && a.API.PrivateDNSZone == "" {
 		add("a private API needs a DNS zone: %s, %s, or the id of one", SystemZone, NoZone)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	containerservice "github.com/pulumi/pulumi-azure-native-sdk/containerservice/v2/v20240901"
 	managedidentity "github.com/pulumi/pulumi-azure-native-sdk/managedidentity/v2/v20230131"
@@ -117,7 +118,7 @@ func (b *builder) makeControlPlane() (err error) {
 		DisableLocalAccounts:   pulumi.Bool(true),
 		AadProfile:             b.signIn(),
 		OidcIssuerProfile:      containerservice.ManagedClusterOIDCIssuerProfileArgs{Enabled: pulumi.Bool(true)},
-		SecurityProfile:        workloadIdentity(),
+		SecurityProfile:        b.security(),
 		ApiServerAccessProfile: b.access(),
 		NetworkProfile:         b.network(),
 		HttpProxyConfig:        b.proxy(),
@@ -138,10 +139,22 @@ func (b *builder) signIn() containerservice.ManagedClusterAADProfileArgs {
 	}
 }
 
-func workloadIdentity() containerservice.ManagedClusterSecurityProfileArgs {
-	return containerservice.ManagedClusterSecurityProfileArgs{
+// security lets pods have identities, and encrypts Secrets by the key. A cluster that had one is told
+// that it has none: what an update leaves out stays. Source:
+// https://learn.microsoft.com/azure/aks/use-kms-etcd-encryption
+func (b *builder) security() containerservice.ManagedClusterSecurityProfileArgs {
+	out := containerservice.ManagedClusterSecurityProfileArgs{
 		WorkloadIdentity: containerservice.ManagedClusterSecurityProfileWorkloadIdentityArgs{Enabled: pulumi.Bool(true)},
 	}
+	switch key := b.args.SecretsKey; {
+	case key != nil && !key.Off:
+		out.AzureKeyVaultKms = containerservice.AzureKeyVaultKmsArgs{
+			Enabled: pulumi.Bool(true), KeyId: pulumi.String(key.ID), KeyVaultNetworkAccess: pulumi.String("Public"),
+		}
+	case b.args.HadSecretsKey:
+		out.AzureKeyVaultKms = containerservice.AzureKeyVaultKmsArgs{Enabled: pulumi.Bool(false)}
+	}
+	return out
 }
 
 // access says who reaches the API. A private one has a public name only where it has no
@@ -190,16 +203,17 @@ func (b *builder) network() containerservice.ContainerServiceNetworkProfileArgs 
 	}
 }
 
-// proxy is what AKS gives to every node, and to pods by a webhook. Source:
-// https://learn.microsoft.com/azure/aks/http-proxy
+// proxy is what AKS gives to every node, and to pods by a webhook. Some versions of AKS refuse a URL
+// without the slash at its end, with HTTPProxyWrongUrlError. Sources:
+// https://learn.microsoft.com/azure/aks/http-proxy, https://github.com/Azure/AKS/issues/5561 and
+// https://github.com/Azure/AKS/issues/4574
 func (b *builder) proxy() containerservice.ManagedClusterHTTPProxyConfigPtrInput {
 	p := b.args.Proxy
 	if p == nil {
 		return nil
 	}
-	out := containerservice.ManagedClusterHTTPProxyConfigArgs{
-		HttpProxy: pulumi.String(p.URL), HttpsProxy: pulumi.String(p.URL), NoProxy: pulumi.ToStringArray(p.NoProxy),
-	}
+	url := pulumi.String(strings.TrimSuffix(p.URL, "/") + "/")
+	out := containerservice.ManagedClusterHTTPProxyConfigArgs{HttpProxy: url, HttpsProxy: url, NoProxy: pulumi.ToStringArray(p.NoProxy)}
 	if p.CertificateAuthority != "" {
 		out.TrustedCa = pulumi.String(base64.StdEncoding.EncodeToString([]byte(p.CertificateAuthority)))
 	}
@@ -252,7 +266,8 @@ func (b *builder) makeIdentity(suffix, name string) (*managedidentity.UserAssign
 // is there. Sources: "Bring your own control plane identity" and "kubelet identity" in
 // https://learn.microsoft.com/azure/aks/use-managed-identity, for the subnet
 // https://learn.microsoft.com/azure/aks/configure-azure-cni#prerequisites, for the route table
-// https://learn.microsoft.com/azure/aks/egress-outboundtype, and for a DNS zone of one's own
+// https://learn.microsoft.com/azure/aks/egress-outboundtype, for a key of one's own
+// https://learn.microsoft.com/azure/aks/use-kms-etcd-encryption, and for a DNS zone of one's own
 // https://learn.microsoft.com/azure/aks/private-clusters.
 func (b *builder) makeGrants() error {
 	a := b.args
@@ -264,6 +279,11 @@ func (b *builder) makeGrants() error {
 			return err
 		}
 		if err := b.grant("routes", azureidentity.NetworkContributor, a.RouteTableID, nil); err != nil {
+			return err
+		}
+	}
+	if key := a.SecretsKey; key != nil {
+		if err := b.grant("secrets", azureidentity.KeyVaultCryptoUser, key.VaultID, nil); err != nil {
 			return err
 		}
 	}

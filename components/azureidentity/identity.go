@@ -224,4 +224,5 @@ const (
 	NetworkContributor        = "4d97b98b-1d4f-4787-a291-c67834d212e7"
 	PrivateDNSZoneContributor = "b12aa53e-6015-4669-85d0-8515ebb3ae7f"
 	ManagedIdentityOperator   = "f1a07417-d97a-45cb-824c-7a7467783830"
+	KeyVaultCryptoUser        = "12338af0-0e69-4776-bea7-57ae8d297424"
 )

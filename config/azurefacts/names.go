@@ -1,6 +1,7 @@
 package azurefacts
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -72,6 +73,15 @@ const (
 	// NotInTagKey are the characters that a key does not have.
 	NotInTagKey = `<>%&\?/`
 )
+
+// zoneTagKey is the key of a tag that a DNS zone of Azure keeps. It drops others without a word.
+// Sources: https://github.com/Azure/azure-rest-api-specs/issues/11748,
+// https://github.com/Azure/azure-resource-manager-schemas/issues/3367 and the limits above, by which a
+// key begins with no digit.
+var zoneTagKey = regexp.MustCompile(`^[A-Za-z_.-][A-Za-z0-9_.-]*$`)
+
+// ZoneKeepsTag says that a DNS zone keeps a tag with the key.
+func ZoneKeepsTag(key string) bool { return zoneTagKey.MatchString(key) }
 
 // ReservedTagPrefixes begin keys of tags that are Azure's own, in any case. Source:
 // https://learn.microsoft.com/rest/api/resources/tags/create-or-update

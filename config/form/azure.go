@@ -24,6 +24,7 @@ var (
 	NodeSubnet    = regexp.MustCompile(`^` + groupForm + `/providers/Microsoft\.Network/virtualNetworks/([A-Za-z0-9_.-]+)/subnets/([A-Za-z0-9_.-]+)$`)
 	DNSZone       = regexp.MustCompile(`^(system|none|` + groupForm + `/providers/Microsoft\.Network/privateDnsZones/([A-Za-z0-9_.-]+))$`)
 	ZoneID        = regexp.MustCompile(`^` + groupForm + `/providers/Microsoft\.Network/(dnsZones|dnszones|privateDnsZones)/([a-z0-9_.-]+)$`)
+	VaultKey      = regexp.MustCompile(`^https://([A-Za-z][A-Za-z0-9-]{1,22}[A-Za-z0-9])\.vault\.azure\.net/keys/([A-Za-z0-9-]{1,127})/([0-9a-f]{32})$`)
 	VaultID       = regexp.MustCompile(`^` + groupForm + `/providers/Microsoft\.KeyVault/vaults/([A-Za-z][A-Za-z0-9-]{1,22}[A-Za-z0-9])$`)
 	ContainerID   = regexp.MustCompile(`^` + groupForm + `/providers/Microsoft\.Storage/storageAccounts/([a-z0-9]{3,24})/blobServices/default/containers/([a-z0-9](-?[a-z0-9]){2,62})$`)
 	RoleScope     = regexp.MustCompile(`^/subscriptions/(` + uuidForm + `)(/resourceGroups/[^/\s]+(/providers/[^/\s]+(/[^/\s]+/[^/\s]+)+)?)?$`)
@@ -57,6 +58,20 @@ func uuidAdvice(s string) string {
 		return "write the id alone: " + id
 	}
 	return "write its 32 hexadecimal digits with dashes, such as 00000000-0000-4000-8000-000000000001"
+}
+
+// VaultKeyAdvice tells an id without a version from one of another form. Source:
+// https://learn.microsoft.com/azure/key-vault/general/about-keys-secrets-certificates
+func VaultKeyAdvice(s string) string {
+	switch without := strings.TrimSuffix(s, "/"); {
+	case VaultKey.MatchString(without):
+		return "write it without the slash at its end"
+	case VaultKey.MatchString(without + "/" + strings.Repeat("0", 32)):
+		return "add the key's version, as `az keyvault key show --query key.kid` prints it"
+	case strings.Contains(s, ".managedhsm.azure.net"):
+		return "use a key of a key vault: AKS takes none of a managed HSM"
+	}
+	return ""
 }
 
 // IDAdvice tells an id of another case from one of another form.

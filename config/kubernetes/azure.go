@@ -4,15 +4,18 @@ import (
 	"net/netip"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"tombolo/config/access"
 	"tombolo/config/azurefacts"
 	"tombolo/config/check"
+	"tombolo/config/form"
 	"tombolo/config/network"
 	"tombolo/config/nodes"
 	"tombolo/config/releases"
 	"tombolo/config/strict"
+	"tombolo/internal/armid"
 	"tombolo/internal/wording"
 )
 
@@ -30,6 +33,7 @@ func CheckOnAzure(v *check.File, k Kubernetes, net network.Network) {
 	checkAzureEndpoint(v, k.Endpoint, net.Existing == nil && net.Outbound == network.OutboundNATGateway)
 	checkTier(v, k)
 	checkUpgrades(v, k)
+	checkVaultKey(v, k.SecretsEncryption)
 	access.CheckGroups(v, k.rights(), true)
 	nodes.CheckOnAzure(v, k.NodeGroups)
 	checkMostNodes(v, k)
@@ -78,6 +82,28 @@ func checkTier(v *check.File, k Kubernetes) {
 		v.Problem(support, "add tier: premium, or use support: standard", "extended needs tier: premium, and it is %s", k.Tier)
 	case k.Tier == PremiumTier && k.Support != ExtendedSupport:
 		v.Problem(tier, "add support: extended, or use tier: standard", "premium is paid for long-term support, and support is %s", k.Support)
+	}
+}
+
+// checkVaultKey checks the key that AKS encrypts Secrets by, which is in the vault that the file names.
+func checkVaultKey(v *check.File, s SecretsEncryption) {
+	const at = strict.Path("kubernetes.secretsEncryption")
+	key, vault := at.Field("keyId"), at.Field("vault")
+	if !v.Doc.Has(at) || !v.Doc.Sound(at, key, vault) {
+		return
+	}
+	switch {
+	case s.KeyID == "" && s.Vault == "":
+		v.Problem(at, "add keyId and vault, or remove it", "names no key, and AKS encrypts by keys of Microsoft's without one")
+	case s.KeyID == "":
+		v.Problem(vault, "add keyId, or remove it", "has no effect without keyId")
+	case s.Vault == "":
+		v.Problem(key, "add vault, the id of the key's vault", "needs vault, in which core gives the control plane its role")
+	default:
+		of, name := form.VaultKey.FindStringSubmatch(s.KeyID)[1], armid.NameOf(s.Vault)
+		if !strings.EqualFold(of, name) {
+			v.Problem(key, "use a key of that vault, or correct vault", "is in the vault %s, and vault is %s", of, name)
+		}
 	}
 }
 

@@ -96,8 +96,9 @@ type Kubernetes struct {
 	// LogKeyARN is the KMS key that CloudWatch encrypts those logs by, of the cluster's
 	// region. Its policy has to let CloudWatch use it. Default: a key of CloudWatch's own.
 	LogKeyARN string `yaml:"logKeyArn,omitempty" cloud:"aws"`
-	// SecretsEncryption of Secrets in etcd by a KMS key.
-	SecretsEncryption SecretsEncryption `yaml:"secretsEncryption,omitempty" cloud:"aws"`
+	// SecretsEncryption of Secrets in etcd by a KMS key, on Azure by a key of a key vault. Without
+	// it core makes a KMS key, and AKS encrypts by keys of Microsoft's.
+	SecretsEncryption SecretsEncryption `yaml:"secretsEncryption,omitempty"`
 	// Support is standard or extended: at the end of the standard support of its version
 	// AWS upgrades the cluster, or lets it run on and takes more money. On Azure extended is
 	// AKS's long-term support, which needs tier: premium. Default: standard for a cluster
@@ -225,7 +226,7 @@ var kubernetesFields = field.Of[Kubernetes](map[string]field.Descriptor{
 		Change: field.Changes("CloudWatch encrypts what comes from now on by the key; older logs stay under the key that they have"),
 		Remedy: "remove it: a Log Analytics workspace says how it encrypts logs",
 	},
-	"SecretsEncryption": {Remedy: "remove it: AKS encrypts what it stores by keys of Microsoft's"},
+	"SecretsEncryption": {},
 	"Support": {
 		Rule:      strict.Rule{What: "a kind of support", Allowed: form.Texts(StandardSupport, ExtendedSupport)},
 		AzureRule: &strict.Rule{What: "a kind of support", Allowed: form.Texts(StandardSupport, ExtendedSupport), Default: StandardSupport},
@@ -302,6 +303,9 @@ func (k Kubernetes) OwnProvider(addons addon.Selection) string {
 // SetDefaults fills in what the file of a cluster leaves out, in a network of a block.
 func (k *Kubernetes) SetDefaults(p field.Provider, cluster, netBlock string) {
 	if p == field.Azure {
+		if k.SecretsEncryption.KeyID != "" && k.SecretsEncryption.Enabled == nil {
+			k.SecretsEncryption.Enabled = new(true)
+		}
 		k.ServiceCIDR = cmp.Or(k.ServiceCIDR, network.ServiceCIDR(netBlock))
 		k.Endpoint.Private = cmp.Or(k.Endpoint.Private, new(!k.Endpoint.Public))
 		if *k.Endpoint.Private {
@@ -400,13 +404,27 @@ const (
 	ExtendedSupport Support = "extended"
 )
 
-// SecretsEncryption is the encryption of Kubernetes Secrets by a KMS key.
+// SecretsEncryption is the encryption of Kubernetes Secrets by a KMS key, or by a key of a key vault.
 type SecretsEncryption struct {
-	// Enabled turns encryption on. Default true. AWS cannot turn it off again.
+	// Enabled turns encryption on. Default true; on Azure true with keyId. AWS cannot turn it off
+	// again. AKS can: Secrets need the key until they are written again, so keep keyId and vault.
 	Enabled *bool `yaml:"enabled,omitempty"`
 	// KeyARN is an existing key. Default: core makes one.
-	KeyARN string `yaml:"keyArn,omitempty"`
+	KeyARN string `yaml:"keyArn,omitempty" cloud:"aws"`
+	// KeyID is an existing RSA key of a key vault, by its id with a version: AKS takes another version
+	// when the file names it.
+	KeyID string `yaml:"keyId,omitempty" cloud:"azure"`
+	// Vault of the key, by its id: with Azure's roles, and open to all networks. Core gives the
+	// identity of the control plane the role there by which it encrypts and decrypts.
+	Vault string `yaml:"vault,omitempty" cloud:"azure"`
 }
+
+// The words of changes of a key that AKS encrypts by. Source:
+// https://learn.microsoft.com/azure/aks/use-kms-etcd-encryption
+const (
+	writeAgain  = "write all Secrets again"
+	keepsTheKey = "Secrets that were not written again are read by the key before"
+)
 
 var secretsEncryptionFields = field.Of[SecretsEncryption](map[string]field.Descriptor{
 	"Enabled": {
@@ -415,8 +433,42 @@ var secretsEncryptionFields = field.Of[SecretsEncryption](map[string]field.Descr
 			{When: "turned off", Effect: field.NeedsRebuild, Applies: func(c field.Change) bool { return !c.File.Encrypts }, Words: "EKS never turns encryption off again", Remedy: field.RebuildRemedy},
 			{When: "turned on", Effect: field.InPlace, Words: "EKS encrypts the Secrets of the cluster; that cannot be undone"},
 		},
+		AzureRule: &strict.Rule{},
+		AzureChange: []field.Case{
+			{When: "turned off", Effect: field.InPlace, Applies: func(c field.Change) bool { return !c.File.Encrypts }, Words: "AKS encrypts no Secret by the key that is written from now on; " + keepsTheKey},
+			{When: "turned on", Effect: field.InPlace, Words: "AKS encrypts by the key what is written from now on; " + writeAgain + " to have the others encrypted, too"},
+		},
+	},
+	"KeyID": {
+		Rule: strict.Rule{
+			What: "the id of a key in a key vault, with its version", Pattern: form.VaultKey, Advice: form.VaultKeyAdvice,
+			Example: "https://etcd-keys.vault.azure.net/keys/demo/0123456789abcdef0123456789abcdef",
+		},
+		Change: []field.Case{
+			{
+				When: "taken away while AKS encrypts by it", Effect: field.Impossible, Applies: func(c field.Change) bool { return c.After == "" && c.Live.Encrypts },
+				Words: keepsTheKey + ", and core would take the role on it away", Remedy: "set enabled: false and keep keyId and vault; " + writeAgain + ", and take them away after that",
+			},
+			{Effect: field.InPlace, Words: "AKS encrypts by it what is written from now on; " + keepsTheKey + ", so keep that one, and " + writeAgain},
+		},
+		Instead: "keyArn",
+	},
+	"Vault": {
+		Rule: strict.Rule{
+			What: "the id of a key vault", Pattern: form.VaultID, Advice: form.IDAdvice(form.VaultID),
+			Example: "/subscriptions/00000000-0000-4000-8000-000000000002/resourceGroups/secrets/providers/Microsoft.KeyVault/vaults/etcd-keys",
+		},
+		Change: []field.Case{
+			{
+				When: "while AKS encrypts by a key in it", Effect: field.Impossible, Applies: func(c field.Change) bool { return c.Live.Encrypts },
+				Words: keepsTheKey + ", and core would take the role on its vault away", Remedy: "use a key of the same vault; or set enabled: false, " + writeAgain + ", and name the other vault after that",
+			},
+			{Effect: field.InPlace, Words: "the identity of the control plane gets its role on the vault, and loses the one before"},
+		},
+		Remedy: "remove it: keyArn names the key",
 	},
 	"KeyARN": {
+		Instead:   "keyId",
 		KeyRemedy: "use a key of the cluster's region, or leave it out for a key that core makes", Rule: form.KMSKeyARN(),
 		Change: []field.Case{
 			{When: "together with enabled", Effect: field.InPlace, Words: "EKS takes the key when encryption is turned on", Applies: func(c field.Change) bool { return !c.Live.Encrypts && c.File.Encrypts }},

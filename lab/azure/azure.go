@@ -28,7 +28,7 @@ import (
 const version = "2.90.0"
 
 // Open loads the tenant that is kept in dir, or makes an empty one there. It has the network
-// team's network, which no stack makes. Without Options.Account the credentials' subscription
+// team's network, zone and key, which no stack makes. Without Options.Account the credentials' subscription
 // is arm.Subscription, without Options.Region the network is in arm.Location.
 func Open(dir string, o standin.Options) (*standin.Cloud, error) {
 	o.Account = cmp.Or(o.Account, arm.Subscription)
@@ -38,7 +38,7 @@ func Open(dir string, o standin.Options) (*standin.Cloud, error) {
 	}
 	c, err := standin.Open(dir, catalogue(), o)
 	if err == nil {
-		err = errors.Join(network.OwnNetwork(c, o.Region), dns.OwnZone(c))
+		err = errors.Join(network.OwnNetwork(c, o.Region), dns.OwnZone(c), keyvault.OwnKey(c, o.Region))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the Azure stand-in: %w", err)

@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"tombolo/lab/azure/arm"
 	"tombolo/lab/azure/authorization"
 	"tombolo/lab/azure/containerservice"
+	"tombolo/lab/azure/keyvault"
 	"tombolo/lab/azure/network"
 	"tombolo/lab/azure/rbac"
 	"tombolo/lab/standin"
@@ -37,12 +39,32 @@ func TestClustersAreRefused(t *testing.T) {
 		{props{"resourceName": "my-microsoft"}, `Code="ReservedResourceName" Message="The resource name 'my-microsoft' or a part of the name is a trademarked or reserved word."`},
 		{props{"resourceName": "Office"}, `Code="ReservedResourceName"`},
 		{props{"nodeResourceGroup": demo}, `Code="NodeResourceGroupSameAsResourceGroup"`},
+		{props{"apiServerAccessProfile": map[string]any{"enablePrivateCluster": true}, "tags": letters("abcdefghijklmno")}, `A maximum of 15 tags are allowed`},
+		{proxied("https://proxy.example:3128/"), `Code="HTTPProxyWrongUrlError" Message="The url https://proxy.example:3128/ is not correct for the property HTTPProxyConfig.HTTPProxy"`},
+		{proxied("http://proxy.example:3128"), `Code="HTTPProxyWrongUrlError"`},
+		{proxied("http://a:b@proxy.example:3128/"), `Code="HTTPProxyWrongUrlError"`},
+		{proxied("http://proxy.example:3128/", ".cluster.local."), `Code="HTTPProxyConfigInputError"`},
+		{proxied("http://proxy.example:3128/", "*.corp.example"), `Code="HTTPProxyConfigInputError"`},
 		{props{"nodeResourceGroup": strings.Repeat("x", 81)}, `The maximum length is 80 and the length of the value provided is 81.`},
 	} {
 		w.denied(containerservice.ClusterType, without(w.clusterArgs(tc.change)), tc.want)
 	}
 	w.Make(arm.GroupType, "other", props{"resourceGroupName": "demo-nodes", "location": arm.Location})
 	w.denied(containerservice.ClusterType, w.clusterArgs(nil), `Code="NodeResourceGroupAlreadyExists"`)
+}
+
+// letters are a tag for each letter.
+func letters(text string) map[string]any {
+	tags := map[string]any{}
+	for _, key := range strings.Split(text, "") {
+		tags[key] = key
+	}
+	return tags
+}
+
+// proxied is a cluster with a proxy, and names that it reaches directly.
+func proxied(url string, direct ...any) props {
+	return props{"httpProxyConfig": map[string]any{"httpProxy": url, "noProxy": list(direct...)}}
 }
 
 // without drops properties that are nil.
@@ -68,6 +90,10 @@ func TestAccessIsRefused(t *testing.T) {
 	} {
 		w.denied(containerservice.ClusterType, w.clusterArgs(props{"apiServerAccessProfile": map[string]any(tc.change)}), tc.want)
 	}
+	elsewhere := strings.Replace(zone, arm.Subscription, arm.NetworkSubscription, 1)
+	assert.NilError(t, arm.Unregister(w.Cloud, arm.NetworkSubscription, "Microsoft.ContainerService"))
+	w.denied(containerservice.ClusterType, w.clusterArgs(props{"apiServerAccessProfile": map[string]any{"enablePrivateCluster": true, "privateDNSZone": elsewhere}}),
+		`Code="MissingSubscriptionRegistration" Message="The subscription '`+arm.NetworkSubscription+`' of the private DNS zone is not registered`)
 	principal := w.control.Out.Str("principalId")
 	assert.NilError(t, authorization.Assign(w.Cloud, principal, "b12aa53e-6015-4669-85d0-8515ebb3ae7f", zone))
 	own := w.clusterArgs(props{"apiServerAccessProfile": map[string]any{"enablePrivateCluster": true, "privateDNSZone": zone}})
@@ -189,6 +215,7 @@ func TestPoolsAreRefused(t *testing.T) {
 		{props{"minCount": 4}, `minCount 4 must not be greater than maxCount 3`},
 		{props{"count": 9}, `count 9 must be between minCount 1 and maxCount 3`},
 		{props{"maxCount": 1001}, `Code="AgentPoolMaxCountExceeded"`},
+		{props{"count": 998, "maxCount": 1000}, `Message="The count of the nodes of all agent pools must be at most 1000, it is 1001."`}, // the tier is Free
 		{props{"minCount": 80, "maxCount": 100, "vmSize": "Standard_D8s_v5"}, `Code="ErrCode_InsufficientVCPUQuota" Message="Insufficient vcpu quota requested 640, remaining 342 for family StandardDSv5Family for region germanywestcentral.`},
 		{props{"availabilityZones": list("4")}, `Code="AvailabilityZoneNotSupported"`},
 		{props{"nodeLabels": map[string]any{"kubernetes.azure.com/x": "y"}}, `has the prefix kubernetes.azure.com/, which is reserved`},
@@ -273,11 +300,59 @@ func TestProxyStays(t *testing.T) {
 		assert.NilError(t, err)
 		return found.Sub("httpProxyConfig").Str("httpProxy")
 	}
-	assert.NilError(t, w.Update(w.cluster, props{"httpProxyConfig": map[string]any{"httpProxy": "http://proxy:3128"}}))
+	assert.NilError(t, w.Update(w.cluster, props{"httpProxyConfig": map[string]any{"httpProxy": "http://proxy:3128/"}}))
 	assert.NilError(t, w.Update(w.cluster, props{"httpProxyConfig": nil}))
-	assert.Equal(t, proxy(), "http://proxy:3128")
-	assert.NilError(t, w.Update(w.cluster, props{"httpProxyConfig": map[string]any{"httpProxy": "http://other:3128"}}))
-	assert.Equal(t, proxy(), "http://other:3128")
+	assert.Equal(t, proxy(), "http://proxy:3128/")
+	assert.NilError(t, w.Update(w.cluster, props{"httpProxyConfig": map[string]any{"httpProxy": "http://other:3128/"}}))
+	assert.Equal(t, proxy(), "http://other:3128/")
+}
+
+// secretsKey is a key for Secrets as one of the cluster's inputs.
+func secretsKey(change props) props {
+	key := standin.Merged(props{"enabled": true, "keyId": keyvault.TeamKeyID, "keyVaultNetworkAccess": "Public"}, change)
+	return props{"securityProfile": map[string]any{"workloadIdentity": map[string]any{"enabled": true}, "azureKeyVaultKms": map[string]any(without(key))}}
+}
+
+// TestSecretsKey: the control plane's identity needs a role on the vault, and an update that does not
+// speak of the key leaves it.
+func TestSecretsKey(t *testing.T) {
+	w := newIdentities(t)
+	const denied = `Code="AzureKeyVaultKmsValidateIdentityPermissionCustomerError" Message="The identity does not have keys encrypt/decrypt permission on key vault "https://lab-team-keys.vault.azure.net""`
+	for _, tc := range []refusal{
+		{props{}, denied},
+		{props{"enabled": false}, `the key ID and the KeyVault resource ID have to be empty`},
+		{props{"keyVaultNetworkAccess": nil}, `KeyVault network access is unspecified for Azure Key Vault KMS.`},
+		{props{"keyVaultNetworkAccess": "Private"}, `KeyVault resource ID is empty when KeyVault network access is Private.`},
+		{props{"keyVaultNetworkAccess": "Private", "keyVaultResourceId": keyvault.TeamVaultID}, `requires API Server VNet Integration`},
+		{props{"keyVaultResourceId": keyvault.TeamVaultID}, `KeyVault resource ID has to be empty when KeyVault network access is Public.`},
+		{props{"keyId": strings.Replace(keyvault.TeamKeyID, "0001", "0003", 1)}, `was not found`},
+	} {
+		w.denied(containerservice.ClusterType, w.clusterArgs(secretsKey(tc.change)), tc.want)
+	}
+	w.assign("keys", w.control, rbac.CryptoUser, keyvault.TeamVaultID)
+	made := w.Add(containerservice.ClusterType, "cluster", w.clusterArgs(secretsKey(nil)))
+	kms := func() standin.Props {
+		found, err := w.Invoke("azure-native:containerservice/v20240901:getManagedCluster", props{"resourceGroupName": demo, "resourceName": demo})
+		assert.NilError(t, err)
+		return found.Sub("securityProfile").Sub("azureKeyVaultKms")
+	}
+	assert.NilError(t, w.Update(made, secretsKey(props{"keyId": keyvault.TeamKeyNext})))
+	assert.Equal(t, kms().Str("keyId"), keyvault.TeamKeyNext)
+	assert.NilError(t, w.Update(made, props{"securityProfile": map[string]any{"workloadIdentity": map[string]any{"enabled": true}}}))
+	assert.Equal(t, kms().Str("keyId"), keyvault.TeamKeyNext)
+	assert.NilError(t, w.Update(made, secretsKey(props{"enabled": false, "keyId": nil, "keyVaultNetworkAccess": nil})))
+	assert.Check(t, !kms().Boolean("enabled"))
+}
+
+// TestDirectOfAKS: AKS gives back what it adds to the list of what is reached directly.
+func TestDirectOfAKS(t *testing.T) {
+	w := newIdentities(t)
+	made := w.Make(containerservice.ClusterType, "cluster", w.clusterArgs(proxied("http://proxy:3128/", "localhost", ".corp.example")))
+	got := made.Out.Sub("httpProxyConfig").List("noProxy")
+	for _, want := range []string{"konnectivity", made.Out.Str("fqdn"), "localhost", ".corp.example", "10.244.0.0/16", "10.0.0.0/16", "10.1.0.0/16", "168.63.129.16"} {
+		assert.Check(t, slices.Contains(got, want), "%s is not in %v", want, got)
+	}
+	assert.Check(t, len(got) == len(slices.Compact(got)), "%v", got)
 }
 
 func TestUpgrade(t *testing.T) {

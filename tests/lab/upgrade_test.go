@@ -53,8 +53,8 @@ spec:
   containers: [{name: app, image: registry.example.com/app:1}]
 `
 
-// kubelets are the versions of the nodes' kubelets, major.minor, by the value of a label.
-func (p project) kubelets(t *testing.T, label string) map[string][]string {
+// kubelets are the versions of the kubelets of a cluster's nodes, major.minor, by the value of a label.
+func (p project) kubelets(t *testing.T, cluster, label string) map[string][]string {
 	t.Helper()
 	var list struct {
 		Items []struct {
@@ -64,7 +64,7 @@ func (p project) kubelets(t *testing.T, label string) map[string][]string {
 			}
 		}
 	}
-	decode(t, p.kubectl(t, "demo", "get", "nodes", "-o", "json"), &list)
+	decode(t, p.kubectl(t, cluster, "get", "nodes", "-o", "json"), &list)
 	out := map[string][]string{}
 	for _, n := range list.Items {
 		owner, ok := n.Metadata.Labels[label]
@@ -87,7 +87,7 @@ func (p project) kubernetes(t *testing.T, plane, nodes string) {
 	t.Helper()
 	assert.Equal(t, p.only(t, "aws:eks/cluster:Cluster").Outputs["version"], plane)
 	assert.Equal(t, p.nodeGroup(t).Outputs["version"], nodes)
-	for group, versions := range p.kubelets(t, ofGroups) {
+	for group, versions := range p.kubelets(t, "demo", ofGroups) {
 		assert.DeepEqual(t, versions, slices.Repeat([]string{nodes}, len(versions)))
 		assert.Check(t, len(versions) == 2, "%s has %d nodes", group, len(versions))
 	}
@@ -156,7 +156,7 @@ func (p project) nodeOfKarpenter(t *testing.T) {
 	p.write(t, "burst.yaml", upgradedPod)
 	p.kubectl(t, "demo", "apply", "-f", filepath.Join(p.dir, "burst.yaml"))
 	eventually(t, 2*time.Minute, func() (bool, string) {
-		pools := p.kubelets(t, ofPools)
+		pools := p.kubelets(t, "demo", ofPools)
 		return slices.Equal(pools["default"], []string{"1.34"}), fmt.Sprintf("the nodes of pools are %v", pools)
 	})
 }
@@ -180,7 +180,7 @@ func (p project) upgradeKilled(t *testing.T) {
 		assert.Check(t, is.Contains(o.stderr, want))
 	}
 	p.kubernetes(t, "1.36", "1.36")
-	assert.DeepEqual(t, p.kubelets(t, ofPools), map[string][]string{"default": {"1.36"}})
+	assert.DeepEqual(t, p.kubelets(t, "demo", ofPools), map[string][]string{"default": {"1.36"}})
 	for _, id := range p.idsOf(t, "aws:ec2/instance:Instance") {
 		assert.Check(t, !slices.Contains(machines, id), "%s has outlived the upgrade", id)
 	}

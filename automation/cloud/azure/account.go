@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -25,6 +26,7 @@ const (
 	zonesCheck     = "zones"
 	rightsCheck    = "rights"
 	quotaCheck     = "quota"
+	keyCheck       = "key of Secrets"
 )
 
 // Programs that are started for a cluster on Azure.
@@ -100,16 +102,17 @@ func atStart(s config.Size) int {
 
 // Named are the values of a cluster file that the subscription is asked about.
 func (Cloud) Named(c *config.Cluster) []string {
-	out := []string{string(c.Network.Outbound), c.Kubernetes.Endpoint.PrivateDNSZone}
+	s := c.Kubernetes.SecretsEncryption
+	out := []string{string(c.Network.Outbound), c.Kubernetes.Endpoint.PrivateDNSZone, s.KeyID, s.Vault}
 	if e := c.Network.Existing; e != nil {
 		out = append(out, e.NodeSubnet, fmt.Sprint(e.GrantAccess))
 	}
 	return out
 }
 
-// AsksAgain says that no key of a cluster that lives is asked about: what a subscription may not
-// have any more, it keeps where it has it.
-func (Cloud) AsksAgain(string) bool { return false }
+// AsksAgain says that of a cluster that lives the key of Secrets alone is asked about: what else a
+// subscription may not have any more, it keeps where it has it.
+func (Cloud) AsksAgain(key string) bool { return strings.HasPrefix(key, keyPath) }
 
 // factsTimeout bounds the look at a subscription: some ten requests, and the start of a provider.
 const factsTimeout = 3 * time.Minute
@@ -171,6 +174,7 @@ func (Cloud) Judge(f preflight.Facts, w preflight.Wanted) []preflight.Finding {
 		out = append(out, preflight.Good(regionCheck, "%s is open to the subscription", w.Region))
 	}
 	out = append(out, judgeProviders(f, w)...)
+	out = append(out, judgeKey(f)...)
 	if !w.New {
 		return out
 	}
@@ -212,21 +216,41 @@ func signInRemedy(refusal string, w preflight.Wanted) string {
 	return "sign in with `az login --tenant " + w.Tenant + "`, or set ARM_ variables that work without a question"
 }
 
-// judgeProviders judges the resource providers, which a subscription registers once each.
+// judgeProviders judges the resource providers, which a subscription registers once each, also the
+// subscription of a DNS zone of others.
 func judgeProviders(f preflight.Facts, w preflight.Wanted) []preflight.Finding {
-	switch {
-	case f.ProvidersErr != "":
+	if f.ProvidersErr != "" {
 		return []preflight.Finding{preflight.Bad(providersCheck, preflight.Warn, "allow Microsoft.Resources/subscriptions/providers/read to the credentials in use",
 			"whether they are registered cannot be told: %s", f.ProvidersErr)}
-	case len(f.Unregistered) > 0:
-		commands := make([]string, len(f.Unregistered))
-		for i, name := range f.Unregistered {
-			commands[i] = "`az provider register --namespace " + name + " --subscription " + w.Account + "`"
+	}
+	var out []preflight.Finding
+	if f.ElsewhereErr != "" {
+		out = append(out, preflight.Bad(providersCheck, preflight.Warn, "ask the zone's owner whether its subscription has registered Microsoft.ContainerService, which AKS wants",
+			"whether the subscription of the private DNS zone has registered AKS cannot be told: %s", f.ElsewhereErr))
+	}
+	elsewhere := maps.Clone(f.Elsewhere)
+	if elsewhere == nil {
+		elsewhere = map[string][]string{}
+	}
+	elsewhere[w.Account] = f.Unregistered
+	for _, subscription := range slices.Sorted(maps.Keys(elsewhere)) {
+		if missing := elsewhere[subscription]; len(missing) > 0 {
+			out = append(out, unregisteredIn(subscription, missing))
 		}
-		return []preflight.Finding{preflight.Bad(providersCheck, preflight.Fail, "run "+wording.And(commands)+", and wait some minutes",
-			"subscription %s has not registered %s", w.Account, wording.And(f.Unregistered))}
+	}
+	if len(out) > 0 {
+		return out
 	}
 	return []preflight.Finding{preflight.Good(providersCheck, "all that core needs are registered")}
+}
+
+func unregisteredIn(subscription string, missing []string) preflight.Finding {
+	commands := make([]string, len(missing))
+	for i, name := range missing {
+		commands[i] = "`az provider register --namespace " + name + " --subscription " + subscription + "`"
+	}
+	return preflight.Bad(providersCheck, preflight.Fail, "run "+wording.And(commands)+", and wait some minutes",
+		"subscription %s has not registered %s", subscription, wording.And(missing))
 }
 
 // judgeVersion judges a version of Kubernetes, of which each region has others.

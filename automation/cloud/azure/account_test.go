@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -42,6 +43,26 @@ func TestFacts(t *testing.T) {
 	})
 	assert.DeepEqual(t, f.Quotas[addresses], preflight.Quota{Limit: 20, Used: 20})
 	assert.DeepEqual(t, f.Quotas["standarddsv5family"], preflight.Quota{Limit: 10})
+}
+
+// TestRegistrationElsewhere: the subscription of a DNS zone of others has to have AKS registered, too.
+func TestRegistrationElsewhere(t *testing.T) {
+	const other = "00000000-0000-4000-8000-000000000002"
+	c := demo()
+	c.Kubernetes.Endpoint.PrivateDNSZone = "/subscriptions/" + other + "/resourceGroups/dns/providers/Microsoft.Network/privateDnsZones/privatelink.germanywestcentral.azmk8s.io"
+	m := managerOf(t, "subscription.json")
+	judged := func() []preflight.Finding {
+		found, why := unregisteredElsewhere(t.Context(), m.client(t), c)
+		return judgeProviders(preflight.Facts{Elsewhere: found, ElsewhereErr: why}, preflight.Wanted{Account: subscription})
+	}
+	at := "/subscriptions/" + other + "/providers/microsoft.containerservice"
+	m.Answers[at] = json.RawMessage(`{"registrationState": "NotRegistered"}`)
+	assert.Check(t, is.Equal(judged()[0].Message, "subscription "+other+" has not registered Microsoft.ContainerService"))
+	assert.Check(t, is.Contains(judged()[0].Remedy, "--subscription "+other))
+	m.Answers[at] = json.RawMessage(`{"registrationState": "Registered"}`)
+	assert.Check(t, is.Equal(judged()[0].Level, preflight.OK))
+	m.Refused = map[string]int{at: 403}
+	assert.Check(t, is.Equal(judged()[0].Level, preflight.Warn))
 }
 
 // TestFactsThatCannotBeTold: each says why, and the others are told.

@@ -34,6 +34,10 @@ type managedCluster struct {
 		AADProfile *struct {
 			Managed bool `json:"managed"`
 		} `json:"aadProfile"`
+		AgentPoolProfiles []struct {
+			Name              string `json:"name"`
+			ProvisioningState string `json:"provisioningState"`
+		} `json:"agentPoolProfiles"`
 	} `json:"properties"`
 }
 
@@ -75,7 +79,7 @@ func minor(cluster managedCluster) string {
 // https://learn.microsoft.com/azure/aks/use-labels
 func (Cloud) Terms() upgrade.Terms {
 	return upgrade.Terms{
-		Cloud: "Azure", Service: "AKS", Versions: azurefacts.Calendar.Minors(), GroupLabel: "kubernetes.azure.com/agentpool",
+		Cloud: "Azure", Service: "AKS", Versions: azurefacts.Calendar.Minors(), GroupLabel: "kubernetes.azure.com/agentpool", TellsOfWork: true,
 		Rights: "allow Microsoft.ContainerService/managedClusters/upgradeProfiles/read to the credentials",
 	}
 }
@@ -105,8 +109,7 @@ const (
 	settled = "State of the cluster"
 )
 
-// insights are of an upgrade to a version, the gravest first. An operation that is under way,
-// or a cluster in the state Failed, keeps AKS from beginning another.
+// insights are of an upgrade to a version, the gravest first.
 func insights(ctx context.Context, client arm.Client, c *config.Cluster, version string) ([]upgrade.Insight, error) {
 	var cluster managedCluster
 	if err := client.Get(ctx, clusterID(c), clusterVersion, "", &cluster); err != nil {
@@ -140,14 +143,32 @@ func insights(ctx context.Context, client arm.Client, c *config.Cluster, version
 			Recommendation: "upgrade by one minor version after another, to one that AKS supports in " + c.Cloud.Region,
 		}
 	}
-	state := upgrade.Insight{Name: settled, Status: upgrade.Passing}
-	if is := cluster.Properties.ProvisioningState; is != "" && is != "Succeeded" {
-		state = upgrade.Insight{
-			Name: settled, Status: upgrade.Bad, Reason: "the cluster is " + is,
-			Recommendation: "wait for the operation under way, or have AKS end what failed with `az aks update`: https://aka.ms/aks-cluster-failed",
-		}
-	}
-	all := []upgrade.Insight{offer, state}
+	all := []upgrade.Insight{offer, stateOf(cluster)}
 	slices.SortStableFunc(all, upgrade.ByGravity)
 	return all, nil
+}
+
+// ended are the states of provisioning in which nothing is under way. Source:
+// https://learn.microsoft.com/azure/azure-resource-manager/management/async-operations#provisioningstate-values
+var ended = []string{"", "Succeeded", "Failed", "Canceled"}
+
+// stateOf says whether AKS begins an operation: neither while another one is under way, of the cluster
+// or of a pool, nor with a cluster in the state Failed.
+func stateOf(cluster managedCluster) upgrade.Insight {
+	is := cluster.Properties.ProvisioningState
+	if !slices.Contains(ended, is) {
+		return upgrade.Insight{Name: settled, Status: upgrade.Warning, Reason: "the cluster is " + is, Busy: true}
+	}
+	for _, pool := range cluster.Properties.AgentPoolProfiles {
+		if !slices.Contains(ended, pool.ProvisioningState) {
+			return upgrade.Insight{Name: settled, Status: upgrade.Warning, Reason: "the node pool " + pool.Name + " is " + pool.ProvisioningState, Busy: true}
+		}
+	}
+	if is != "" && is != "Succeeded" {
+		return upgrade.Insight{
+			Name: settled, Status: upgrade.Bad, Reason: "the cluster is " + is,
+			Recommendation: "have AKS end what failed with `az aks update`: https://aka.ms/aks-cluster-failed",
+		}
+	}
+	return upgrade.Insight{Name: settled, Status: upgrade.Passing}
 }

@@ -29,10 +29,22 @@ func TestInsights(t *testing.T) {
 	got, err = insights(t.Context(), m.client(t), demo(), "1.36")
 	assert.NilError(t, err)
 	assert.Equal(t, got[0].String(), "Offered by AKS: ERROR: AKS offers the cluster 1.34.3 and 1.35.1, and not 1.36")
-	m.Resources[0]["properties"].(map[string]any)["provisioningState"] = "Upgrading"
-	got, err = insights(t.Context(), m.client(t), demo(), "1.35")
-	assert.NilError(t, err)
-	assert.Equal(t, got[0].String(), "State of the cluster: ERROR: the cluster is Upgrading")
+	properties := m.Resources[0]["properties"].(map[string]any)
+	for _, test := range []struct {
+		state, pool, want string
+		busy              bool
+	}{
+		{"Upgrading", "", "State of the cluster: WARNING: the cluster is Upgrading", true},
+		{"Succeeded", "Updating", "State of the cluster: WARNING: the node pool apps is Updating", true},
+		{"Failed", "Failed", "State of the cluster: ERROR: the cluster is Failed", false},
+	} {
+		properties["provisioningState"], properties["agentPoolProfiles"] = test.state, []any{map[string]any{"name": "apps", "provisioningState": test.pool}}
+		got, err = insights(t.Context(), m.client(t), demo(), "1.35")
+		assert.NilError(t, err)
+		assert.Equal(t, got[0].String(), test.want)
+		_, busy := upgrade.AtWork(got)
+		assert.Equal(t, busy, test.busy)
+	}
 }
 
 // TestInsightsBack: AKS is not asked.

@@ -83,6 +83,8 @@ func readFacts(ctx context.Context, client arm.Client, who caller, c *config.Clu
 		return
 	}
 	f.Unregistered, f.ProvidersErr = unregistered(ctx, client, at, providers(c))
+	f.Elsewhere, f.ElsewhereErr = unregisteredElsewhere(ctx, client, c)
+	f.Keys = readKey(ctx, client, c)
 	f.VersionsErr = readVersions(ctx, client, at, c.Cloud.Region, f)
 	f.MissingRights, f.RightsErr = lacking(ctx, client, at, rights(c))
 	f.OnOthers = missingOnOthers(ctx, client, c)
@@ -110,6 +112,18 @@ func unregistered(ctx context.Context, client arm.Client, at string, names []str
 		}
 	}
 	return missing, ""
+}
+
+// unregisteredElsewhere are those that a subscription of others has not registered, by its id: that of
+// a private DNS zone needs AKS's. Source: "Considerations for private DNS" in
+// https://learn.microsoft.com/azure/aks/private-clusters
+func unregisteredElsewhere(ctx context.Context, client arm.Client, c *config.Cluster) (map[string][]string, string) {
+	subscription := armid.SubscriptionOf(ownZone(c))
+	if subscription == "" || strings.EqualFold(subscription, c.Cloud.Account) {
+		return nil, ""
+	}
+	missing, unknown := unregistered(ctx, client, armid.Subscription(subscription), []string{"Microsoft.ContainerService"})
+	return map[string][]string{subscription: missing}, unknown
 }
 
 // Support plans that AKS has a version in:

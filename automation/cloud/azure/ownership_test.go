@@ -30,6 +30,7 @@ func TestFind(t *testing.T) {
 		byTag   = "tag tombolo:owner of this state"
 		byGroup = "it is in resource group demo of this state, and goes with it"
 		byDisk  = "made by the Azure Disk CSI driver for the cluster " + clusterOfDemo
+		byShare = "made by a CSI driver for the cluster " + clusterOfDemo
 		byPool  = "made by AKS node pools for the cluster " + clusterOfDemo
 		byRole  = "a role of the managed identity demo-kubelet of this state"
 	)
@@ -41,7 +42,7 @@ func TestFind(t *testing.T) {
 		"resource group demo-nodes": byTag, "virtual machine scale set aks-system-1-vmss": byTag, "load balancer kubernetes": byTag,
 	}
 	nodes := maps.Clone(group)
-	maps.Copy(nodes, map[string]string{"disk pvc-retained (shop/data)": byDisk, "disk os-disk-of-a-node": byPool})
+	maps.Copy(nodes, map[string]string{"disk pvc-retained (shop/data)": byDisk, "disk os-disk-of-a-node": byPool, "storage account f0123456789ab": byShare})
 	theirs := without(group)
 	theirs["AKS cluster demo"] = byGroup
 	for _, test := range []struct {
@@ -166,7 +167,7 @@ func without(m map[string]string, keys ...string) map[string]string {
 	return out
 }
 
-// TestFindTellsWhatGoes: the disks of claims in the group of the nodes are lost with it, what AKS
+// TestFindTellsWhatGoes: the disks and shares of claims in the group of the nodes are lost with it, what AKS
 // has made there goes by itself, and a group with data in it is data.
 func TestFindTellsWhatGoes(t *testing.T) {
 	q := teardown.Search{Owner: "ours", ControlPlane: owner.ControlPlane{ID: clusterOfDemo, Issuer: issuer}, Known: everything}
@@ -174,7 +175,7 @@ func TestFindTellsWhatGoes(t *testing.T) {
 	assert.NilError(t, err)
 	for _, l := range found {
 		switch l.ID {
-		case "pvc-retained":
+		case "pvc-retained", "f0123456789ab":
 			assert.Check(t, l.Data && !l.GoesWithCore && !l.Passes && l.LostWith == "resource group demo-nodes", "%+v", l)
 		case "pvc-kept":
 			assert.Check(t, l.Data && !l.GoesWithCore && !l.Passes && l.LostWith == "", "%+v", l)

@@ -64,7 +64,7 @@ func createCluster(c *standin.Call) (string, error) {
 	}
 	c.Out().SetDefault("kubernetesVersion", defaultVersion)
 	checkOwnVersion := func(c *standin.Call) error { return checkVersion(c, c.Out().Str("kubernetesVersion")) }
-	err := c.Check(checkIdentity, checkOwnVersion, checkProfiles, checkCombinations, checkInlinePools, describeClusterNetwork, checkClusterNetwork, checkNodeGroup)
+	err := c.Check(checkIdentity, checkOwnVersion, checkProfiles, checkCombinations, checkProxy, checkSecretsKey, checkInlinePools, describeClusterNetwork, checkClusterNetwork, checkNodeGroup)
 	if err != nil {
 		return "", err
 	}
@@ -93,6 +93,7 @@ func describeCluster(c *standin.Call) {
 	describeIssuer(c)
 	describeIdentity(c)
 	describeInlinePools(c)
+	describeProxy(c)
 }
 
 // describePrivate gives a private cluster its names. Source:

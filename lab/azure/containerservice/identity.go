@@ -8,6 +8,7 @@ import (
 
 	"tombolo/internal/armid"
 	"tombolo/lab/azure/arm"
+	"tombolo/lab/azure/dns"
 	"tombolo/lab/azure/managedidentity"
 	"tombolo/lab/azure/rbac"
 	"tombolo/lab/standin"
@@ -135,6 +136,17 @@ func checkAccess(c *standin.Call, access standin.Props) error {
 	return nil
 }
 
+// checkZoneTags refuses more tags of a private cluster than the zone takes that AKS makes for it, which
+// has one of AKS's. Source: https://github.com/Azure/AKS/issues/3038
+func checkZoneTags(c *standin.Call, in standin.Props) error {
+	access := in.Sub("apiServerAccessProfile")
+	zone := access.Str("privateDNSZone")
+	if access.Boolean("enablePrivateCluster") && (zone == "" || zone == "system") && len(in.Sub("tags"))+1 > dns.MostTags {
+		return c.Refusef("BadRequest", dns.TooManyTags)
+	}
+	return nil
+}
+
 // checkZoneOfOthers refuses a private DNS zone by its name, and one that the control plane's
 // identity may not change, or not link with the network of the nodes. Sources:
 // https://learn.microsoft.com/en-us/azure/aks/private-clusters and
@@ -143,6 +155,11 @@ func checkZoneOfOthers(c *standin.Call, zone string) error {
 	name := "privatelink." + arm.Normal(c.In().Str("location")) + ".azmk8s.io"
 	if given := strings.ToLower(armid.NameOf(zone)); given != name && !strings.HasSuffix(given, "."+name) {
 		return c.Refusef("InvalidParameter", "The value of parameter apiServerAccessProfile.privateDNSZone is invalid. Error details: the name of the zone %s is neither %s nor ends with .%s. Please see https://aka.ms/aks-naming-rules for more details.", zone, name, name)
+	}
+	if subscription := armid.SubscriptionOf(zone); !arm.Registered(c.Cloud, subscription, namespace) {
+		// "Considerations for private DNS" in https://learn.microsoft.com/en-us/azure/aks/private-clusters
+		return c.Refuse(standin.Refusal{Code: "MissingSubscriptionRegistration", Status: 409, Message: fmt.Sprintf(
+			"The subscription '%s' of the private DNS zone is not registered to use namespace '%s'. See https://aka.ms/rps-not-found for how to register subscriptions.", subscription, namespace)})
 	}
 	principal := principalOf(c, userAssigned(c.In()))
 	if !rbac.May(c.Cloud, principal, "Microsoft.Network/privateDnsZones/write", zone) {
@@ -189,6 +206,9 @@ func checkProfiles(c *standin.Call) error {
 		return c.Refusef("WorkloadIdentityRequiresOIDCIssuer", "Workload identity can only be enabled on a managed cluster with the OIDC issuer enabled.")
 	}
 	if err := checkAccess(c, in.Sub("apiServerAccessProfile")); err != nil {
+		return err
+	}
+	if err := checkZoneTags(c, in); err != nil {
 		return err
 	}
 	return checkDNSPrefix(c, in.Str("dnsPrefix"))

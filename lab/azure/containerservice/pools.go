@@ -126,6 +126,7 @@ func checkPool(c *standin.Call, control *standin.Record, in standin.Props, id st
 		func(c *standin.Call) error { return checkSize(c, name, in.Str("vmSize"), in.Str("mode"), location) },
 		func(c *standin.Call) error { return checkCount(c, in) },
 		func(c *standin.Call) error { return checkPoolRules(c, in, name) },
+		func(c *standin.Call) error { return checkAllNodes(c, control, wanted(in), id) },
 		func(c *standin.Call) error { return checkZones(c, in.List("availabilityZones"), location) },
 		func(c *standin.Call) error { return checkLabels(c, in) },
 		func(c *standin.Call) error { return checkQuota(c, in, location, wanted(in), id) },
@@ -166,6 +167,29 @@ func checkCount(c *standin.Call, in standin.Props) error {
 		return c.Refusef("AgentPoolMaxCountExceeded", "The count of an agent pool must be at most %d, it is %d.", mostNodes, max(count, high))
 	case in.Str("mode") == "System" && (count < 1 || scaled && low < 1):
 		return c.Refusef("InvalidParameter", "The value of parameter agentPoolProfile.count is invalid. Error details: a System agent pool must have at least one node. Please see https://aka.ms/aks-naming-rules for more details.")
+	}
+	return nil
+}
+
+// mostInCluster are how many nodes all pools of a cluster have together, by its tier. Sources:
+// https://learn.microsoft.com/en-us/azure/aks/quotas-skus-regions and
+// https://learn.microsoft.com/en-us/azure/aks/free-standard-pricing-tiers
+func mostInCluster(control *standin.Record) int {
+	if control.Outputs.Sub("sku").Str("tier") == "Free" {
+		return 1000
+	}
+	return 5000
+}
+
+// checkAllNodes refuses more nodes of all pools together than a cluster has.
+func checkAllNodes(c *standin.Call, control *standin.Record, nodes int, own string) error {
+	for r := range PoolsOf(c.Cloud, control.ID) {
+		if !arm.Same(r.ID, own) {
+			nodes += r.Outputs.Integer("count")
+		}
+	}
+	if most := mostInCluster(control); nodes > most {
+		return c.Refusef("AgentPoolMaxCountExceeded", "The count of the nodes of all agent pools must be at most %d, it is %d.", most, nodes)
 	}
 	return nil
 }

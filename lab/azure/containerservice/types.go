@@ -120,6 +120,29 @@ func withPools(q *standin.Query, r *standin.Record, out standin.Props) {
 	out["agentPoolProfiles"] = list
 }
 
+// TellStates has the copy of a cluster's record tell of its pools, and of what is under way on each.
+func TellStates(c *standin.Cloud, cluster *standin.Record) {
+	defer c.Lock()()
+	state := func(r *standin.Record) string {
+		switch r.Status {
+		case "", standin.StatusActive:
+			return "Succeeded"
+		case standin.StatusCreating:
+			return "Creating"
+		case standin.StatusDeleting:
+			return "Deleting"
+		}
+		return "Updating"
+	}
+	list := []any{}
+	for p := range PoolsOf(c, cluster.ID) {
+		profile := p.Outputs.Clone()
+		profile["provisioningState"] = state(p)
+		list = append(list, map[string]any(profile))
+	}
+	cluster.Outputs["agentPoolProfiles"], cluster.Outputs["provisioningState"] = list, state(cluster)
+}
+
 // userCredentials is the kubeconfig as Azure gives it to a user of a cluster with Entra: it
 // asks kubelogin for a token by a device code, and has no credential. Source:
 // https://learn.microsoft.com/en-us/azure/aks/kubelogin-authentication

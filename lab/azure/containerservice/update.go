@@ -39,10 +39,11 @@ func updateCluster(c *standin.Call) error {
 	}
 	out, old := c.Out(), c.Old.Outputs
 	out.SetDefaults(standin.Props{"kubernetesVersion": old["kubernetesVersion"], "nodeResourceGroup": old["nodeResourceGroup"]})
-	err := c.Check(checkFixed, changeVersion, checkIdentity, checkProfiles, checkCombinations, checkInlinePools, checkInlineVersions, describeClusterNetwork, checkClusterNetwork)
+	err := c.Check(checkFixed, changeVersion, checkIdentity, checkProfiles, checkCombinations, checkProxy, checkSecretsKey, checkInlinePools, checkInlineVersions, describeClusterNetwork, checkClusterNetwork)
 	if err != nil {
 		return err
 	}
+	keepSecretsKey(c)
 	for _, key := range []string{"sku", "supportPlan", "storageProfile", "securityProfile", "workloadAutoScalerProfile", "disableLocalAccounts", "enableRBAC", "servicePrincipalProfile", "httpProxyConfig"} {
 		out.SetDefault(key, old[key])
 	}
@@ -54,6 +55,7 @@ func updateCluster(c *standin.Call) error {
 	describeIssuer(c)
 	describeIdentity(c)
 	describeInlinePools(c)
+	describeProxy(c)
 	return c.Check(tagNodeGroup, putInlinePools)
 }
 

@@ -22,7 +22,7 @@ import (
 // VaultType is the type of vaults. deletedType records one that was deleted and keeps its name;
 // no program can make one.
 const (
-	VaultType   = "azure-native:keyvault/v20230701:Vault"
+	VaultType   = arm.VaultType
 	deletedType = "lab:azure:DeletedVault"
 )
 

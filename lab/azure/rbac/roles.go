@@ -30,6 +30,7 @@ const (
 	AccessAdministrator     = "f58310d9-a9f6-439a-9e8d-f62e7b41a168"
 	SecretsUser             = "4633458b-17de-408a-b874-0445c86b69e6"
 	SecretsOfficer          = "b86a8fe4-44ce-4948-aee5-eccb2c155cd7"
+	CryptoUser              = "12338af0-0e69-4776-bea7-57ae8d297424"
 	// SubnetJoiner is a role of the lab's tenant own: it may use a subnet, and change nothing.
 	SubnetJoiner = "00000000-0000-4000-8000-0000000000e1"
 	// ServiceRole is another, as companies have them for their services.
@@ -70,6 +71,11 @@ var Roles = []Role{
 	{ID: SecretsUser, Name: "Key Vault Secrets User", data: []string{"Microsoft.KeyVault/vaults/secrets/getSecret/action", "Microsoft.KeyVault/vaults/secrets/readMetadata/action"}},
 	{ID: SecretsOfficer, Name: "Key Vault Secrets Officer", data: []string{"Microsoft.KeyVault/vaults/secrets/*"}},
 	{ID: "21090545-7ca7-4776-b22c-e363652d74d2", Name: "Key Vault Reader", data: []string{"Microsoft.KeyVault/vaults/*/read", "Microsoft.KeyVault/vaults/secrets/readMetadata/action"}},
+	{ID: CryptoUser, Name: "Key Vault Crypto User", data: []string{
+		"Microsoft.KeyVault/vaults/keys/read", "Microsoft.KeyVault/vaults/keys/update/action", "Microsoft.KeyVault/vaults/keys/backup/action",
+		"Microsoft.KeyVault/vaults/keys/encrypt/action", "Microsoft.KeyVault/vaults/keys/decrypt/action", "Microsoft.KeyVault/vaults/keys/wrap/action",
+		"Microsoft.KeyVault/vaults/keys/unwrap/action", "Microsoft.KeyVault/vaults/keys/sign/action", "Microsoft.KeyVault/vaults/keys/verify/action",
+	}},
 	{ID: "ba92f5b4-2d11-453d-a403-e96b0029c9fe", Name: "Storage Blob Data Contributor"},
 	{ID: "b7e6dc6d-f1e8-4753-8033-0f276bb0955b", Name: "Storage Blob Data Owner"},
 	{ID: "2a2b9908-6ea1-4ae2-8e65-a410df84e7d1", Name: "Storage Blob Data Reader"},

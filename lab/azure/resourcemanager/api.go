@@ -63,6 +63,7 @@ func New(c *standin.Cloud, o Options) http.Handler {
 	serve("GET /subscriptions/{subscription}/providers/microsoft.network/locations/{location}/usages", a.networkUsages)
 	serve("GET /subscriptions/{subscription}/providers/microsoft.containerservice/locations/{location}/kubernetesversions", a.versions)
 	serve("GET /subscriptions/{subscription}/resourcegroups/{group}/providers/microsoft.containerservice/managedclusters/{cluster}/upgradeprofiles/default", a.upgrades)
+	serve("GET /subscriptions/{subscription}/resourcegroups/{group}/providers/microsoft.keyvault/vaults/{vault}/keys/{key}/versions/{version}", a.keyVersion)
 	serve("GET /subscriptions/{subscription}/operationresults/{operation}", a.progress)
 	serve("GET /subscriptions/{subscription}/resourcegroups", a.groups)
 	serve("GET /subscriptions/{subscription}/resources", a.resources)

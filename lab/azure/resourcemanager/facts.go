@@ -8,6 +8,7 @@ import (
 	"tombolo/internal/armid"
 	"tombolo/lab/azure/arm"
 	"tombolo/lab/azure/containerservice"
+	"tombolo/lab/azure/keyvault"
 	"tombolo/lab/azure/network"
 	"tombolo/lab/standin"
 )
@@ -188,6 +189,22 @@ func (a *api) networkUsages(q *question) (any, error) {
 
 func usage(name string, used, limit int) any {
 	return map[string]any{"unit": "Count", "currentValue": used, "limit": limit, "name": map[string]any{"value": name, "localizedValue": name}}
+}
+
+// keyVersion is a version of a key: https://learn.microsoft.com/en-us/rest/api/keyvault/keyvault/keys/get-version
+func (a *api) keyVersion(q *question) (any, error) {
+	id, _, _ := strings.Cut(q.path(), "/keys/")
+	vault, err := a.of(id)
+	if err == nil {
+		err = a.may(q, "Microsoft.KeyVault/vaults/keys/versions/read", vault.ID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if found := keyvault.DescribeKey(a.cloud, vault, q.PathValue("key"), q.PathValue("version")); found != nil {
+		return found, nil
+	}
+	return nil, &arm.Error{Status: 404, Code: "KeyNotFound", Message: "A key with (name/id) " + q.PathValue("key") + "/" + q.PathValue("version") + " was not found in this key vault."}
 }
 
 // versions of Kubernetes, those with long-term support alone too:

@@ -7,6 +7,7 @@ import (
 
 	"tombolo/internal/armid"
 	"tombolo/lab/azure/arm"
+	"tombolo/lab/azure/containerservice"
 	"tombolo/lab/azure/rbac"
 	"tombolo/lab/standin"
 )
@@ -126,6 +127,9 @@ func (a *api) get(q *question) (any, error) {
 	r, err := a.known(q)
 	if err != nil {
 		return nil, err
+	}
+	if r.Type == containerservice.ClusterType {
+		containerservice.TellStates(a.cloud, r)
 	}
 	return describe(r), a.may(q, a.cloud.TypeOf(r.Type).Noun+"/read", r.ID)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -320,12 +321,15 @@ func TestChanges(t *testing.T) {
 		"kubernetes.admins[1]": func(c *config.Cluster) {
 			c.Kubernetes.Admins = append(c.Kubernetes.Admins, config.Principal{Name: "more", Group: "g"})
 		},
-		"egress.proxy.url":               func(c *config.Cluster) { c.Egress.Proxy.URL = "http://other.example:3128" },
-		"tags":                           func(c *config.Cluster) { c.Tags = map[string]string{"team": "other"} },
-		"network.outbound":               func(c *config.Cluster) { c.Network.Outbound = config.OutboundLoadBalancer },
-		"network.cidr":                   func(c *config.Cluster) { c.Network.CIDR = "10.21.0.0/16" },
-		"cloud.resourceGroup":            func(c *config.Cluster) { c.Cloud.ResourceGroup = "other" },
-		"kubernetes.upgrades.nodeImages": func(c *config.Cluster) { c.Kubernetes.Upgrades.NodeImages = config.NoImages },
+		"egress.proxy.url":                         func(c *config.Cluster) { c.Egress.Proxy.URL = "http://other.example:3128" },
+		"kubernetes.secretsEncryption.enabled":     func(c *config.Cluster) { c.Kubernetes.SecretsEncryption.Enabled = new(false) },
+		"kubernetes.secretsEncryption.keyId":       func(c *config.Cluster) { c.Kubernetes.SecretsEncryption.KeyID += "2" },
+		"kubernetes.secretsEncryption.vault":       func(c *config.Cluster) { c.Kubernetes.SecretsEncryption.Vault += "2" },
+		"tags":                                     func(c *config.Cluster) { c.Tags = map[string]string{"team": "other"} },
+		"network.outbound":                         func(c *config.Cluster) { c.Network.Outbound = config.OutboundLoadBalancer },
+		"network.cidr":                             func(c *config.Cluster) { c.Network.CIDR = "10.21.0.0/16" },
+		"cloud.resourceGroup":                      func(c *config.Cluster) { c.Cloud.ResourceGroup = "other" },
+		"kubernetes.upgrades.nodeImages":           func(c *config.Cluster) { c.Kubernetes.Upgrades.NodeImages = config.NoImages },
 		"kubernetes.nodeGroups[0].update.maxSurge": func(c *config.Cluster) { c.Kubernetes.NodeGroups[0].Update.MaxSurge = "50%" },
 	} {
 		file := load(t, "azure-full")
@@ -335,6 +339,69 @@ func TestChanges(t *testing.T) {
 			keys = append(keys, found.Path)
 		}
 		assert.Check(t, is.Equal(strings.Join(keys, " "), key))
+	}
+}
+
+// TestSecretsKey: a key that is turned off leaves the control plane its role, and AKS is told of it as
+// long as it knows of a key; the next up has nothing to do.
+func TestSecretsKey(t *testing.T) {
+	const enabled, role = "securityProfile.azureKeyVaultKms.enabled", "azure-full-control-plane-secrets"
+	c, r := load(t, "azure-full"), account()
+	r.Sound(t, build(r, c, nil))
+	state := stateOf(t, r, c)
+	granted := func(r *recorder.Recorder) bool {
+		return slices.ContainsFunc(r.OfType(assignmentToken), func(res recorder.Resource) bool { return res.Name == role })
+	}
+	again := func() *recorder.Recorder {
+		r := account()
+		r.Invokes[getGroup] = group("platform-azure-full", map[string]any{})
+		r.Invokes[getCluster] = recorder.Answering(map[string]any{"name": c.Name})
+		return r.Sound(t, build(r, c, state))
+	}
+	c.Kubernetes.SecretsEncryption.Enabled = new(false)
+	r = again()
+	r.OfType(clusterToken)[0].Expect(t, map[string]string{enabled: "false", "securityProfile.azureKeyVaultKms.keyId": ""})
+	assert.Check(t, granted(r))
+	state = stateOf(t, r, c)
+	assert.Check(t, is.Len(config.Compare(Live(c, state), c), 0))
+
+	c.Kubernetes.SecretsEncryption = config.SecretsEncryption{}
+	for _, change := range config.Compare(Live(c, state), c) {
+		assert.Check(t, !change.Effect.Refused(), "%s", change)
+	}
+	r = again()
+	r.OfType(clusterToken)[0].Expect(t, map[string]string{enabled: "false"})
+	assert.Check(t, !granted(r))
+	state = stateOf(t, r, c)
+	assert.Check(t, is.Len(config.Compare(Live(c, state), c), 0))
+}
+
+// TestDirectOfAKS: what AKS adds to the list of what is reached directly is no change of the file,
+// in a network of others neither, and what somebody else adds is one.
+func TestDirectOfAKS(t *testing.T) {
+	for _, name := range []string{"azure-full", "azure-network"} {
+		c, r := load(t, name), account()
+		c.Egress.Proxy = config.Proxy{URL: "http://proxy.corp.example:3128", NoProxy: []string{".corp.example"}}
+		r.Sound(t, build(r, c, nil))
+		state := stateOf(t, r, c)
+		add := func(names ...any) {
+			for _, res := range state {
+				if res.Type == clusterToken {
+					res.Outputs["fqdn"], res.Outputs["privateFQDN"] = "aks-1.hcp.germanywestcentral.azmk8s.io", "aks-1.privatelink.germanywestcentral.azmk8s.io"
+					proxy := res.Outputs["httpProxyConfig"].(map[string]any)
+					proxy["noProxy"] = append(names, proxy["noProxy"].([]any)...)
+				}
+				if res.Type == subnetToken {
+					res.Outputs["cidr"] = "10.40.0.0/16,10.41.0.0/16"
+					names = append(names, "10.41.0.0/16")
+				}
+			}
+		}
+		add("konnectivity", "aks-1.hcp.germanywestcentral.azmk8s.io", "aks-1.privatelink.germanywestcentral.azmk8s.io")
+		assert.Check(t, is.Len(config.Compare(Live(c, state), c), 0), name)
+		add("other.example")
+		changes := config.Compare(Live(c, state), c)
+		assert.Check(t, len(changes) == 1 && changes[0].Path == "egress.proxy.noProxy", "%v", changes)
 	}
 }
 

@@ -25,6 +25,7 @@ func (p *program) keepLive(args *aks.ClusterArgs) error {
 	if !lives {
 		return nil
 	}
+	args.HadSecretsKey = len(encryption(cluster.Outputs)) > 0
 	found := Live(p.c, p.had.Resources)
 	p.keepVersions(args, kubeversion.Minor(cluster.Outputs.Text("kubernetesVersion")), found.NodeVersion)
 	if len(config.Compare(found, p.c)) == 0 {

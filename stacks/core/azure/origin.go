@@ -28,9 +28,10 @@ const (
 // LiveKeys are the outputs of resources that Live and Build look at.
 func LiveKeys() []string {
 	return []string{
-		"aadProfile", "addressSpace", "agentPoolProfiles", "apiServerAccessProfile", "autoUpgradeProfile", "availabilityZones", "httpProxyConfig",
-		"ipAddress", "kubernetesVersion", "location", "maxCount", "maxPods", "minCount", "mode", "name", "networkProfile", "nodeLabels",
-		"nodeResourceGroup", "nodeTaints", "orchestratorVersion", "osDiskSizeGB", "osSKU", "resourceId", "scaleSetPriority", "sku", "subnetId",
+		"aadProfile", "addressSpace", "agentPoolProfiles", "apiServerAccessProfile", "autoUpgradeProfile", "availabilityZones", "cidr", "fqdn",
+		"httpProxyConfig", "ipAddress", "kubernetesVersion", "location", "maxCount", "maxPods", "minCount", "mode", "name", "networkProfile", "nodeLabels",
+		"nodeResourceGroup", "nodeTaints", "orchestratorVersion", "osDiskSizeGB", "osSKU", "privateFQDN", "resourceId", "scaleSetPriority", "scope", "securityProfile",
+		"sku", "subnetId",
 		"supportPlan", "tags", "upgradeSettings", "vmSize",
 	}
 }
@@ -51,7 +52,7 @@ func Live(file *config.Cluster, all live.Resources) *config.Live {
 	r := newReader(file, all, cluster.Outputs.Text("name"))
 	r.cluster = cluster.Outputs
 	r.place(own.Outputs.Text("resourceId"))
-	for _, read := range []func(){r.tags, r.network, r.controlPlane, r.endpoint, r.upgrades, r.admins, r.nodePools, r.egress} {
+	for _, read := range []func(){r.tags, r.network, r.controlPlane, r.endpoint, r.upgrades, r.admins, r.nodePools, r.egress, r.encryption} {
 		read()
 	}
 	return r.out
@@ -228,10 +229,34 @@ func (r *reader) admins() {
 	r.knows("Kubernetes.Admins", "Principal.Group")
 }
 
-// egress reads the proxy of the nodes.
+// encryption is what AKS says of the key that it encrypts Secrets by.
+func encryption(cluster live.Props) live.Props {
+	return cluster.In("securityProfile").In("azureKeyVaultKms")
+}
+
+// encryption reads the key of Secrets, which AKS does not tell once it is turned off, and the vault
+// that the control plane has a role on.
+func (r *reader) encryption() {
+	s, has := &r.out.Cluster.Kubernetes.SecretsEncryption, encryption(r.cluster)
+	s.Vault = r.had.Named(assignmentToken, r.out.Cluster.Name+"-control-plane-secrets").Outputs.Text("scope")
+	r.knows("SecretsEncryption.Enabled", "SecretsEncryption.Vault")
+	on := has.Truth("enabled")
+	switch {
+	case on:
+		s.Enabled, s.KeyID = &on, has.Text("keyId")
+	case s.Vault != "" && r.file.Kubernetes.SecretsEncryption.KeyID != "":
+		s.Enabled, s.KeyID = &on, r.file.Kubernetes.SecretsEncryption.KeyID
+	}
+	r.knows("SecretsEncryption.KeyID")
+}
+
+// egress reads the proxy of the nodes, whose URL core ends with a slash.
 func (r *reader) egress() {
 	e, proxy := &r.out.Cluster.Egress, r.cluster.In("httpProxyConfig")
-	e.Proxy = config.Proxy{URL: proxy.Text("httpProxy"), NoProxy: r.out.Cluster.FileNoProxy(proxy.Texts("noProxy"))}
+	e.Proxy = config.Proxy{URL: strings.TrimSuffix(proxy.Text("httpProxy"), "/"), NoProxy: r.fileNoProxy(proxy.Texts("noProxy"))}
+	if file := r.file.Egress.Proxy.URL; strings.TrimSuffix(file, "/") == e.Proxy.URL {
+		e.Proxy.URL = file
+	}
 	r.knows("Proxy.URL", "Proxy.NoProxy", "Egress.CertificateAuthority")
 	authority, err := base64.StdEncoding.DecodeString(proxy.Text("trustedCa"))
 	if err != nil {
@@ -240,4 +265,18 @@ func (r *reader) egress() {
 	if e.CertificateAuthority = string(authority); e.CertificateAuthority == r.file.Egress.Certificates() {
 		e.CertificateAuthority = r.file.Egress.CertificateAuthority
 	}
+}
+
+// fileNoProxy is what of AKS's list the file says. AKS gives back what it adds, in any order: the
+// names of the API, konnectivity, and the blocks of the network, whoever owns it. Sources:
+// https://github.com/VijayRod/demo/blob/main/container-storage/logs/http-proxy-squid_aks.md and
+// https://github.com/hashicorp/terraform-provider-azurerm/issues/24188
+func (r *reader) fileNoProxy(all []string) []string {
+	added := []string{"konnectivity", r.cluster.Text("fqdn"), r.cluster.Text("privateFQDN")}
+	if existing, there := r.had.First(subnetToken); there {
+		added = append(added, strings.Split(existing.Outputs.Text("cidr"), ",")...)
+	}
+	return slices.DeleteFunc(r.out.Cluster.FileNoProxy(all), func(s string) bool {
+		return slices.Contains(added, s) && !slices.Contains(r.file.Egress.Proxy.NoProxy, s)
+	})
 }

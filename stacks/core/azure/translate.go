@@ -80,6 +80,9 @@ func clusterArgs(c *config.Cluster, net *azurenetwork.Network) (*aks.ClusterArgs
 		PodCIDR: k.PodCIDR, ServiceCIDR: services.String(), DNSServiceIP: dnsAddress(services),
 		GrantSubnet: true, Protect: c.Protect,
 	}
+	if s := k.SecretsEncryption; s.KeyID != "" {
+		args.SecretsKey = &aks.SecretsKey{ID: s.KeyID, VaultID: s.Vault, Off: !*s.Enabled}
+	}
 	args.SubnetReady = net.SubnetID
 	if e := c.Network.Existing; e != nil {
 		args.SubnetID, args.GrantSubnet, args.RouteTableID = e.NodeSubnet, e.GrantAccess, net.RouteTableID
@@ -117,13 +120,17 @@ func api(e config.Endpoint, net *azurenetwork.Network) aks.API {
 
 const everywhere = "0.0.0.0/0"
 
-// proxy of the nodes; nil without one.
+// proxy of the nodes; nil without one. AKS refuses names with a dot at the end, which Flux's
+// controllers alone ask for: they have the list of the file from bootstrap, and AKS leaves the
+// variables of a pod as they are. Sources: https://github.com/fluxcd/kustomize-controller/issues/1623
+// and https://github.com/Azure/AKS/issues/2887
 func proxy(c *config.Cluster) *aks.Proxy {
 	e := c.NodeEgress()
 	if e.Proxy == "" {
 		return nil
 	}
-	return &aks.Proxy{URL: e.Proxy, NoProxy: e.NoProxy, CertificateAuthority: e.CertificateAuthority}
+	direct := slices.DeleteFunc(e.NoProxy, func(s string) bool { return strings.HasSuffix(s, ".") })
+	return &aks.Proxy{URL: e.Proxy, NoProxy: direct, CertificateAuthority: e.CertificateAuthority}
 }
 
 // serviceCIDR is the block of the Services: that of the file, which in a network of others is
