@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 
 	"tombolo/config/awsfacts"
+	"tombolo/config/azurefacts"
 	"tombolo/config/check"
 	"tombolo/config/cloud"
 	"tombolo/config/field"
@@ -34,7 +36,7 @@ type Account struct {
 	Protect bool `yaml:"protect,omitempty"`
 	// Cloud, region and account.
 	Cloud cloud.Cloud `yaml:"cloud"`
-	// Tags of the roles. Tombolo sets the key tombolo:pipelines itself.
+	// Tags of what the stack makes. Tombolo sets the key tombolo:pipelines itself.
 	Tags map[string]string `yaml:"tags,omitempty"`
 	// State is where the state of the clusters' stacks is, which the roles use. Required
 	// without pipelines.from, and refused with it: the state is used with the other
@@ -61,18 +63,35 @@ var accountFields = field.Of[Account](map[string]field.Descriptor{
 	"Pipelines": {},
 })
 
-// StateStore is the S3 bucket of a Pulumi backend.
+// StateStore is the S3 bucket, or the blob container, of a Pulumi backend.
 type StateStore struct {
 	// BucketARN of the bucket.
-	BucketARN string `yaml:"bucketArn"`
+	BucketARN string `yaml:"bucketArn" cloud:"aws"`
 	// KeyARN of the KMS key that encrypts secrets in the state. Default: no key, but
 	// a passphrase or another service.
-	KeyARN string `yaml:"keyArn,omitempty"`
+	KeyARN string `yaml:"keyArn,omitempty" cloud:"aws"`
+	// Container is the id of the blob container, in any subscription of the tenant.
+	Container string `yaml:"container" cloud:"azure"`
+	// Key is the id of the key, in a key vault whose access is by roles, that encrypts secrets
+	// in the state. Default: no key, but a passphrase or another service.
+	Key string `yaml:"key,omitempty" cloud:"azure"`
 }
 
 var stateStoreFields = field.Of[StateStore](map[string]field.Descriptor{
-	"BucketARN": {Rule: strict.Rule{What: "the ARN of an S3 bucket", Pattern: bucketARN, Example: "arn:aws:s3:::acme-state"}},
-	"KeyARN":    {Rule: form.KMSKeyARN()},
+	"BucketARN": {Rule: strict.Rule{What: "the ARN of an S3 bucket", Pattern: bucketARN, Example: "arn:aws:s3:::acme-state"}, Instead: "container"},
+	"KeyARN":    {Rule: form.KMSKeyARN(), Instead: "key"},
+	"Container": {
+		Rule: strict.Rule{
+			What: "the id of a blob container", Pattern: form.ContainerID, Advice: form.IDAdvice(form.ContainerID),
+			Example: form.ExampleGroup + "/providers/Microsoft.Storage/storageAccounts/acmestate/blobServices/default/containers/state",
+		}, Instead: "bucketArn",
+	},
+	"Key": {
+		Rule: strict.Rule{
+			What: "the id of a key in a key vault", Pattern: form.VaultKeyID, Advice: form.IDAdvice(form.VaultKeyID),
+			Example: form.ExampleGroup + "/providers/Microsoft.KeyVault/vaults/acme-state/keys/state",
+		}, Instead: "keyArn",
+	},
 })
 
 // GitHost is where the pipelines run.
@@ -82,40 +101,56 @@ type GitHost string
 const (
 	GitHub GitHost = "github"
 	GitLab GitHost = "gitlab"
+	// AzureDevOps is for accounts in Azure.
+	AzureDevOps GitHost = "azure-devops"
 )
 
 // Pipelines are the jobs of one repository, and the roles that they assume: by OpenID
-// Connect, or through the roles of another account.
+// Connect, or through the roles of another account. In Azure a role is a managed identity with
+// its role assignments.
 type Pipelines struct {
 	// From names the account file beside this one whose roles assume those of this
 	// account: its preview role the one that reads, and its apply role the one that
 	// changes. The jobs sign in to that account alone. Default: the jobs sign in here.
-	From string `yaml:"from,omitempty"`
-	// Host of the repository: github or gitlab. Required without from.
+	From string `yaml:"from,omitempty" cloud:"aws"`
+	// Host of the repository: github or gitlab, or in Azure azure-devops. Required without
+	// from.
 	Host GitHost `yaml:"host,omitempty"`
-	// Repository with the cluster files, such as acme/clusters. Required without from.
+	// Repository with the cluster files, such as acme/clusters. Required without from, and
+	// refused with Azure DevOps. With GitHub's immutable subjects it has the numbers of owner
+	// and repository, such as acme@5544123/clusters@821093847.
 	Repository string `yaml:"repository,omitempty"`
 	// Issuer of the jobs' tokens, without https://. Default: the public host's,
-	// token.actions.githubusercontent.com or gitlab.com.
+	// token.actions.githubusercontent.com or gitlab.com; with Azure DevOps that of the
+	// tenant, login.microsoftonline.com/<tenant>/v2.0.
 	Issuer string `yaml:"issuer,omitempty"`
 	// Audience of the tokens. Default for GitHub: sts.amazonaws.com; for GitLab, the
 	// issuer with https://.
-	Audience string `yaml:"audience,omitempty"`
+	Audience string `yaml:"audience,omitempty" cloud:"aws"`
 	// ProviderARN of an OIDC provider that the account has for the issuer; an account
 	// has one at most. Default: the stack makes one.
-	ProviderARN string `yaml:"providerArn,omitempty"`
+	ProviderARN string `yaml:"providerArn,omitempty" cloud:"aws"`
 	// Preview is the role that reads.
 	Preview PreviewRole `yaml:"preview,omitempty"`
-	// Apply is the role that changes clusters.
-	Apply ApplyRole `yaml:"apply"`
+	// Apply is the role that changes clusters. Required in AWS, and with Azure DevOps.
+	Apply ApplyRole `yaml:"apply,omitempty"`
 }
 
 var pipelinesFields = field.Of[Pipelines](map[string]field.Descriptor{
-	"From":        {Rule: strict.Rule{What: "the name of an account file", Example: "acme", Pattern: form.DNSLabel, MaxLength: maxAccountName, Advice: form.AsLabel}},
-	"Host":        {Rule: strict.Rule{What: "a Git host that Tombolo knows", Allowed: form.Texts(GitHub, GitLab)}},
-	"Repository":  {Rule: strict.Rule{What: "the path of a repository", Example: "acme/clusters", Pattern: repository}},
-	"Issuer":      {Rule: strict.Rule{What: "an issuer without https://", Example: "gitlab.example.com", Pattern: issuer}},
-	"Audience":    {Rule: strict.Rule{What: "an audience", Example: "sts.amazonaws.com", Pattern: regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9:._/-]*$`), MaxLength: 255}},
+	"From": {
+		Rule:   strict.Rule{What: "the name of an account file", Example: "acme", Pattern: form.DNSLabel, MaxLength: maxAccountName, Advice: form.AsLabel},
+		Remedy: "remove it, and add host and repository: each subscription has identities of its own",
+	},
+	"Host": {
+		Rule:      strict.Rule{What: "a Git host that Tombolo knows in AWS", Allowed: form.Texts(GitHub, GitLab)},
+		AzureRule: &strict.Rule{What: "a Git host that Tombolo knows", Allowed: form.Texts(GitHub, GitLab, AzureDevOps)},
+	},
+	"Repository": {Rule: strict.Rule{What: "the path of a repository", Example: "acme/clusters", Pattern: repository}},
+	"Issuer":     {Rule: strict.Rule{What: "an issuer without https://", Example: "gitlab.example.com", Pattern: issuer}},
+	"Audience": {
+		Rule:   strict.Rule{What: "an audience", Example: "sts.amazonaws.com", Pattern: regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9:._/-]*$`), MaxLength: 255},
+		Remedy: "remove it: Entra takes tokens for api://AzureADTokenExchange alone",
+	},
 	"ProviderARN": {Rule: strict.Rule{What: "the ARN of an OIDC provider", Pattern: oidcProvider, Example: "arn:aws:iam::111122223333:oidc-provider/token.actions.githubusercontent.com"}},
 	"Preview":     {},
 	"Apply":       {},
@@ -125,19 +160,27 @@ var pipelinesFields = field.Of[Pipelines](map[string]field.Descriptor{
 type PreviewRole struct {
 	// Environments of GitHub whose jobs may assume the role. Default: preview,
 	// preview-program, plan, drift.
-	// With GitLab, the jobs of every branch of the project may.
+	// With GitLab, the jobs of every branch of the project may; in Azure, those of Branches.
 	Environments []string `yaml:"environments,omitempty"`
+	// Branches of GitLab whose jobs may use the identity: Azure takes no wildcards, so each is
+	// named. Default: main.
+	Branches []string `yaml:"branches,omitempty" cloud:"azure"`
+	// Subject of the tokens of the service connection that reads, as Azure DevOps shows it.
+	// Required with Azure DevOps.
+	Subject string `yaml:"subject,omitempty" cloud:"azure"`
 	// Parameters of Parameter Store that previews may read, because cluster files take
 	// values from them: names, or paths that end in /*. A SecureString among them that is
 	// encrypted with AWS's own key can be read, too. Default: none.
-	Parameters []string `yaml:"parameters,omitempty"`
+	Parameters []string `yaml:"parameters,omitempty" cloud:"aws"`
 	// PermissionsBoundary is the ARN of a policy beyond which the role's rights do
 	// not go. Default: none.
-	PermissionsBoundary string `yaml:"permissionsBoundary,omitempty"`
+	PermissionsBoundary string `yaml:"permissionsBoundary,omitempty" cloud:"aws"`
 }
 
 var previewRoleFields = field.Of[PreviewRole](map[string]field.Descriptor{
 	"Environments": {Rule: environments(defaultPreviewEnvironments())},
+	"Branches":     {Rule: strict.Rule{What: "the name of a branch", Noun: "branch", Example: "main", Pattern: gitName, MinItems: 1, Default: []string{gitlabBranch}}, Remedy: "remove it: in AWS the jobs of every branch may assume the role"},
+	"Subject":      {Rule: connectionRule()},
 	"Parameters": {
 		Rule: strict.Rule{
 			What: "the name of a parameter, or a path that ends in /*", Noun: "parameter", Example: "/shop/*",
@@ -153,21 +196,30 @@ type ApplyRole struct {
 	Environments []string `yaml:"environments,omitempty"`
 	// Branch of GitLab whose jobs may assume the role; protect it. Default: main.
 	Branch string `yaml:"branch,omitempty"`
+	// Subject of the tokens of the service connection that applies, as Azure DevOps shows it.
+	// Required with Azure DevOps.
+	Subject string `yaml:"subject,omitempty" cloud:"azure"`
+	// Roles that the job may give to identities beside those that core gives by itself: the
+	// roles of services and systems in cluster files, by name or by the id of a definition.
+	// Owner, and roles that give roles, are refused. Default: none.
+	Roles []string `yaml:"roles,omitempty" cloud:"azure"`
 	// PolicyARNs of managed policies with the rights to make clusters; the rights to
 	// write the state are added.
-	PolicyARNs []string `yaml:"policyArns"`
+	PolicyARNs []string `yaml:"policyArns" cloud:"aws"`
 	// PermissionsBoundary is the ARN of a policy beyond which the role's rights do
 	// not go. Default: none.
-	PermissionsBoundary string `yaml:"permissionsBoundary,omitempty"`
+	PermissionsBoundary string `yaml:"permissionsBoundary,omitempty" cloud:"aws"`
 	// SessionHours is the longest session, in hours. Default 6; with pipelines.from, AWS
 	// allows an hour, after which the session is renewed.
-	SessionHours int `yaml:"sessionHours,omitempty"`
+	SessionHours int `yaml:"sessionHours,omitempty" cloud:"aws"`
 }
 
 var applyRoleFields = field.Of[ApplyRole](map[string]field.Descriptor{
 	"Environments":        {Rule: environments(defaultApplyEnvironments())},
 	"Branch":              {Rule: strict.Rule{What: "the name of a branch", Example: "main", Pattern: gitName, Default: gitlabBranch}},
-	"PolicyARNs":          {Rule: strict.Rule{What: "the ARN of an IAM policy", Noun: "policy", Pattern: form.PolicyARN, MinItems: 1, Example: "arn:aws:iam::111122223333:policy/clusters"}},
+	"Subject":             {Rule: connectionRule()},
+	"Roles":               {Rule: strict.Rule{What: "a role", Noun: "role", Example: azurefacts.KeyVaultSecretsUser, Pattern: form.RoleText}, Instead: "policyArns"},
+	"PolicyARNs":          {Rule: strict.Rule{What: "the ARN of an IAM policy", Noun: "policy", Pattern: form.PolicyARN, MinItems: 1, Example: "arn:aws:iam::111122223333:policy/clusters"}, Remedy: "remove it: the identity is Contributor of the subscription"},
 	"PermissionsBoundary": {Rule: cloud.Boundary()},
 	"SessionHours":        {Rule: strict.Rule{Least: new(1), Most: new(12), Default: defaultSessionHours}},
 })
@@ -213,22 +265,12 @@ func (a *Account) Cluster() *Cluster {
 	return &Cluster{Name: a.Name, Protect: a.Protect, Cloud: a.Cloud, Tags: a.Tags, File: a.File, Account: a}
 }
 
-// accountFormat is the format of account files.
-var accountFormat = strict.Format{
-	Rule:    accountRule,
-	Omit:    formats[AWS].Omit,
-	Empty:   "start with version: 1 and name, or copy the example in the guide to pipelines",
-	Several: "put every account into a file of its own",
-}
-
-// accountRule is the rule of a field of account files, which describe IAM roles.
-func accountRule(name string) strict.Rule {
-	if name != "Cloud.Provider" {
-		return ruleOf(name)
-	}
-	return strict.Rule{What: "the cloud of account files", Allowed: form.Texts(AWS), Advice: func(string) string {
-		return "use aws: an account file describes the IAM roles of pipelines; on Azure, give the identities of the jobs their roles in Entra and in the subscription"
-	}}
+// accountFormat is the format of the account files for a cloud.
+func accountFormat(p Provider) strict.Format {
+	f := formatOf(p)
+	f.Empty = "start with version: 1 and name, or copy the example in the guide to pipelines"
+	f.Several = "put every account into a file of its own"
+	return f
 }
 
 // LoadAccount reads an account file as strictly as cluster files are read, with the accounts
@@ -256,16 +298,15 @@ func loadAccount(path string) (*Account, *strict.Document, error) {
 		return nil, nil, err
 	}
 	a := &Account{File: path}
-	if content != nil && accountFormat.Decode(doc, content, a) {
-		switch {
-		case a.Version != AccountVersion && a.Version != 0:
+	provider := providerIn(content)
+	if content != nil && accountFormat(provider).Decode(doc, content, a) {
+		if a.Version != AccountVersion && a.Version != 0 {
 			doc.Only("version") // nothing else about another version of the format can be judged
-		case a.Cloud.Provider == Azure:
-			doc.Only("cloud.provider") // the rest would be judged as AWS's
-		default:
-			a.setDefaults()
-			a.validate(doc)
+			return a, doc, nil
 		}
+		a.Cloud.Provider = provider // a word that is none is reported already
+		a.setDefaults()
+		a.validate(doc)
 	}
 	return a, doc, nil
 }
@@ -322,17 +363,16 @@ func (a *Account) findServed() error {
 }
 
 func (a *Account) setDefaults() {
+	if a.onAzure() {
+		a.setAzureDefaults()
+		return
+	}
 	a.Cloud.SetDefaults(a.Name)
 	p := &a.Pipelines
 	switch p.Host {
 	case GitHub:
 		p.Issuer, p.Audience = cmp.Or(p.Issuer, githubIssuer), cmp.Or(p.Audience, githubAudience)
-		if p.Preview.Environments == nil {
-			p.Preview.Environments = defaultPreviewEnvironments()
-		}
-		if p.Apply.Environments == nil {
-			p.Apply.Environments = defaultApplyEnvironments()
-		}
+		p.setEnvironments()
 	case GitLab:
 		p.Issuer = cmp.Or(p.Issuer, gitlabIssuer)
 		p.Audience = cmp.Or(p.Audience, "https://"+p.Issuer)
@@ -343,21 +383,36 @@ func (a *Account) setDefaults() {
 	}
 }
 
+// setEnvironments are those of GitHub.
+func (p *Pipelines) setEnvironments() {
+	if p.Preview.Environments == nil {
+		p.Preview.Environments = defaultPreviewEnvironments()
+	}
+	if p.Apply.Environments == nil {
+		p.Apply.Environments = defaultApplyEnvironments()
+	}
+}
+
 func (a *Account) validate(doc *strict.Document) {
 	v := newFile(doc, a.Cluster())
 	if file := strings.TrimSuffix(filepath.Base(a.File), filepath.Ext(a.File)); a.Name != "" && a.Name != file {
 		v.Problem("name", fmt.Sprintf("call the file %s.yaml, or the account %s", a.Name, wording.Quote(file)),
 			"is %s, and the file is called %s", wording.Quote(a.Name), filepath.Base(a.File))
 	}
+	checkHostsOwn(v, a.Pipelines)
+	checkEnvironmentsApart(v, a.Pipelines)
+	if a.onAzure() {
+		checkInAzure(v, a)
+		return
+	}
 	cloud.Check(v, a.Cloud, a.Cluster().AddonRoles)
 	checkTags(v, a.Tags)
+	v.Require("pipelines", reflect.TypeFor[Pipelines](), "apply")
 	if a.Pipelines.From != "" {
 		checkThrough(v, a)
 	} else {
 		checkSignsIn(v)
 	}
-	checkHostsOwn(v, a.Pipelines)
-	checkEnvironmentsApart(v, a.Pipelines)
 	p := a.Pipelines
 	v.OwnARNs(map[strict.Path]string{
 		"pipelines.providerArn": p.ProviderARN, "pipelines.preview.permissionsBoundary": p.Preview.PermissionsBoundary,
@@ -400,22 +455,36 @@ func checkSignsIn(v *check.File) {
 }
 
 // checkHostsOwn refuses what the host does not have: a token of GitLab's has no
-// environment in its subject, and one of a GitHub environment no branch.
+// environment in its subject, one of a GitHub environment no branch, and one of Azure DevOps
+// the service connection alone.
 func checkHostsOwn(v *check.File, p Pipelines) {
-	switch p.Host {
-	case GitHub:
-		if v.Doc.Has("pipelines.apply.branch") {
-			v.Problem("pipelines.apply.branch", "allow only the branch in the settings of the environment", "is for GitLab")
-		}
-		if strings.Count(p.Repository, "/") != 1 {
-			v.Problem("pipelines.repository", "write owner/name", "%s is no repository of GitHub", wording.Quote(p.Repository))
-		}
-	case GitLab:
-		for _, at := range []strict.Path{"pipelines.preview.environments", "pipelines.apply.environments"} {
-			if v.Doc.Has(at) {
-				v.Problem(at, "remove it; pipelines.apply.branch says whose jobs may apply", "is for GitHub")
+	const environments, branch = "allow only the branch in the settings of the environment", "remove it; pipelines.apply.branch says whose jobs may apply"
+	others := func(host, remedy string, keys ...strict.Path) {
+		for _, key := range keys {
+			if v.Doc.Has("pipelines." + key) {
+				v.Problem("pipelines."+key, remedy, "is for "+host)
 			}
 		}
+	}
+	switch p.Host {
+	case GitHub:
+		others("GitLab", environments, "preview.branches", "apply.branch")
+		if v.Doc.Has("pipelines.repository") && !githubRepository.MatchString(p.Repository) {
+			v.Problem("pipelines.repository", "write owner/name, or with both numbers owner@number/name@number", "%s is no repository of GitHub", wording.Quote(p.Repository))
+		}
+	case GitLab:
+		others("GitHub", branch, "preview.environments", "apply.environments")
+		if strings.Contains(p.Repository, "@") {
+			v.Problem("pipelines.repository", "write the path of the project alone", "%s is no project of GitLab", wording.Quote(p.Repository))
+		}
+	case AzureDevOps:
+		const subjects = "remove it; the subjects say whose jobs may use the identities"
+		others("GitHub and GitLab", subjects, "repository")
+		others("GitHub", subjects, "preview.environments", "apply.environments")
+		others("GitLab", subjects, "preview.branches", "apply.branch")
+	}
+	if p.Host != "" && p.Host != AzureDevOps {
+		others("Azure DevOps", "remove it; the repository says whose jobs may use the identity", "preview.subject", "apply.subject")
 	}
 }
 
@@ -438,8 +507,11 @@ func environments(byDefault []string) strict.Rule {
 var (
 	bucketARN    = regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):s3:::[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
 	oidcProvider = regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):iam::([0-9]{12}):oidc-provider/[a-z0-9][A-Za-z0-9:._/-]*$`)
-	repository   = regexp.MustCompile(`^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)+$`)
-	issuer       = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]+)?(/[A-Za-z0-9._-]+)*$`)
+	repository   = regexp.MustCompile(`^[A-Za-z0-9_.-]+(@[0-9]+)?(/[A-Za-z0-9_.-]+(@[0-9]+)?)+$`)
+	// With the numbers of immutable subjects, or without:
+	// https://learn.microsoft.com/entra/workload-id/workload-identities-github-immutable-subjects
+	githubRepository = regexp.MustCompile(`^([A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+|[A-Za-z0-9_.-]+@[0-9]+/[A-Za-z0-9_.-]+@[0-9]+)$`)
+	issuer           = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]+)?(/[A-Za-z0-9._-]+)*$`)
 	// Characters that mean something in a subject or in IAM's StringLike are left out.
 	gitName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./-]*$`)
 )

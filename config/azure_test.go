@@ -180,14 +180,6 @@ func TestAddonFactsInAzure(t *testing.T) {
 	assert.Equal(t, f.Account, "00000000-0000-4000-8000-000000000001")
 }
 
-func TestAccountFilesAreForAWS(t *testing.T) {
-	_, err := accountOf(t, strings.Replace(goodAccount, "provider: aws, region: eu-central-1", "provider: azure, region: germanywestcentral", 1))
-	assert.ErrorContains(t, err, `acme.yaml:4:19: cloud.provider: "azure" is not the cloud of account files; use aws: an account file describes the IAM roles of pipelines`)
-	assert.Check(t, !strings.Contains(err.Error(), "\n"), "%v", err)
-	_, err = accountOf(t, strings.Replace(goodAccount, "account: \"111122223333\"", "account: \"111122223333\", tenant: x", 1))
-	assert.ErrorContains(t, err, "cloud.tenant: is a key of files for Azure, and this one is for AWS")
-}
-
 // TestCompareInAzure changes one thing of a file each, from what is live to what is wanted.
 func TestCompareInAzure(t *testing.T) {
 	const version = `version: "1.35"`

@@ -24,7 +24,7 @@ func (r *reference) cases(p Provider, typ reflect.Type, f strict.Field) []Case {
 
 // only is the cloud whose files alone have a key; "" for all.
 func (r *reference) only(typ reflect.Type, f strict.Field) Provider {
-	if !r.lives || typ == reflect.TypeFor[addon.Selection]() {
+	if typ == reflect.TypeFor[addon.Selection]() {
 		return ""
 	}
 	return Provider(typ.Field(f.Index).Tag.Get(field.CloudTag))

@@ -43,7 +43,8 @@ const accountIntro = `# The account file
 
 One YAML file describes what pipelines need in one cloud account: ` + "`accounts/<name>.yaml`" + `. Unknown keys are refused.
 ` + "`tombolo pipelines validate <name>`" + ` reports all problems of a file at once, each with its place and its remedy. The
-[guide to pipelines](../guide/pipelines.md) has an example. Editors complete and check the keys with the JSON schema
+[guide to pipelines](../guide/pipelines.md) has examples. ` + "`cloud.provider`" + ` decides which keys a file may have: one with the mark (AWS) or
+(Azure) is for files of that cloud only, and refused in others. Editors complete and check the keys with the JSON schema
 [account.v1.json](../../config/schema/account.v1.json).
 `
 
@@ -55,10 +56,7 @@ func TestAccountReference(t *testing.T) {
 // referenceTo is the reference of a file's format.
 func referenceTo(t *testing.T, intro string, file reflect.Type, schema []byte) string {
 	t.Helper()
-	r := reference{paths: map[reflect.Type][]string{}, format: accountFormat}
-	if file == reflect.TypeFor[Cluster]() {
-		r.format = clusterFormat
-	}
+	r := reference{paths: map[reflect.Type][]string{}, format: clusterFormat}
 	if err := json.Unmarshal(schema, &r.schema); err != nil {
 		t.Fatal(err)
 	}

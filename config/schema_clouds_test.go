@@ -1,7 +1,9 @@
 package config
 
 import (
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -51,20 +53,18 @@ func cloudOf(typ reflect.Type) Provider {
 	return Azure
 }
 
-// addClouds adds what the files for each cloud have to hold to beside the rest: a schema
+// addClouds adds what a kind of files for each cloud has to hold to beside the rest: a schema
 // <type>.<cloud> for each type that differs, chosen by cloud.provider.
-func addClouds(s *jsonschema.Schema) {
+func addClouds(s *jsonschema.Schema, file reflect.Type) {
 	for _, p := range field.Providers() {
-		for typ := range typesByCloud()[p] {
+		types := slices.Collect(maps.Keys(typesOf(file, formatOf(p))))
+		if file == reflect.TypeFor[Cluster]() {
+			types = append(types, reflect.TypeFor[addon.Selection]())
+		}
+		for _, typ := range types {
 			if own := inCloudSchema(p, typ); own != nil {
 				s.Definitions[typ.Name()+"."+string(p)] = own
 			}
-		}
-	}
-	selection := reflect.TypeFor[addon.Selection]()
-	for _, p := range field.Providers() {
-		if own := inCloudSchema(p, selection); own != nil {
-			s.Definitions[selection.Name()+"."+string(p)] = own
 		}
 	}
 	provider := jsonschema.NewProperties()
@@ -72,7 +72,7 @@ func addClouds(s *jsonschema.Schema) {
 	cloud := jsonschema.NewProperties()
 	cloud.Set("cloud", &jsonschema.Schema{Properties: provider, Required: []string{"provider"}})
 	s.If = &jsonschema.Schema{Properties: cloud, Required: []string{"cloud"}}
-	s.Then, s.Else = &jsonschema.Schema{Ref: "#/$defs/Cluster.azure"}, &jsonschema.Schema{Ref: "#/$defs/Cluster.aws"}
+	s.Then, s.Else = &jsonschema.Schema{Ref: "#/$defs/" + file.Name() + ".azure"}, &jsonschema.Schema{Ref: "#/$defs/" + file.Name() + ".aws"}
 }
 
 // inCloudSchema is what a type has to hold to in the files for one cloud; nil for nothing.

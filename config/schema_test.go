@@ -60,13 +60,10 @@ func generateSchema(t *testing.T, file reflect.Type, title string) []byte {
 		s.Definitions[selection] = addonSchema(&r, s.Definitions)
 	}
 	s.Title = title
-	ofClusters := file == reflect.TypeFor[Cluster]()
 	for typ := range clusterTypes(file) {
-		addRules(t, s.Definitions[typ.Name()], typ, ofClusters)
+		addRules(t, s.Definitions[typ.Name()], typ, file == reflect.TypeFor[Cluster]())
 	}
-	if ofClusters {
-		addClouds(s)
-	}
+	addClouds(s, file)
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
@@ -137,23 +134,17 @@ func addRules(t *testing.T, s *jsonschema.Schema, typ reflect.Type, lives bool) 
 		if property.Description == "" {
 			t.Errorf("%s.%s has no comment", typ.Name(), f.Name)
 		}
-		if !lives && accountFormat.Omission(typ, name) != nil {
-			s.Properties.Delete(name)
-			s.Required = slices.DeleteFunc(s.Required, func(key string) bool { return key == name })
-			continue
-		}
 		property.Description = oneLine(property.Description)
-		r := accountRule(typ.Name() + "." + f.Name)
-		if lives {
-			only := Provider(f.Tag.Get(field.CloudTag))
-			if only != "" {
-				property.Description += onlyMark + only.Title() + "."
-				s.Required = slices.DeleteFunc(s.Required, func(key string) bool { return key == name })
-			}
-			only = cmp.Or(only, cloudOf(typ))
-			property.Description += liveTexts(only, typ.Name()+"."+f.Name)
-			r = commonRule(only, typ.Name()+"."+f.Name)
+		only := Provider(f.Tag.Get(field.CloudTag))
+		if only != "" {
+			property.Description += onlyMark + only.Title() + "."
+			s.Required = slices.DeleteFunc(s.Required, func(key string) bool { return key == name })
 		}
+		only = cmp.Or(only, cloudOf(typ))
+		if lives {
+			property.Description += liveTexts(only, typ.Name()+"."+f.Name)
+		}
+		r := commonRule(only, typ.Name()+"."+f.Name)
 		property.Default = r.Default
 		value := property
 		if f.Type.Kind() == reflect.Slice {

@@ -5,7 +5,9 @@ import (
 	"crypto"
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"tombolo/internal/file"
@@ -72,7 +74,8 @@ func (d *daemon) entraIdentity(clientID string) (entra.Identity, bool) {
 	if found == nil {
 		return entra.Identity{}, false
 	}
-	who := entra.Identity{ClientID: clientID, ObjectID: found.Outputs.Str("principalId"), ResourceID: found.ID}
+	object := found.Outputs.Str("principalId")
+	who := entra.Identity{ClientID: clientID, ObjectID: object, ResourceID: found.ID, Groups: d.groupsOf(object)}
 	for _, f := range managedidentity.Federations(d.azure, found) {
 		who.Federations = append(who.Federations, entra.Federation{Issuer: f.Issuer, Subject: f.Subject, Audiences: f.Audiences})
 	}
@@ -85,6 +88,9 @@ func (d *daemon) keyOfIssuer(issuer string) (crypto.PublicKey, error) {
 	if cluster := d.clusters.issuedBy(issuer); cluster != "" {
 		return d.clusters.TokenKey(cluster)
 	}
+	if slices.Contains(jobIssuers(), issuer) {
+		issuer = pipelineIssuer // whose key the tokens of jobs are signed by
+	}
 	return d.people.Key(issuer)
 }
 
@@ -96,34 +102,41 @@ type federatedAnswer struct {
 // serveFederation answers requests for tokens of the pipeline.
 func (d *daemon) serveFederation(mux *http.ServeMux) {
 	handle(mux, "POST /federation", func(context.Context, struct{}) (federatedAnswer, error) {
-		now := time.Now()
-		token, err := d.people.Token(map[string]any{
-			"iss": pipelineIssuer, "sub": pipelineSubject, "aud": entra.ExchangeAudience,
-			"iat": now.Unix(), "nbf": now.Unix(), "exp": now.Add(pipelineLifetime).Unix(),
-		})
+		token, err := d.pipelineToken(pipelineIssuer, pipelineSubject)
 		return federatedAnswer{token}, err
 	})
 }
 
-// azureEnv is the part of Env for Azure: workload identity, with a token that is made anew.
-func (l *Lab) azureEnv(ctx context.Context) (map[string]string, error) {
-	var a federatedAnswer
-	if err := l.daemon().Ask(ctx, http.MethodPost, "/federation", struct{}{}, &a); err != nil {
-		return nil, fmt.Errorf("get credentials of the lab's subscription: %w", err)
+// azureEnv is the part of Env for Azure: workload identity, with a token that is made anew, and the
+// port of the provider that acts as who has it. It is the application's, or that of a job.
+func (l *Lab) azureEnv(ctx context.Context, port int) (map[string]string, int, error) {
+	j, err := jobOf(os.Getenv(JobVariable))
+	if err != nil {
+		return nil, 0, err
+	}
+	client, a := arm.ClientID, jobAnswer{Port: port}
+	if j != nil {
+		client, err = j.Client, l.daemon().Ask(ctx, http.MethodPost, "/job", j, &a)
+	} else {
+		err = l.daemon().Ask(ctx, http.MethodPost, "/federation", struct{}{}, &a)
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("get credentials of the lab's subscription: %w", err)
 	}
 	p := l.paths()
-	if err := file.Replace(p.azureToken(), []byte(a.Token), 0o600); err != nil {
-		return nil, fmt.Errorf("keep credentials of the lab's subscription: %w", err)
+	token := p.azureToken(client)
+	if err := file.Replace(token, []byte(a.Token), 0o600); err != nil {
+		return nil, 0, fmt.Errorf("keep credentials of the lab's subscription: %w", err)
 	}
 	return map[string]string{
-		"ARM_USE_OIDC": "true", "ARM_CLIENT_ID": arm.ClientID, "ARM_TENANT_ID": AzureTenant,
-		"ARM_SUBSCRIPTION_ID": AzureSubscription, "ARM_OIDC_TOKEN_FILE_PATH": p.azureToken(),
-		"AZURE_CLIENT_ID": arm.ClientID, "AZURE_TENANT_ID": AzureTenant, "AZURE_SUBSCRIPTION_ID": AzureSubscription,
-		"AZURE_FEDERATED_TOKEN_FILE": p.azureToken(), "AZURE_AUTHORITY_HOST": "https://" + entra.LoginHost + "/",
+		"ARM_USE_OIDC": "true", "ARM_CLIENT_ID": client, "ARM_TENANT_ID": AzureTenant,
+		"ARM_SUBSCRIPTION_ID": AzureSubscription, "ARM_OIDC_TOKEN_FILE_PATH": token,
+		"AZURE_CLIENT_ID": client, "AZURE_TENANT_ID": AzureTenant, "AZURE_SUBSCRIPTION_ID": AzureSubscription,
+		"AZURE_FEDERATED_TOKEN_FILE": token, "AZURE_AUTHORITY_HOST": "https://" + entra.LoginHost + "/",
 		"AAD_LOGIN_METHOD": "workloadidentity",
 		// Nothing of the user's own may be used.
 		"AZURE_CONFIG_DIR": p.in("azure-config"), "ARM_CLIENT_SECRET": "", "AZURE_CLIENT_SECRET": "", "ARM_USE_MSI": "false",
-	}, nil
+	}, a.Port, nil
 }
 
 // writeKubelogin puts a `kubelogin` command in front of PATH that is the real one behind the

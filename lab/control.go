@@ -128,6 +128,7 @@ func (d *daemon) control() http.Handler {
 		return d.accounts.sts().Assume(r.By, sts.Role(r.Role))
 	})
 	d.serveFederation(mux)
+	d.serveJobs(mux)
 	d.serveInsights(mux)
 	d.serveSecrets(mux)
 	d.serveDrift(mux)

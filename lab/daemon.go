@@ -19,7 +19,6 @@ import (
 	"syscall"
 	"time"
 
-	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
 
 	"tombolo/lab/aws/authenticator"
@@ -84,6 +83,7 @@ type daemon struct {
 	socket       string // for control; those of controllers are beside it
 	profile      Profile
 	people       *people.Provider
+	jobs         jobs // of pipelines that have signed in to Azure
 	stop         context.CancelFunc
 
 	mu    sync.Mutex
@@ -343,18 +343,14 @@ func (d *daemon) serveProviders(failed chan<- error) (end func(), err error) {
 			e()
 		}
 	}
-	serves := func(p pulumirpc.ResourceProviderServer) *grpc.Server {
-		server := grpc.NewServer(grpc.MaxRecvMsgSize(component.Largest), grpc.MaxSendMsgSize(component.Largest))
-		pulumirpc.RegisterResourceProviderServer(server, p)
-		return server
-	}
+	ends = append(ends, d.jobs.stop)
 	for _, p := range []struct {
 		name   string
 		port   int
 		server *grpc.Server
 	}{
-		{"AWS", d.ports.provider, serves(standin.Organisation(d.accounts[0], d.accounts[1:]...))},
-		{"Azure", d.ports.azure, serves(d.azure.Provider())},
+		{"AWS", d.ports.provider, providerServer(standin.Organisation(d.accounts[0], d.accounts[1:]...))},
+		{"Azure", d.ports.azure, providerServer(d.azure.Provider())},
 		{"EKS", d.ports.eks, d.eks.Server()},
 	} {
 		listener, err := listenForOwn(loopback(p.port), d.log)

@@ -68,6 +68,11 @@ func (l *Lab) Env() (map[string]string, error) {
 	if err := l.daemon().Ask(context.Background(), http.MethodPost, "/session", sessionRequest{os.Getenv(RoleVariable)}, &by); err != nil {
 		return nil, fmt.Errorf("get credentials of the lab's account: %w", err)
 	}
+	azure, port, err := l.azureEnv(context.Background(), chosen.azure)
+	if err != nil {
+		return nil, err
+	}
+	chosen.azure = port
 	list := string(filepath.ListSeparator)
 	env := map[string]string{
 		"PATH":                     p.bin() + list + p.tools() + list + os.Getenv("PATH"),
@@ -103,10 +108,6 @@ func (l *Lab) Env() (map[string]string, error) {
 	}
 	if flags := p.flagsOfGo(); flags != "" {
 		env["GOFLAGS"] = flags
-	}
-	azure, err := l.azureEnv(context.Background())
-	if err != nil {
-		return nil, err
 	}
 	maps.Copy(env, azure)
 	if network == ClosedNetwork {

@@ -29,9 +29,12 @@ func (p paths) pki() string           { return p.in("pki") }
 func (p paths) cloud() string         { return p.in("aws") }
 func (p paths) member() string        { return p.in("aws-member") } // the organisation's other account
 func (p paths) azure() string         { return p.in("azure") }
-func (p paths) azureToken() string    { return p.in("azure-token") } // of the pipeline, for Entra
 func (p paths) clusters() string      { return p.in("clusters") }
 func (p paths) controllers() string   { return p.in("controllers") }
+
+// azureToken is the file with the token, for Entra, of who has a client id.
+func (p paths) azureToken(client string) string { return p.in("azure-token-" + client) }
+
 func (p paths) repository(tree string) string {
 	return filepath.Join(p.in("git"), trees()[tree])
 }

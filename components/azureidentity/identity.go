@@ -1,5 +1,5 @@
-// Package azureidentity makes user-assigned identities of Azure that service accounts of
-// Kubernetes get by workload identity.
+// Package azureidentity makes user-assigned identities of Azure for who shows a token of another
+// issuer: service accounts of Kubernetes, and jobs of pipelines.
 package azureidentity
 
 import (
@@ -26,9 +26,18 @@ const audience = "api://AzureADTokenExchange"
 // https://learn.microsoft.com/entra/workload-id/workload-identity-federation-considerations
 const maxCredentials = 20
 
-// ServiceAccount of Kubernetes.
-type ServiceAccount struct {
-	Namespace, Name string
+// Credential is a federated credential of an identity: who has a token with the subject gets the
+// identity.
+type Credential struct {
+	// Name of the credential in Azure, 3 to 120 characters.
+	Name string
+	// Subject of the token, in full: there are no wildcards.
+	Subject string
+}
+
+// ServiceAccount is the credential of a service account of Kubernetes.
+func ServiceAccount(namespace, name string) Credential {
+	return Credential{armid.Credential(namespace, name), "system:serviceaccount:" + namespace + ":" + name}
 }
 
 // Grant is a role on a scope.
@@ -39,6 +48,8 @@ type Grant struct {
 	Scope string
 	// ScopeReady is Scope once it is there; nil for one that is not made by the program.
 	ScopeReady pulumi.StringInput
+	// Condition under which the role counts, such as GivingOnly; "" for none.
+	Condition string
 }
 
 // IdentityArgs are the arguments of an Identity.
@@ -51,22 +62,22 @@ type IdentityArgs struct {
 	// there.
 	GroupName     string
 	ResourceGroup pulumi.StringInput
-	// Issuer of the cluster's tokens.
+	// Issuer of the tokens, with https://.
 	Issuer pulumi.StringInput
-	// Accounts that get the identity, and no others.
-	Accounts []ServiceAccount
+	// Credentials of those that get the identity, and no others.
+	Credentials []Credential
 	// Grants of roles; none for an identity without rights.
 	Grants []Grant
 	Tags   map[string]string
 }
 
-// Identity is a user-assigned identity for service accounts.
+// Identity is a user-assigned identity.
 type Identity struct {
 	pulumi.ResourceState
 
 	// ID in Azure's Resource Manager, known in every preview.
 	ID string
-	// ClientID that the service account is annotated with. It resolves when credentials
+	// ClientID by which the identity is asked for. It resolves when credentials
 	// and roles are there, so that a user of it does not start without its rights.
 	ClientID pulumi.StringOutput
 	// PrincipalID is the object of Entra that the identity is.
@@ -97,7 +108,7 @@ func NewIdentity(ctx *pulumi.Context, name string, args *IdentityArgs, opts ...p
 	for _, g := range args.Grants {
 		role := RoleDefinitionID(g.Scope, g.Role)
 		assigned, err := NewAssignment(ctx, name+"-role-"+AssignmentName(g.Scope, c.ID, role)[:8], &AssignmentArgs{
-			Scope: g.Scope, ScopeReady: g.ScopeReady, RoleDefinitionID: role, IdentityID: c.ID, PrincipalID: identity.PrincipalId,
+			Scope: g.Scope, ScopeReady: g.ScopeReady, RoleDefinitionID: role, Condition: g.Condition, IdentityID: c.ID, PrincipalID: identity.PrincipalId,
 		}, parent)
 		if err != nil {
 			return nil, fmt.Errorf("identity %s: %w", name, err)
@@ -116,18 +127,18 @@ func (a *IdentityArgs) validate() error {
 	if a.Name == "" || a.Subscription == "" || a.Location == "" || a.GroupName == "" || a.ResourceGroup == nil || a.Issuer == nil {
 		problems = append(problems, errors.New("name, subscription, location, resource group and issuer are required"))
 	}
-	if len(a.Accounts) == 0 || len(a.Accounts) > maxCredentials {
-		problems = append(problems, fmt.Errorf("%d service accounts are given; an identity takes 1 to %d", len(a.Accounts), maxCredentials))
+	if len(a.Credentials) == 0 || len(a.Credentials) > maxCredentials {
+		problems = append(problems, fmt.Errorf("%d credentials are given; an identity takes 1 to %d", len(a.Credentials), maxCredentials))
 	}
-	given := map[ServiceAccount]bool{}
-	for _, account := range a.Accounts {
-		if account.Namespace == "" || account.Name == "" {
-			problems = append(problems, errors.New("a service account needs namespace and name"))
+	names, subjects := map[string]bool{}, map[string]bool{}
+	for _, c := range a.Credentials {
+		if c.Name == "" || c.Subject == "" || strings.Contains(c.Subject, "*") {
+			problems = append(problems, fmt.Errorf("credential %q of subject %q: a credential needs a name, and a subject in full", c.Name, c.Subject))
 		}
-		if given[account] {
-			problems = append(problems, fmt.Errorf("service account %s/%s is given twice", account.Namespace, account.Name))
+		if names[c.Name] || subjects[c.Subject] {
+			problems = append(problems, fmt.Errorf("credential %q of subject %q is given twice", c.Name, c.Subject))
 		}
-		given[account] = true
+		names[c.Name], subjects[c.Subject] = true, true
 	}
 	granted := map[[2]string]bool{}
 	for _, g := range a.Grants {
@@ -147,14 +158,13 @@ func (a *IdentityArgs) validate() error {
 // https://learn.microsoft.com/entra/workload-id/workload-identity-federation-considerations
 func (a *IdentityArgs) makeCredentials(ctx *pulumi.Context, name string, identity *managedidentity.UserAssignedIdentity, parent pulumi.ResourceOption) ([]pulumi.Resource, error) {
 	var made []pulumi.Resource
-	for _, account := range a.Accounts {
-		credential := armid.Credential(account.Namespace, account.Name)
-		federated, err := managedidentity.NewFederatedIdentityCredential(ctx, name+"-credential-"+credential, &managedidentity.FederatedIdentityCredentialArgs{
-			FederatedIdentityCredentialResourceName: pulumi.String(credential),
+	for _, c := range a.Credentials {
+		federated, err := managedidentity.NewFederatedIdentityCredential(ctx, name+"-credential-"+c.Name, &managedidentity.FederatedIdentityCredentialArgs{
+			FederatedIdentityCredentialResourceName: pulumi.String(c.Name),
 			ResourceName:                            ready.After(pulumi.String(a.Name).ToStringOutput(), identity),
 			ResourceGroupName:                       a.ResourceGroup,
 			Issuer:                                  a.Issuer,
-			Subject:                                 pulumi.Sprintf("system:serviceaccount:%s:%s", account.Namespace, account.Name),
+			Subject:                                 pulumi.String(c.Subject),
 			Audiences:                               pulumi.ToStringArray([]string{audience}),
 		}, parent, pulumi.DependsOn(made))
 		if err != nil {
@@ -183,6 +193,8 @@ type AssignmentArgs struct {
 	ScopeReady pulumi.StringInput
 	// RoleDefinitionID of the role, as RoleDefinitionID writes it.
 	RoleDefinitionID string
+	// Condition under which the role counts; "" for none.
+	Condition string
 	// IdentityID is the id of the identity that gets the role, and PrincipalID the object
 	// of Entra that it is.
 	IdentityID  string
@@ -200,13 +212,37 @@ func NewAssignment(ctx *pulumi.Context, name string, args *AssignmentArgs, opts 
 	if scope == nil {
 		scope = pulumi.String(args.Scope)
 	}
-	return authorization.NewRoleAssignment(ctx, name, &authorization.RoleAssignmentArgs{
+	inputs := &authorization.RoleAssignmentArgs{
 		RoleAssignmentName: pulumi.String(AssignmentName(args.Scope, args.IdentityID, args.RoleDefinitionID)),
 		Scope:              scope.ToStringOutput(),
 		RoleDefinitionId:   pulumi.String(args.RoleDefinitionID),
 		PrincipalId:        args.PrincipalID.ToStringOutput(),
 		PrincipalType:      pulumi.String("ServicePrincipal"),
-	}, opts...)
+	}
+	if args.Condition != "" {
+		inputs.Condition, inputs.ConditionVersion = pulumi.StringPtr(args.Condition), pulumi.StringPtr(conditionVersion)
+	}
+	return authorization.NewRoleAssignment(ctx, name, inputs, opts...)
+}
+
+// conditionVersion is the only one that Azure takes:
+// https://learn.microsoft.com/rest/api/authorization/role-assignments/create
+const conditionVersion = "2.0"
+
+// GivingOnly is the condition of a role that gives roles, by which it gives and takes those of the
+// list alone, by the UUIDs of their definitions, and to identities and applications alone. The
+// form is that of the example "Constrain roles and principal types" in
+// https://learn.microsoft.com/azure/role-based-access-control/delegate-role-assignments-examples
+func GivingOnly(roles []string) string {
+	only := func(action, source string) string {
+		attribute := func(name string) string {
+			return "@" + source + "[Microsoft.Authorization/roleAssignments:" + name + "]"
+		}
+		return "((!(ActionMatches{'Microsoft.Authorization/roleAssignments/" + action + "'})) OR (" +
+			attribute("RoleDefinitionId") + " ForAnyOfAnyValues:GuidEquals {" + strings.Join(roles, ", ") + "} AND " +
+			attribute("PrincipalType") + " ForAnyOfAnyValues:StringEqualsIgnoreCase {'ServicePrincipal'}))"
+	}
+	return only("write", "Request") + " AND " + only("delete", "Resource")
 }
 
 // RoleDefinitionID is the id of a role in the subscription of a scope. role is the UUID of a

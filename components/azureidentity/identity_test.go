@@ -22,10 +22,10 @@ const (
 func identityArgs() *IdentityArgs {
 	return &IdentityArgs{
 		Name: "demo-shop", Subscription: subscription, Location: "germanywestcentral", GroupName: "demo", ResourceGroup: pulumi.String("demo"),
-		Issuer:   pulumi.String("https://issuer.example/1/"),
-		Accounts: []ServiceAccount{{"shop", "web"}, {"shop", "jobs.nightly"}},
-		Grants:   []Grant{{Role: secretsUser, Scope: vault}, {Role: "/subscriptions/s/providers/Microsoft.Authorization/roleDefinitions/own", Scope: "/subscriptions/s"}},
-		Tags:     map[string]string{"tombolo:cluster": "demo"},
+		Issuer:      pulumi.String("https://issuer.example/1/"),
+		Credentials: []Credential{ServiceAccount("shop", "web"), ServiceAccount("shop", "jobs.nightly")},
+		Grants:      []Grant{{Role: secretsUser, Scope: vault}, {Role: "/subscriptions/s/providers/Microsoft.Authorization/roleDefinitions/own", Scope: "/subscriptions/s"}},
+		Tags:        map[string]string{"tombolo:cluster": "demo"},
 	}
 }
 
@@ -82,17 +82,28 @@ func TestRoleDefinitionID(t *testing.T) {
 	assert.Check(t, is.Equal(RoleDefinitionID(vault, "/providers/x"), "/providers/x"))
 }
 
+// TestGivingOnly has the text of Azure's own example, in one line.
+func TestGivingOnly(t *testing.T) {
+	assert.Equal(t, GivingOnly([]string{"5e467623-bb1f-42f4-a55d-6e525e11384b", "a795c7a0-d4a2-40c1-ae25-d81f01202912"}),
+		"((!(ActionMatches{'Microsoft.Authorization/roleAssignments/write'})) OR "+
+			"(@Request[Microsoft.Authorization/roleAssignments:RoleDefinitionId] ForAnyOfAnyValues:GuidEquals {5e467623-bb1f-42f4-a55d-6e525e11384b, a795c7a0-d4a2-40c1-ae25-d81f01202912}"+
+			" AND @Request[Microsoft.Authorization/roleAssignments:PrincipalType] ForAnyOfAnyValues:StringEqualsIgnoreCase {'ServicePrincipal'})) AND "+
+			"((!(ActionMatches{'Microsoft.Authorization/roleAssignments/delete'})) OR "+
+			"(@Resource[Microsoft.Authorization/roleAssignments:RoleDefinitionId] ForAnyOfAnyValues:GuidEquals {5e467623-bb1f-42f4-a55d-6e525e11384b, a795c7a0-d4a2-40c1-ae25-d81f01202912}"+
+			" AND @Resource[Microsoft.Authorization/roleAssignments:PrincipalType] ForAnyOfAnyValues:StringEqualsIgnoreCase {'ServicePrincipal'}))")
+}
+
 func TestIdentityRefuses(t *testing.T) {
-	var many []ServiceAccount
+	var many []Credential
 	for i := range maxCredentials + 1 {
-		many = append(many, ServiceAccount{"n", fmt.Sprint(i)})
+		many = append(many, ServiceAccount("n", fmt.Sprint(i)))
 	}
 	for want, change := range map[string]func(*IdentityArgs){
 		"name, subscription, location, resource group and issuer are required": func(a *IdentityArgs) { a.Issuer = nil },
-		"0 service accounts are given; an identity takes 1 to 20":              func(a *IdentityArgs) { a.Accounts = nil },
-		"21 service accounts are given; an identity takes 1 to 20":             func(a *IdentityArgs) { a.Accounts = many },
-		"a service account needs namespace and name":                           func(a *IdentityArgs) { a.Accounts[0].Name = "" },
-		"service account shop/web is given twice":                              func(a *IdentityArgs) { a.Accounts[1] = a.Accounts[0] },
+		"0 credentials are given; an identity takes 1 to 20":                   func(a *IdentityArgs) { a.Credentials = nil },
+		"21 credentials are given; an identity takes 1 to 20":                  func(a *IdentityArgs) { a.Credentials = many },
+		"a credential needs a name, and a subject in full":                     func(a *IdentityArgs) { a.Credentials[0].Subject = "repo:acme/*" },
+		`credential "shop_web" of subject "system:serviceaccount:shop:web" is`: func(a *IdentityArgs) { a.Credentials[1] = a.Credentials[0] },
 		`role "Reader" on scope "rg": a role, and the id of a resource`:        func(a *IdentityArgs) { a.Grants[0] = Grant{Role: "Reader", Scope: "rg"} },
 		"role " + secretsUser + " on " + vault + " is given twice":             func(a *IdentityArgs) { a.Grants[1] = a.Grants[0] },
 	} {

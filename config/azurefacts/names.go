@@ -26,6 +26,8 @@ const (
 	// https://learn.microsoft.com/entra/workload-id/workload-identity-federation-considerations
 	// and the pattern of the name in Microsoft.ManagedIdentity 2023-01-31.
 	MaxCredentialName = 120
+	// MaxCredentials is how many federated credentials an identity has at most, by the same page.
+	MaxCredentials = 20
 	// MaxNetworkLabel is the length of the names of a subnet, its network and its resource
 	// group, which become labels of nodes:
 	// https://learn.microsoft.com/azure/aks/concepts-network-azure-cni-overlay

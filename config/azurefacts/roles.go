@@ -15,8 +15,19 @@ const (
 	PrivateDNSZoneContributor = "Private DNS Zone Contributor"
 	KeyVaultSecretsUser       = "Key Vault Secrets User"
 	BlobDataContributor       = "Storage Blob Data Contributor"
+	BlobDataReader            = "Storage Blob Data Reader"
+	KeyVaultCryptoUser        = "Key Vault Crypto User"
 	Reader                    = "Reader"
 )
+
+// CoreRoles are the names of those that core gives to the identities that it makes for a cluster
+// and its addons. Those of services and systems are in the cluster file, Contributor for a system
+// without a role among them.
+func CoreRoles() []string {
+	return []string{
+		BlobDataContributor, DNSZoneContributor, KeyVaultSecretsUser, ManagedIdentityOperator, NetworkContributor, PrivateDNSZoneContributor, Reader,
+	}
+}
 
 // roles are built-in roles by name, with the ids of their definitions, which are the same in
 // every tenant. Source: https://learn.microsoft.com/azure/role-based-access-control/built-in-roles,
@@ -31,7 +42,7 @@ var roles = map[string]string{
 	DNSZoneContributor:                "befefa01-2a29-4197-83a8-272ff33ce314",
 	"Key Vault Administrator":         "00482a5a-887f-4fb3-b363-3b7fe8e74483",
 	"Key Vault Certificate User":      "db79e9a7-68ee-4b58-9aeb-b90e7c24fcba",
-	"Key Vault Crypto User":           "12338af0-0e69-4776-bea7-57ae8d297424",
+	KeyVaultCryptoUser:                "12338af0-0e69-4776-bea7-57ae8d297424",
 	"Key Vault Reader":                "21090545-7ca7-4776-b22c-e363652d74d2",
 	"Key Vault Secrets Officer":       "b86a8fe4-44ce-4948-aee5-eccb2c155cd7",
 	KeyVaultSecretsUser:               "4633458b-17de-408a-b874-0445c86b69e6",
@@ -42,7 +53,7 @@ var roles = map[string]string{
 	PrivateDNSZoneContributor:         "b12aa53e-6015-4669-85d0-8515ebb3ae7f",
 	Reader:                            "acdd72a7-3385-48ef-bd42-f606fba81ae7",
 	BlobDataContributor:               "ba92f5b4-2d11-453d-a403-e96b0029c9fe",
-	"Storage Blob Data Reader":        "2a2b9908-6ea1-4ae2-8e65-a410df84e7d1",
+	BlobDataReader:                    "2a2b9908-6ea1-4ae2-8e65-a410df84e7d1",
 	"Storage Queue Data Contributor":  "974c5e8b-45b9-4653-ba55-5f855dd0fb88",
 }
 

@@ -18,8 +18,7 @@ import (
 
 // Cloud says where the cluster is.
 type Cloud struct {
-	// Provider of the cloud: aws, or in a cluster file azure. It decides which keys the file
-	// may have.
+	// Provider of the cloud: aws or azure. It decides which keys the file may have.
 	Provider field.Provider `yaml:"provider"`
 	// Region, such as eu-central-1 on AWS, or germanywestcentral on Azure.
 	Region string `yaml:"region"`
@@ -29,8 +28,8 @@ type Cloud struct {
 	Account string `yaml:"account"`
 	// Tenant is the only tenant of Entra that credentials may be of, by its id.
 	Tenant string `yaml:"tenant" cloud:"azure"`
-	// ResourceGroup that core makes, and in which it makes everything else. Default: the
-	// name of the cluster.
+	// ResourceGroup that core makes, and in which it makes everything else. In an account file,
+	// that of the identities, by itself <name>-pipelines. Default: the name of the cluster.
 	ResourceGroup string `yaml:"resourceGroup,omitempty" cloud:"azure"`
 	// Profile is the name of the AWS profile to use. Default: the credentials
 	// of the environment.

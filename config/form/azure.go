@@ -27,6 +27,7 @@ var (
 	VaultKey      = regexp.MustCompile(`^https://([A-Za-z][A-Za-z0-9-]{1,22}[A-Za-z0-9])\.vault\.azure\.net/keys/([A-Za-z0-9-]{1,127})/([0-9a-f]{32})$`)
 	VaultID       = regexp.MustCompile(`^` + groupForm + `/providers/Microsoft\.KeyVault/vaults/([A-Za-z][A-Za-z0-9-]{1,22}[A-Za-z0-9])$`)
 	ContainerID   = regexp.MustCompile(`^` + groupForm + `/providers/Microsoft\.Storage/storageAccounts/([a-z0-9]{3,24})/blobServices/default/containers/([a-z0-9](-?[a-z0-9]){2,62})$`)
+	VaultKeyID    = regexp.MustCompile(`^` + groupForm + `/providers/Microsoft\.KeyVault/vaults/([A-Za-z][A-Za-z0-9-]{1,22}[A-Za-z0-9])/keys/([A-Za-z0-9-]{1,127})$`)
 	RoleScope     = regexp.MustCompile(`^/subscriptions/(` + uuidForm + `)(/resourceGroups/[^/\s]+(/providers/[^/\s]+(/[^/\s]+/[^/\s]+)+)?)?$`)
 	OperatorScope = regexp.MustCompile(`^(/subscriptions/` + uuidForm + `|` + groupForm + `)$`)
 	RoleText      = regexp.MustCompile(`^\S(.*\S)?$`)

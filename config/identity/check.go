@@ -83,7 +83,7 @@ func CheckGrant(v *check.File, at strict.Path, g RoleGrant) {
 		v.Problem(role, "give the roles that the service needs, such as "+azurefacts.KeyVaultSecretsUser,
 			"%s lets a pod give itself every other role", name)
 	case id == nil && !known:
-		v.Problem(role, nearestRole(g.Role), "%s is not a role that Tombolo knows", wording.Quote(g.Role))
+		v.Problem(role, NearestRole(g.Role), "%s is not a role that Tombolo knows", wording.Quote(g.Role))
 	}
 	scope := at.Field("scope")
 	m := form.RoleScope.FindStringSubmatch(g.Scope)
@@ -93,7 +93,8 @@ func CheckGrant(v *check.File, at strict.Path, g RoleGrant) {
 	}
 }
 
-func nearestRole(name string) string {
+// NearestRole is what to write in place of a name that is of no role that Tombolo knows.
+func NearestRole(name string) string {
 	if near := wording.Nearest(name, azurefacts.Roles()); near != "" {
 		return fmt.Sprintf("did you mean %s?", near)
 	}

@@ -184,13 +184,14 @@ func TestCredentialsAreRefused(t *testing.T) {
 	}
 	w.Add(managedidentity.CredentialType, "one", credential(nil))
 	for _, tc := range []refusal{
-		{props{"federatedIdentityCredentialResourceName": "two-0"}, `Status=409 Code="Conflict" Message="Issuer and subject combination already exists for this Managed Identity."`},
+		{props{"federatedIdentityCredentialResourceName": "two-0"}, `Status=400 Code="BadRequest" Message="Issuer and subject combination already exists for this Managed Identity."`},
 		{props{"federatedIdentityCredentialResourceName": "no dots."}, `does not match expression`},
 		{props{"federatedIdentityCredentialResourceName": strings.Repeat("s", 121)}, `does not match expression`},
 		{props{"resourceName": "gone"}, `Code="ParentResourceNotFound"`},
 		{props{"issuer": "http://issuer.example"}, `Code="BadRequest" Message="The issuer 'http://issuer.example' of the federated identity credential is not a valid https URL`},
 		{props{"subject": ""}, `Message="Federated Identity Credential from HTTP body has empty properties"`},
 		{props{"subject": strings.Repeat("x", 601)}, `must have 1 to 600 characters`},
+		{props{"audiences": list("sts.amazonaws.com")}, `Message="Federated identity credentials must have exactly one audience."`},
 		{props{"audiences": list("a", "b")}, `Message="Federated identity credentials must have exactly one audience."`},
 	} {
 		w.denied(managedidentity.CredentialType, credential(standin.Merged(props{"federatedIdentityCredentialResourceName": "another"}, tc.change)), tc.want)

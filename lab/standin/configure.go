@@ -30,6 +30,7 @@ func (p *provider) Configure(ctx context.Context, req *pulumirpc.ConfigureReques
 	if s.Caller, err = account.caller(config); err != nil {
 		return nil, err
 	}
+	s.Caller = cmp.Or(s.Caller, p.caller)
 	// The session outlives the request: it is as long as its connection.
 	s.cancelled, s.cancel = context.WithCancelCause(context.Background())
 	p.sessions.Store(connection(ctx), s)
@@ -157,6 +158,8 @@ type provider struct {
 	// home is the account of the credentials.
 	home     *Cloud
 	accounts map[string]*Cloud
+	// caller is who acts where the settings say nothing; "" for the one of the credentials.
+	caller string
 	// sessions are the configured providers, by connection.
 	sessions sync.Map
 }

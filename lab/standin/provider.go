@@ -399,3 +399,8 @@ func leftBy(err error) *Record {
 // Provider serves the account as the cloud's Pulumi provider. Every connection
 // has a configuration of its own.
 func (c *Cloud) Provider() pulumirpc.ResourceProviderServer { return Organisation(c) }
+
+// ProviderAs is Provider for somebody else's credentials than the account's own.
+func (c *Cloud) ProviderAs(caller string) pulumirpc.ResourceProviderServer {
+	return &provider{home: c, caller: caller}
+}

@@ -66,6 +66,7 @@ type step struct {
 	ID   string            `yaml:"id"`
 	Uses string            `yaml:"uses"`
 	Run  string            `yaml:"run"`
+	If   string            `yaml:"if"`
 	With map[string]string `yaml:"with"`
 	Env  map[string]string `yaml:"env"`
 }
@@ -118,14 +119,50 @@ func TestApplyIsApproved(t *testing.T) {
 				continue // see TestRemediation
 			}
 			for _, s := range j.Steps {
-				if role := s.With["role-to-assume"]; role == "${{ vars.TOMBOLO_APPLY_ROLE }}" && (j.Environment != "apply" || j.Needs != "plan") {
+				role := s.With["role-to-assume"] + s.With["client-id"]
+				applies := strings.HasPrefix(role, "${{ vars.TOMBOLO_APPLY_")
+				if applies && (j.Environment != "apply" || j.Needs != "plan") {
 					t.Errorf("%s: job %s has the role that applies, in environment %q after %q", file, id, j.Environment, j.Needs)
-				} else if j.Environment == "apply" && role != "" && role != "${{ vars.TOMBOLO_APPLY_ROLE }}" {
+				} else if j.Environment == "apply" && role != "" && !applies {
 					t.Errorf("%s: job %s applies with the role %s", file, id, role)
 				}
 			}
 		}
 	}
+}
+
+// TestSignsInToBothClouds: each job with credentials has those of one kind for both clouds, where
+// variables say so, and what it does in Azure is as the identity that it has signed in with.
+func TestSignsInToBothClouds(t *testing.T) {
+	kinds := map[string]string{"preview": "PREVIEW", "preview-program": "PREVIEW", "plan": "PREVIEW", "drift": "PREVIEW", "apply": "APPLY", "remediate": "APPLY"}
+	seen := 0
+	for _, file := range files(t) {
+		w, _ := load(t, file)
+		for id, j := range w.Jobs {
+			if j.Permissions["id-token"] != "write" || j.Environment == "release" {
+				continue
+			}
+			seen++
+			kind := kinds[j.Environment]
+			variable := func(name string) string { return "${{ vars.TOMBOLO_" + kind + "_" + name + " }}" }
+			set := func(name string) string { return "${{ vars.TOMBOLO_" + kind + "_" + name + " != '' }}" }
+			aws, azure, works := false, false, 0
+			for _, s := range j.Steps {
+				switch {
+				case strings.HasPrefix(s.Uses, "aws-actions/configure-aws-credentials@"):
+					aws = s.With["role-to-assume"] == variable("ROLE") && s.If == set("ROLE")
+				case strings.HasPrefix(s.Uses, "azure/login@"):
+					azure = s.With["client-id"] == variable("CLIENT") && s.If == set("CLIENT") && s.With["tenant-id"] == "${{ vars.TOMBOLO_TENANT }}" && s.With["creds"] == ""
+				case s.Env["AWS_CONFIG_FILE"] != "":
+					works++
+					assert.Check(t, azure && s.Env["ARM_USE_OIDC"] == set("CLIENT") && s.Env["ARM_CLIENT_ID"] == variable("CLIENT") &&
+						s.Env["ARM_TENANT_ID"] == "${{ vars.TOMBOLO_TENANT }}", "%s: job %s works in Azure with %v", file, id, s.Env)
+				}
+			}
+			assert.Check(t, aws && azure && works == 1, "%s: job %s signs in to AWS %t, to Azure %t, and works in %d steps", file, id, aws, azure, works)
+		}
+	}
+	assert.Equal(t, seen, len(kinds))
 }
 
 // TestRemediation: either the job that only reads looks for drift, or, where a variable says

@@ -3,8 +3,10 @@
 package authorization
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,6 +52,8 @@ func Types() map[string]*standin.Type {
 			Constructor: v20220401.NewRoleAssignment,
 			// forceNewMap in provider/pkg/gen/replacement.go of azure-native
 			ForceNew: []string{"principalId"},
+			Put:      checkWrite,
+			Remove:   checkDelete,
 			Create:   createAssignment,
 			Update:   updateAssignment,
 			Takes:    standin.Timing{Create: 2 * time.Second, Update: time.Second, Remove: 2 * time.Second},
@@ -79,6 +83,42 @@ func Functions() map[string]*standin.Function {
 			return standin.Props{"token": token}, err
 		}},
 	}
+}
+
+// checkWrite refuses a condition that cannot be read, and a caller whose own condition does not hold.
+// Source: https://learn.microsoft.com/en-us/azure/role-based-access-control/conditions-troubleshoot
+func checkWrite(c *standin.Call) error {
+	in := c.In()
+	if condition := in.Str("condition"); condition != "" {
+		if _, err := rbac.ParseCondition(condition); err != nil || in.Str("conditionVersion") != "2.0" {
+			return c.Refusef("BadRequest", "The given role assignment condition is invalid.")
+		}
+	}
+	return checkCondition(c, rbac.Asked{Action: assignment.ARM + "/write", Request: attributes(c, in)})
+}
+
+// checkDelete refuses a caller whose condition does not hold for what is there.
+func checkDelete(c *standin.Call) error {
+	return checkCondition(c, rbac.Asked{Action: assignment.ARM + "/delete", Resource: attributes(c, c.Record.Outputs)})
+}
+
+// attributes of an assignment that a condition can ask for.
+func attributes(c *standin.Call, of standin.Props) map[string]string {
+	return map[string]string{
+		rbac.RoleDefinitionID: armid.NameOf(of.Str("roleDefinitionId")),
+		rbac.PrincipalType:    cmp.Or(of.Str("principalType"), principalType(c.Cloud, of.Str("principalId"))),
+	}
+}
+
+// checkCondition refuses what the caller's roles allow under conditions alone that do not hold. The
+// words are those in https://github.com/Azure/enterprise-azure-policy-as-code/issues/787
+func checkCondition(c *standin.Call, asked rbac.Asked) error {
+	if slices.ContainsFunc(arm.RolesOf(c.Cloud, arm.CallerFor(c), c.Record.ID), func(role rbac.Role) bool { return role.Permits(asked) }) {
+		return nil
+	}
+	return c.Refuse(standin.Refusal{Code: "AuthorizationFailed", Status: 403, Message: fmt.Sprintf(
+		"The client '%s' with object id '%s' has an authorization with ABAC condition that is not fulfilled to perform action '%s' over scope '%s' or the scope is invalid. "+
+			"If access was recently granted, please refresh your credentials.", arm.ClientFor(c), arm.CallerFor(c), asked.Action, c.Record.ID)})
 }
 
 // createAssignment refuses what

@@ -84,6 +84,10 @@ func Functions() map[string]*standin.Function {
 	}
 }
 
+// audience is the only one: "The value must be" it, by
+// https://learn.microsoft.com/en-us/entra/workload-id/workload-identity-federation-considerations
+const audience = "api://AzureADTokenExchange"
+
 // mostCredentials of an identity:
 // https://learn.microsoft.com/en-us/entra/workload-id/workload-identity-federation-considerations
 const mostCredentials = 20
@@ -103,7 +107,7 @@ func checkCredential(c *standin.Call) error {
 		return err
 	}
 	in := c.In()
-	if audiences := in.List("audiences"); len(audiences) != 1 {
+	if audiences := in.List("audiences"); len(audiences) != 1 || audiences[0] != audience {
 		return c.Refusef("BadRequest", "Federated identity credentials must have exactly one audience.")
 	}
 	issuer := in.Str("issuer")
@@ -119,7 +123,7 @@ func checkCredential(c *standin.Call) error {
 	for r := range siblings(c) {
 		count++
 		if r.Inputs.Str("issuer") == issuer && r.Inputs.Str("subject") == in.Str("subject") {
-			return c.Refuse(standin.Refusal{Code: "Conflict", Status: 409, Message: "Issuer and subject combination already exists for this Managed Identity."})
+			return c.Refusef("BadRequest", "Issuer and subject combination already exists for this Managed Identity.")
 		}
 	}
 	if count > mostCredentials {

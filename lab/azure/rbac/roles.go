@@ -18,6 +18,8 @@ type Role struct {
 	actions, not []string
 	// data are the actions that are about data, such as secrets.
 	data []string
+	// condition of the assignment by which somebody has it.
+	condition string
 }
 
 // The roles that the stand-in itself asks for.
@@ -79,6 +81,7 @@ var Roles = []Role{
 	{ID: "ba92f5b4-2d11-453d-a403-e96b0029c9fe", Name: "Storage Blob Data Contributor"},
 	{ID: "b7e6dc6d-f1e8-4753-8033-0f276bb0955b", Name: "Storage Blob Data Owner"},
 	{ID: "2a2b9908-6ea1-4ae2-8e65-a410df84e7d1", Name: "Storage Blob Data Reader"},
+	{ID: "12338af0-0e69-4776-bea7-57ae8d297424", Name: "Key Vault Crypto User"},
 }
 
 // ByID is the role that a role definition's id names, in any scope.
@@ -156,6 +159,7 @@ func Of(c *standin.Cloud, principal, id string) []Role {
 			continue
 		}
 		if role, known := ByID(r.Outputs.Str("roleDefinitionId")); known && Counts(c, r.Created, Lag) {
+			role.condition = r.Outputs.Str("condition")
 			roles = append(roles, role)
 		}
 	}

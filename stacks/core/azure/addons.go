@@ -207,7 +207,7 @@ func (p *program) identityArgs(name, namespace, account string) *azureidentity.I
 	return &azureidentity.IdentityArgs{
 		Name: name, Subscription: p.c.Cloud.Account, Location: p.c.Cloud.Region,
 		GroupName: p.c.Cloud.ResourceGroup, ResourceGroup: p.group, Issuer: p.cluster.OIDCIssuer, Tags: p.tags,
-		Accounts: []azureidentity.ServiceAccount{{Namespace: namespace, Name: account}},
+		Credentials: []azureidentity.Credential{azureidentity.ServiceAccount(namespace, account)},
 	}
 }
 

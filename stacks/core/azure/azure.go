@@ -33,7 +33,7 @@ func Build(ctx *pulumi.Context, c, _ *config.Cluster, own owner.Owner, had live.
 	if err != nil {
 		return none, err
 	}
-	if err := Guard(ctx, c.Cloud, provider); err != nil {
+	if err := Guard(ctx, "cluster file", c.Cloud, provider); err != nil {
 		return none, err
 	}
 	p := &program{ctx: ctx, c: c, had: made{had}, tags: owned(c, own), own: own.Before(), provider: pulumi.Provider(provider)}
@@ -80,9 +80,9 @@ func NewProvider(ctx *pulumi.Context, name, subscription string, opts ...pulumi.
 	return azurenative.NewProvider(ctx, name, &azurenative.ProviderArgs{SubscriptionId: pulumi.String(subscription)}, opts...)
 }
 
-// Guard checks that the credentials are of the tenant and the subscription that the cluster
-// file allows.
-func Guard(ctx *pulumi.Context, cloud config.Cloud, provider *azurenative.Provider) error {
+// Guard checks that the credentials are of the tenant and the subscription that the file, such as
+// "cluster file", allows.
+func Guard(ctx *pulumi.Context, file string, cloud config.Cloud, provider *azurenative.Provider) error {
 	allowed := fmt.Sprintf("subscription %s of tenant %s only", cloud.Account, cloud.Tenant)
 	const credentials = "use credentials of that tenant, by az login or the environment's ARM_TENANT_ID, ARM_CLIENT_ID and what goes with them"
 	var caller struct {
@@ -93,16 +93,16 @@ func Guard(ctx *pulumi.Context, cloud config.Cloud, provider *azurenative.Provid
 	err := ctx.Invoke("azure-native:authorization:getClientConfig", nil, &caller, utilities.PkgInvokeDefaultOpts([]pulumi.InvokeOption{pulumi.Provider(provider)})...)
 	if status.Code(err) == codes.Canceled {
 		// The provider refused its configuration, and has said why itself.
-		return fmt.Errorf("the Azure provider did not start; the cluster file allows %s: %s, or correct cloud.tenant and cloud.account", allowed, credentials)
+		return fmt.Errorf("the Azure provider did not start; the %s allows %s: %s, or correct cloud.tenant and cloud.account", file, allowed, credentials)
 	}
 	switch {
 	case err != nil:
-		return fmt.Errorf("find out the tenant of the Azure credentials (the cluster file allows %s): %w; %s", allowed, err, credentials)
+		return fmt.Errorf("find out the tenant of the Azure credentials (the %s allows %s): %w; %s", file, allowed, err, credentials)
 	case !strings.EqualFold(caller.TenantID, cloud.Tenant):
-		return fmt.Errorf("the Azure credentials are of tenant %s, but the cluster file allows %s only; %s, or correct cloud.tenant", caller.TenantID, cloud.Tenant, credentials)
+		return fmt.Errorf("the Azure credentials are of tenant %s, but the %s allows %s only; %s, or correct cloud.tenant", caller.TenantID, file, cloud.Tenant, credentials)
 	case !strings.EqualFold(caller.SubscriptionID, cloud.Account):
-		return fmt.Errorf("the Azure credentials are of subscription %s, but the cluster file allows %s only; use credentials of %s or correct cloud.account",
-			caller.SubscriptionID, cloud.Account, cloud.Account)
+		return fmt.Errorf("the Azure credentials are of subscription %s, but the %s allows %s only; use credentials of %s or correct cloud.account",
+			caller.SubscriptionID, file, cloud.Account, cloud.Account)
 	}
 	return nil
 }

@@ -21,19 +21,21 @@ import (
 )
 
 // azureRemedy is what to do about any other use of the lab's az.
-const azureRemedy = "the lab's az knows `az keyvault secret set`, `show` and `list` only"
+const azureRemedy = "the lab's az knows `az keyvault secret set`, `show` and `list`, and `az ad group member add` only"
 
 // AzureOptions are the options of lab az.
 type AzureOptions struct {
 	Out, ErrOut io.Writer
 	// KeyVault returns a key vault's answer to a request, in JSON.
 	KeyVault func(ctx context.Context, r control.VaultRequest) (json.RawMessage, error)
+	// Member adds an object to a group of Entra.
+	Member func(ctx context.Context, group, member string) error
 
 	Args []string
 }
 
 // NewCmdAzure returns the hidden command behind the lab's az: as much of the Azure CLI as
-// people need to keep secrets. runF, if not nil, runs in place of it.
+// people need to keep secrets, and to put identities into groups. runF, if not nil, runs in place of it.
 func NewCmdAzure(f *Given, runF func(context.Context, *AzureOptions) error) *cobra.Command {
 	opts := &AzureOptions{
 		Out: f.Streams.Out, ErrOut: f.Streams.ErrOut,
@@ -44,17 +46,26 @@ func NewCmdAzure(f *Given, runF func(context.Context, *AzureOptions) error) *cob
 			}
 			return l.KeyVault(ctx, r)
 		},
+		Member: func(ctx context.Context, group, member string) error {
+			l, err := f.open()
+			if err != nil {
+				return err
+			}
+			return l.AddMember(ctx, group, member)
+		},
 	}
-	return newShim("az", "Answer as the Azure CLI does to people who keep secrets", func(ctx context.Context, args []string) error {
+	return newShim("az", "Answer as the Azure CLI does to people who keep secrets and groups", func(ctx context.Context, args []string) error {
 		opts.Args = args
 		return factory.Run(ctx, opts, runF, azureRun)
 	})
 }
 
-// azureFlags are those of `az keyvault secret`:
-// https://learn.microsoft.com/en-us/cli/azure/keyvault/secret
+// azureFlags are those of `az keyvault secret` and `az ad group member add`:
+// https://learn.microsoft.com/en-us/cli/azure/keyvault/secret and
+// https://learn.microsoft.com/en-us/cli/azure/ad/group/member
 type azureFlags struct {
 	vault, name, value, file, version, query, output string
+	group, member                                    string
 }
 
 func azureRun(ctx context.Context, o *AzureOptions) error {
@@ -68,10 +79,19 @@ func azureRun(ctx context.Context, o *AzureOptions) error {
 	fs.StringVarP(&given.version, "version", "v", "", "")
 	fs.StringVar(&given.query, "query", "", "")
 	fs.StringVarP(&given.output, "output", "o", "json", "")
+	fs.StringVarP(&given.group, "group", "g", "", "")
+	fs.StringVar(&given.member, "member-id", "", "")
 	if err := fs.Parse(o.Args); err != nil {
 		return fault.NewUsage("az: "+err.Error(), azureRemedy)
 	}
-	r, err := given.request(strings.Join(fs.Args(), " "), fs.Changed("value"))
+	command := strings.Join(fs.Args(), " ")
+	if command == "ad group member add" {
+		if given.group == "" || given.member == "" {
+			return fault.NewUsage("az "+command+": group and member are required", "give --group and --member-id, the object ids of both")
+		}
+		return o.Member(ctx, given.group, given.member)
+	}
+	r, err := given.request(command, fs.Changed("value"))
 	if err != nil {
 		return err
 	}

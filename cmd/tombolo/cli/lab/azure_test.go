@@ -74,3 +74,17 @@ func TestAzureSecrets(t *testing.T) {
 		})
 	}
 }
+
+// TestAzureGroupMember: az says nothing where an object becomes a member.
+func TestAzureGroupMember(t *testing.T) {
+	asked := ""
+	run := func(args ...string) error {
+		return azureRun(t.Context(), &AzureOptions{Args: append([]string{"ad", "group", "member", "add"}, args...), Member: func(_ context.Context, group, member string) error {
+			asked = group + " " + member
+			return nil
+		}})
+	}
+	assert.NilError(t, run("--group", "g1", "--member-id", "m1"))
+	assert.Equal(t, asked, "g1 m1")
+	assert.ErrorContains(t, run("--group", "g1"), "az ad group member add: group and member are required; give --group and --member-id")
+}

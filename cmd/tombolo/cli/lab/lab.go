@@ -27,6 +27,7 @@ type Lab interface {
 	Processes() ([]string, error)
 	LogFile(process string) (string, error)
 	KeyVault(ctx context.Context, r control.VaultRequest) (json.RawMessage, error)
+	AddMember(ctx context.Context, group, member string) error
 	Change(ctx context.Context, typ, name string, changes map[string]any) (control.Item, error)
 	Delete(ctx context.Context, typ, name string) (control.Item, error)
 	Inbox(channel string) ([]control.Message, error)

@@ -60,6 +60,8 @@ func (f *fake) KeyVault(context.Context, control.VaultRequest) (json.RawMessage,
 	return nil, f.err
 }
 
+func (f *fake) AddMember(context.Context, string, string) error { return nil }
+
 func (f *fake) LogFile(process string) (string, error) {
 	if process != "etcd" {
 		return "", fmt.Errorf("find the log of %q: there is none; use one of daemon, etcd", process)
