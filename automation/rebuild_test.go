@@ -278,6 +278,18 @@ func TestRebuildRefusals(t *testing.T) {
 			},
 			want: "rebuild demo: the new cluster could not be made with the identity provider that is its own addon authentik",
 		},
+		"a key vault of core's": {
+			given: func(b *bench, c *config.Cluster) {
+				core := b.cli.states["demo-core"]
+				core.Resources = append(core.Resources, apitype.ResourceV3{
+					URN: "urn:pulumi:s::tombolo::azure-native:keyvault/v20230701:Vault::demo", Type: "azure-native:keyvault/v20230701:Vault", Custom: true,
+				})
+				b.cli.states["demo-core"] = core
+				c.Cloud = config.Cloud{Provider: config.Azure, Account: c.Cloud.Account, ResourceGroup: "demo"}
+				c.Addons = addon.Selection{"external-secrets": &addon.SecretsOptions{}}
+			},
+			want: "with its secrets, whose name Azure keeps for 90 days, and the new cluster needs it; nothing was changed: give --keep-data",
+		},
 		"a cluster that does not answer": {
 			given: func(b *bench, _ *config.Cluster) {
 				k := kubetest.ArgoCD(t)

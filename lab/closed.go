@@ -12,6 +12,7 @@ import (
 
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/aws/eks"
+	"tombolo/lab/azure/containerservice"
 	"tombolo/lab/control"
 	"tombolo/lab/controlplane"
 	"tombolo/lab/proxy"
@@ -104,28 +105,46 @@ func (d *daemon) runner() http.Handler {
 	})
 }
 
-// enter connects to the API of a cluster, if its security group lets the address in.
+// enter connects to the API of a cluster, if it lets the address in.
 func (d *daemon) enter(ctx context.Context, host string, from netip.Addr) (net.Conn, error) {
 	name, ok := controlplane.ClusterOf(host)
 	address := d.clusters.doors.behind(name)
-	cloud := d.accounts.with(name)
-	cluster := eks.ClusterNamed(cloud, name)
-	if !ok || address == "" || cluster == nil {
+	if !ok || address == "" {
 		return nil, fmt.Errorf("the lab has no private endpoint %s", host)
 	}
-	config := cluster.Outputs.Sub("vpcConfig")
-	if reason := refuses(cloud, cluster.Region, config, from); reason != "" {
+	if reason := d.keepsOut(name, from); reason != "" {
 		return nil, errors.New(reason)
 	}
 	return (&net.Dialer{}).DialContext(ctx, "tcp", address)
 }
 
-// refuses says why a cluster's private endpoint is silent to an address; "" when it is not.
+// keepsOut says why the private endpoint of a cluster is silent to an address; "" when it is not.
+// That of AKS takes whoever reaches the network, and the runner's is connected to all of them:
+// https://learn.microsoft.com/azure/aks/private-clusters
+func (d *daemon) keepsOut(name string, from netip.Addr) string {
+	if r := containerservice.ClusterNamed(d.azure, name); r != nil {
+		if r.Outputs.Sub("apiServerAccessProfile").Boolean("enablePrivateCluster") {
+			return ""
+		}
+		return noDoor
+	}
+	cloud := d.accounts.with(name)
+	cluster := eks.ClusterNamed(cloud, name)
+	if cluster == nil {
+		return "the lab has no cluster " + name
+	}
+	return refuses(cloud, cluster.Region, cluster.Outputs.Sub("vpcConfig"), from)
+}
+
+const noDoor = "the cluster has no private endpoint"
+
+// refuses says why the private endpoint of a cluster in AWS is silent to an address; "" when it is
+// not.
 func refuses(cloud *standin.Cloud, region string, config standin.Props, from netip.Addr) string {
 	group := config.Str("clusterSecurityGroupId")
 	switch {
 	case !config.Boolean("endpointPrivateAccess"):
-		return "the cluster has no private endpoint"
+		return noDoor
 	case !ec2.Admits(cloud, region, group, from, apiPort):
 		return fmt.Sprintf("no rule of %s lets %s in at port %d", group, from, apiPort)
 	}

@@ -2,6 +2,7 @@ package operation
 
 import (
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
@@ -47,6 +48,8 @@ type Events struct {
 	Causes []string
 	// Unanswered are creations that failed and may have happened.
 	Unanswered []apitype.StepEventMetadata
+	// Granted are the scopes of the roles of Azure that the operation has assigned.
+	Granted []string
 	// RootOutputs are the stack's outputs as events told them, with secrets masked; nil when
 	// they did not.
 	RootOutputs map[string]any
@@ -80,6 +83,7 @@ func (r StackResult) After(first StackResult) StackResult {
 	if first.Operation == "preview" {
 		return r
 	}
+	r.Events.Granted = slices.Concat(first.Events.Granted, r.Events.Granted)
 	r.Events.Differs = r.Events.Differs || first.Events.Differs
 	if r.Changes == nil || first.Changes.Total() == 0 {
 		return r

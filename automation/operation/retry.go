@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"tombolo/automation/pulumicli"
 	"tombolo/automation/recovery"
@@ -50,8 +51,36 @@ const (
 func (r StackResult) Passes(err error, t Tolerance) bool {
 	causes := slices.DeleteFunc(causesOf(r, err), pulumicli.Followed)
 	return !errors.Is(err, context.Canceled) && len(causes) > 0 && !slices.ContainsFunc(causes, func(cause string) bool {
-		return !transient.MatchString(cause) && (t != RightAfterCreation || !notReached.MatchString(cause))
+		return !transient.MatchString(cause) && !r.Events.arrives(cause) && (t != RightAfterCreation || !notReached.MatchString(cause))
 	})
+}
+
+// lacksRole is how Azure refuses what needs a role, and of what kind the scope of the role is; "" where
+// the refusal names the scope. In lower case. Sources:
+// https://learn.microsoft.com/azure/aks/use-managed-identity,
+// https://learn.microsoft.com/troubleshoot/azure/azure-kubernetes/error-codes/customprivatednszonemissingpermissions-error
+var lacksRole = map[string]string{
+	"authorizationfailed":                    "",
+	"customkubeletidentitymissingpermission": "/userassignedidentities/",
+	"customprivatednszonemissingpermission":  "/privatednszones/",
+	"customroutetablemissingpermission":      "/routetables/",
+}
+
+// arrives says that a cause is the want of a role that the operation itself has assigned: it counts
+// within seconds mostly, and within ten minutes. Source:
+// https://learn.microsoft.com/azure/role-based-access-control/troubleshooting
+func (e Events) arrives(cause string) bool {
+	cause = strings.ToLower(cause)
+	for code, kind := range lacksRole {
+		given := func(scope string) bool {
+			scope = strings.ToLower(scope)
+			return kind != "" && strings.Contains(scope, kind) || kind == "" && strings.Contains(cause, scope)
+		}
+		if strings.Contains(cause, code) && slices.ContainsFunc(e.Granted, given) {
+			return true
+		}
+	}
+	return false
 }
 
 // causesOf are the engine's errors in an operation that may be tried again.

@@ -2,10 +2,14 @@ package operation
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation/fault"
 	"tombolo/automation/pulumicli"
@@ -55,6 +59,33 @@ func TestPasses(t *testing.T) {
 				t.Errorf("it passes: %t, want %t", got, test.want)
 			}
 		})
+	}
+}
+
+// TestRolesArrive: a role that the operation has assigned counts later. One that somebody else has to
+// give does not come by itself.
+func TestRolesArrive(t *testing.T) {
+	const subnet = "/subscriptions/1/resourceGroups/demo/providers/Microsoft.Network/virtualNetworks/demo/subnets/nodes"
+	const refused = `Status=403 Code="LinkedAuthorizationFailed" Message="it does not have permission on the linked scope(s) '` + subnet + `' or the linked scope(s) are invalid."`
+	given := apitype.StepEventMetadata{
+		Op: apitype.OpCreate, Type: "azure-native:authorization/v20220401:RoleAssignment",
+		New: &apitype.StepEventStateMetadata{Inputs: map[string]any{"scope": strings.ToUpper(subnet)}},
+	}
+	const ofKubelet = `Status=400 Code="CustomKubeletIdentityMissingPermissionError" Message="The cluster using user-assigned managed identity must be granted 'Managed Identity Operator' role."`
+	kubelet := StackResult{Operation: "up", Events: Events{Causes: []string{ofKubelet}, Granted: []string{subnet}}}
+	assert.Check(t, !kubelet.Passes(&pulumicli.Error{}, Usual))
+	kubelet.Events.Granted = []string{"/subscriptions/1/resourceGroups/demo/providers/Microsoft.ManagedIdentity/userAssignedIdentities/demo-kubelet"}
+	assert.Check(t, kubelet.Passes(&pulumicli.Error{}, Usual))
+	other := given
+	other.Op = apitype.OpSame
+	for want, m := range map[bool]apitype.StepEventMetadata{true: given, false: other} {
+		rec := &recorded{}
+		rec.step(m)
+		first := StackResult{Operation: "up", Events: Events{Causes: []string{refused}, Granted: rec.granted}}
+		again := StackResult{Operation: "up", Events: Events{Causes: []string{refused}}}.After(first)
+		for _, r := range []StackResult{first, again} {
+			assert.Check(t, is.Equal(r.Passes(&pulumicli.Error{}, Usual), want))
+		}
 	}
 }
 

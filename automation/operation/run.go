@@ -49,6 +49,7 @@ func (s *Session) Run(ctx context.Context, operation string, call Call) (StackRe
 	}
 	result.Changes, result.Events.Lost = rec.Changes(), rec.lost
 	result.Events.Causes, result.Events.Unanswered = rec.Errors, recovery.Unanswered(&rec.Recorder)
+	result.Events.Granted = rec.granted
 	result.Events.RootOutputs, result.Events.Differs = rec.RootOutputs, rec.Differs
 	result.Events.Preview = approved.Preview{Steps: rec.steps, Outputs: rec.RootOutputs, MadeUp: rec.madeUp}
 	result.Duration = s.runner.Now().Sub(start)
@@ -65,7 +66,9 @@ type recorded struct {
 	// steps that were announced, and names that providers have made up in them.
 	steps  []apitype.StepEventMetadata
 	madeUp []string
-	onStep func(apitype.StepEventMetadata)
+	// granted are the scopes of the roles that are assigned.
+	granted []string
+	onStep  func(apitype.StepEventMetadata)
 }
 
 func (s *Session) newRecorded() *recorded {
@@ -79,9 +82,21 @@ func (r *recorded) step(m apitype.StepEventMetadata) {
 		r.onStep(m)
 	}
 	r.steps, r.madeUp = append(r.steps, apitype.StepEventMetadata{URN: m.URN, Op: m.Op}), append(r.madeUp, plan.MadeUp(m)...)
+	if scope := grants(m); scope != "" {
+		r.granted = append(r.granted, scope)
+	}
 	if name := kept(m); name != "" && !slices.Contains(r.lost, name) {
 		r.lost = append(r.lost, name)
 	}
+}
+
+// grants is the scope of a role of Azure that a step assigns; "" for other steps.
+func grants(m apitype.StepEventMetadata) string {
+	if m.Op != apitype.OpCreate || m.New == nil || !strings.HasSuffix(m.Type, ":RoleAssignment") {
+		return ""
+	}
+	scope, _ := m.New.Inputs["scope"].(string)
+	return scope
 }
 
 func (s *Session) attempt(ctx context.Context, operation string, traced *trace.Operation, call Call) (*recorded, error) {

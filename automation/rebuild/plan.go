@@ -5,9 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
 	"tombolo/automation/destroy"
 	"tombolo/automation/fault"
@@ -49,6 +52,9 @@ func (d Rebuilder) Plan(ctx context.Context, c *config.Cluster, o Options) (Plan
 		return p, d.requireMaking(ctx, p)
 	}
 	if err := destroy.RefuseProtected(c, destroy.Options{Confirmed: o.Confirmed}); err != nil {
+		return p, err
+	}
+	if err := d.refuseTakenName(ctx, &p); err != nil {
 		return p, err
 	}
 	if err := d.compare(ctx, c, &p, o); err != nil {
@@ -140,6 +146,29 @@ func (d Rebuilder) compare(ctx context.Context, c *config.Cluster, p *Plan, o Op
 	step := upgrade.Step{Phase: upgrade.ControlPlane, From: from, To: p.Version}
 	return upgrade.Refusals(p.Next, []upgrade.Step{step}, o.Accept).Err()
 }
+
+// refuseTakenName refuses to destroy a key vault whose name the new cluster needs: Azure keeps the
+// name of a deleted one for 90 days.
+func (d Rebuilder) refuseTakenName(ctx context.Context, p *Plan) error {
+	st, err := d.Backend.State(ctx, stacks.Name(p.Cluster, stacks.Core))
+	if err != nil || p.KeepData {
+		return err
+	}
+	had := slices.ContainsFunc(st.All(), func(r apitype.ResourceV3) bool { return vault.MatchString(string(r.Type)) })
+	for a, needs := range p.Next.AddonNeeds() {
+		if had && needs.Vault.IsMade() && !needs.Vault.Recover {
+			return &fault.Error{
+				What: fmt.Sprintf("rebuild %s: it would delete the key vault %s with its secrets, whose name Azure keeps for 90 days, and the new cluster needs it", p.Cluster, needs.Vault.Name),
+				Remedy: fmt.Sprintf("nothing was changed: give --keep-data, which keeps the vault for the new cluster, or set addons.%s.recoverVault: true, "+
+					"which brings it back and costs its time", a.Name),
+			}
+		}
+	}
+	return nil
+}
+
+// vault is the type of key vaults, of any version of the API.
+var vault = regexp.MustCompile(`^azure-native:keyvault(/\w+)?:Vault$`)
 
 func elsewhereError(c *config.Cluster, what string) error {
 	return &fault.Error{

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"gotest.tools/v3/assert"
 
@@ -17,6 +18,7 @@ import (
 	"tombolo/lab/azure/managedidentity"
 	"tombolo/lab/azure/network"
 	"tombolo/lab/azure/resourcemanager"
+	"tombolo/lab/standin"
 )
 
 const endpoint = "https://management.azure.com"
@@ -206,4 +208,34 @@ func TestAPIRefuses(t *testing.T) {
 	recorder := httptest.NewRecorder()
 	a.api.ServeHTTP(recorder, httptest.NewRequestWithContext(t.Context(), http.MethodGet, endpoint+ofSubscription, nil))
 	assert.Check(t, recorder.Code == http.StatusUnauthorized && strings.Contains(recorder.Body.String(), "AuthenticationFailed"), recorder.Body)
+}
+
+// TestAPIMeetsFaults: a question goes wrong as often as somebody asked for, and its answer may be
+// lost after what was asked has been done.
+func TestAPIMeetsFaults(t *testing.T) {
+	a := newWorld(t).asker()
+	fault := func(kind standin.FaultKind, question string) {
+		t.Helper()
+		_, err := a.Cloud.AddFault(standin.Fault{Kind: kind, Operation: standin.OpAsk, Type: question, Delay: time.Millisecond})
+		assert.NilError(t, err)
+	}
+	fault(standin.FaultThrottled, "subscription")
+	a.refused(http.MethodGet, ofSubscription, 429, "SubscriptionRequestsThrottled: Number of 'read' requests")
+	assert.Equal(t, a.header.Get("Retry-After"), "17")
+	a.get(ofSubscription, "")
+	fault(standin.FaultServerError, "*")
+	a.refused(http.MethodGet, ofSubscription+"/locations", 503, "ServerTimeout: The request timed out.")
+	fault(standin.FaultSlow, "locations")
+	a.get(ofSubscription+"/locations", "")
+
+	fault(standin.FaultAnswerLost, "delete")
+	func() {
+		defer func() { assert.Equal(t, recover(), http.ErrAbortHandler) }()
+		a.ask(http.MethodDelete, a.control.ID, "")
+	}()
+	assert.Check(t, !slices.ContainsFunc(a.Cloud.Faults(), func(standin.Fault) bool { return true }))
+	_, err := a.Cloud.AddFault(standin.Fault{Kind: standin.FaultQuota, Operation: standin.OpAsk, Type: "*"})
+	assert.ErrorContains(t, err, "quota cannot happen to")
+	_, err = a.Cloud.AddFault(standin.Fault{Kind: standin.FaultSlow, Operation: standin.OpAsk, Type: "locaton"})
+	assert.ErrorContains(t, err, "did you mean location")
 }

@@ -19,6 +19,7 @@ import (
 	"tombolo/lab/azure/managedidentity"
 	"tombolo/lab/azure/network"
 	"tombolo/lab/azure/rbac"
+	"tombolo/lab/azure/resourcemanager"
 	"tombolo/lab/azure/resources"
 	"tombolo/lab/azure/storage"
 	"tombolo/lab/standin"
@@ -64,7 +65,7 @@ func names() []string { return []string{"name"} }
 func catalogue() *standin.Catalogue {
 	return &standin.Catalogue{
 		Cloud: "Azure", Version: version,
-		Types: allTypes(), Functions: allFunctions(),
+		Types: allTypes(), Functions: allFunctions(), Questions: resourcemanager.Questions(),
 		Configuration: arm.Configuration(),
 		Answers:       arm.Answers{},
 		LimitExceeded: standin.Refusal{Code: "QuotaExceeded", Status: 409, Message: "The quota of the subscription has been reached."},

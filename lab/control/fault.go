@@ -11,10 +11,10 @@ type Fault struct {
 	ID int `json:"id"`
 	// Kind of the fault.
 	Kind FaultKind `json:"kind"`
-	// Operation: create, read, update, delete or invoke.
+	// Operation: create, read, update, delete, invoke or ask.
 	Operation string `json:"operation"`
 	// Type of the resources, such as aws:ec2/vpc:Vpc or the end of it, Vpc; for
-	// invoke a function. "*" is any.
+	// invoke a function, for ask a question. "*" is any.
 	Type string `json:"type"`
 	// Count is how many requests go wrong still; 1 by default. A repetition by
 	// the provider is a request of its own.

@@ -14,6 +14,9 @@ type Catalogue struct {
 	// Types and Functions by their tokens, such as aws:ec2/vpc:Vpc.
 	Types     map[string]*Type
 	Functions map[string]*Function
+	// Questions to the cloud's API past the provider that faults can happen to; none where no
+	// such API is served.
+	Questions []string
 	// Configuration is what a provider can be configured with.
 	Configuration Configuration
 	// Answers are the cloud's errors.

@@ -44,11 +44,13 @@ const (
 	OpUpdate = "update"
 	OpDelete = "delete"
 	OpInvoke = "invoke"
+	// OpAsk is a question to the API of the cloud past the provider, which tries none again.
+	OpAsk = "ask"
 )
 
 // operationsOf are the operations that each kind can happen to.
 func operationsOf() map[FaultKind][]string {
-	all := []string{OpCreate, OpRead, OpUpdate, OpDelete, OpInvoke}
+	all := []string{OpCreate, OpRead, OpUpdate, OpDelete, OpInvoke, OpAsk}
 	return map[FaultKind][]string{
 		FaultThrottled: all, FaultServerError: all, FaultAnswerLost: all, FaultSlow: all,
 		FaultNotFound: {OpCreate, OpRead}, FaultQuota: {OpCreate},
@@ -138,8 +140,14 @@ func (c *Cloud) FaultType(f Fault) (string, error) {
 	if f.Type == anyType {
 		return anyType, nil
 	}
-	if f.Operation == OpInvoke {
+	switch f.Operation {
+	case OpInvoke:
 		return c.resolved(f.Type, SortedKeys(c.catalogue.Functions), "function")
+	case OpAsk:
+		if len(c.catalogue.Questions) == 0 {
+			return "", fmt.Errorf("no fault can happen to questions to %s past its provider", c.catalogue.Cloud)
+		}
+		return c.resolved(f.Type, c.catalogue.Questions, "question")
 	}
 	return c.resolved(f.Type, SortedKeys(c.catalogue.Types), "resource type")
 }
@@ -200,6 +208,16 @@ func (c *Cloud) hinder(ctx context.Context, r Request) error {
 		}
 		tries++
 	}
+}
+
+// Meet lets the oldest fault of a question happen, and returns how it goes wrong, "" for not at
+// all. A slow one has taken its time then. The caller answers.
+func (c *Cloud) Meet(ctx context.Context, question string) (FaultKind, error) {
+	f, found := c.faults.take(Request{Operation: OpAsk, Token: question}, FaultSlow, FaultThrottled, FaultServerError, FaultAnswerLost)
+	if found && f.Kind == FaultSlow {
+		return "", c.wait(ctx, f.Delay)
+	}
+	return f.Kind, nil
 }
 
 // overQuota is the refusal of a creation for which the account has no quota left.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"tombolo/automation/cloud/azure/arm"
 	"tombolo/automation/preflight"
 	"tombolo/automation/pulumicli"
 	"tombolo/config"
@@ -150,6 +151,8 @@ func (Cloud) Judge(f preflight.Facts, w preflight.Wanted) []preflight.Finding {
 		return []preflight.Finding{preflight.Bad(identityCheck, preflight.Fail, remedy, format, args...)}
 	}
 	switch {
+	case strings.Contains(f.Err, arm.Tired):
+		return fail(laterRemedy, "Azure says nothing of subscription %s: %s", w.Account, f.Err)
 	case f.Err != "":
 		return fail(signInRemedy(f.Err, w), "Azure does not accept the credentials for subscription %s of tenant %s: %s", w.Account, w.Tenant, f.Err)
 	case f.Tenant != w.Tenant:
@@ -165,7 +168,7 @@ func (Cloud) Judge(f preflight.Facts, w preflight.Wanted) []preflight.Finding {
 	out := []preflight.Finding{preflight.Good(identityCheck, "%s of tenant %s, in subscription %s", f.Identity, f.Tenant, f.Account)}
 	switch {
 	case f.RegionErr != "":
-		out = append(out, preflight.Bad(regionCheck, preflight.Warn, "allow Microsoft.Resources/subscriptions/locations/read to the credentials in use",
+		out = append(out, preflight.Bad(regionCheck, preflight.Warn, orLater(f.RegionErr, "allow Microsoft.Resources/subscriptions/locations/read to the credentials in use"),
 			"whether %s is open to the subscription cannot be told: %s", w.Region, f.RegionErr))
 	case !f.Enabled:
 		return append(out, preflight.Bad(regionCheck, preflight.Fail, "choose another in cloud.region, or ask Azure's support to open it",
@@ -220,7 +223,7 @@ func signInRemedy(refusal string, w preflight.Wanted) string {
 // subscription of a DNS zone of others.
 func judgeProviders(f preflight.Facts, w preflight.Wanted) []preflight.Finding {
 	if f.ProvidersErr != "" {
-		return []preflight.Finding{preflight.Bad(providersCheck, preflight.Warn, "allow Microsoft.Resources/subscriptions/providers/read to the credentials in use",
+		return []preflight.Finding{preflight.Bad(providersCheck, preflight.Warn, orLater(f.ProvidersErr, "allow Microsoft.Resources/subscriptions/providers/read to the credentials in use"),
 			"whether they are registered cannot be told: %s", f.ProvidersErr)}
 	}
 	var out []preflight.Finding
@@ -259,7 +262,7 @@ func judgeVersion(f preflight.Facts, w preflight.Wanted) []preflight.Finding {
 	case w.Version == "":
 		return nil
 	case f.VersionsErr != "":
-		return []preflight.Finding{preflight.Bad(versionCheck, preflight.Warn, "allow Microsoft.ContainerService/locations/kubernetesVersions/read to the credentials in use",
+		return []preflight.Finding{preflight.Bad(versionCheck, preflight.Warn, orLater(f.VersionsErr, "allow Microsoft.ContainerService/locations/kubernetesVersions/read to the credentials in use"),
 			"whether AKS has %s in %s cannot be told: %s", w.Version, w.Region, f.VersionsErr)}
 	case w.Extended && !slices.Contains(f.ExtendedVersions, w.Version):
 		return []preflight.Finding{preflight.BadKey(versionCheck, versionKey, preflight.Fail, "choose one of "+wording.Or(f.ExtendedVersions)+"",
@@ -281,7 +284,7 @@ func judgeRights(f preflight.Facts) []preflight.Finding {
 	var out []preflight.Finding
 	switch {
 	case f.RightsErr != "":
-		out = append(out, preflight.Bad(rightsCheck, preflight.Warn, "look at the role assignments of the identity",
+		out = append(out, preflight.Bad(rightsCheck, preflight.Warn, orLater(f.RightsErr, "look at the role assignments of the identity"),
 			"what the identity may do in the subscription cannot be told: %s", f.RightsErr))
 	case len(f.MissingRights) > 0:
 		out = append(out, preflight.Bad(rightsCheck, preflight.Warn, remedy,
@@ -291,7 +294,7 @@ func judgeRights(f preflight.Facts) []preflight.Finding {
 	}
 	for _, on := range f.OnOthers {
 		if on.Err != "" {
-			out = append(out, preflight.Bad(rightsCheck, preflight.Warn, "look at the role assignments of the identity there, and at whether it exists",
+			out = append(out, preflight.Bad(rightsCheck, preflight.Warn, orLater(on.Err, "look at the role assignments of the identity there, and at whether it exists"),
 				"what the identity may do on %s cannot be told: %s", on.ID, on.Err))
 			continue
 		}
@@ -358,7 +361,7 @@ func judgeQuotas(f preflight.Facts, w preflight.Wanted) []preflight.Finding {
 		case one == 0 && (!ok || known.Closed):
 			continue // other clusters' sizes are theirs to judge; their vCPUs count
 		case f.SizesErr != "":
-			out = append(out, preflight.Bad(quotaCheck, preflight.Warn, "allow Microsoft.Compute/skus/read to the credentials in use",
+			out = append(out, preflight.Bad(quotaCheck, preflight.Warn, orLater(f.SizesErr, "allow Microsoft.Compute/skus/read to the credentials in use"),
 				"the vCPUs of %s cannot be told: %s", size, f.SizesErr))
 			continue
 		case !ok || known.Closed:
@@ -397,7 +400,7 @@ func judgeQuota(d demanded, q preflight.Quota, unknown string, w preflight.Wante
 		unknown = "Azure lists none"
 	}
 	if unknown != "" {
-		return preflight.Bad(quotaCheck, preflight.Warn, "allow Microsoft.Compute/locations/usages/read and Microsoft.Network/locations/usages/read to the credentials in use",
+		return preflight.Bad(quotaCheck, preflight.Warn, orLater(unknown, "allow Microsoft.Compute/locations/usages/read and Microsoft.Network/locations/usages/read to the credentials in use"),
 			"the quota of %s in %s cannot be told: %s", d.what, w.Region, unknown)
 	}
 	text := fmt.Sprintf("%d more %s in %s", d.one, d.what, w.Region)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	azurenative "github.com/pulumi/pulumi-azure-native-sdk/v2"
 	"github.com/pulumi/pulumi-azure-native-sdk/v2/utilities"
@@ -93,6 +94,17 @@ func (a Cloud) look(ctx context.Context, what string, c *config.Cluster, ask fun
 	return failed(ctx, what, c, ask(client))
 }
 
+// laterRemedy is what to do about what passes by itself.
+const laterRemedy = "run the same command again in some minutes: Azure is asked too often, or does not answer"
+
+// orLater is the remedy for what Azure has said, unless that passes by itself.
+func orLater(said, remedy string) string {
+	if strings.Contains(said, arm.Tired) {
+		return laterRemedy
+	}
+	return remedy
+}
+
 // failed is an error for people; nil for none.
 func failed(ctx context.Context, what string, c *config.Cluster, err error) error {
 	if err == nil {
@@ -103,7 +115,9 @@ func failed(ctx context.Context, what string, c *config.Cluster, err error) erro
 		return pulumicli.Interrupted(about, cause)
 	}
 	remedy := "run the same command again"
-	if refused := new(arm.Error); errors.As(err, &refused) {
+	if refused := new(arm.Error); arm.IsPassing(err) {
+		remedy = laterRemedy
+	} else if errors.As(err, &refused) {
 		remedy = "resolve the cause, and run the same command again"
 	}
 	return &pulumicli.Error{Stack: about.Stack, Operation: about.Operation, Reasons: []string{err.Error()}, Remedy: remedy, Err: err}

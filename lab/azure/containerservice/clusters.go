@@ -221,13 +221,16 @@ func checkNodeGroup(c *standin.Call) error {
 	return nil
 }
 
+// innerIssuer is of the tokens of a cluster that has no issuer for others: Kubernetes needs one.
+const innerIssuer = "https://kubernetes.default.svc.cluster.local"
+
 func startCluster(ctx context.Context, c *standin.Cloud, r *standin.Record) error {
 	out := r.Outputs
 	info, err := c.Clusters.Start(ctx, standin.ClusterSpec{
 		Name: out.Str("name"), ID: r.ID, Version: out.Str("currentKubernetesVersion"), Region: out.Str("location"),
 		ServiceCIDR: out.Sub("networkProfile").Str("serviceCidr"),
 		Private:     out.Sub("apiServerAccessProfile").Boolean("enablePrivateCluster"),
-		Issuer:      Issuer(r),
+		Issuer:      cmp.Or(Issuer(r), innerIssuer),
 		Tenant:      arm.Tenant, AdminGroups: out.Sub("aadProfile").List("adminGroupObjectIDs"),
 	})
 	if err != nil {

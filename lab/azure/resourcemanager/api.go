@@ -8,7 +8,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -49,27 +51,9 @@ func New(c *standin.Cloud, o Options) http.Handler {
 	}
 	a := &api{cloud: c, o: o, operations: map[string]*operation{}}
 	mux := http.NewServeMux()
-	serve := func(pattern string, answer func(q *question) (any, error)) {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { a.answer(w, r, answer) })
+	for question, route := range a.routes() {
+		mux.HandleFunc(route.pattern, func(w http.ResponseWriter, r *http.Request) { a.meet(w, r, question, route.answer) })
 	}
-	serve("GET /subscriptions", a.subscriptions)
-	serve("GET /subscriptions/{subscription}", a.subscription)
-	serve("GET /subscriptions/{subscription}/locations", a.locations)
-	serve("GET /subscriptions/{subscription}/providers/{namespace}", a.provider)
-	serve("POST /subscriptions/{subscription}/providers/{namespace}/register", a.register)
-	serve("GET /subscriptions/{subscription}/providers/microsoft.authorization/permissions", a.permissions)
-	serve("GET /subscriptions/{subscription}/providers/microsoft.compute/skus", a.sizes)
-	serve("GET /subscriptions/{subscription}/providers/microsoft.compute/locations/{location}/usages", a.vCPUs)
-	serve("GET /subscriptions/{subscription}/providers/microsoft.network/locations/{location}/usages", a.networkUsages)
-	serve("GET /subscriptions/{subscription}/providers/microsoft.containerservice/locations/{location}/kubernetesversions", a.versions)
-	serve("GET /subscriptions/{subscription}/resourcegroups/{group}/providers/microsoft.containerservice/managedclusters/{cluster}/upgradeprofiles/default", a.upgrades)
-	serve("GET /subscriptions/{subscription}/resourcegroups/{group}/providers/microsoft.keyvault/vaults/{vault}/keys/{key}/versions/{version}", a.keyVersion)
-	serve("GET /subscriptions/{subscription}/operationresults/{operation}", a.progress)
-	serve("GET /subscriptions/{subscription}/resourcegroups", a.groups)
-	serve("GET /subscriptions/{subscription}/resources", a.resources)
-	serve("GET /subscriptions/{subscription}/resourcegroups/{group}/resources", a.resources)
-	serve("GET /{id...}", a.get)
-	mux.HandleFunc("DELETE /{id...}", a.remove)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// Paths are the same in any case of their letters. What a path names keeps its own
 		// in what is found.
@@ -78,6 +62,72 @@ func New(c *standin.Cloud, o Options) http.Handler {
 		mux.ServeHTTP(w, lower)
 	})
 }
+
+// route is how a question is answered.
+type route struct {
+	pattern string
+	answer  http.HandlerFunc
+}
+
+// routes are the questions that there are an answer to, by the names that faults know them by.
+func (a *api) routes() map[string]route {
+	answers := func(pattern string, answer func(q *question) (any, error)) route {
+		return route{"GET " + pattern, func(w http.ResponseWriter, r *http.Request) { a.answer(w, r, answer) }}
+	}
+	const one = "/subscriptions/{subscription}"
+	return map[string]route{
+		"subscriptions":   answers("/subscriptions", a.subscriptions),
+		"subscription":    answers(one, a.subscription),
+		"locations":       answers(one+"/locations", a.locations),
+		"provider":        answers(one+"/providers/{namespace}", a.provider),
+		"permissions":     answers(one+"/providers/microsoft.authorization/permissions", a.permissions),
+		"sizes":           answers(one+"/providers/microsoft.compute/skus", a.sizes),
+		"compute-usages":  answers(one+"/providers/microsoft.compute/locations/{location}/usages", a.vCPUs),
+		"network-usages":  answers(one+"/providers/microsoft.network/locations/{location}/usages", a.networkUsages),
+		"versions":        answers(one+"/providers/microsoft.containerservice/locations/{location}/kubernetesversions", a.versions),
+		"upgrades":        answers(one+"/resourcegroups/{group}/providers/microsoft.containerservice/managedclusters/{cluster}/upgradeprofiles/default", a.upgrades),
+		"key-version":     answers(one+"/resourcegroups/{group}/providers/microsoft.keyvault/vaults/{vault}/keys/{key}/versions/{version}", a.keyVersion),
+		"operation":       answers(one+"/operationresults/{operation}", a.progress),
+		"groups":          answers(one+"/resourcegroups", a.groups),
+		"resources":       answers(one+"/resources", a.resources),
+		"group-resources": answers(one+"/resourcegroups/{group}/resources", a.resources),
+		"register": {"POST " + one + "/providers/{namespace}/register", func(w http.ResponseWriter, r *http.Request) {
+			a.answer(w, r, a.register)
+		}},
+		"get":    answers("/{id...}", a.get),
+		"delete": {"DELETE /{id...}", a.remove},
+	}
+}
+
+// Questions are the names of all questions, sorted.
+func Questions() []string { return slices.Sorted(maps.Keys((&api{}).routes())) }
+
+// meet answers a question, or lets the fault happen that waits for it. Sources of the answers:
+// https://learn.microsoft.com/azure/azure-resource-manager/management/request-limits-and-throttling
+// and https://github.com/microsoft/MLOS/pull/950
+func (a *api) meet(w http.ResponseWriter, r *http.Request, question string, answer http.HandlerFunc) {
+	kind, err := a.cloud.Meet(r.Context(), question)
+	switch {
+	case err != nil:
+		refuse(w, err)
+	case kind == standin.FaultThrottled:
+		refuse(w, arm.Answers{}.Exhausted(standin.Request{Operation: standin.OpRead}, kind, 1))
+	case kind == standin.FaultServerError:
+		refuse(w, &arm.Error{Status: 503, Code: "ServerTimeout", Message: "The request timed out."})
+	case kind == standin.FaultAnswerLost:
+		answer(unheard{}, r)
+		panic(http.ErrAbortHandler) // so the connection ends without an answer
+	default:
+		answer(w, r)
+	}
+}
+
+// unheard is where an answer goes that is lost.
+type unheard struct{}
+
+func (unheard) Header() http.Header            { return http.Header{} }
+func (unheard) Write(text []byte) (int, error) { return len(text), nil }
+func (unheard) WriteHeader(int)                {}
 
 // asked is the key of the path of a request as it was sent.
 type asked struct{}

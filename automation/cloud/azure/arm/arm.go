@@ -208,10 +208,24 @@ func Tagged(tag, value string) string {
 	return Filter("tagName eq " + quoted(tag) + " and tagValue eq " + quoted(value))
 }
 
-// tries of a request that Azure asks to slow down, or that met an error of the server's own.
+// tries of a request that Azure asks to slow down, that met an error of the server's own, or got
+// no answer: to read and to delete do the same when they are done twice.
 const tries = 3
 
-// send sends a request, and again when Azure asks to slow down. Only what the Resource
+// Tired is in the text of the error of a request that was given up after all tries: the same
+// request may work later.
+var Tired = fmt.Sprintf("after %d tries", tries)
+
+// IsPassing says that an error is of what passes by itself.
+func IsPassing(err error) bool {
+	if refused := new(Error); errors.As(err, &refused) {
+		return refused.Status == http.StatusTooManyRequests || refused.Status >= http.StatusInternalServerError
+	}
+	unanswered := new(url.Error)
+	return errors.As(err, &unanswered)
+}
+
+// send sends a request, and again when what it meets passes by itself. Only what the Resource
 // Manager itself has named is asked: the token is not for others.
 func (c Client) send(ctx context.Context, method, at string) ([]byte, http.Header, error) {
 	if !strings.HasPrefix(at, c.Endpoint+"/") {
@@ -219,10 +233,11 @@ func (c Client) send(ctx context.Context, method, at string) ([]byte, http.Heade
 	}
 	for try := 1; ; try++ {
 		body, header, err := c.once(ctx, method, at)
-		refused := new(Error)
-		again := errors.As(err, &refused) && (refused.Status == http.StatusTooManyRequests || refused.Status >= http.StatusInternalServerError)
-		if !again || try == tries {
+		if !IsPassing(err) || ctx.Err() != nil {
 			return body, header, err
+		}
+		if try == tries {
+			return nil, nil, fmt.Errorf("%s: %w", Tired, err)
 		}
 		if waited := sleep.For(ctx, c.pause(header)); waited != nil {
 			return nil, nil, errors.Join(err, waited)

@@ -1,6 +1,7 @@
 package arm
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -80,7 +81,7 @@ func TestSlowsDown(t *testing.T) {
 	for _, test := range []struct {
 		refusals, asks int
 		want           string
-	}{{1, 2, ""}, {5, 3, "get /x: TooManyRequests: slower"}} {
+	}{{1, 2, ""}, {5, 3, "get /x: after 3 tries: TooManyRequests: slower"}} {
 		left := test.refusals
 		c, asked := serve(t, func(w http.ResponseWriter, _ string) {
 			if left--; left >= 0 {
@@ -98,6 +99,26 @@ func TestSlowsDown(t *testing.T) {
 		}
 		assert.Check(t, is.Len(*asked, test.asks))
 	}
+}
+
+// TestUnanswered: a connection that ends without an answer is tried again, to delete as well.
+func TestUnanswered(t *testing.T) {
+	left := 1
+	c, asked := serve(t, func(w http.ResponseWriter, _ string) {
+		if left--; left >= 0 {
+			panic(http.ErrAbortHandler)
+		}
+		fmt.Fprint(w, `{}`)
+	})
+	assert.NilError(t, c.Delete(t.Context(), "/x", "1"))
+	assert.Check(t, is.Len(*asked, 2))
+	left = 5
+	err := c.Get(t.Context(), "/x", "1", "", &struct{}{})
+	assert.ErrorContains(t, err, "get /x: after 3 tries: ")
+	assert.Check(t, IsPassing(err))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	assert.ErrorIs(t, c.Get(ctx, "/x", "1", "", &struct{}{}), context.Canceled)
 }
 
 func TestDelete(t *testing.T) {

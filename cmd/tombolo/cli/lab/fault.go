@@ -55,8 +55,9 @@ func NewCmdFaultAdd(f *Given, runF func(context.Context, *FaultOptions) error) *
 Make the next requests fail in one of the ways below. The type is a resource type,
 such as aws:ec2/vpc:Vpc or azure-native:network:Subnet, or the end of it, such as Vpc,
 where one cloud alone has it; with the operation invoke, it is a function, such as
-getAvailabilityZones; "*" is any type. The operation is
-create, read, update, delete or invoke. The kinds:
+getAvailabilityZones; with the operation ask, it is a question of tombolo itself to
+Azure's Resource Manager, such as resources; "*" is any type. The operation is create,
+read, update, delete, invoke or ask. The kinds:
 
   throttled     refused, because there are too many requests
   server-error  an error of the cloud's own
@@ -66,7 +67,8 @@ create, read, update, delete or invoke. The kinds:
   quota         a creation beyond a quota
 
 The provider tries a request up to four times if it is throttled, meets a server
-error, or does not find what it created. A --count below four causes only retries.`),
+error, or does not find what it created. A --count below four causes only retries.
+Tombolo asks three times.`),
 		Example: `  tombolo lab fault add answer-lost create Vpc
   tombolo lab fault add throttled create "*" --count 12`,
 		Args: cobra.ExactArgs(3),
