@@ -9,6 +9,8 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/check/inventory"
+	"tombolo/check/manifest"
 	"tombolo/check/published"
 	"tombolo/check/tree/treetest"
 )
@@ -107,6 +109,40 @@ func TestOperated(t *testing.T) {
 			assert.Check(t, is.Contains(found, "systems/shop.yaml:"), "with its place")
 		})
 	}
+}
+
+// TestExampleDatabase: the lab's example fits its own Deployment, and both engines let a system have it.
+func TestExampleDatabase(t *testing.T) {
+	text := func(name string) string {
+		content, err := os.ReadFile(name)
+		assert.NilError(t, err)
+		return string(content)
+	}
+	const example = "../lab/systems/orders/deploy/"
+	objects := text(example+"database.yaml") + "---\n" + text(example+"web.yaml")
+	made, needed := inventory.Inventory{}, 0
+	var uses []inventory.Use
+	for _, document := range manifest.Split([]byte(objects)) {
+		o, err := manifest.Decode[manifest.Object](document)
+		assert.NilError(t, err)
+		assert.NilError(t, made.Add(o, document))
+		content, err := manifest.Decode[map[string]any](document)
+		assert.NilError(t, err)
+		uses = append(uses, inventory.Uses(o, content)...)
+		for _, d := range inventory.Destinations(o, content) {
+			assert.Check(t, !d.Unknown, d.Field)
+		}
+		if inventory.Operated(o) || o.Kind == "ExternalSecret" {
+			assert.Check(t, is.Contains(text("../platform/argocd/charts/system/templates/project.yaml"), "{group: "+o.Group()+", kind: "+o.Kind+"}"))
+			assert.Check(t, is.Contains(text("../platform/flux/systems/base/roles.yaml"), strings.ToLower(o.Kind)+"s"))
+		}
+	}
+	for _, use := range uses {
+		e, ok := made.Find(use.Of)
+		assert.Check(t, ok && e.Has(use.Key), "%v %s", use.Of, use.Key)
+		needed++
+	}
+	assert.Equal(t, needed, 3, "the host, and the password twice")
 }
 
 // TestOperatedWithArgoCD: of an Application's objects, too.
