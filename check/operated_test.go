@@ -86,6 +86,14 @@ func TestOperated(t *testing.T) {
 			"misspelt", "primaryConnectionString:", "primaryConectionString:",
 			`Namespace shop/bus: operatorSpec.secrets.primaryConectionString is nothing that Azure Service Operator writes of this kind (cluster teams); did you mean "primaryConnectionString"?`,
 		},
+		{
+			"one Secret for two objects", "name: bus, key: connection}", "name: db, key: connection}",
+			`Namespace shop/bus: operatorSpec.secrets.primaryConnectionString has Secret db written, which FlexibleServer shop/db makes: Azure Service Operator does not overwrite it (cluster teams); give it a name of its own`,
+		},
+		{
+			"a Secret of the tree's own", "name: db, key: host}\n---", "name: db-admin, key: host}\n---",
+			`FlexibleServer shop/db: operatorSpec.secrets.fullyQualifiedDomainName has Secret db-admin written, which something else in the tree makes`,
+		},
 		{"expressions", "    secrets:\n      fully", "    secretExpressions: [{name: db, value: self.status.facts}]\n    secrets:\n      fully", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

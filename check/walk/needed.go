@@ -19,6 +19,13 @@ type needed struct {
 	inventory.Use
 }
 
+// written is what Azure Service Operator writes for an object.
+type written struct {
+	in *Origin
+	o  manifest.Object
+	inventory.Destination
+}
+
 // TakeNeeded takes note of the keys that an object needs. It reports what an object asks Azure Service Operator to
 // write that the operator has not.
 func (w *Walk) TakeNeeded(in *Origin, o manifest.Object, text string) {
@@ -34,6 +41,7 @@ func (w *Walk) TakeNeeded(in *Origin, o manifest.Object, text string) {
 	}
 	for _, d := range inventory.Destinations(o, content) {
 		if !d.Unknown {
+			w.writing = append(w.writing, written{in, o, d})
 			continue
 		}
 		w.Refer(in, tree.Wanted{Object: o, Path: append(slices.Clone(d.Path), "name"), Value: d.To.Name}, finding.Errorf(
@@ -49,8 +57,26 @@ func fields(all []string) string {
 	return "it has " + strings.Join(all, ", ")
 }
 
-// CheckNeeded reports keys that are needed of what one controller writes, and that it does not write.
+// CheckNeeded reports keys that are needed of what one controller writes, and that it does not write. It reports what
+// that controller does not write, too, because others make it: the operator overwrites nothing that is not the
+// object's own. Source: v2/pkg/genruntime/owner.go of https://github.com/Azure/azure-service-operator
 func (w *Walk) CheckNeeded(made inventory.Inventory) {
+	owners := map[inventory.ID]string{}
+	for _, d := range w.writing {
+		owner, taken := owners[d.To]
+		switch {
+		case !taken:
+			owners[d.To], owner = d.o.Identity(), "something else in the tree"
+		case owner == d.o.Identity():
+			continue
+		}
+		if e := made[d.To]; !taken && (e.Exact || e.Published) {
+			continue
+		}
+		w.Refer(d.in, tree.Wanted{Object: d.o, Path: append(slices.Clone(d.Path), "name"), Value: d.To.Name}, finding.Errorf(
+			"%s: %s has %s %s written, which %s makes: Azure Service Operator does not overwrite it", d.o.Identity(), strings.Join(d.Path[1:], "."), d.To.Kind, d.To.Name, owner).
+			WithRemedy("give it a name of its own"))
+	}
 	for _, n := range w.needing {
 		e, ok := made.Find(n.Of)
 		if !ok || !e.Exact || e.Has(n.Key) {
