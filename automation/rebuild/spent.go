@@ -186,10 +186,12 @@ func waitedFor(what string) On {
 	if what == "" {
 		return ""
 	}
-	object, _, _ := strings.Cut(what, ": ")
+	object, why, _ := strings.Cut(what, ": ")
 	kind, name, _ := strings.Cut(object, " ")
 	namespace, name, _ := strings.Cut(name, "/")
 	switch {
+	case strings.HasPrefix(why, "not reconciled yet"): // by the engine's own controller, which begins
+		return Engine
 	case slices.Contains([]string{"Kubernetes", "ConfigMap", "Secret", "GitRepository", "OCIRepository", "Bucket"}, kind):
 		return Engine
 	case name == names.SystemsNamespace || namespace == names.SystemsNamespace || strings.HasSuffix(name, ".setup"):
