@@ -183,11 +183,13 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 		TokenReviewCA:  d.authority.PEM(),
 		TokenReviewBy:  d.token,
 		Light:          d.profile != Full,
+		Pace:           latencyScale(),
 		Log:            d.log,
 	})
 	agent := controllers.New(controllers.Options{
 		Dir: p.controllers(), Tools: p.tools(), Bin: p.bin(), Home: p.home(), Proxy: proxyFor(d.ports.proxy, d.token),
 		CA: d.authority.CertFile("ca"), Tenant: AzureTenant, Sockets: filepath.Dir(d.socket), Supervisor: d.supervisor, Ports: book, Log: d.log,
+		AwaitsPods: latencyScale() > 0,
 	})
 	manager := cloudmanager.New(cloudmanager.Options{Cloud: d.cloudOf, Entra: d.azureAs, Log: d.log})
 	d.clusters = &clusters{planes: planes, agent: agent, cloud: manager, engines: d.profile != Light, doors: doors{closed: network == ClosedNetwork}}
@@ -266,7 +268,7 @@ func (d *daemon) authenticate(cluster, token string) (username string, groups []
 	return authenticator.Authenticate(d.accounts.with(cluster), cluster, token)
 }
 
-// latencyScale of the stand-in's typical AWS durations: TOMBOLO_LAB_LATENCY,
+// latencyScale of the clouds' typical durations, and of those of boots and images: TOMBOLO_LAB_LATENCY,
 // 0 (no waiting) by default.
 func latencyScale() float64 {
 	scale, err := strconv.ParseFloat(os.Getenv("TOMBOLO_LAB_LATENCY"), 64)

@@ -56,7 +56,7 @@ func (w *Walk) followPath(parent *walk.Origin, app Application, from Source) int
 	default:
 		texts = w.directory(in, from.Directory)
 	}
-	w.takeSecrets(app, texts)
+	w.takeSecrets(in, app, texts)
 	w.takeAll(in, texts)
 	return len(texts)
 }

@@ -215,24 +215,32 @@ func (w *Walk) reaches(app Application) bool {
 
 // takeSecrets takes note of the Secrets among an Application's objects, and of what a controller
 // makes Secrets of. An object without a namespace goes into that of the destination.
-func (w *Walk) takeSecrets(app Application, texts []string) {
+func (w *Walk) takeSecrets(in *walk.Origin, app Application, texts []string) {
 	if !w.reaches(app) {
 		return
 	}
 	for _, text := range texts {
 		o, err := manifest.Decode[manifest.Object](text)
-		if err != nil || !slices.Contains([]string{"Secret", "SealedSecret", "ExternalSecret"}, o.Kind) {
+		if err != nil {
 			continue
 		}
 		o.Metadata.Namespace = cmp.Or(o.Metadata.Namespace, app.Spec.Destination.Namespace)
+		w.TakeNeeded(in, o, text)
+		if !slices.Contains([]string{"Secret", "SealedSecret", "ExternalSecret"}, o.Kind) && !inventory.Operated(o) {
+			continue
+		}
 		if err := w.inventory.Add(o, text); err != nil {
 			w.Incomplete = true // it is not known what it makes
 		}
 	}
 }
 
-// CheckSecrets warns of Secrets that the cluster file names and nothing makes.
-func (w *Walk) CheckSecrets() { w.Walk.CheckSecrets(w.inventory) }
+// CheckSecrets warns of Secrets that the cluster file names and nothing makes, and reports keys that a
+// controller does not write.
+func (w *Walk) CheckSecrets() {
+	w.Walk.CheckSecrets(w.inventory)
+	w.CheckNeeded(w.inventory)
+}
 
 // CheckReleased warns of addons whose values are published, and that nothing in
 // the tree releases.

@@ -269,7 +269,10 @@ func (w *Walk) absent(ref reference, namespace string) absent {
 }
 
 // CheckSecrets warns of Secrets that the cluster file names and nothing makes.
-func (w *Walk) CheckSecrets() { w.Walk.CheckSecrets(w.inventory) }
+func (w *Walk) CheckSecrets() {
+	w.Walk.CheckSecrets(w.inventory)
+	w.CheckNeeded(w.inventory)
+}
 
 // misspelt says whether the name is nearly that of what is there.
 func (a absent) misspelt() bool { return wording.Nearest(a.Name, a.known) != "" }

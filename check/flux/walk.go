@@ -224,6 +224,7 @@ func (w *Walk) take(s *sync, text, before string) {
 			w.checkTypes(s, o, text, before)
 			w.CheckBuiltin(s.origin, o, text, false)
 		}
+		w.TakeNeeded(s.origin, o, text)
 		err = w.inventory.Add(o, text)
 	}
 	switch {

@@ -23,6 +23,8 @@ type Entry struct {
 	Values map[string]string
 	// Open says that it will have keys that are not known here.
 	Open bool
+	// Exact says that one controller writes it, and nobody else puts keys into it.
+	Exact bool
 	// Published says that bootstrap makes it: nothing in the tree replaces it.
 	Published bool
 }

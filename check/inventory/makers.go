@@ -32,14 +32,6 @@ type maker struct {
 // reference of its API says. Their objects have keys that are not known here.
 func makers() []maker {
 	return []maker{
-		// https://azure.github.io/azure-service-operator/guide/secrets/
-		{
-			group: ".azure.com",
-			secrets: []string{
-				"spec.operatorSpec.secrets.*.name", "spec.operatorSpec.secretExpressions.*.name",
-			},
-			configMaps: []string{"spec.operatorSpec.configMaps.*.name", "spec.operatorSpec.configMapExpressions.*.name"},
-		},
 		// https://cert-manager.io/docs/reference/api-docs/
 		{group: "cert-manager.io", kind: "Certificate", secrets: []string{"spec.secretName"}},
 		// https://cert-manager.io/docs/trust/trust-manager/api-reference/ makes both kinds, as far as its
@@ -80,7 +72,7 @@ func (s Inventory) addMade(o manifest.Object, text string) error {
 	if err != nil {
 		return err
 	}
-	known := false
+	known := s.addOperated(o, content)
 	for _, m := range makers() {
 		if m.makesOf(o) {
 			known = s.addOf(m, o, content) || known

@@ -41,6 +41,9 @@ type Walk struct {
 	// Used are the variables and objects that the cluster publishes and the tree
 	// uses: names of variables, and namespace/name.
 	Used map[string]bool
+	// needing are the keys that objects need of others, and writing what Azure Service Operator writes for them.
+	needing []needed
+	writing []written
 	// Incomplete says that something could not be built: then it is not known
 	// what the tree makes, and what seems missing or unused is not judged.
 	Incomplete bool

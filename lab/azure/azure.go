@@ -18,6 +18,7 @@ import (
 	"tombolo/lab/azure/keyvault"
 	"tombolo/lab/azure/managedidentity"
 	"tombolo/lab/azure/network"
+	"tombolo/lab/azure/postgresql"
 	"tombolo/lab/azure/rbac"
 	"tombolo/lab/azure/resourcemanager"
 	"tombolo/lab/azure/resources"
@@ -99,7 +100,7 @@ func allTypes() map[string]*standin.Type {
 	types := map[string]*standin.Type{}
 	for _, provider := range []map[string]*standin.Type{
 		resources.Types(subnetUsed), network.Types(containerservice.Interface), managedidentity.Types(), authorization.Types(), containerservice.Types(), compute.Types(),
-		dns.Types(), keyvault.Types(), storage.Types(),
+		dns.Types(), keyvault.Types(), postgresql.Types(), storage.Types(),
 	} {
 		maps.Copy(types, provider)
 	}

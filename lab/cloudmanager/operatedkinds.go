@@ -16,6 +16,7 @@ import (
 	"tombolo/internal/armid"
 	"tombolo/lab/azure/arm"
 	"tombolo/lab/azure/managedidentity"
+	"tombolo/lab/azure/postgresql"
 	"tombolo/lab/standin"
 )
 
@@ -25,22 +26,56 @@ type operatedKind struct {
 	resource schema.GroupVersionResource
 	// token is its type in the stand-in, and name the input with its name.
 	token, name string
-	// owned is its type in Azure, where it is in a resource group.
-	owned string
-	// told are properties in Azure that the status has, too.
-	told []string
+	// owner is the kind of what it is in, and owned how its id goes on from there; "" for a group.
+	owner, owned string
+	// within is the input with the owner's name.
+	within string
+	// given are fields of the spec that Azure gets as they are, and secret those that name a key of a Secret.
+	given, secret []string
+	// told are properties in Azure that the status has, too, and written those that operatorSpec writes.
+	told, written []string
+	// spec is its schema, nil for any. The lab's is upstream's as far as its names, types and values go.
+	spec map[string]any
 }
+
+const (
+	groupKind    = "ResourceGroup"
+	serverKind   = "FlexibleServer"
+	databases    = "dbforpostgresql.azure.com"
+	databasesAPI = "v1api20240801"
+)
 
 // operatedKinds are those of v2/api of https://github.com/Azure/azure-service-operator that the
 // lab plays; upstream has hundreds.
 var operatedKinds = []operatedKind{
 	{
-		kind: "ResourceGroup", resource: schema.GroupVersionResource{Group: "resources.azure.com", Version: "v1api20200601", Resource: "resourcegroups"},
+		kind: groupKind, resource: schema.GroupVersionResource{Group: "resources.azure.com", Version: "v1api20200601", Resource: "resourcegroups"},
 		token: arm.GroupType, name: "resourceGroupName", told: []string{"properties"},
 	},
 	{
 		kind: "UserAssignedIdentity", resource: schema.GroupVersionResource{Group: "managedidentity.azure.com", Version: "v1api20230131", Resource: "userassignedidentities"},
-		token: managedidentity.IdentityType, name: "resourceName", owned: "Microsoft.ManagedIdentity/userAssignedIdentities", told: []string{"clientId", "principalId", "tenantId"},
+		token: managedidentity.IdentityType, name: "resourceName", owner: groupKind, owned: "/providers/Microsoft.ManagedIdentity/userAssignedIdentities/", within: "resourceGroupName",
+		told: []string{"clientId", "principalId", "tenantId"}, written: []string{"clientId", "principalId", "tenantId"},
+	},
+	{
+		kind: serverKind, resource: schema.GroupVersionResource{Group: databases, Version: databasesAPI, Resource: "flexibleservers"},
+		token: postgresql.ServerType, name: "serverName", owner: groupKind, owned: "/providers/Microsoft.DBforPostgreSQL/flexibleServers/", within: "resourceGroupName",
+		given: []string{
+			"administratorLogin", "authConfig", "availabilityZone", "backup", "createMode", "highAvailability", "maintenanceWindow", "network", "sku", "storage", "version",
+		},
+		secret: []string{"administratorLoginPassword"},
+		told:   []string{"administratorLogin", "fullyQualifiedDomainName", "state", "version"}, written: []string{"fullyQualifiedDomainName"},
+		spec: serverSpec,
+	},
+	{
+		kind: "FlexibleServersDatabase", resource: schema.GroupVersionResource{Group: databases, Version: databasesAPI, Resource: "flexibleserversdatabases"},
+		token: postgresql.DatabaseType, name: "databaseName", owner: serverKind, owned: "/databases/", within: "serverName",
+		given: []string{"charset", "collation"}, told: []string{"charset", "collation"}, spec: databaseSpec,
+	},
+	{
+		kind: "FlexibleServersFirewallRule", resource: schema.GroupVersionResource{Group: databases, Version: databasesAPI, Resource: "flexibleserversfirewallrules"},
+		token: postgresql.FirewallRuleType, name: "firewallRuleName", owner: serverKind, owned: "/firewallRules/", within: "serverName",
+		given: []string{"endIpAddress", "startIpAddress"}, told: []string{"endIpAddress", "startIpAddress"}, spec: firewallRuleSpec,
 	},
 }
 
@@ -53,9 +88,13 @@ func kindNamed(kind string) (operatedKind, bool) {
 	return operatedKinds[i], true
 }
 
-// definition of the kind. The lab's takes any spec.
+// definition of the kind.
 func (k operatedKind) definition() *unstructured.Unstructured {
 	open := map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}
+	spec := open
+	if k.spec != nil {
+		spec = k.spec
+	}
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
 		"metadata": map[string]any{"name": k.resource.Resource + "." + k.resource.Group, "labels": map[string]any{"app.kubernetes.io/name": operatorChart}},
@@ -65,7 +104,7 @@ func (k operatedKind) definition() *unstructured.Unstructured {
 			"versions": []any{map[string]any{
 				"name": k.resource.Version, "served": true, "storage": true, "subresources": map[string]any{"status": map[string]any{}},
 				"schema": map[string]any{"openAPIV3Schema": map[string]any{
-					"type": "object", "required": []any{"spec"}, "properties": map[string]any{"spec": open, "status": open},
+					"type": "object", "required": []any{"spec"}, "properties": map[string]any{"spec": spec, "status": open},
 				}},
 			}},
 		},
@@ -119,24 +158,71 @@ func (o *operated) inputs(ctx context.Context, subscription string) (map[string]
 	if name == "" { // upstream's webhook fills it in
 		name = o.object.GetName()
 	}
-	in := map[string]any{o.name: name, "location": spec.Str("location")}
-	if tags := spec["tags"]; tags != nil {
-		in["tags"] = tags
+	in := map[string]any{o.name: name}
+	for _, field := range append([]string{"location", "tags"}, o.given...) {
+		if value := spec[field]; value != nil {
+			in[field] = resolved(value)
+		}
+	}
+	for _, field := range o.secret {
+		if err := o.open(ctx, in, field, spec.Sub(field)); err != nil {
+			return nil, "", err
+		}
 	}
 	if o.owned == "" {
 		return in, armid.Group(subscription, name), nil
 	}
-	group, err := o.group(ctx, spec.Sub("owner"))
+	owner, err := o.ownerID(ctx, spec.Sub("owner"))
 	if err != nil {
 		return nil, "", err
 	}
-	in["resourceGroupName"] = armid.NameOf(group)
-	return in, group + "/providers/" + o.owned + "/" + name, nil
+	in["resourceGroupName"] = armid.NameOf(armid.GroupOf(owner))
+	in[o.within] = armid.NameOf(owner)
+	return in, owner + o.owned + name, nil
 }
 
-// group is the id of the owner: a group in Azure, or that of another object of the namespace,
+// resolved has the ids of resources in place of references to them, whose fields end in Reference in place of Id.
+// Of references, those to objects of the cluster are not played.
+func resolved(value any) any {
+	object, ok := value.(map[string]any)
+	if !ok {
+		return value
+	}
+	out := map[string]any{}
+	for field, v := range object {
+		if of, refers := strings.CutSuffix(field, "Reference"); refers {
+			reference, _ := v.(map[string]any)
+			out[of+"Id"] = standin.Props(reference).Str("armId")
+			continue
+		}
+		out[field] = resolved(v)
+	}
+	return out
+}
+
+// open reads the key of a Secret that a field names. Source: v2/internal/resolver/secret_resolver.go
+func (o *operated) open(ctx context.Context, in map[string]any, field string, from standin.Props) error {
+	name, key := from.Str("name"), from.Str("key")
+	if name == "" {
+		return nil
+	}
+	namespace := o.object.GetNamespace()
+	secret, err := o.client.CoreV1().Secrets(namespace).Get(ctx, name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return &stalled{"Warning", "SecretNotFound", fmt.Sprintf("couldn't resolve secret reference %[1]s/%[2]s.%[3]s: %[1]s/%[2]s does not exist (%[4]v)", namespace, name, key, err)}
+	case err != nil:
+		return fmt.Errorf("read what %s refers to: %w", field, err)
+	case secret.Data[key] == nil:
+		return &stalled{"Warning", "SecretNotFound", fmt.Sprintf("%[1]s/%[2]s does not exist (Secret \"%[1]s/%[2]s\" does not contain key %[3]q)", namespace, name, key)}
+	}
+	in[field] = string(secret.Data[key])
+	return nil
+}
+
+// ownerID is the id of the owner: of one in Azure, or of another object of the namespace,
 // which has to be ready. Source: v2/internal/reconcilers/common.go
-func (o *operated) group(ctx context.Context, owner standin.Props) (string, error) {
+func (o *operated) ownerID(ctx context.Context, owner standin.Props) (string, error) {
 	if id := owner.Str("armId"); id != "" {
 		return id, nil
 	}
@@ -144,19 +230,22 @@ func (o *operated) group(ctx context.Context, owner standin.Props) (string, erro
 	if name == "" {
 		return "", &stalled{"Error", "Failed", "spec.owner has neither name nor armId"}
 	}
-	found, err := o.objects.Resource(operatedKinds[0].resource).Namespace(o.object.GetNamespace()).Get(ctx, name, metav1.GetOptions{})
+	kind, _ := kindNamed(o.owner)
+	found, err := o.objects.Resource(kind.resource).Namespace(o.object.GetNamespace()).Get(ctx, name, metav1.GetOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
 		return "", fmt.Errorf("look up the owner: %w", err)
 	}
 	if err != nil || !holds(found, readyCondition) {
 		return "", &stalled{"Warning", "WaitingForOwner", fmt.Sprintf(
-			"Owner %q cannot be found. Progress is blocked until the owner is created.", name+", Group/Kind: resources.azure.com/ResourceGroup")}
+			"Owner %q cannot be found. Progress is blocked until the owner is created.", name+", Group/Kind: "+kind.resource.Group+"/"+kind.kind)}
 	}
 	// So the object goes with its owner.
-	o.object.SetOwnerReferences([]metav1.OwnerReference{{
-		APIVersion: found.GetAPIVersion(), Kind: found.GetKind(), Name: name, UID: found.GetUID(),
-	}})
+	o.object.SetOwnerReferences([]metav1.OwnerReference{ownedBy(found)})
 	return found.GetAnnotations()[resourceAnnotation], nil
+}
+
+func ownedBy(object *unstructured.Unstructured) metav1.OwnerReference {
+	return metav1.OwnerReference{APIVersion: object.GetAPIVersion(), Kind: object.GetKind(), Name: object.GetName(), UID: object.GetUID()}
 }
 
 // status is what the object tells of its resource.

@@ -200,7 +200,7 @@ func (o *operated) make(ctx context.Context) error {
 	if o.made, there = withID(cloud, o.token, id); !there {
 		return fmt.Errorf("look up %s in Azure: it is gone", id)
 	}
-	return nil
+	return o.export(ctx)
 }
 
 // remove deletes the resource in Azure; one that was never made is gone.

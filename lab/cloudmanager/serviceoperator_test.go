@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
@@ -88,6 +89,7 @@ func (o *operating) apply(kind, name string, annotations map[string]string, spec
 	object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": k.resource.GroupVersion().String(), "kind": kind, "spec": spec}}
 	object.SetName(name)
 	object.SetNamespace("shop")
+	object.SetUID(types.UID(kind + "/" + name))
 	had, err := objects.Get(o.t.Context(), name, metav1.GetOptions{})
 	if err == nil {
 		had.Object["spec"] = spec

@@ -23,7 +23,7 @@ import (
 	"tombolo/lab/reconcile"
 )
 
-// Options of an Agent; all are required.
+// Options of an Agent; all but AwaitsPods are required.
 type Options struct {
 	// Dir holds a directory per controller: kubeconfig, token, data.
 	Dir string
@@ -47,6 +47,9 @@ type Options struct {
 	Supervisor *process.Supervisor
 	// Ports are remembered here.
 	Ports *ports.Book
+	// AwaitsPods has a controller begin once its workload has a pod that is ready, as it takes its time. Default: at
+	// once.
+	AwaitsPods bool
 	// Log says what is started and why something cannot be.
 	Log *slog.Logger
 }
@@ -156,15 +159,19 @@ func (w *watch) end() {
 // reconcile has the process of a workload run, or not, as it asks.
 func (w *watch) reconcile(ctx context.Context, ref reconcile.Object, object any) error {
 	var want plan
-	wanted := false
+	wanted, ready := false, false
 	if object != nil {
-		want, wanted = planFor(w.cluster, asWorkload(object))
+		load := asWorkload(object)
+		want, wanted = planFor(w.cluster, load)
+		ready = load.ready || !w.o.AwaitsPods
 	}
 	r := w.get(ref)
 	switch {
 	case !wanted:
 		w.remove(ref)
 		return nil
+	case r == nil && !ready:
+		return nil // its status will change
 	case r != nil && r.plan.equal(want) && w.o.Supervisor.Keeps(want.process):
 		return nil
 	case r != nil:

@@ -21,11 +21,13 @@ type workload struct {
 	labels          map[string]string
 	template        corev1.PodTemplateSpec
 	wanted          bool // it asks for a pod, and is not being deleted
+	ready           bool // it has a pod that is ready
 }
 
-func newWorkload(kind string, meta metav1.ObjectMeta, replicas *int32, template corev1.PodTemplateSpec) workload {
+func newWorkload(kind string, meta metav1.ObjectMeta, replicas *int32, template corev1.PodTemplateSpec, ready int32) workload {
 	return workload{
 		kind: kind, namespace: meta.Namespace, name: meta.Name, labels: meta.Labels, template: template,
+		ready:  ready > 0,
 		wanted: meta.DeletionTimestamp == nil && (replicas == nil || *replicas > 0),
 	}
 }
@@ -33,10 +35,10 @@ func newWorkload(kind string, meta metav1.ObjectMeta, replicas *int32, template 
 // asWorkload reads an object of a watched kind.
 func asWorkload(object any) workload {
 	if s, ok := object.(*appsv1.StatefulSet); ok {
-		return newWorkload(statefulSet, s.ObjectMeta, s.Spec.Replicas, s.Spec.Template)
+		return newWorkload(statefulSet, s.ObjectMeta, s.Spec.Replicas, s.Spec.Template, s.Status.ReadyReplicas)
 	}
 	d := object.(*appsv1.Deployment)
-	return newWorkload(deployment, d.ObjectMeta, d.Spec.Replicas, d.Spec.Template)
+	return newWorkload(deployment, d.ObjectMeta, d.Spec.Replicas, d.Spec.Template, d.Status.ReadyReplicas)
 }
 
 // watched are the informers of the kinds, by kind.

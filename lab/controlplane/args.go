@@ -2,7 +2,6 @@ package controlplane
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -95,8 +94,8 @@ func (c *cluster) componentArgs(name string, port int) []string {
 	return append(args, c.emulation()...)
 }
 
-// kwokArgs: kwok's own stages make nodes and pods ready at once.
-func (c *cluster) kwokArgs() []string {
+// kwokArgs have kwok make nodes and pods ready.
+func (c *cluster) kwokArgs() ([]string, error) {
 	args := []string{
 		"--kubeconfig=" + c.file("admin.kubeconfig"),
 		"--manage-all-nodes=true",
@@ -104,8 +103,11 @@ func (c *cluster) kwokArgs() []string {
 		"--node-lease-duration-seconds=40",
 		fmt.Sprintf("--server-address=127.0.0.1:%d", c.ports.kwok),
 	}
-	share := filepath.Join(filepath.Dir(c.tools), "share")
-	return append(args, "--config="+filepath.Join(share, "kwok-nodes.yaml"), "--config="+filepath.Join(share, "kwok-pods.yaml"))
+	configs, err := c.kwokConfigs()
+	for _, file := range configs {
+		args = append(args, "--config="+file)
+	}
+	return args, err
 }
 
 // emulation has the binaries behave as an older minor version.

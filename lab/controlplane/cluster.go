@@ -26,6 +26,8 @@ type cluster struct {
 	home  string
 	ca    *pki.Authority
 	ports clusterPorts
+	// pace is that of Options.
+	pace float64
 	// shared is the store of a light control plane; nil for one with its own.
 	shared *sharedEtcd
 }
@@ -133,7 +135,11 @@ func (c *cluster) runControllers(ctx context.Context, s *process.Supervisor) err
 	controllers.Healthy = process.HTTPHealthy(local("https", c.ports.controllers)+"/healthz", admin)
 	scheduler := c.process("kube-scheduler", c.schedulerArgs(), c.ports.scheduler)
 	scheduler.Healthy = process.HTTPHealthy(local("https", c.ports.scheduler)+"/healthz", admin)
-	kwok := c.process("kwok", c.kwokArgs(), c.ports.kwok)
+	args, err := c.kwokArgs()
+	if err != nil {
+		return err
+	}
+	kwok := c.process("kwok", args, c.ports.kwok)
 	kwok.Healthy = process.HTTPHealthy(local("http", c.ports.kwok)+"/healthz", nil)
 	g, ctx := errgroup.WithContext(ctx)
 	for _, spec := range []process.Spec{controllers, scheduler, kwok} {

@@ -80,7 +80,9 @@ func TestNothingListensOnTheNetwork(t *testing.T) {
 			}
 		}
 	}
-	for _, arg := range slices.Concat(c.etcdArgs(), c.apiServerArgs(), c.controllerManagerArgs(), c.schedulerArgs(), c.kwokArgs()) {
+	kwok, err := c.kwokArgs()
+	assert.NilError(t, err)
+	for _, arg := range slices.Concat(c.etcdArgs(), c.apiServerArgs(), c.controllerManagerArgs(), c.schedulerArgs(), kwok) {
 		assert.Check(t, !strings.Contains(arg, "0.0.0.0"), "%s listens on every address", arg)
 	}
 }

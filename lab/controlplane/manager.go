@@ -55,6 +55,9 @@ type Options struct {
 	// namespaces emptied when they are deleted; nothing is scheduled, and what
 	// belongs to a deleted object stays. Default: whole ones.
 	Light bool
+	// Pace is the share of the typical time that nodes take to boot, and pods to have their images. Light control
+	// planes have neither. Default: 0, no time.
+	Pace float64
 	// Log says what could not be done in the background. Default: nothing.
 	Log *slog.Logger
 }
@@ -233,7 +236,7 @@ func (m *Manager) prepare(spec standin.ClusterSpec) (*cluster, error) {
 	if semver.Compare("v"+spec.Version, "v"+oldest) < 0 && spec.Version != "" {
 		return nil, fmt.Errorf("the lab has the control plane of Kubernetes %s, and cannot serve %s; use %s or newer in the lab", Version, spec.Version, oldest)
 	}
-	c := &cluster{spec: spec, dir: m.dir(spec.Name), tools: m.o.Tools, home: m.o.Home, shared: m.shared}
+	c := &cluster{spec: spec, dir: m.dir(spec.Name), tools: m.o.Tools, home: m.o.Home, pace: m.o.Pace, shared: m.shared}
 	if err := c.choosePorts(m.o.Ports); err != nil {
 		return nil, err
 	}

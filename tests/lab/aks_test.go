@@ -44,6 +44,7 @@ func TestAKS(t *testing.T) {
 		{"neither state nor kubeconfig holds a credential", project.aksHoldsNoSecret},
 		{"what is in the key vault arrives", project.aksReads},
 		{"Azure Service Operator makes what a system's identity may", project.aksOperates},
+		{"a system has a database by one file", project.aksDatabase},
 		{"an upgrade takes the control plane and all pools", project.aksUpgrades},
 		{"plain pulumi sees the same stacks", func(p project, t *testing.T) { p.sameByPulumi(t, "aks-core", "aks-bootstrap") }},
 		{"faults and changes by hand reach the cloud", project.aksDrifts},
@@ -73,9 +74,10 @@ addons:
   ingress-nginx: {}
   istio: {}
   azure-service-operator:
-    crdPatterns: [resources.azure.com/*, managedidentity.azure.com/*]
+    crdPatterns: [resources.azure.com/*, managedidentity.azure.com/*, dbforpostgresql.azure.com/*]
     systems:
       - {name: shop, resourceGroup: aks-shop}
+      - {name: orders, resourceGroup: aks-orders}
 `
 
 // aksAddons adds to the cluster and its tree what has to do with Azure, and both ways in.

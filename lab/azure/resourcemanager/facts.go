@@ -15,7 +15,7 @@ import (
 
 // namespaces of the resource providers that there are here.
 var namespaces = []string{
-	"Microsoft.Authorization", "Microsoft.Compute", "Microsoft.ContainerService", "Microsoft.KeyVault", "Microsoft.ManagedIdentity",
+	"Microsoft.Authorization", "Microsoft.Compute", "Microsoft.ContainerService", "Microsoft.DBforPostgreSQL", "Microsoft.KeyVault", "Microsoft.ManagedIdentity",
 	"Microsoft.Network", "Microsoft.Resources", "Microsoft.Storage",
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tombolo/automation"
+	"tombolo/automation/rebuild"
 	"tombolo/automation/teardown"
 	"tombolo/automation/upgrade"
 	"tombolo/cmd/tombolo/cli/consent"
@@ -46,6 +47,8 @@ type Options struct {
 	// Check refuses a cluster that its platform tree does not fit.
 	Check  func(context.Context, *config.Cluster) error
 	Driver func(context.Context, automation.Observer) (Driver, error)
+	// Spent says where the time goes.
+	Spent *rebuild.Spent
 	// Notices tell the cluster's channel how the rebuild has ended; nil for none.
 	Notices func() *notice.Sender
 
@@ -67,8 +70,8 @@ func NewCmdRebuild(f *factory.Factory, runF func(context.Context, *Options) erro
 	opts := &Options{
 		Streams: f.Streams, Status: f.Status, Progress: f.Progress, Table: f.Table, JSON: f.JSON, Clusters: f.Clusters, Tools: f.LabTools,
 		Check:   func(ctx context.Context, c *config.Cluster) error { return treecheck.Cluster(ctx, f, c) },
-		Notices: f.Notices,
-		Single:  fleet.NewSingle(f, "rebuild"),
+		Notices: f.Notices, Spent: rebuild.NewSpent(time.Now),
+		Single: fleet.NewSingle(f, "rebuild"),
 	}
 	opts.Driver = func(ctx context.Context, o automation.Observer) (Driver, error) {
 		driver, err := f.Driver(ctx, o)
@@ -163,7 +166,10 @@ func rebuildRun(ctx context.Context, o *Options) error {
 	if err := o.Tools(all); err != nil {
 		return err
 	}
-	return factory.With(ctx, o.Progress, o.Driver, func(driver Driver, p *render.Progress) error { return o.one(ctx, driver, p, all[0]) })
+	open := func(ctx context.Context, observer automation.Observer) (Driver, error) {
+		return o.Driver(ctx, o.Spent.Beside(observer))
+	}
+	return factory.With(ctx, o.Progress, open, func(driver Driver, p *render.Progress) error { return o.one(ctx, driver, p, all[0]) })
 }
 
 // cannotAsk is why nobody can be asked; nil when somebody can.

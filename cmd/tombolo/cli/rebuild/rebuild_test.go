@@ -18,6 +18,7 @@ import (
 	"tombolo/automation"
 	"tombolo/automation/drift"
 	"tombolo/automation/health"
+	"tombolo/automation/rebuild"
 	"tombolo/automation/rollout"
 	"tombolo/automation/teardown"
 	"tombolo/automation/upgrade"
@@ -46,6 +47,10 @@ type driver struct {
 	channel string
 	// looks for drift are kept there; in a directory of the run's own without one.
 	looks drift.Store
+	// busy is what happens in each phase, to which the observer is told, at a time.
+	busy     func(automation.RebuildPhase)
+	observer automation.Observer
+	at       time.Time
 }
 
 func (d *driver) PlanRebuild(_ context.Context, c *config.Cluster, o automation.RebuildOptions) (automation.RebuildPlan, error) {
@@ -62,6 +67,9 @@ func (d *driver) Rebuild(ctx context.Context, c *config.Cluster, _ automation.Re
 	}
 	for _, p := range []automation.RebuildPhase{{Operation: "destroy", Part: "core"}, {Operation: "up", Part: "verify"}} {
 		o.Began(p)
+		if d.busy != nil {
+			d.busy(p)
+		}
 		if p.Part == "verify" {
 			if err := o.Verify(ctx, c); err != nil {
 				return err
@@ -111,7 +119,11 @@ func run(t *testing.T, d *driver, format render.Format, answer string, args ...s
 			}
 			return nil
 		}
-		o.Driver = func(context.Context, automation.Observer) (Driver, error) { return d, nil }
+		o.Driver = func(_ context.Context, observer automation.Observer) (Driver, error) {
+			d.observer = observer
+			return d, nil
+		}
+		o.Spent = rebuild.NewSpent(func() time.Time { return d.at })
 		o.Looks = func() (drift.Store, error) {
 			return drift.Store{Dir: cmp.Or(d.looks.Dir, root)}, nil
 		}
@@ -175,6 +187,35 @@ func TestRebuildForPrograms(t *testing.T) {
 	assert.Equal(t, lines[1], `{"type":"rebuild-phase","cluster":"demo","operation":"destroy","part":"core","seconds":90}`)
 	assert.Check(t, is.Contains(lines[2], `{"type":"verification"`))
 	assert.Equal(t, lines[4], `{"type":"rebuild","cluster":"demo","version":"1.36","began":"2026-01-02T12:00:00Z","resumed":false,"seconds":120}`)
+}
+
+// TestRebuildSaysWhatTookTheTime: where a phase's time went to several things.
+func TestRebuildSaysWhatTookTheTime(t *testing.T) {
+	busy := func(d *driver) func(automation.RebuildPhase) {
+		return func(p automation.RebuildPhase) {
+			if p.Part != "verify" {
+				return
+			}
+			d.observer.Waiting("demo", "GitRepository flux-system/flux-system: no artifact")
+			d.at = d.at.Add(20 * time.Second)
+			d.observer.Waiting("demo", "HelmRelease loki/loki: not ready")
+			d.at = d.at.Add(70 * time.Second)
+		}
+	}
+	d := &driver{plan: toNewer()}
+	d.busy = busy(d)
+	got := run(t, d, render.Text, "", "demo", "--yes-destroy", "demo")
+	assert.NilError(t, got.err)
+	assert.Check(t, is.Contains(got.errOut, `
+destroy     core                        1m30s
+up          verify                      1m30s
+              engine and its sources    20s
+              addons and their images   1m10s
+all `))
+	d = &driver{plan: toNewer()}
+	d.busy = busy(d)
+	got = run(t, d, render.JSON, "", "demo", "--yes")
+	assert.Check(t, is.Contains(got.out, `"part":"verify","seconds":90,"spent":[{"on":"engine and its sources","seconds":20},{"on":"addons and their images","seconds":70}]}`))
 }
 
 func TestRebuildAsks(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"tombolo/automation"
+	"tombolo/automation/rebuild"
 	"tombolo/cmd/tombolo/cli/clusters"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
@@ -21,6 +22,8 @@ type phaseDocument struct {
 	Cluster string `json:"cluster"`
 	automation.RebuildPhase
 	Seconds float64 `json:"seconds"`
+	// Spent says what the seconds went to, where that is more than one thing.
+	Spent []rebuild.Took `json:"spent,omitempty"`
 }
 
 type endDocument struct {
@@ -70,16 +73,21 @@ type times struct {
 }
 
 func (t *times) began(p automation.RebuildPhase) {
+	t.options.Spent.Begin(p)
 	t.progress.Interlude(func() { t.options.Status().Doing("%s: %s", t.cluster.Name, p) })
 }
 
 func (t *times) ended(p automation.RebuildPhase, took time.Duration) {
+	spent := t.options.Spent.End()
 	t.rows = append(t.rows, []string{p.Operation, p.Part, took.Round(time.Second).String()})
+	for _, part := range spent {
+		t.rows = append(t.rows, []string{"", "  " + string(part.On), time.Duration(part.Seconds * float64(time.Second)).Round(time.Second).String()})
+	}
 	t.progress.Interlude(func() {
 		t.options.Status().Done("%s: %s, in %s", t.cluster.Name, p, took.Round(time.Second))
 		if t.options.JSON() {
 			t.err = render.WriteJSON(t.options.Streams.Out, phaseDocument{
-				Type: "rebuild-phase", Cluster: t.cluster.Name, RebuildPhase: p, Seconds: took.Seconds(),
+				Type: "rebuild-phase", Cluster: t.cluster.Name, RebuildPhase: p, Seconds: took.Seconds(), Spent: spent,
 			})
 		}
 	})

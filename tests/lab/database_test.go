@@ -1,0 +1,103 @@
+//go:build lab
+
+package lab
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+)
+
+const (
+	databaseFile   = "lab/systems/orders/deploy/database.yaml"
+	databaseServer = "azure-native:dbforpostgresql/v20240801:Server"
+	// databasePassword is what nothing but the vault and the cluster's Secret has.
+	databasePassword = "Wrought-7-iron-gates"
+)
+
+// aksDatabase: a system's repository has a server with its database, whose password is in the vault. Azure makes it
+// with the system's identity, and the operator writes where it is for the pods.
+func (p project) aksDatabase(t *testing.T) {
+	url := p.kubectl(t, "aks", "get", "clustersecretstore", "key-vault", "-o", "jsonpath={.spec.provider.azurekv.vaultUrl}")
+	vault := strings.TrimSuffix(strings.TrimPrefix(url, "https://"), ".vault.azure.net/")
+	p.mustTool(t, filepath.Join(p.dir, ".lab", "bin", "az"), "keyvault", "secret", "set", "--vault-name", vault, "--name", "aks--orders--database", "--value", databasePassword)
+	p.must(t, "init", "system", "orders", "aks", "--team", "sellers", "--group", "sellers", "--repository", "http://git.lab.test/orders.git", "--path", "./deploy")
+	p.must(t, "check", "platform/flux", "aks")
+	p.must(t, "lab", "up")
+	p.must(t, "verify", "aks")
+
+	p.kubectl(t, "aks", "-n", "orders", "wait", "--for=create", "--timeout=60s", "flexibleserver/database")
+	p.kubectl(t, "aks", "-n", "orders", "wait", "--for=condition=Ready", "--timeout=60s",
+		"flexibleserver/database", "flexibleserversdatabase/orders", "flexibleserversfirewallrule/cluster")
+	servers := p.made(t, databaseServer)
+	assert.Assert(t, is.Len(servers, 1))
+	assert.Check(t, strings.HasSuffix(servers[0].ID, "/resourceGroups/aks-orders/providers/Microsoft.DBforPostgreSQL/flexibleServers/aks-orders"), servers[0].ID)
+	p.opened(t, "aks", "orders", "database", "host", "aks-orders.postgres.database.azure.com")
+	owner := p.kubectl(t, "aks", "-n", "orders", "get", "secret", "database", "-o", "jsonpath={.metadata.ownerReferences[*].kind}")
+	assert.Check(t, is.Equal(owner, "FlexibleServer"))
+	p.must(t, "verify", "aks")
+
+	p.keepsPassword(t)
+	p.refusesSpecs(t)
+	// What is taken out of the repository goes, but for a server that is to stay.
+	deliver := func(database string) {
+		files := map[string]string{"deploy/web.yaml": p.read(t, "lab/systems/orders/deploy/web.yaml")}
+		if database != "" {
+			files["deploy/database.yaml"] = database
+		}
+		p.push(t, "orders", files)
+		p.kubectl(t, "aks", "-n", "orders", "annotate", "gitrepository", "system", "--overwrite", "reconcile.fluxcd.io/requestedAt="+time.Now().Format(time.RFC3339Nano))
+	}
+	deliver("")
+	p.kubectl(t, "aks", "-n", "orders", "wait", "--for=delete", "--timeout=120s", "flexibleserver/database")
+	assert.Assert(t, is.Len(p.made(t, databaseServer), 1), "the data stay")
+	assert.Check(t, is.Equal(p.kubectl(t, "aks", "-n", "orders", "get", "secret", "database", "--ignore-not-found"), ""))
+	const stays = "    serviceoperator.azure.com/reconcile-policy: detach-on-delete\n"
+	deliver(strings.Replace(p.read(t, databaseFile), stays, "    of: orders\n", 1))
+	p.opened(t, "aks", "orders", "database", "host", "aks-orders.postgres.database.azure.com")
+	deliver("")
+	eventually(t, 2*time.Minute, func() (bool, string) {
+		return len(p.made(t, databaseServer)) == 0, "the server is still there"
+	})
+}
+
+// keepsPassword: neither the states, nor Git, nor what the cloud answers has the password.
+func (p project) keepsPassword(t *testing.T) {
+	t.Helper()
+	for _, stack := range []string{"aks-core", "aks-bootstrap"} {
+		state := p.mustTool(t, "pulumi", "stack", "export", "--stack", stack, "--cwd", p.workdir())
+		for _, encoded := range slices.Concat([]string{databasePassword}, encodings(databasePassword)) {
+			assert.Check(t, !strings.Contains(state, encoded), stack)
+		}
+	}
+	assert.Check(t, !strings.Contains(p.read(t, databaseFile), databasePassword))
+	for _, record := range p.azureRecords(t) {
+		if strings.Contains(record, "DBforPostgreSQL") { // the vault has it
+			assert.Check(t, !strings.Contains(record, databasePassword), record)
+		}
+	}
+	object := p.kubectl(t, "aks", "-n", "orders", "get", "flexibleservers,flexibleserversdatabases", "-o", "json")
+	assert.Check(t, !strings.Contains(object, databasePassword))
+}
+
+// refusesSpecs: the API server refuses what is wrong in type, and upstream's values.
+func (p project) refusesSpecs(t *testing.T) {
+	t.Helper()
+	for _, test := range []struct{ old, new, want string }{
+		{"storageSizeGB: 32}", "storageSizeGB: much}", "must be of type integer"},
+		{"tier: Burstable}", "tier: Cheap}", `Unsupported value: "Cheap"`},
+		{"  owner: {armId: \"${azure_scope}\"}\n", "", "spec.owner: Required value"},
+		{"fullyQualifiedDomainName: {name: database, key: host}", "primaryConnectionString: {name: database, key: host}", `unknown field "spec.operatorSpec.secrets.primaryConnectionString"`},
+	} {
+		text := strings.Replace(p.read(t, databaseFile), test.old, test.new, 1)
+		server := strings.Split(text, "---\n")[1]
+		p.write(t, "wrong.yaml", server)
+		o := p.tool(t, "kubectl", "--kubeconfig", filepath.Join(p.dir, ".lab", "aks.kubeconfig"), "-n", "orders", "apply", "--dry-run=server", "--validate=strict", "-f", filepath.Join(p.dir, "wrong.yaml"))
+		assert.Check(t, o.code != 0 && strings.Contains(o.stderr, test.want), "%s: %s", test.new, o.stderr)
+	}
+}
