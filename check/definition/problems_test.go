@@ -58,7 +58,7 @@ func TestRules(t *testing.T) {
 			var n yaml.Node
 			assert.NilError(t, yaml.Unmarshal([]byte("{type: a, name: a, provider: a, sourceRef: {kind: a}, sts: {provider: a}, oidcProviders: [a]}"), &n))
 			_, err := r.holds(n.Content[0], schema)
-			assert.Check(t, err, r.Rule)
+			assert.Check(t, err, r.Message)
 		}
 		for _, property := range schema.Properties {
 			each(&property)

@@ -3,10 +3,6 @@ package definition
 import (
 	"encoding/json"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -16,11 +12,11 @@ import (
 	"tombolo/check/tree"
 )
 
-// rule is a condition that a definition has for a mapping, in the Common Expression Language. Those of Flux's kinds compare
-// fields and ask whether they are there: they read as expressions of Go, once quotes are double and type is no word of Go's.
+// rule is a condition that a definition has for a mapping. In the manifest it is in the Common Expression Language: those of
+// Flux's kinds compare fields, and ask whether they are there. Whoever writes the definitions anew turns it into lists.
 type rule struct {
 	Message string `json:"message"`
-	Rule    string `json:"rule"`
+	Holds   any    `json:"holds"`
 }
 
 func rulesOf(schema *spec.Schema) (out []rule) {
@@ -33,120 +29,86 @@ func rulesOf(schema *spec.Schema) (out []rule) {
 
 // holds evaluates the rule for a mapping.
 func (r rule) holds(n *yaml.Node, schema *spec.Schema) (bool, error) {
-	expression, err := parser.ParseExpr(strings.NewReplacer("'", `"`, "self.type", "self."+typeField).Replace(r.Rule))
-	if err != nil {
-		return false, err
-	}
-	value, err := scope{n, schema}.evaluate(expression)
+	value, err := scope{n, schema}.evaluate(r.Holds)
 	return value == true, err
 }
 
-// typeField stands for the field type.
-const typeField = "type_"
-
-func nameOf(e *ast.SelectorExpr) string { return strings.TrimSuffix(e.Sel.Name, "_") }
-
-// scope is what self is in a rule.
+// scope is what a rule is about.
 type scope struct {
 	self   *yaml.Node
 	schema *spec.Schema
 }
 
-// evaluate returns a bool, a string or an int.
-func (s scope) evaluate(e ast.Expr) (any, error) {
-	switch e := e.(type) {
-	case *ast.ParenExpr:
-		return s.evaluate(e.X)
-	case *ast.BasicLit:
-		if e.Kind == token.INT {
-			return strconv.Atoi(e.Value)
-		}
-		return strconv.Unquote(e.Value)
-	case *ast.UnaryExpr:
-		value, err := s.evaluate(e.X)
-		if is, ok := value.(bool); ok && e.Op == token.NOT {
-			return !is, err
-		}
-	case *ast.BinaryExpr:
-		return s.compare(e)
-	case *ast.SelectorExpr:
-		switch n, fallback := s.field(e); {
-		case n != nil && !strings.Contains(n.Value, manifest.Unset):
-			return n.Value, nil
-		case n == nil && fallback != nil:
-			return fallback, nil
-		}
-	case *ast.CallExpr:
-		return s.call(e)
+// evaluate returns a bool, a string or a float64. An expression is a text or a number, or a list of an operator and what it
+// is applied to: "has", "size" and "field" to the path of a field.
+func (s scope) evaluate(expression any) (any, error) {
+	list, ok := expression.([]any)
+	if !ok {
+		return expression, nil
 	}
-	return nil, fmt.Errorf("%T cannot be evaluated", e)
+	switch operator := list[0]; operator {
+	case "has", "size", "field":
+		return s.ofField(operator.(string), list[1].(string))
+	case "!":
+		value, err := s.evaluate(list[1])
+		return value != true, err
+	default:
+		return s.compare(operator.(string), list[1], list[2])
+	}
 }
 
 // compare evaluates the right side only where the left one does not decide.
-func (s scope) compare(e *ast.BinaryExpr) (any, error) {
-	left, err := s.evaluate(e.X)
+func (s scope) compare(operator string, a, b any) (any, error) {
+	left, err := s.evaluate(a)
+	if err != nil || operator == "&&" && left == false || operator == "||" && left == true {
+		return left, err
+	}
+	right, err := s.evaluate(b)
 	if err != nil {
 		return nil, err
 	}
-	if e.Op == token.LAND && left == false || e.Op == token.LOR && left == true {
-		return left, nil
-	}
-	right, err := s.evaluate(e.Y)
-	if err != nil {
-		return nil, err
-	}
-	switch e.Op {
-	case token.LAND, token.LOR:
+	switch operator {
+	case "&&", "||":
 		return right, nil
-	case token.EQL:
+	case "==":
 		return left == right, nil
-	case token.NEQ:
+	case "!=":
 		return left != right, nil
-	case token.GTR:
-		a, isInt := left.(int)
-		b, areInts := right.(int)
-		if isInt && areInts {
-			return a > b, nil
-		}
+	case ">":
+		return left.(float64) > right.(float64), nil
 	}
-	return nil, fmt.Errorf("%s cannot be evaluated", e.Op)
+	return nil, fmt.Errorf("%s cannot be evaluated", operator)
 }
 
-func (s scope) call(e *ast.CallExpr) (any, error) {
-	name, ok := e.Fun.(*ast.Ident)
-	if !ok || len(e.Args) != 1 {
-		return nil, fmt.Errorf("%T cannot be called", e.Fun)
-	}
-	n, fallback := s.field(e.Args[0])
-	switch name.Name {
-	case "has":
+// ofField is what is asked of a field, whose default counts where it is not there.
+func (s scope) ofField(operator, path string) (any, error) {
+	n, fallback := s.field(path)
+	switch {
+	case operator == "has":
 		return n != nil || fallback != nil, nil
-	case "size":
-		if n != nil && n.Kind == yaml.SequenceNode {
-			return len(n.Content), nil
-		}
+	case operator == "size" && n != nil && n.Kind == yaml.SequenceNode:
+		return float64(len(n.Content)), nil
+	case operator == "field" && n != nil && !strings.Contains(n.Value, manifest.Unset):
+		return n.Value, nil
+	case operator == "field" && n == nil && fallback != nil:
+		return fallback, nil
 	}
-	return nil, fmt.Errorf("%s cannot be evaluated", name.Name)
+	return nil, fmt.Errorf("%s of %s is not known", operator, path)
 }
 
-// field is what a path from self leads to, and the default where nothing is there.
-func (s scope) field(e ast.Expr) (n *yaml.Node, fallback any) {
-	of, ok := e.(*ast.SelectorExpr)
-	if !ok {
-		return nil, nil
-	}
-	parent, schema := s.self, s.schema
-	if _, isSelf := of.X.(*ast.Ident); !isSelf {
-		inner, ok := of.X.(*ast.SelectorExpr)
-		if !ok {
-			return nil, nil
+// field is what a path leads to, and the default where nothing is there.
+func (s scope) field(path string) (n *yaml.Node, fallback any) {
+	n, schema := s.self, s.schema
+	for name := range strings.SplitSeq(path, ".") {
+		if n = tree.Child(n, name); n != nil && TypeOf(n) == Null {
+			n = nil
 		}
-		parent, _ = s.field(inner)
-		below := s.schema.Properties[nameOf(inner)] // rules go two fields deep
-		schema = &below
+		if schema = Field(schema, name); schema == nil {
+			return n, nil
+		}
 	}
-	if n := tree.Child(parent, nameOf(of)); n != nil && TypeOf(n) != Null {
-		return n, nil
+	if n == nil {
+		fallback = schema.Default
 	}
-	return nil, schema.Properties[nameOf(of)].Default
+	return n, fallback
 }

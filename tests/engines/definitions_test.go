@@ -9,6 +9,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"go/ast"
+	"go/parser"
 	"io"
 	"maps"
 	"os"
@@ -72,8 +74,10 @@ func without(v any, names bool) any {
 		out := map[string]any{}
 		for key, value := range v {
 			switch {
-			case !names && (key == "default" || key == "x-kubernetes-validations"):
+			case !names && key == "default":
 				out[key] = value
+			case !names && key == "x-kubernetes-validations":
+				out[key] = rules(value)
 			case names || slices.Contains(kept, key):
 				out[key] = without(value, key == "properties" && !names)
 			}
@@ -87,6 +91,54 @@ func without(v any, names bool) any {
 		return out
 	}
 	return v
+}
+
+// rules are those of a definition in the form that check evaluates. They are in the Common Expression Language; those that
+// there are read as expressions of Go, once quotes are double and type is no word of Go's.
+func rules(all any) any {
+	var out []any
+	for _, one := range all.([]any) {
+		r := one.(map[string]any)
+		e, err := parser.ParseExpr(strings.NewReplacer("'", `"`, "self.type", "self.type_").Replace(r["rule"].(string)))
+		if err != nil {
+			panic(fmt.Sprintf("%v: %v", r, err)) // a rule of a new kind: let check evaluate it
+		}
+		out = append(out, map[string]any{"message": r["message"], "holds": lists(e)})
+	}
+	return out
+}
+
+// lists is an expression as lists of an operator and what it is applied to.
+func lists(e ast.Expr) any {
+	switch e := e.(type) {
+	case *ast.ParenExpr:
+		return lists(e.X)
+	case *ast.UnaryExpr:
+		return []any{e.Op.String(), lists(e.X)}
+	case *ast.BinaryExpr:
+		return []any{e.Op.String(), lists(e.X), lists(e.Y)}
+	case *ast.CallExpr:
+		return []any{e.Fun.(*ast.Ident).Name, fieldOf(e.Args[0])}
+	case *ast.SelectorExpr:
+		return []any{"field", fieldOf(e)}
+	case *ast.BasicLit:
+		var value any
+		if err := json.Unmarshal([]byte(e.Value), &value); err != nil {
+			panic(fmt.Sprintf("%s: %v", e.Value, err))
+		}
+		return value
+	}
+	panic(fmt.Sprintf("a rule has a %T: let check evaluate it", e))
+}
+
+// fieldOf is the path of a field below self.
+func fieldOf(e ast.Expr) string {
+	of := e.(*ast.SelectorExpr)
+	name := strings.TrimSuffix(of.Sel.Name, "_")
+	if _, isSelf := of.X.(*ast.Ident); isSelf {
+		return name
+	}
+	return fieldOf(of.X) + "." + name
 }
 
 // TestDefinitionsOfFlux: the definitions that check has are those of the Flux that the lab installs.
