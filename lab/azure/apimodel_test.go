@@ -36,6 +36,9 @@ func sample(t reflect.Type, depth int) any {
 	case reflect.Slice:
 		return []any{sample(t.Elem(), depth)}
 	case reflect.Map:
+		if t.Elem().Kind() == reflect.Interface {
+			return nil // its keys are not known
+		}
 		return map[string]any{"key": sample(t.Elem(), depth)}
 	case reflect.Struct:
 		return object(t, depth+1)

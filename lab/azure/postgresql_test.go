@@ -35,7 +35,7 @@ func TestPostgreSQLServersAreRefused(t *testing.T) {
 		want   string
 	}{
 		{"Demo", nil, `Code="InvalidParameterValue" Message="Invalid value given for parameter serverName.`},
-		{"de", nil, `parameter serverName`},
+		{"de", nil, `serverName: 'serverName' is too short (2)`},
 		{"demo", props{"administratorLoginPassword": nil}, `Code="MissingRequiredParameter" Message="Parameter 'AdministratorLoginPassword' must be specified.`},
 		{"demo", props{"administratorLogin": nil}, `Parameter 'AdministratorLogin' must be specified.`},
 		{"demo", props{"administratorLogin": "root"}, `parameter administratorLogin`},

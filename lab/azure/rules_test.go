@@ -47,14 +47,14 @@ func TestCombinationsOfClustersAreRefused(t *testing.T) {
 		{network(props{"podCidr": "172.30.0.0/15"}), `Code="InvalidCIDR"`},
 		{network(props{"serviceCidr": "172.31.0.0/16", "dnsServiceIP": "172.31.0.10"}), `Code="InvalidCIDR"`},
 		{network(props{"serviceCidr": "10.0.0.1/16"}), `Code="CidrStringParseError"`},
-		{props{"httpProxyConfig": map[string]any{"httpProxy": "https://proxy:3128"}}, "https://proxy:3128 is not a URL of the scheme http."},
-		{props{"httpProxyConfig": map[string]any{"httpProxy": "proxy:3128"}}, "proxy:3128 is not a URL of the scheme http."},
+		{props{"httpProxyConfig": map[string]any{"httpProxy": "https://proxy:3128"}}, "The url https://proxy:3128 is not correct for the property HTTPProxyConfig.HTTPProxy"},
+		{props{"httpProxyConfig": map[string]any{"httpProxy": "proxy:3128"}}, "The url proxy:3128 is not correct for the property HTTPProxyConfig.HTTPProxy"},
 	} {
 		w.denied(containerservice.ClusterType, without(w.clusterArgs(tc.change)), tc.want)
 	}
 	w.Make(containerservice.ClusterType, "cluster", w.clusterArgs(standin.Merged(lts("Premium"), props{
 		"kubernetesVersion": "1.33", "networkProfile": w.clusterNetwork(props{"podCidr": "10.244.0.0/23"}),
-		"httpProxyConfig": map[string]any{"httpProxy": "http://proxy:3128"},
+		"httpProxyConfig": map[string]any{"httpProxy": "http://proxy:3128/"},
 	})))
 }
 

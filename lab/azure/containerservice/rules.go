@@ -2,7 +2,6 @@ package containerservice
 
 import (
 	"net/netip"
-	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -22,18 +21,12 @@ func invalid(c *standin.Call, parameter, format string, args ...any) error {
 	return c.Refusef("InvalidParameter", "The value of parameter "+parameter+" is invalid. Error details: "+format+" Please see https://aka.ms/aks-naming-rules for more details.", args...)
 }
 
-// checkCombinations refuses settings of a cluster that do not go together. Sources, of long-term
-// support https://learn.microsoft.com/en-us/azure/aks/long-term-support, of a proxy
-// https://learn.microsoft.com/en-us/azure/aks/http-proxy
+// checkCombinations refuses settings of a cluster that do not go together. Source, of long-term
+// support: https://learn.microsoft.com/en-us/azure/aks/long-term-support
 func checkCombinations(c *standin.Call) error {
 	in := c.In()
 	if in.Str("supportPlan") == "AKSLongTermSupport" && in.Sub("sku").Str("tier") != "Premium" {
 		return invalid(c, "supportPlan", "long-term support is only available in the Premium tier.")
-	}
-	if proxy := in.Sub("httpProxyConfig").Str("httpProxy"); proxy != "" {
-		if u, err := url.Parse(proxy); err != nil || u.Scheme != "http" || u.Host == "" {
-			return invalid(c, "httpProxyConfig.httpProxy", "%s is not a URL of the scheme http.", proxy)
-		}
 	}
 	profile := in.Sub("networkProfile")
 	return c.Check(
