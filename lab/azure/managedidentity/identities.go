@@ -105,6 +105,8 @@ func checkCredential(c *standin.Call) error {
 	in := c.In()
 	if audiences := in.List("audiences"); len(audiences) != 1 {
 		return c.Refusef("BadRequest", "Federated identity credentials must have exactly one audience.")
+	} else if n := len(audiences[0]); n == 0 || n > 600 {
+		return c.Refusef("BadRequest", "The audience of the federated identity credential must have 1 to 600 characters.")
 	}
 	issuer := in.Str("issuer")
 	if !strings.HasPrefix(issuer, "https://") || len(issuer) > 600 {
