@@ -173,8 +173,11 @@ func TestValuesThatTheModelsRefuse(t *testing.T) {
 		{eks.NodeGroupType, w.nodeArgs(props{"taints": []any{map[string]any{"key": strings.Repeat("x", 64), "effect": "NO_SCHEDULE"}}}), "expected length of taints[0].key to be in the range (1 - 63), got xxx"},
 		{eks.AccessEntryType, props{"clusterName": "demo", "principalArn": "arn:aws:iam::111122223333:role/ops", "type": "standard"}, "expected type to be one of ["},
 		{eks.AccessEntryType, props{"clusterName": "demo", "principalArn": "ops"}, `"principalArn" (ops) is an invalid ARN: arn: invalid prefix`},
-		{eks.AccessPolicyType, props{"clusterName": "demo", "principalArn": "arn:aws:iam::111122223333:role/ops", "policyArn": "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy", "accessScope": map[string]any{"type": "pods"}},
-			`expected accessScope.type to be one of ["cluster" "namespace"], got pods`},
+		{
+			eks.AccessPolicyType,
+			props{"clusterName": "demo", "principalArn": "arn:aws:iam::111122223333:role/ops", "policyArn": "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy", "accessScope": map[string]any{"type": "pods"}},
+			`expected accessScope.type to be one of ["cluster" "namespace"], got pods`,
+		},
 		{eks.PodIdentityType, props{"clusterName": "demo", "namespace": "shop", "serviceAccount": "web", "roleArn": "arn:aws:iam::1111:role/x"}, `"roleArn" (arn:aws:iam::1111:role/x) is an invalid ARN`},
 		{eks.ClusterType, w.clusterArgs(props{"accessConfig": map[string]any{"authenticationMode": "IAM"}}), `expected accessConfig.authenticationMode to be one of ["API" "API_AND_CONFIG_MAP" "CONFIG_MAP"], got IAM`},
 		{eks.ClusterType, w.clusterArgs(props{"upgradePolicy": map[string]any{"supportType": "LONG"}}), `expected upgradePolicy.supportType to be one of ["STANDARD" "EXTENDED"], got LONG`},

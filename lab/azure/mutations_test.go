@@ -72,7 +72,7 @@ var words = map[string]string{
 // codes are how each resource provider refuses a value that it does not have.
 var codes = map[string]string{
 	"containerservice": "InvalidParameter", "network": "InvalidRequestFormat", "keyvault": "BadRequest", "storage": "InvalidValuesForRequestParameters",
-	"compute": "BadRequest", "authorization": "BadRequest", "managedidentity": "InvalidRequestContent", "resources": "InvalidRequestContent",
+	"compute": "BadRequest", "authorization": "BadRequest",
 }
 
 // TestMutations: of inputs that Azure takes, each value that its API limits is changed to one
@@ -82,16 +82,16 @@ func TestMutations(t *testing.T) {
 	w.Add(storage.AccountType, "logs", w.account("demologs", nil))
 	rows := map[string]int{}
 	for token, valid := range w.valid() {
-		for _, limit := range apimodel.Limits(token) {
-			m := mutation{token: token, limit: limit, limits: apimodel.Limits(token)}
+		m := mutationOf(token)
+		for _, m.limit = range m.limits {
 			in, want := m.apply(valid)
 			if len(want) == 0 {
 				continue
 			}
-			rows[limit.Kind]++
+			rows[m.limit.Kind]++
 			_, err := w.Try(token, "x", in)
 			for _, words := range want {
-				assert.Check(t, is.ErrorContains(err, words), "%s, %s of %s", token, limit.Kind, limit.Path)
+				assert.Check(t, is.ErrorContains(err, words), "%s, %s of %s", token, m.limit.Kind, m.limit.Path)
 			}
 		}
 	}
@@ -111,17 +111,17 @@ func TestValuesThatTheAPIHas(t *testing.T) {
 	w := newWorld(t)
 	rows := 0
 	for token, valid := range w.valid() {
-		for _, limit := range apimodel.Limits(token) {
-			for _, value := range within(limit) {
-				m := mutation{token: token, limit: limit, limits: apimodel.Limits(token), value: value}
+		m := mutationOf(token)
+		for _, m.limit = range m.limits {
+			for _, m.value = range within(m.limit) {
 				in, given := m.apply(valid)
 				if given == nil {
 					continue
 				}
 				rows++
 				in = standin.Normal(map[string]any(in)).(map[string]any)
-				assert.Check(t, is.Len(apimodel.Check(token, in), 0), "%s: %v as %s", token, value, limit.Path)
-				assert.Check(t, is.Len(apimodel.Faults(token, in), 0), "%s: %v as %s", token, value, limit.Path)
+				assert.Check(t, is.Len(apimodel.Check(token, in), 0), "%s: %v as %s", token, m.value, m.limit.Path)
+				assert.Check(t, is.Len(apimodel.Faults(token, in), 0), "%s: %v as %s", token, m.value, m.limit.Path)
 			}
 		}
 	}
@@ -147,18 +147,22 @@ func within(limit apimodel.Limit) []any {
 // mutation changes one value of valid inputs to one beyond a limit, or to the given one.
 type mutation struct {
 	token  string
-	limit  apimodel.Limit
+	inputs reflect.Type
 	limits []apimodel.Limit
+	limit  apimodel.Limit
 	value  any
+}
+
+func mutationOf(token string) mutation {
+	args := reflect.TypeOf(allTypes()[token].Constructor).In(2).Elem()
+	return mutation{token: token, inputs: reflect.New(args).Elem().Interface().(pulumi.Input).ElementType(), limits: apimodel.Limits(token)}
 }
 
 // apply is the changed inputs, and how they are refused; no words where azure-native's types do
 // not let the value be given.
 func (m mutation) apply(valid props) (props, []string) {
 	in := standin.Props(cloned(map[string]any(valid)).(map[string]any))
-	args := reflect.TypeOf(allTypes()[m.token].Constructor).In(2).Elem()
-	t := reflect.New(args).Elem().Interface().(pulumi.Input).ElementType()
-	at, leaf := map[string]any(in), m.limit.Path
+	t, at, leaf := m.inputs, map[string]any(in), m.limit.Path
 	path, shown := "", ""
 	for {
 		before, after, nested := strings.Cut(leaf, ".")

@@ -191,7 +191,9 @@ func TestCredentialsAreRefused(t *testing.T) {
 		{props{"issuer": "http://issuer.example"}, `Code="BadRequest" Message="The issuer 'http://issuer.example' of the federated identity credential is not a valid https URL`},
 		{props{"subject": ""}, `Message="Federated Identity Credential from HTTP body has empty properties"`},
 		{props{"subject": strings.Repeat("x", 601)}, `must have 1 to 600 characters`},
-		{props{"audiences": list("sts.amazonaws.com")}, `Message="Federated identity credentials must have exactly one audience."`},
+		{props{"audiences": list("sts.amazonaws.com")}, `Message="The audience of the federated identity credential must be api://AzureADTokenExchange."`},
+		{props{"audiences": list("")}, `Message="The audience of the federated identity credential must have 1 to 600 characters."`},
+		{props{"audiences": list(strings.Repeat("a", 601))}, `Message="The audience of the federated identity credential must have 1 to 600 characters."`},
 		{props{"audiences": list("a", "b")}, `Message="Federated identity credentials must have exactly one audience."`},
 	} {
 		w.denied(managedidentity.CredentialType, credential(standin.Merged(props{"federatedIdentityCredentialResourceName": "another"}, tc.change)), tc.want)

@@ -33,12 +33,18 @@ func TestCombinationsOfClustersAreRefused(t *testing.T) {
 		{plain(props{"networkPlugin": "kubenet", "networkPolicy": "azure"}), `Code="NetworkPolicyAzureNotSupportedForKubenet"`},
 		{plain(props{"networkPlugin": "none", "networkPolicy": "calico"}), `Code="NetworkPolicyNotSupportedForNone"`},
 		{network(props{"loadBalancerSku": "basic"}), `Code="UnexpectedLoadBalancerSkuForCurrentOutboundConfiguration"`},
-		{network(props{"loadBalancerSku": "basic", "outboundType": "loadBalancer", "loadBalancerProfile": map[string]any{"allocatedOutboundPorts": 8}}),
-			`Code="UnexpectedLoadBalancerSkuForCurrentOutboundConfiguration"`},
-		{network(props{"outboundType": "loadBalancer", "loadBalancerProfile": map[string]any{"allocatedOutboundPorts": 100}}),
-			`Code="LoadBalancerProfileAllocatedOutboundPortsMustBeMultipleOfEight"`},
-		{standin.Merged(network(props{"loadBalancerSku": "basic"}), props{"apiServerAccessProfile": map[string]any{"enablePrivateCluster": true}}),
-			`Code="PrivateClusterNotSupportedWithBasicLoadBalancer"`},
+		{
+			network(props{"loadBalancerSku": "basic", "outboundType": "loadBalancer", "loadBalancerProfile": map[string]any{"allocatedOutboundPorts": 8}}),
+			`Code="UnexpectedLoadBalancerSkuForCurrentOutboundConfiguration"`,
+		},
+		{
+			network(props{"outboundType": "loadBalancer", "loadBalancerProfile": map[string]any{"allocatedOutboundPorts": 100}}),
+			`Code="LoadBalancerProfileAllocatedOutboundPortsMustBeMultipleOfEight"`,
+		},
+		{
+			standin.Merged(network(props{"loadBalancerSku": "basic"}), props{"apiServerAccessProfile": map[string]any{"enablePrivateCluster": true}}),
+			`Code="PrivateClusterNotSupportedWithBasicLoadBalancer"`,
+		},
 		{network(props{"dnsServiceIP": "10.0.255.255"}), `Code="DnsBroadcastAddressConflicting"`},
 		{network(props{"podCidr": "10.244.0.0/25"}), `Code="InsufficientPodCidr"`},
 		{network(props{"podCidr": "10.244.0.0/24"}), `Code="InsufficientPodCidr" Message="Pre-allocated IPs for 2 nodes, a /24 each, exceed the pod CIDR 10.244.0.0/24."`},
@@ -103,8 +109,8 @@ func TestCombinationsOfPoolsAreRefused(t *testing.T) {
 	for name, change := range map[string]props{
 		"spot":    spot(props{"spotMaxPrice": -1, "scaleSetEvictionPolicy": "Delete", "nodeTaints": list("kubernetes.azure.com/scalesetpriority=spot:NoSchedule")}),
 		"surge":   surge("100%"),
-		"few":     props{"maxPods": 10},
-		"many":    props{"maxPods": 250, "spotMaxPrice": -1},
+		"few":     {"maxPods": 10},
+		"many":    {"maxPods": 250, "spotMaxPrice": -1},
 		"labels":  labels("team.example.com/name", "a"),
 		"system2": system(props{"maxPods": 30}),
 	} {

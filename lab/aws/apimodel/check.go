@@ -92,7 +92,7 @@ func (c *check) value(of shape, path, plain string, v any) {
 		c.value(of, path, plain, map[string]any(v))
 	case map[string]any:
 		if of = of.element(c.service); of.Type == "map" {
-			c.entries(of, path, plain, v)
+			c.entries(of, path, v)
 			return
 		}
 		c.object([]shape{of}, path, plain, v)
@@ -101,23 +101,23 @@ func (c *check) value(of shape, path, plain string, v any) {
 			c.value(of.element(c.service), fmt.Sprintf("%s[%d]", path, i), plain, e)
 		}
 	case string:
-		c.text(of.element(c.service), path, plain, v)
+		c.text(of.element(c.service), path, v)
 	case float64:
 		c.number(of.element(c.service), path, v)
 	}
 }
 
 // entries checks the keys and values of a map.
-func (c *check) entries(of shape, path, plain string, entries map[string]any) {
+func (c *check) entries(of shape, path string, entries map[string]any) {
 	for _, key := range slices.Sorted(maps.Keys(entries)) {
-		c.text(c.shape(of.Key), path, plain, key)
+		c.text(c.shape(of.Key), path, key)
 		if value, known := entries[key].(string); known {
-			c.text(c.shape(of.Value), path+"."+key, plain, value)
+			c.text(c.shape(of.Value), path+"."+key, value)
 		}
 	}
 }
 
-func (c *check) text(of shape, path, plain, v string) {
+func (c *check) text(of shape, path, v string) {
 	n := float64(utf8.RuneCountInString(v))
 	low, high := limits(of)
 	switch expression := pattern(of.Pattern); {

@@ -78,7 +78,7 @@ func checkFixed(c *standin.Call) error {
 		if _, truth := given.(bool); truth && !had {
 			was, had = false, true
 		}
-		if is && had && !reflect.DeepEqual(given, was) && !(path[len(path)-1] == "podCidr" && grows(c, was, given)) {
+		if is && had && !reflect.DeepEqual(given, was) && (path[len(path)-1] != "podCidr" || !grows(c, was, given)) {
 			return notAllowed(c, path)
 		}
 	}

@@ -107,8 +107,13 @@ func checkCredential(c *standin.Call) error {
 		return err
 	}
 	in := c.In()
-	if audiences := in.List("audiences"); len(audiences) != 1 || audiences[0] != audience {
+	switch audiences := in.List("audiences"); {
+	case len(audiences) != 1:
 		return c.Refusef("BadRequest", "Federated identity credentials must have exactly one audience.")
+	case audiences[0] == "" || len(audiences[0]) > 600:
+		return c.Refusef("BadRequest", "The audience of the federated identity credential must have 1 to 600 characters.")
+	case audiences[0] != audience:
+		return c.Refusef("BadRequest", "The audience of the federated identity credential must be %s.", audience)
 	}
 	issuer := in.Str("issuer")
 	if !strings.HasPrefix(issuer, "https://") || len(issuer) > 600 {
