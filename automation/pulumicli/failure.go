@@ -261,6 +261,10 @@ var remedies = []struct {
 		"give the identity in use a role that allows the action, wait some minutes until it has reached Azure, and run the same command again",
 	},
 	{
+		regexp.MustCompile(`\bAzureKeyVaultKmsValidateIdentityPermissionCustomerError\b`),
+		"wait some minutes until the role of the control plane's identity on the vault has reached Azure, and run the same command again",
+	},
+	{
 		regexp.MustCompile(`MissingSubscriptionRegistration|\bSubscriptionNotRegistered\b`),
 		"register the resource provider with `az provider register --namespace <namespace>`, wait some minutes, and run the same command again",
 	},

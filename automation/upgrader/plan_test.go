@@ -87,3 +87,27 @@ func TestRefuseOtherChanges(t *testing.T) {
 	err := refuseOtherChanges(c, append(versions, config.Change{Path: "network.nat"}))
 	assert.ErrorContains(t, err, "differs from the live cluster in more than the version: network.nat; nothing was started: run `tombolo up demo` first")
 }
+
+// TestWaitsForWork: the first step alone waits for what a cloud has under way, where the cloud tells of
+// it, unless the plan has asked and nothing is.
+func TestWaitsForWork(t *testing.T) {
+	tells := aks
+	tells.TellsOfWork = true
+	busy, free := upgrade.Insight{Name: "state", Status: upgrade.Warning, Busy: true}, upgrade.Insight{Name: "state", Status: upgrade.Passing}
+	for _, tt := range []struct {
+		name  string
+		terms upgrade.Terms
+		asked []upgrade.Insight
+		step  int
+		waits int
+	}{
+		{"at work", tells, []upgrade.Insight{free, busy}, 0, 1},
+		{"nothing under way", tells, []upgrade.Insight{free}, 0, 0},
+		{"the plan has not asked: nodes go first", tells, nil, 0, 1},
+		{"a later step", tells, []upgrade.Insight{busy}, 1, 0},
+		{"a cloud that does not tell", eks, nil, 0, 0},
+	} {
+		waits := Upgrader{}.settle(&config.Cluster{Name: "demo"}, Plan{Terms: tt.terms, Insights: tt.asked}, tt.step, Options{})
+		assert.Equal(t, len(waits), tt.waits, tt.name)
+	}
+}

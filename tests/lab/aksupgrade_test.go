@@ -38,7 +38,7 @@ func TestUpgradeOnAKS(t *testing.T) {
 		{"the cluster leaves long-term support, and AKS upgrades patches by itself", project.aksFollowsPatches},
 		{"a kill in the middle of two minors, all together, and again", project.aksKilledTogether},
 		{"destroy leaves an empty cloud", func(p project, t *testing.T) {
-			p.must(t, "destroy", "aks", "--yes")
+			p.must(t, "destroy", "aks", "--yes", "--leftovers", "delete") // Loki's account
 			p.nothingExists(t)
 		}},
 	})

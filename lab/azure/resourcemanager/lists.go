@@ -98,7 +98,7 @@ func describe(r *standin.Record) map[string]any {
 			delete(properties, name)
 		}
 	}
-	if of := properties.Sub("properties"); r.Type == arm.GroupType && of != nil {
+	if of := properties.Sub("properties"); (r.Type == arm.GroupType || r.Type == arm.VaultType) && of != nil {
 		properties = of
 	}
 	described["properties"] = properties
