@@ -111,7 +111,7 @@ func (j azureJobs) previewed(t *testing.T) {
 	text := j.read(t, file)
 	j.edit(t, file, "  team: platform\n", "  team: operations\n")
 	j.edit(t, file, "  tier: demo\n", "  tier: other\n")
-	assert.Check(t, is.Contains(same(), "azure-native:containerservice:ManagedCluster"))
+	assert.Check(t, is.Contains(same(), "azure-native:containerservice/v20240901:ManagedCluster"))
 	j.job("preview", "drift").must(t, "drift", "aks", "--without-secrets")
 	o := job.run(t, "up", "aks", "--yes")
 	assert.Check(t, o.code != 0, "a job that previews has changed the cluster")

@@ -61,8 +61,8 @@ func NewCmdPipelines(f *factory.Factory, runF func(context.Context, *Options) er
 	cmd := factory.Group("pipelines", "Make the roles that pipelines assume in an account", `
 Make the roles that the jobs of a pipeline assume in a cloud account: one that reads,
 for previews and drift, and one that applies. Jobs assume them by OpenID Connect, or
-through the roles of another account. They are a stack of their own,
-<account>-pipelines.
+through the roles of another account. In Azure, they are managed identities with their
+role assignments. They are a stack of their own, <account>-pipelines.
 
 The file accounts/<name>.yaml describes them. Commands take the account's name, or
 the path of its file.`)
@@ -158,9 +158,13 @@ not enough: type its name, or pass it with --yes-destroy.`),
 func newOutputs(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := newOptions(f)
 	return &cobra.Command{
-		Use:     "outputs <account> [<key>]",
-		Short:   "Print the ARNs of the roles",
-		Long:    "Print one or all outputs of the stack: previewRoleArn, applyRoleArn, and\noidcProviderArn if jobs sign in to the account.",
+		Use:   "outputs <account> [<key>]",
+		Short: "Print the ARNs of the roles, or the ids of the identities",
+		Long: strings.TrimSpace(`
+Print one or all outputs of the stack: previewRoleArn, applyRoleArn, and
+oidcProviderArn if jobs sign in to the account. In Azure: previewClientId and
+applyClientId, by which jobs sign in, previewPrincipalId and applyPrincipalId, for
+groups of Entra, tenantId and subscriptionId.`),
 		Example: "  tombolo pipelines outputs acme previewRoleArn",
 		Args:    oneAccount(2),
 		RunE:    runs(opts, runF, outputsRun),
