@@ -131,11 +131,9 @@ spec:
 // aksReads: the real controller reads the vault by the identity that core made, and no more
 // when that has no role.
 func (p project) aksReads(t *testing.T) {
-	url := p.kubectl(t, "aks", "get", "clustersecretstore", "key-vault", "-o", "jsonpath={.spec.provider.azurekv.vaultUrl}")
-	vault := strings.TrimSuffix(strings.TrimPrefix(url, "https://"), ".vault.azure.net/")
 	az := func(command string, args ...string) string {
 		t.Helper()
-		return p.mustTool(t, filepath.Join(p.dir, ".lab", "bin", "az"), append([]string{"keyvault", "secret", command, "--vault-name", vault, "--name", "app"}, args...)...)
+		return p.azureSecret(t, "aks", command, append([]string{"--name", "app"}, args...)...)
 	}
 	az("set", "--value", `{"password":"one"}`)
 	p.write(t, "fetched.yaml", aksFetched)
@@ -158,6 +156,14 @@ func (p project) aksReads(t *testing.T) {
 	})
 	p.kubectl(t, "aks", "delete", "-f", filepath.Join(p.dir, "fetched.yaml"))
 	p.must(t, "up", "aks", "--yes", "--refresh")
+}
+
+// azureSecret works on the secrets in a cluster's key vault as people do, by the Azure CLI.
+func (p project) azureSecret(t *testing.T, cluster, command string, args ...string) string {
+	t.Helper()
+	url := p.kubectl(t, cluster, "get", "clustersecretstore", "key-vault", "-o", "jsonpath={.spec.provider.azurekv.vaultUrl}")
+	vault := strings.TrimSuffix(strings.TrimPrefix(url, "https://"), ".vault.azure.net/")
+	return p.mustTool(t, filepath.Join(p.dir, ".lab", "bin", "az"), append([]string{"keyvault", "secret", command, "--vault-name", vault}, args...)...)
 }
 
 // aksOperated are two identities: in the group of the system, and in one that is not its.
@@ -207,7 +213,7 @@ func (p project) aksOperates(t *testing.T) {
 }
 
 func (p project) aksExists(t *testing.T) {
-	assert.Check(t, is.Len(p.made(t, "azure-native:containerservice/v20240901:ManagedCluster"), 1))
+	assert.Check(t, is.Len(p.made(t, aksCluster), 1))
 	assert.Check(t, is.Len(p.made(t, "azure-native:containerservice/v20240901:AgentPool"), 1))
 	nodes := p.kubectl(t, "aks", "get", "nodes", "-o", "name")
 	assert.Check(t, is.Equal(strings.Count(nodes, "node/"), 3), nodes)
@@ -318,7 +324,10 @@ spec:
     - {name: cache, persistentVolumeClaim: {claimName: cache}}
 `
 
-const aksDisk = "azure-native:compute/v20240302:Disk"
+const (
+	aksCluster = "azure-native:containerservice/v20240901:ManagedCluster"
+	aksDisk    = "azure-native:compute/v20240302:Disk"
+)
 
 func (p project) aksServes(t *testing.T) {
 	p.write(t, "workload.yaml", aksWorkload)

@@ -300,7 +300,7 @@ func TestPrivateCluster(t *testing.T) {
 		{"refused outside, before anything is made", project.refusedOutside},
 		{"a runner that the file does not let in", project.runnerNotLetIn},
 		{"up from inside", project.upFromInside},
-		{"refused outside, by a connection", project.silentOutside},
+		{"refused outside, by a connection", func(p project, t *testing.T) { p.silentOutside(t, "demo") }},
 		{"destroy from inside", func(p project, t *testing.T) {
 			inside := p.inside(t, "10.8.0.10")
 			inside.must(t, "destroy", "demo", "--yes")
@@ -350,10 +350,10 @@ func (p project) upFromInside(t *testing.T) {
 
 // silentOutside: an up that has to look at the cluster is refused; one of which nothing has changed
 // needs no way to it.
-func (p project) silentOutside(t *testing.T) {
-	assert.Check(t, is.Contains(p.must(t, "up", "demo", "--yes", "--output", "json"), `"unchangedSince":{`))
-	up := p.run(t, "up", "demo", "--yes", "--force")
-	up.ends(t, 4, "the Kubernetes API of demo does not answer this machine: its name demo.k8s.lab.test is not known here")
+func (p project) silentOutside(t *testing.T, cluster string) {
+	assert.Check(t, is.Contains(p.must(t, "up", cluster, "--yes", "--output", "json"), `"unchangedSince":{`))
+	up := p.run(t, "up", cluster, "--yes", "--force")
+	up.ends(t, 4, "the Kubernetes API of "+cluster+" does not answer this machine: its name "+cluster+".k8s.lab.test is not known here")
 }
 
 // TestAutoMode is the way of a cluster whose nodes EKS Auto Mode makes: without a node group

@@ -13,9 +13,10 @@ import (
 
 	"tombolo/lab"
 	"tombolo/lab/process"
+	"tombolo/tests/files"
 )
 
-// typical are AWS's typical durations, as they are.
+// typical are the cloud's typical durations, as they are.
 const typical = 1
 
 // versions of Kubernetes that a cluster is rebuilt from and to.
@@ -24,11 +25,19 @@ const (
 	toVersion   = "1.36"
 )
 
-// BenchmarkRebuild makes a cluster with each engine while AWS takes no time, and rebuilds
+// BenchmarkRebuild makes a cluster with each engine while the cloud takes no time, and rebuilds
 // both at the same time while it takes its typical one: teams has Flux, mgmt Argo CD.
 func BenchmarkRebuild(b *testing.B) {
 	ofThisCommit(b)
-	clusters := rebuiltFiles(b)
+	for cloud, flags := range map[string][]string{
+		"aws":   nil,
+		"azure": {"--keep-data"}, // the name of a key vault that is deleted stays taken
+	} {
+		b.Run("cloud="+cloud, func(b *testing.B) { benchmarkRebuild(b, rebuiltFiles(b, cloud), flags) })
+	}
+}
+
+func benchmarkRebuild(b *testing.B, clusters map[string]string, flags []string) {
 	c := fill(b, clusters)
 	c.labUp(lab.Full, 0)
 	for name := range clusters {
@@ -42,7 +51,8 @@ func BenchmarkRebuild(b *testing.B) {
 	var lock sync.Mutex
 	for name := range clusters {
 		both.Go(func() {
-			out, err := output(c.command(c.ctx, c.tombolo, "rebuild", name, "--version", toVersion, "--yes", "--output", "json"))
+			args := append([]string{"rebuild", name, "--version", toVersion, "--yes", "--output", "json"}, flags...)
+			out, err := output(c.command(c.ctx, c.tombolo, args...))
 			assert.Check(b, err)
 			phases, err := readPhases(out)
 			assert.Check(b, err)
@@ -56,13 +66,18 @@ func BenchmarkRebuild(b *testing.B) {
 	both.Wait()
 }
 
-// rebuiltFiles are the files of the two clusters, with the older version.
-func rebuiltFiles(b *testing.B) map[string]string {
+// rebuiltFiles are the files of the two clusters in a cloud, with the older version.
+func rebuiltFiles(b *testing.B, cloud string) map[string]string {
 	b.Helper()
 	out := map[string]string{}
 	for name, file := range map[string]string{"teams": "clusters/teams.yaml", "mgmt": "tests/lab/testdata/argocd/mgmt.yaml"} {
 		text, err := os.ReadFile(filepath.Join(ownRoot(b), file))
 		assert.NilError(b, err)
+		if cloud == "azure" {
+			parts, err := os.ReadFile(filepath.Join(ownRoot(b), "tests/lab/testdata/azure", name+".yaml"))
+			assert.NilError(b, err)
+			text = []byte(files.WithParts(string(text), string(parts)))
+		}
 		out[name] = replaced(b, string(text), `version: "`+toVersion+`"`, `version: "`+fromVersion+`"`)
 	}
 	// Its spokes are not here, and its tree has ApplicationSets for clusters with this label.

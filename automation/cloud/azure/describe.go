@@ -3,6 +3,7 @@ package azure
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"tombolo/automation/upgrade"
 	"tombolo/config"
 	"tombolo/config/azurefacts"
+	"tombolo/internal/armid"
 	"tombolo/internal/kubeversion"
 	"tombolo/internal/names"
 	"tombolo/internal/wording"
@@ -58,7 +60,11 @@ func (a Cloud) Describe(ctx context.Context, c *config.Cluster) (adoption.Cluste
 
 func describe(ctx context.Context, client arm.Client, c *config.Cluster) (adoption.Cluster, error) {
 	var cluster managedCluster
-	if err := client.Get(ctx, clusterID(c), clusterVersion, "", &cluster); err != nil {
+	err := client.Get(ctx, clusterID(c), clusterVersion, "", &cluster)
+	if arm.IsMissing(err) {
+		err = withOthers(ctx, client, c, err)
+	}
+	if err != nil {
 		return adoption.Cluster{}, err
 	}
 	return adoption.Cluster{
@@ -67,6 +73,21 @@ func describe(ctx context.Context, client arm.Client, c *config.Cluster) (adopti
 		AccessEntries: cluster.Properties.AADProfile != nil && cluster.Properties.AADProfile.Managed,
 		Owner:         cluster.Tags[names.OwnerTag],
 	}, nil
+}
+
+// withOthers adds to a refusal which clusters the subscription has, where it tells.
+func withOthers(ctx context.Context, client arm.Client, c *config.Cluster, missing error) error {
+	filter := arm.Filter("resourceType eq 'Microsoft.ContainerService/managedClusters'")
+	all, err := arm.List[listed](ctx, client, armid.Subscription(c.Cloud.Account)+"/resources", listVersion, filter)
+	if err != nil || len(all) == 0 {
+		return missing
+	}
+	has := make([]string, len(all))
+	for i, r := range all {
+		has[i] = armid.NameOf(r.ID) + " in " + armid.NameOf(armid.GroupOf(r.ID))
+	}
+	slices.Sort(has)
+	return fmt.Errorf("%w; the subscription has the clusters %s", missing, wording.And(has))
 }
 
 // minor is the version that runs, major.minor.

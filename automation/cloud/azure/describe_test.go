@@ -18,7 +18,7 @@ func TestDescribe(t *testing.T) {
 	assert.DeepEqual(t, got, adoption.Cluster{Name: "demo", Account: subscription, Version: "1.34", Region: "germanywestcentral", OIDCProvider: true, AccessEntries: true, Owner: "ours"})
 	c.Kubernetes.Existing.ResourceGroup = "other"
 	_, err = describe(t.Context(), m.client(t), c)
-	assert.Error(t, err, "get /subscriptions/"+subscription+"/resourceGroups/other/providers/Microsoft.ContainerService/managedClusters/demo: ResourceNotFound: no")
+	assert.Error(t, err, "get /subscriptions/"+subscription+"/resourceGroups/other/providers/Microsoft.ContainerService/managedClusters/demo: ResourceNotFound: no; the subscription has the clusters demo in demo")
 }
 
 func TestInsights(t *testing.T) {
