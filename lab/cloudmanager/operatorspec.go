@@ -27,11 +27,13 @@ var exported = []struct {
 	encode                  func(value string) string
 }{
 	{
-		"Secret", "secrets", "secretExpressions", schema.GroupVersionResource{Version: "v1", Resource: "secrets"},
+		"Secret", "secrets", "secretExpressions",
+		schema.GroupVersionResource{Version: "v1", Resource: "secrets"},
 		func(value string) string { return base64.StdEncoding.EncodeToString([]byte(value)) },
 	},
 	{
-		"ConfigMap", "configMaps", "configMapExpressions", schema.GroupVersionResource{Version: "v1", Resource: "configmaps"},
+		"ConfigMap", "configMaps", "configMapExpressions",
+		schema.GroupVersionResource{Version: "v1", Resource: "configmaps"},
 		func(value string) string { return value },
 	},
 }

@@ -95,9 +95,10 @@ func (p project) refusesSpecs(t *testing.T) {
 		{"fullyQualifiedDomainName: {name: database, key: host}", "primaryConnectionString: {name: database, key: host}", `unknown field "spec.operatorSpec.secrets.primaryConnectionString"`},
 	} {
 		text := strings.Replace(p.read(t, databaseFile), test.old, test.new, 1)
-		server := strings.Split(text, "---\n")[1]
+		values := strings.NewReplacer("${cluster_name}", "aks", "${region}", "germanywestcentral", "${azure_scope}", "/subscriptions/a/resourceGroups/b", "  name: database\n", "  name: wrong\n")
+		server := values.Replace(strings.Split(text, "---\n")[1])
 		p.write(t, "wrong.yaml", server)
-		o := p.tool(t, "kubectl", "--kubeconfig", filepath.Join(p.dir, ".lab", "aks.kubeconfig"), "-n", "orders", "apply", "--dry-run=server", "--validate=strict", "-f", filepath.Join(p.dir, "wrong.yaml"))
+		o := p.tool(t, "kubectl", "--kubeconfig", filepath.Join(p.dir, ".lab", "aks.kubeconfig"), "-n", "orders", "create", "--dry-run=server", "--validate=strict", "-f", filepath.Join(p.dir, "wrong.yaml"))
 		assert.Check(t, o.code != 0 && strings.Contains(o.stderr, test.want), "%s: %s", test.new, o.stderr)
 	}
 }
