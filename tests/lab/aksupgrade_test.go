@@ -53,9 +53,8 @@ const (
       capacity: spot
       size: {min: 1, max: 3}
 `
-	aksCluster = "azure-native:containerservice/v20240901:ManagedCluster"
-	aksPool    = "azure-native:containerservice/v20240901:AgentPool"
-	ofAKS      = "kubernetes.azure.com/agentpool"
+	aksPool = "azure-native:containerservice/v20240901:AgentPool"
+	ofAKS   = "kubernetes.azure.com/agentpool"
 )
 
 // aksMade makes the cluster. At this speed AKS may be asked for it before the roles count that its
