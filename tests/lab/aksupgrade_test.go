@@ -13,6 +13,7 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/lab/azure/keyvault"
 	"tombolo/tests/tier"
 )
 
@@ -28,6 +29,7 @@ func TestUpgradeOnAKS(t *testing.T) {
   tier: premium
   support: extended
   upgrades: {kubernetes: none}
+  secretsEncryption: {keyId: "`+keyvault.TeamKeyID+`", vault: `+keyvault.TeamVaultID+`}
 `)
 	p.edit(t, aksFile, "\naddons:\n", aksThirdPool+"\naddons:\n")
 	p.must(t, "lab", "up", "--profile", "light")
@@ -35,7 +37,7 @@ func TestUpgradeOnAKS(t *testing.T) {
 	inOrder(t, p, []step[project]{
 		{"the control plane goes ahead of its pools", project.aksPlaneAhead},
 		{"a kill while the pools follow, and again", project.aksKilledApart},
-		{"the cluster leaves long-term support, and AKS upgrades patches by itself", project.aksFollowsPatches},
+		{"the cluster leaves long-term support, has another key, and AKS upgrades patches by itself", project.aksFollowsPatches},
 		{"a kill in the middle of two minors, all together, and again", project.aksKilledTogether},
 		{"destroy leaves an empty cloud", func(p project, t *testing.T) {
 			p.must(t, "destroy", "aks", "--yes", "--leftovers", "delete") // Loki's account
@@ -64,7 +66,7 @@ func (p project) aksMade(t *testing.T) {
 	eventually(t, 3*time.Minute, func() (bool, string) {
 		o := p.run(t, "up", "aks", "--yes")
 		if o.code != 0 {
-			assert.Assert(t, is.Contains(o.stderr, "LinkedAuthorizationFailed"))
+			assert.Assert(t, is.Contains(o.stderr, "has reached Azure"))
 		}
 		return o.code == 0, o.stderr
 	})
@@ -158,8 +160,10 @@ func (p project) aksKilledApart(t *testing.T) {
 
 func (p project) aksFollowsPatches(t *testing.T) {
 	p.edit(t, aksFile, "  tier: premium\n  support: extended\n  upgrades: {kubernetes: none}\n", "")
+	p.edit(t, aksFile, keyvault.TeamKeyID, keyvault.TeamKeyNext)
 	p.must(t, "up", "aks", "--yes")
 	cluster, _ := p.aksRecords(t)
+	assert.Check(t, is.Contains(fmt.Sprint(cluster.Outputs["securityProfile"]), keyvault.TeamKeyNext))
 	assert.Check(t, is.DeepEqual(cluster.Outputs["autoUpgradeProfile"], map[string]any{"upgradeChannel": "patch", "nodeOSUpgradeChannel": "NodeImage"}))
 	o := p.run(t, "upgrade", "aks", "--to", "1.35", "--hold-nodes", "--no-gate", "--yes")
 	o.ends(t, 2, "AKS takes control plane and nodes on together with kubernetes.upgrades.kubernetes: patch")
