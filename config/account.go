@@ -462,7 +462,7 @@ func checkHostsOwn(v *check.File, p Pipelines) {
 	others := func(host, remedy string, keys ...strict.Path) {
 		for _, key := range keys {
 			if v.Doc.Has("pipelines." + key) {
-				v.Problem("pipelines."+key, remedy, "is for "+host)
+				v.Problem("pipelines."+key, remedy, "is for %s", host)
 			}
 		}
 	}
