@@ -75,7 +75,7 @@ func TestLoadBadAccountInAzure(t *testing.T) {
 		with("apply: {policyArns: []}"): "acme.yaml:9:11: pipelines.apply.policyArns: is a key of files for AWS, and this one is for Azure; remove it: the identity is Contributor",
 		with("apply: {roles: [Owner]}"): "acme.yaml:9:19: pipelines.apply.roles[0]: Owner lets a job give itself every other role; name the roles that services and systems need",
 		with("apply: {roles: [/providers/Microsoft.Authorization/roleDefinitions/18d7d88d-d35e-4fb5-a5c3-7773c20a72d9]}"): "pipelines.apply.roles[0]: User Access Administrator lets",
-		with("apply: {roles: [Contributer]}"):                                                                           `pipelines.apply.roles[0]: "Contributer" is not a role that Tombolo knows; did you mean Contributor?`,
+		with("apply: {roles: [Contributors]}"):                                                                          `pipelines.apply.roles[0]: "Contributors" is not a role that Tombolo knows; did you mean Contributor?`,
 		with("apply: {roles: [Reader, Reader]}"):                                                                        `acme.yaml:9:27: pipelines.apply.roles[1]: "Reader" is already used at line 9`,
 		with("preview: {environments: [a, a]}"):                                                                         `acme.yaml:9:31: pipelines.preview.environments[1]: "a" is already used at line 9`,
 		with("preview: {environments: [" + strings.Join(many, ", ") + "]}"):                                             "acme.yaml:9:13: pipelines.preview.environments: has 21 items, a federated credential each; Azure allows 20 for an identity; remove 1",

@@ -21,14 +21,18 @@ import (
 // The outputs of the stack of a subscription in Azure: what jobs sign in by, and the objects that
 // are to be members of groups of Entra.
 const (
-	// PreviewClient is the client id of the identity that reads, and PreviewPrincipal its object
-	// id, for the group of kubernetes.previewers of cluster files.
-	PreviewClient, PreviewPrincipal = "previewClientId", "previewPrincipalId"
-	// ApplyClient is the client id of the identity that changes clusters, and ApplyPrincipal its
-	// object id, for a group of kubernetes.admins.
-	ApplyClient, ApplyPrincipal = "applyClientId", "applyPrincipalId"
-	// Tenant and Subscription are those of the file.
-	Tenant, Subscription = "tenantId", "subscriptionId"
+	// PreviewClient is the client id of the identity that reads.
+	PreviewClient = "previewClientId"
+	// PreviewPrincipal is its object id, for the group of kubernetes.previewers of cluster files.
+	PreviewPrincipal = "previewPrincipalId"
+	// ApplyClient is the client id of the identity that changes clusters.
+	ApplyClient = "applyClientId"
+	// ApplyPrincipal is its object id, for a group of kubernetes.admins.
+	ApplyPrincipal = "applyPrincipalId"
+	// Tenant is that of the file.
+	Tenant = "tenantId"
+	// Subscription is that of the file.
+	Subscription = "subscriptionId"
 )
 
 // Roles of the identities beside those that azurefacts knows by name. Source:

@@ -94,6 +94,12 @@ func TestGitLab(t *testing.T) {
 			t.Errorf("job %s extends %s, has the role %q and the environment %q", name, j.Extends, role, j.Environment["name"])
 		}
 		assert.Check(t, is.Equal(role == "$TOMBOLO_APPLY_ROLE", name == "apply" || name == "remediate"), "job %s has the role %q", name, role)
+		assert.Check(t, is.Equal(j.Variables["ARM_CLIENT_ID"], strings.Replace(role, "_ROLE", "_CLIENT", 1)), "job %s signs in to Azure as somebody else", name)
+	}
+	tokens := jobs[".aws"]
+	assert.DeepEqual(t, tokens.IDTokens["AZURE_TOKEN"], map[string]string{"aud": "api://AzureADTokenExchange"})
+	for _, name := range []string{".aws", "preview"} {
+		assert.Check(t, slices.Contains(jobs[name].BeforeScript, `(umask 077 && printf %s "$AZURE_TOKEN" >"$TOMBOLO_TEMP/azure-token")`), "%s leaves the token where others read it", name)
 	}
 	for _, rule := range when {
 		if request := strings.Contains(rule.If, "merge_request_event"); !request && rule.AutoCancel["on_new_commit"] != "none" {
