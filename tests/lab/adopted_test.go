@@ -4,6 +4,7 @@ package lab
 
 import (
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"maps"
 	"os"
@@ -15,9 +16,12 @@ import (
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"tombolo/config"
+	"tombolo/lab/azure/arm"
 	"tombolo/stacks/handoff"
+	"tombolo/tests/files"
 	"tombolo/tests/tier"
 )
 
@@ -27,15 +31,26 @@ import (
 // Its parts build on each other.
 func TestExistingCluster(t *testing.T) {
 	tier.Long(t, "another team's cluster and its Flux are adopted, which few users do")
+	adopt(t, theirsInAWS())
+}
+
+// TestExistingClusterInAzure is the same for a cluster of AKS.
+func TestExistingClusterInAzure(t *testing.T) {
+	tier.Long(t, "another team's cluster and its Flux are adopted in Azure, which few users do")
+	adopt(t, theirsInAzure())
+}
+
+// adopt adopts a cluster of another team's, and gives it back.
+func adopt(t *testing.T, of theirs) {
 	p := newProject(t)
-	a := adopted{project: p}
+	a := adopted{project: p, of: of}
 	a.writeOurs(t) // the lab's repository has the tree as it is when the lab comes up
 	p.must(t, "lab", "up", "--profile", "light-engine")
 	a.makeTheirs(t)
-	a.cloud, a.objects = p.records(t), a.theirObjects(t)
+	a.cloud, a.objects = of.records(p, t), a.theirObjects(t)
 	inOrder(t, a, []step[adopted]{
-		{"its file is written from AWS", adopted.written},
-		{"what it lacks is refused", adopted.lacking},
+		{"its file is written from what the cloud tells", adopted.written},
+		{"what it lacks is refused", of.lacking},
 		{"its own Flux is refused", adopted.haveFlux},
 		{"a preview creates only what is added", adopted.previewed},
 		{"up", adopted.up},
@@ -55,7 +70,89 @@ const (
 // adopted is a cluster of another team: the cloud and the objects as they were.
 type adopted struct {
 	project
+	of             theirs
 	cloud, objects map[string]string
+}
+
+// theirs is what the cluster of another team is in a cloud.
+type theirs struct {
+	// program of theirs, in testdata.
+	program string
+	// parts of our file for the cluster, in place of those for one in AWS; "" for none.
+	parts string
+	// kubeconfig is theirs, of what their program tells.
+	kubeconfig func(t *testing.T, outputs map[string]string) []byte
+	// named are the flags that name the cluster.
+	named func(cluster string) []string
+	// records are all that the cloud has.
+	records func(p project, t *testing.T) map[string]string
+	// lacking asks for what the cluster does not have yet.
+	lacking func(a adopted, t *testing.T)
+	// madeInCloud is what core made, and what it did not.
+	madeInCloud func(a adopted, t *testing.T)
+	// addons that the file turns on.
+	addons []string
+	// refused are changes of the file, with what is said of each.
+	refused [][3]string
+}
+
+// theirsInAWS is a cluster of EKS.
+func theirsInAWS() theirs {
+	return theirs{
+		program: "theirs",
+		kubeconfig: func(t *testing.T, outputs map[string]string) []byte {
+			config, err := handoff.Kubeconfig("aws", theirName, "eu-central-1", outputs["endpoint"], outputs["ca"], config.Cloud{})
+			assert.NilError(t, err)
+			return config
+		},
+		named:       func(cluster string) []string { return []string{"--from-aws", cluster, "--region", "eu-central-1"} },
+		records:     project.records,
+		lacking:     adopted.lacksProvider,
+		madeInCloud: adopted.madeInAWS,
+		addons:      []string{"aws-load-balancer-controller", "reloader"},
+		refused: [][3]string{
+			{"name: " + theirName + "\n", "name: other\n", "another cluster of the account is meant"},
+			{"    createOidcProvider: true\n", "", "core has made the provider and would delete it"},
+		},
+	}
+}
+
+// recordsBesideBalancer are all records of Azure but that of the load balancer, which the Services of a
+// cluster have in common: https://learn.microsoft.com/azure/aks/load-balancer-standard
+func (p project) recordsBesideBalancer(t *testing.T) map[string]string {
+	t.Helper()
+	all := p.azureRecords(t)
+	maps.DeleteFunc(all, func(_, record string) bool { return strings.Contains(record, `"Microsoft.Network/loadBalancers"`) })
+	return all
+}
+
+// theirsInAzure is one of AKS.
+func theirsInAzure() theirs {
+	const account, group = "00000000-0000-4000-8000-000000000001", "shop-team"
+	return theirs{
+		program: "theirs-azure", parts: "shop",
+		kubeconfig: func(t *testing.T, outputs map[string]string) []byte {
+			given, err := base64.StdEncoding.DecodeString(outputs["kubeconfig"])
+			assert.NilError(t, err)
+			way, err := clientcmd.Load(given)
+			assert.NilError(t, err)
+			assert.Assert(t, is.Len(way.Clusters, 1))
+			for _, c := range way.Clusters {
+				ca := base64.StdEncoding.EncodeToString(c.CertificateAuthorityData)
+				given, err = handoff.Kubeconfig("azure", theirName, "germanywestcentral", c.Server, ca, config.Cloud{Tenant: arm.Tenant})
+			}
+			assert.NilError(t, err)
+			return given
+		},
+		named: func(cluster string) []string {
+			return []string{"--from-azure", cluster, "--subscription", account, "--resource-group", group}
+		},
+		records:     project.recordsBesideBalancer,
+		lacking:     adopted.lacksWorkloadIdentity,
+		madeInCloud: adopted.madeInAzure,
+		addons:      []string{"reloader"},
+		refused:     [][3]string{{"name: " + theirName + "\n", "name: other\n", "another cluster of the account is meant"}},
+	}
 }
 
 // makeTheirs runs the other team's program, and makes what it runs on the cluster.
@@ -67,24 +164,19 @@ func (a adopted) makeTheirs(t *testing.T) {
 		assert.NilError(t, copyAll(filepath.Join(a.dir, name), filepath.Join(root, name)))
 	}
 	for _, name := range []string{"Pulumi.yaml", "main.go"} {
-		assert.NilError(t, copyAll(filepath.Join(a.dir, "theirs", name), filepath.Join("testdata", "theirs", name)))
+		assert.NilError(t, copyAll(filepath.Join(a.dir, "theirs", name), filepath.Join("testdata", a.of.program, name)))
 	}
 	for _, args := range [][]string{{"stack", "init", "dev"}, {"up", "--stack", "dev", "--yes", "--skip-preview"}} {
 		a.mustTool(t, "pulumi", append([]string{"--cwd", "theirs", "--non-interactive"}, args...)...)
 	}
-	var outputs struct{ Endpoint, CA string }
-	decode(t, a.mustTool(t, "pulumi", "--cwd", "theirs", "stack", "output", "--stack", "dev", "--json"), &outputs)
-	kubeconfig, err := handoff.Kubeconfig("aws", theirName, "eu-central-1", outputs.Endpoint, outputs.CA, config.Cloud{})
-	assert.NilError(t, err)
-	a.write(t, "theirs/kubeconfig", string(kubeconfig))
+	var outputs map[string]string
+	decode(t, a.mustTool(t, "pulumi", "--cwd", "theirs", "stack", "output", "--stack", "dev", "--json", "--show-secrets"), &outputs)
+	a.write(t, "theirs/kubeconfig", string(a.of.kubeconfig(t, outputs)))
 	objects, err := os.ReadFile("testdata/theirs.yaml")
 	assert.NilError(t, err)
 	a.write(t, "theirs/objects.yaml", string(objects))
 	a.ask(t, "apply", "-f", "theirs/objects.yaml")
-	eventually(t, time.Minute, func() (bool, string) {
-		return a.ask(t, "-n", "theirs", "get", "service", "front", "-o", "jsonpath={.status.loadBalancer.ingress[0].hostname}") != "",
-			"the Service has no load balancer"
-	})
+	a.balanced(t, "theirs", "front")
 }
 
 // The Flux that the other team has, before and after it is taken over.
@@ -205,7 +297,13 @@ func (a adopted) writeOurs(t *testing.T) {
 	assert.NilError(t, err)
 	_, gitops, found := strings.Cut(a.read(t, "clusters/demo.yaml"), "\ngitops:")
 	assert.Assert(t, found)
-	a.write(t, shopFile, string(text)+"\ngitops:"+strings.ReplaceAll(gitops, "clusters/demo", "clusters/shop"))
+	file := string(text)
+	if a.of.parts != "" {
+		parts, err := os.ReadFile(filepath.Join("testdata", "azure", a.of.parts+".yaml"))
+		assert.NilError(t, err)
+		file = files.WithParts(file, string(parts))
+	}
+	a.write(t, shopFile, file+"\ngitops:"+strings.ReplaceAll(gitops, "clusters/demo", "clusters/shop"))
 	a.must(t, "init", "platform", "platform/flux", "shop")
 	const overlay = "platform/flux/clusters/shop/kustomization.yaml"
 	a.write(t, overlay, a.read(t, overlay)+"components:\n  - ../lab\n")
@@ -216,19 +314,34 @@ func (a adopted) writeOurs(t *testing.T) {
 // written has the file written from what AWS tells, and takes it away again. Its first
 // preview creates only what is added.
 func (a adopted) written(t *testing.T) {
-	a.must(t, "init", "cluster", "written", "--from-aws", theirName, "--region", "eu-central-1", "--like", "demo")
+	a.must(t, slices.Concat([]string{"init", "cluster", "written", "--like", "demo"}, a.of.named(theirName))...)
 	a.onlyCreates(t, "written")
 	assert.NilError(t, os.Remove(filepath.Join(a.dir, "clusters", "written.yaml")))
-	o := a.run(t, "init", "cluster", "--from-aws", "nobody", "--region", "eu-central-1")
+	o := a.run(t, slices.Concat([]string{"init", "cluster"}, a.of.named("nobody"))...)
 	assert.Check(t, o.code != 0 && strings.Contains(o.stderr, "nobody") && strings.Contains(o.stderr, theirName), "exit code %d\n%s", o.code, o.stderr)
 }
 
-// lacking previews before the account has an identity provider for the cluster, which
+// lacksProvider previews before the account has an identity provider for the cluster, which
 // nobody has allowed to make.
-func (a adopted) lacking(t *testing.T) {
+func (a adopted) lacksProvider(t *testing.T) {
 	o := a.run(t, "preview", "shop")
 	o.fails(t, "look up the IAM OIDC provider of its issuer", "set kubernetes.existing.createOidcProvider: true")
 	a.edit(t, shopFile, "name: "+theirName+"\n", "name: "+theirName+"\n    createOidcProvider: true\n")
+}
+
+// lacksWorkloadIdentity previews before the cluster's owner has turned it on, and lets the owner.
+func (a adopted) lacksWorkloadIdentity(t *testing.T) {
+	o := a.run(t, "preview", "shop")
+	o.fails(t, "it has no OIDC issuer, which workload identity needs", "--enable-oidc-issuer --enable-workload-identity")
+	main := a.read(t, "theirs/main.go")
+	a.write(t, "theirs/main.go", strings.Replace(main, "		EnableRBAC: ", "		OidcIssuerProfile: containerservice.ManagedClusterOIDCIssuerProfileArgs{Enabled: pulumi.Bool(true)},\n"+
+		"		SecurityProfile: containerservice.ManagedClusterSecurityProfileArgs{WorkloadIdentity: containerservice.ManagedClusterSecurityProfileWorkloadIdentityArgs{Enabled: pulumi.Bool(true)}},\n"+
+		"		EnableRBAC: ", 1))
+	a.mustTool(t, "pulumi", "--cwd", "theirs", "--non-interactive", "up", "--stack", "dev", "--yes", "--skip-preview")
+	clear(a.cloud)
+	maps.Copy(a.cloud, a.of.records(a.project, t))
+	clear(a.objects)
+	maps.Copy(a.objects, a.theirObjects(t))
 }
 
 func (a adopted) previewed(t *testing.T) { a.onlyCreates(t, "shop") }
@@ -250,6 +363,17 @@ func (a adopted) up(t *testing.T) {
 	a.project.up(t, "shop").created(t)
 	a.engineIs(t, ourFlux)
 	a.must(t, "verify", "shop")
+	a.of.madeInCloud(a, t)
+	releases := a.ask(t, "get", "helmreleases.helm.toolkit.fluxcd.io", "--all-namespaces", "-o", "jsonpath={.items[*].metadata.name}")
+	for _, addon := range a.of.addons {
+		assert.Check(t, is.Contains(releases, addon))
+	}
+	// What is made in a namespace of ours goes with it.
+	a.ask(t, "-n", "reports", "create", "service", "loadbalancer", "ours", "--tcp=80:80")
+	a.balanced(t, "reports", "ours")
+}
+
+func (a adopted) madeInAWS(t *testing.T) {
 	var ours []string
 	for _, i := range a.inventory(t) {
 		if _, theirs := a.cloud[cmp.Or(i.ID, i.Name)]; !theirs && strings.HasPrefix(i.Name+i.ID, "shop-") {
@@ -263,24 +387,33 @@ func (a adopted) up(t *testing.T) {
 	for _, token := range []string{"aws:eks/cluster:Cluster", "aws:eks/nodeGroup:NodeGroup", "aws:ec2/vpc:Vpc"} {
 		assert.Check(t, is.Len(a.made(t, token), 1), token)
 	}
-	releases := a.ask(t, "get", "helmreleases.helm.toolkit.fluxcd.io", "--all-namespaces", "-o", "jsonpath={.items[*].metadata.name}")
-	for _, addon := range []string{"aws-load-balancer-controller", "reloader"} {
-		assert.Check(t, is.Contains(releases, addon))
-	}
 	values := a.ask(t, "-n", "kube-system", "get", "configmap", "aws-load-balancer-controller-values", "-o", "jsonpath={.data.values\\.yaml}")
 	assert.Check(t, is.Contains(values, "clusterName: "+theirName))
-	// What is made in a namespace of ours goes with it.
-	a.ask(t, "-n", "reports", "create", "service", "loadbalancer", "ours", "--tcp=80:80")
+}
+
+// madeInAzure: the service has an identity, and the cluster is the only one.
+func (a adopted) madeInAzure(t *testing.T) {
+	identities := a.made(t, "azure-native:managedidentity/v20230131:UserAssignedIdentity")
+	assert.Check(t, is.Len(slices.DeleteFunc(identities, func(i item) bool { return !strings.HasPrefix(i.Name, "shop-") }), 1))
+	assert.Check(t, is.Len(a.made(t, aksCluster), 1))
+	assert.Check(t, is.Len(a.made(t, "azure-native:network/v20190601:VirtualNetwork"), 0))
+	values := a.ask(t, "-n", "reports", "get", "configmap", "reporter-values", "-o", `jsonpath={.data.values\.yaml}`)
+	assert.Check(t, is.Contains(values, "azure.workload.identity/client-id"))
+}
+
+// balanced waits until a Service has a load balancer.
+func (a adopted) balanced(t *testing.T, namespace, service string) {
+	t.Helper()
 	eventually(t, time.Minute, func() (bool, string) {
-		return a.ask(t, "-n", "reports", "get", "service", "ours", "-o", "jsonpath={.status.loadBalancer.ingress[0].hostname}") != "",
-			"our Service has no load balancer"
+		return a.ask(t, "-n", namespace, "get", "service", service, "-o", "jsonpath={.status.loadBalancer.ingress}") != "",
+			"the Service " + namespace + "/" + service + " has no load balancer"
 	})
 }
 
 // untouched compares everything of the other team's with what it was.
 func (a adopted) untouched(t *testing.T) {
 	t.Helper()
-	same(t, a.cloud, a.records(t))
+	same(t, a.cloud, a.of.records(a.project, t))
 	same(t, a.objects, a.theirObjects(t))
 }
 
@@ -305,13 +438,10 @@ func (a adopted) refused(t *testing.T) {
 	defer a.write(t, shopFile, text)
 	o := a.run(t, "upgrade", "shop", "--to", "1.35", "--yes")
 	o.fails(t, "whose owner upgrades it")
-	for change, want := range map[string][2]string{
-		"another name":         {"name: " + theirName + "\n", "another cluster of the account is meant"},
-		"without the provider": {"    createOidcProvider: true\n", "core has made the provider and would delete it"},
-	} {
-		a.edit(t, shopFile, want[0], map[string]string{"another name": "name: other\n"}[change])
+	for _, change := range a.of.refused {
+		a.edit(t, shopFile, change[0], change[1])
 		o := a.run(t, "up", "shop", "--yes")
-		assert.Check(t, o.code != 0 && strings.Contains(o.stderr, want[1]), "%s: exit code %d\n%s", change, o.code, o.stderr)
+		assert.Check(t, o.code != 0 && strings.Contains(o.stderr, change[2]), "%q: exit code %d\n%s", change[1], o.code, o.stderr)
 		a.write(t, shopFile, text)
 	}
 	a.untouched(t)
@@ -347,7 +477,7 @@ func (a adopted) destroyed(t *testing.T) {
 	for name := range a.theirObjects(t) {
 		assert.Check(t, a.objects[name] != "" || ofCharts(name) || ofTheUpgrade(name), "the cluster still has %s", name)
 	}
-	for name := range a.records(t) {
+	for name := range a.of.records(a.project, t) {
 		assert.Check(t, a.cloud[name] != "", "the cloud still has %s", name)
 	}
 	a.fluxWorks(t)

@@ -29,9 +29,25 @@ import (
 // build on each other.
 func TestSystems(t *testing.T) {
 	tier.Long(t, "three teams on one cluster, of which one tries what it may not, and its rebuild")
-	s := systems{newProject(t)}
+	s := systems{newProject(t), systemsInAWS()}
 	s.env = append(s.env, "TOMBOLO_LAB_LATENCY=0.02") // so that a rebuild can be killed while a control plane goes
-	inOrder(t, s, []step[systems]{
+	inOrder(t, s, append(systemsSteps(),
+		step[systems]{"rebuild with a newer Kubernetes, killed twice, brings all back, and what is sealed opens", systems.rebuilt},
+		step[systems]{"destroy leaves an empty cloud", systems.destroyed},
+	))
+}
+
+// TestSystemsInAzure is the same on a cluster of AKS, without the rebuild.
+func TestSystemsInAzure(t *testing.T) {
+	tier.Long(t, "the systems of TestSystems and their sealed secrets in Azure")
+	s := systems{newProject(t), systemsInAzure()}
+	s.env = append(s.env, "TOMBOLO_LAB_LATENCY=0.02") // roles count later
+	s.inAzure(t, teams)
+	inOrder(t, s, systemsSteps())
+}
+
+func systemsSteps() []step[systems] {
+	return []step[systems]{
 		{"a system that is refused holds nobody up", systems.up},
 		{"its team is told, and no other", systems.refusalIsTold},
 		{"the platform's channel hears of the platform", systems.platformIsTold},
@@ -42,14 +58,42 @@ func TestSystems(t *testing.T) {
 		{"it is suspended", systems.suspended},
 		{"and removed, with all that it had", systems.removed},
 		{"no key is in the state", systems.keyStaysSecret},
-		{"rebuild with a newer Kubernetes, killed twice, brings all back, and what is sealed opens", systems.rebuilt},
-		{"destroy leaves an empty cloud", systems.destroyed},
-	})
+	}
 }
 
 const teams = "teams"
 
-type systems struct{ project }
+type systems struct {
+	project
+	cloud systemsCloud
+}
+
+// systemsCloud is what the cluster of the teams is in a cloud.
+type systemsCloud struct {
+	// keeps puts a secret of the hostile team into the cloud's store.
+	keeps func(s systems, t *testing.T)
+	// words are the names of stores and secrets, for those of AWS.
+	words *strings.Replacer
+}
+
+func systemsInAWS() systemsCloud {
+	return systemsCloud{
+		keeps: func(s systems, t *testing.T) {
+			s.secretsManager(t, "create-secret", "--name", "teams/hostile/api", "--secret-string", `{"token":"fetched"}`)
+		},
+		words: strings.NewReplacer(),
+	}
+}
+
+func systemsInAzure() systemsCloud {
+	return systemsCloud{
+		keeps: func(s systems, t *testing.T) {
+			s.azureSecret(t, teams, "set", "--name", "teams--hostile--api", "--value", `{"token":"fetched"}`)
+		},
+		words: strings.NewReplacer("secrets-manager", "key-vault", "${cluster_name}/hostile/", "${cluster_name}--hostile--", "teams/hostile/", "teams--hostile--", "dev/hostile/", "dev--hostile--",
+			"teams/shop/", "teams--shop--", "teams/authentik", "teams--authentik", "teams/hostile-takeover", "teams--hostile-takeover"),
+	}
+}
 
 func (s systems) up(t *testing.T) {
 	s.edit(t, clusterFile(teams), `version: "1.36"`, `version: "1.35"`)
@@ -222,7 +266,7 @@ func (s systems) attacked(t *testing.T) {
 	ran, here := s.commands(t)
 	wanted := map[string]string{}
 	for _, f := range txtar.Parse(text).Files {
-		content := here(string(f.Data))
+		content := s.cloud.words.Replace(here(string(f.Data)))
 		name := f.Name
 		if strings.Contains(name, "/") {
 			files["attacks/"+f.Name] = content
@@ -257,8 +301,10 @@ func (s systems) attacked(t *testing.T) {
 	})
 	s.othersHearNothing(t)
 	assert.Check(t, is.Equal(ran(), ""), "commands of the repository ran")
-	states := s.kubectl(t, teams, "-n", "hostile", "get", "kustomizations.kustomize.toolkit.fluxcd.io", "-o", "jsonpath={range .items[*]}{.status.conditions[?(@.type==\"Ready\")].message}\n{end}")
-	assert.Check(t, strings.Count(states, withoutGit) >= 6, states)
+	eventually(t, 2*time.Minute, func() (bool, string) { // each is tried again now and then
+		states := s.kubectl(t, teams, "-n", "hostile", "get", "kustomizations.kustomize.toolkit.fluxcd.io", "-o", "jsonpath={range .items[*]}{.status.conditions[?(@.type==\"Ready\")].message}\n{end}")
+		return strings.Count(states, withoutGit) >= 6, states
+	})
 	assert.Equal(t, s.clusterWide(t), before)
 	left := s.kubectl(t, teams, "-n", "hostile", "get", "services,pods,deployments,daemonsets,jobs,cronjobs,roles,ocirepositories,providers,receivers", "-o", "jsonpath={.items[?(@.kind!=\"Provider\")].metadata.name}")
 	assert.Equal(t, left, "", "the hostile system has made something")
@@ -422,19 +468,19 @@ spec:
 
 // allowed: what most teams have, rights of their own pods and a secret of their own among it.
 func (s systems) allowed(t *testing.T) {
-	s.secretsManager(t, "create-secret", "--name", "teams/hostile/api", "--secret-string", `{"token":"fetched"}`)
+	s.cloud.keeps(s, t)
 	s.priorities(t, teams)
 	s.commit(t, "hostile", map[string]string{
 		"deploy/web.yaml":    ofPriority(s.read(t, "lab/systems/shop/deploy/web.yaml")),
 		"deploy/rights.yaml": rightsOfPods,
-		"deploy/secret.yaml": `
+		"deploy/secret.yaml": s.cloud.words.Replace(`
 apiVersion: external-secrets.io/v1
 kind: ExternalSecret
 metadata: {name: api}
 spec:
   secretStoreRef: {kind: ClusterSecretStore, name: secrets-manager}
   data: [{secretKey: token, remoteRef: {key: "${cluster_name}/hostile/api", property: token}}]
-`,
+`),
 		"deploy/monitor.yaml":  monitorOfPods,
 		"deploy/entrance.yaml": entrance, "deploy/route.yaml": route,
 	})
