@@ -33,6 +33,8 @@ var surroundings = map[string][]string{
 var inputs = map[string]string{
 	"components/distribution/source.go http.NewRequestWithContext": "Cluster: the file has the checksum of what is at the URL",
 	"components/distribution/source.go file.Read":                  "Files: the distribution",
+	"components/terraformstate/read.go file.Read":                  "none: an up with values from a state of Terraform starts the engine",
+	"components/terraformstate/read.go http.NewRequestWithContext": "none: an up with values from a state of Terraform starts the engine",
 	"config/account.go filepath.Glob":                              "none: files of accounts are for the stacks of pipelines",
 	"config/clock.go time.Now":                                     "none: what is judged by the date is refused, or told, before an up",
 	"config/load.go filepath.Glob":                                 "none: the names of others are for what an error says",
@@ -42,6 +44,7 @@ var inputs = map[string]string{
 	"config/secret/secret.go os.Getenv":                            "none: where secrets may be is refused before an up",
 	"stacks/bootstrap/secrets.go os.Getenv":                        "Secrets",
 	"stacks/bootstrap/secrets.go file.Read":                        "Secrets",
+	"stacks/bootstrap/values.go os.Getenv":                         "none: the way to a state of Terraform",
 	"stacks/handoff/restconfig.go exec.LookPath":                   "none: the way to the cluster",
 	"stacks/handoff/restconfig.go os.Getenv":                       "none: the way to the cluster",
 	"stacks/owner/owner.go rand.Text":                              "States: a cluster keeps its first identity",
