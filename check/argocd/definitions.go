@@ -29,7 +29,7 @@ func (w *Walk) checkDefinition(in *walk.Origin, o manifest.Object, text string) 
 	}
 	h := held{w, in, o, len(w.Findings)}
 	if !same {
-		h.report([]string{"apiVersion"}, o.APIVersion, fmt.Sprintf("Argo CD has no %s in %s: the API refuses it", o.Kind, o.APIVersion), "write "+group+"/v1alpha1")
+		h.report([]string{"apiVersion"}, tree.Child(document.Content[0], "apiVersion"), fmt.Sprintf("Argo CD has no %s in %s: the API refuses it", o.Kind, o.APIVersion), "write "+group+"/v1alpha1")
 	}
 	h.each(nil, document.Content[0], schema)
 	return len(w.Findings) > h.before
@@ -73,28 +73,14 @@ func (h held) problem(p definition.Problem, at []string, n *yaml.Node) {
 	switch {
 	case p.IsUnknown && len(at) > 2 && at[len(at)-3] == "generators":
 	case p.IsUnknown:
-		h.report(at, plain(of), fmt.Sprintf("%s has no field %s: the API drops it, and Argo CD never calls the object synced", h.object.Kind, field), p.Remedy)
+		h.report(at, of, fmt.Sprintf("%s has no field %s: the API drops it, and Argo CD never calls the object synced", h.object.Kind, field), p.Remedy)
 	case p.IsMissing:
-		h.report(at[:len(at)-1], plain(n), field+" "+p.Message+": the API refuses it", p.Remedy)
+		h.report(at[:len(at)-1], n, field+" "+p.Message+": the API refuses it", p.Remedy)
 	default:
-		h.report(at, plain(of), field+" "+p.Message+": the API refuses it", p.Remedy)
+		h.report(at, of, field+" "+p.Message+": the API refuses it", p.Remedy)
 	}
 }
 
-func plain(n *yaml.Node) (value any) {
-	if n.Kind == yaml.ScalarNode {
-		return n.Value
-	}
-	_ = n.Decode(&value) // what cannot be decoded has no place of its own
-	return value
-}
-
-// report reports something where the first text of a value is, or where the object has its name.
-func (h held) report(at []string, value any, message, remedy string) {
-	path, text := walk.First(at, value)
-	what := tree.Wanted{Object: h.object, Path: path, Value: text}
-	if _, ok := h.Find(h.in, what); !ok {
-		what.Path, what.Value = []string{"metadata", "name"}, h.object.Metadata.Name
-	}
-	h.Refer(h.in, what, finding.Errorf("%s: %s", h.object.Identity(), message).WithRemedy(remedy))
+func (h held) report(at []string, n *yaml.Node, message, remedy string) {
+	h.Refer(h.in, h.Locate(h.in, h.object, at, n), finding.Errorf("%s: %s", h.object.Identity(), message).WithRemedy(remedy))
 }

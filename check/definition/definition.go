@@ -50,7 +50,7 @@ func read(text []byte) Definitions {
 	return file.Kinds
 }
 
-// references replace what refers to a shared definition by that.
+// references replace what refers to a shared definition by that, and read what definitions say as text.
 type references struct {
 	shared map[string]*spec.Schema
 	ready  map[string]bool
@@ -68,6 +68,7 @@ func (r references) replace(schema *spec.Schema) {
 		*schema = *r.shared[name]
 		return
 	}
+	prepare(schema)
 	for name, property := range schema.Properties {
 		r.replace(&property)
 		schema.Properties[name] = property

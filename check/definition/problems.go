@@ -3,7 +3,6 @@ package definition
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -127,8 +126,8 @@ func otherValue(value string, schema *spec.Schema) []Problem {
 
 // otherForm is a text that a pattern does not take.
 func otherForm(value string, schema *spec.Schema) []Problem {
-	form, err := regexp.Compile(schema.Pattern)
-	if err != nil || form.MatchString(value) {
+	form := formOf(schema)
+	if form == nil || form.MatchString(value) {
 		return nil
 	}
 	remedy := "correct it"

@@ -2,7 +2,9 @@ package definition
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -19,12 +21,36 @@ type rule struct {
 	Holds   any    `json:"holds"`
 }
 
-func rulesOf(schema *spec.Schema) (out []rule) {
-	text, err := json.Marshal(schema.Extensions["x-kubernetes-validations"])
-	if err != nil || json.Unmarshal(text, &out) != nil {
-		return nil
+// Where a schema has its rules, and its pattern once it is compiled.
+const (
+	rulesKey = "x-kubernetes-validations"
+	formKey  = "x-form"
+)
+
+// prepare reads the rules of a schema and compiles its pattern once, and not for each value.
+func prepare(schema *spec.Schema) {
+	if given, ok := schema.Extensions[rulesKey]; ok {
+		var rules []rule
+		text, err := json.Marshal(given)
+		if err = errors.Join(err, json.Unmarshal(text, &rules)); err != nil {
+			panic(err) // it is part of the program
+		}
+		schema.Extensions[rulesKey] = rules
 	}
-	return out
+	if schema.Pattern != "" {
+		schema.AddExtension(formKey, regexp.MustCompile(schema.Pattern))
+	}
+}
+
+func rulesOf(schema *spec.Schema) []rule {
+	rules, _ := schema.Extensions[rulesKey].([]rule)
+	return rules
+}
+
+// formOf is nil where any text will do.
+func formOf(schema *spec.Schema) *regexp.Regexp {
+	form, _ := schema.Extensions[formKey].(*regexp.Regexp)
+	return form
 }
 
 // holds evaluates the rule for a mapping.

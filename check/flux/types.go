@@ -17,7 +17,6 @@ import (
 	"tombolo/check/finding"
 	"tombolo/check/manifest"
 	"tombolo/check/tree"
-	"tombolo/check/walk"
 )
 
 // kustomize writes text without quotes before Flux substitutes, and Flux reads the result as YAML 1.1:
@@ -128,25 +127,13 @@ func resolved(schema *spec.Schema) *spec.Schema {
 
 // wanted is where a value is in the files, and what it was substituted from.
 func (t typing) wanted(n, before *yaml.Node, at []string) (what tree.Wanted, variable string) {
-	what = tree.Wanted{Object: t.object, Path: at, Value: n.Value}
 	if before != nil && before.Kind == yaml.ScalarNode {
-		what.Value = t.s.plain(before.Value)
+		n = &yaml.Node{Kind: yaml.ScalarNode, Value: t.s.plain(before.Value)}
 		if strings.Contains(before.Value, "$") {
 			variable = before.Value
 		}
 	}
-	if n.Kind != yaml.ScalarNode && variable == "" {
-		what.Path, what.Value = walk.First(at, plainOf(n))
-	}
-	if _, ok := t.Find(t.s.origin, what); !ok { // 1.40 is 1.4 once kustomize has read it
-		what.Path, what.Value = []string{"metadata", "name"}, t.object.Metadata.Name
-	}
-	return what, variable
-}
-
-func plainOf(n *yaml.Node) (value any) {
-	_ = n.Decode(&value) // what cannot be decoded has no place of its own
-	return value
+	return t.Locate(t.s.origin, t.object, at, n), variable
 }
 
 const quoteRemedy = `write ${quote}%[1]s${quote} with a variable quote: '"' of postBuild.substitute or of the cluster file's values, or put text beside it`

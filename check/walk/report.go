@@ -127,6 +127,20 @@ func (w *Walk) InFile(file string, keys []string) tree.Place {
 	return at
 }
 
+// Locate is where the files have a value of an object: its first text, or the object's name where that is not found.
+func (w *Walk) Locate(in *Origin, o manifest.Object, at []string, n *yaml.Node) tree.Wanted {
+	what := tree.Wanted{Object: o, Path: at, Value: n.Value}
+	if n.Kind != yaml.ScalarNode {
+		var value any
+		_ = n.Decode(&value) // what cannot be decoded has no place of its own
+		what.Path, what.Value = First(at, value)
+	}
+	if _, ok := w.Find(in, what); !ok { // 1.40 is 1.4 once kustomize has read it
+		what.Path, what.Value = []string{"metadata", "name"}, o.Metadata.Name
+	}
+	return what
+}
+
 // First is the first text at or below a value, with its path: maps and lists have
 // no place of their own in an object's files.
 func First(path []string, value any) ([]string, string) {
