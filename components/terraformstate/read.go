@@ -27,6 +27,13 @@ type Reader struct {
 	Dir string
 	// Getenv is the environment: AWS's variables for buckets, and those of Terraform's backend http.
 	Getenv func(string) string
+	// Transport of HTTP; nil for Go's own.
+	Transport http.RoundTripper
+}
+
+// client follows no redirect: passwords and tokens go to nobody whom a server names.
+func (r Reader) client() *http.Client {
+	return &http.Client{Transport: r.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 const (
@@ -36,8 +43,8 @@ const (
 	patience = 30 * time.Second
 )
 
-// Outputs are those of the state at an address: a file's path, s3://<bucket>/<key>?region=<region>, or an URL of HTTPS. The
-// error is ErrMissing when there is none.
+// Outputs are those of the state at an address: a file's path, s3://<bucket>/<key>?region=<region>,
+// azblob://<container>/<key>?storage_account=<account>, or an URL of HTTPS. The error is ErrMissing when there is none.
 func (r Reader) Outputs(ctx context.Context, address string) (map[string]Output, error) {
 	ctx, stop := context.WithTimeout(ctx, patience)
 	defer stop()
@@ -57,6 +64,8 @@ func (r Reader) read(ctx context.Context, address string) ([]byte, error) {
 		return r.file(address)
 	case at.Scheme == "s3":
 		return r.object(ctx, at)
+	case at.Scheme == "azblob":
+		return r.blob(ctx, at)
 	}
 	return r.http(ctx, address)
 }
@@ -103,7 +112,7 @@ func (r Reader) object(ctx context.Context, at *url.URL) ([]byte, error) {
 }
 
 // http reads as Terraform's backend http does. Whoever writes the cluster file chooses the address, so the password goes to
-// no other address than the environment names with it, and to nobody whom the server names.
+// no other address than the environment names with it.
 // Source: https://developer.hashicorp.com/terraform/language/backend/http
 func (r Reader) http(ctx context.Context, address string) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
@@ -113,8 +122,7 @@ func (r Reader) http(ctx context.Context, address string) ([]byte, error) {
 	if address == r.Getenv("TF_HTTP_ADDRESS") && r.Getenv("TF_HTTP_USERNAME") != "" {
 		request.SetBasicAuth(r.Getenv("TF_HTTP_USERNAME"), r.Getenv("TF_HTTP_PASSWORD"))
 	}
-	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	answer, err := client.Do(request)
+	answer, err := r.client().Do(request)
 	if err != nil {
 		return nil, err
 	}

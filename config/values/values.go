@@ -43,9 +43,9 @@ var valueFields = field.Of[Value](map[string]field.Descriptor{
 	"FromStack": {Rule: strict.Rule{What: "the name of a stack", Example: "data/prod", Pattern: regexp.MustCompile(`^([A-Za-z0-9_.-]+/){0,2}[A-Za-z0-9_.-]+$`)}, Change: field.Changes(readWords)},
 	"FromTerraform": {
 		Rule: strict.Rule{
-			What: "a state of Terraform: a file's path, s3://<bucket>/<key>?region=<region>, or an address with https", Example: "s3://acme-states/network.tfstate?region=eu-central-1",
+			What: "a state of Terraform: a file's path, s3://<bucket>/<key>?region=<region>, azblob://<container>/<key>?storage_account=<account>, or an address with https", Example: "s3://acme-states/network.tfstate?region=eu-central-1",
 			// The first characters of the file's path are none of an address.
-			Pattern:   regexp.MustCompile(`^(s3://[a-z0-9.-]+/[^?#\s]+\?(\w+=[^&\s]+&)*region=[a-z0-9-]+(&\w+=[^&\s]+)*|https://[^@\s]+|[A-Za-z0-9_.][A-Za-z0-9_./ -]*)$`),
+			Pattern:   regexp.MustCompile(`^(s3://[a-z0-9.-]+/[^?#\s]+\?(\w+=[^&\s]+&)*region=[a-z0-9-]+(&\w+=[^&\s]+)*|azblob://[a-z0-9-]+/[^?#\s]+\?storage_account=[a-z0-9]{3,24}|https://[^@\s]+|[A-Za-z0-9_.][A-Za-z0-9_./ -]*)$`),
 			MaxLength: 2048,
 		},
 		Change: field.Changes(readWords),
