@@ -38,6 +38,8 @@ func TestApplicationThatIsRefused(t *testing.T) {
 		"no path":             {"path: all", "directory: {recurse: true}", "has a source without path and chart"},
 		"no repository":       {"repoURL: 'https://git.test/tree', ", "repoURL: '', ", "has a source without repoURL"},
 		"chart alone":         {"path: all", "chart: web", "has a chart without targetRevision"},
+		"another revision":    {"path: all", "path: all, targetRevision: old", "follows the revision old of this repository, and what was checked is the branch main"},
+		"this branch":         {"path: all", "path: all, targetRevision: main", ""},
 		"another namespace":   {"namespace: argocd}", "namespace: agocd}", "start/a.yaml:3:33 Application agocd/it is in the namespace agocd: Argo CD looks at"},
 		"name":                {"name: it,", "name: It,", `"It" is no name: the API refuses it`},
 	} {

@@ -52,7 +52,7 @@ func of(t *testing.T, texts map[string]string) *Walk {
 	t.Helper()
 	files := treetest.Index(t, treetest.FS(texts))
 	cluster := func(name, hub string, labels map[string]string) published.Set {
-		return published.Set{Cluster: name, Path: "start", Kubernetes: "1.35", Registration: &published.Registration{
+		return published.Set{Cluster: name, Path: "start", Repository: published.Repository{Branch: "main"}, Kubernetes: "1.35", Registration: &published.Registration{
 			Hub: hub, Labels: labels, Annotations: map[string]string{"zone": "a.test", "tombolo/repository": "https://git.test/tree"},
 		}}
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"path"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -155,9 +156,21 @@ func (w *Walk) application(in *walk.Origin, app Application) {
 			w.Incomplete = true
 			w.missingPath(in, app, from)
 		default:
+			w.noteRevision(in, app, from)
 			w.followPath(in, app, from)
 		}
 	}
+}
+
+// noteRevision says that a source of this repository follows another revision than the branch that this tree is of: whether
+// there is one, and what it has, is not known here.
+func (w *Walk) noteRevision(in *walk.Origin, app Application, from Source) {
+	branch := w.Published.Repository.Branch
+	if revision := strings.TrimPrefix(from.TargetRevision, "refs/heads/"); revision == "" || revision == "HEAD" || branch == "" || revision == branch {
+		return
+	}
+	w.referSource(in, app, "targetRevision", from.TargetRevision, finding.Notef(
+		"%s follows the revision %s of this repository, and what was checked is the branch %s", w.named(app), from.TargetRevision, branch))
 }
 
 func (w *Walk) missingPath(in *walk.Origin, app Application, from Source) {
