@@ -34,6 +34,9 @@ type Programs struct {
 	// Roles are those that others can make in place of core; none in a cloud that has no such
 	// roles. issuer is the URL of the cluster's OIDC issuer, "" when it is not known.
 	Roles func(c *config.Cluster, issuer string) ([]RoleDocument, error)
+	// TerraformNetwork reads the network that a state of Terraform or OpenTofu has, with env before the process's environment.
+	// Paths of files start from dir. of is the id of the VPC or subnet where the state has several, or "".
+	TerraformNetwork func(ctx context.Context, dir, address, of string, env map[string]string) (TerraformNetwork, error)
 	// GitFiles are the files by which Flux manages itself from the cluster's repository, by
 	// their name.
 	GitFiles func(ctx context.Context, c *config.Cluster) (map[string][]byte, error)
@@ -48,6 +51,14 @@ type Programs struct {
 	ChannelAddress func(c *config.Cluster, env map[string]string, kept Kept) (string, error)
 	// HubKubeconfig is for the cluster's external hub.
 	HubKubeconfig func(c *config.Cluster, env map[string]string, kept Kept) ([]byte, error)
+}
+
+// TerraformNetwork is a network for network.existing, with the Region and Account that it is in, "" where the state does not
+// say so, and the subnets that have no way out and are Isolated.
+type TerraformNetwork struct {
+	Existing        config.ExistingNetwork
+	Region, Account string
+	Isolated        []string
 }
 
 // Options of a program.

@@ -1,0 +1,25 @@
+package programs
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+
+	"tombolo/components/terraformstate"
+	"tombolo/config"
+	"tombolo/stacks/catalog"
+)
+
+// TerraformNetwork reads the network that a state of Terraform or OpenTofu has.
+func TerraformNetwork(ctx context.Context, dir, address, of string, env map[string]string) (catalog.TerraformNetwork, error) {
+	from := terraformstate.Reader{Dir: dir, Getenv: func(name string) string { return cmp.Or(env[name], os.Getenv(name)) }}
+	n, err := from.Network(ctx, address, of)
+	if err != nil {
+		return catalog.TerraformNetwork{}, fmt.Errorf("read the network of %s: %w", config.Source{State: address}.StateName(), err)
+	}
+	return catalog.TerraformNetwork{
+		Existing: config.ExistingNetwork{VPC: n.VPC, PrivateSubnets: n.PrivateSubnets, PublicSubnets: n.PublicSubnets, NodeSubnet: n.NodeSubnet},
+		Region:   n.Region, Account: n.Account, Isolated: n.Isolated,
+	}, nil
+}
