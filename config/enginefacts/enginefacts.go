@@ -63,3 +63,23 @@ func Untested(engine, version, minor string) (Gap, bool) {
 	}
 	return gap, true
 }
+
+// Release is a release of an engine, with the SHA-256 of the manifest that its makers release.
+type Release struct{ Version, SHA256 string }
+
+// installs are the releases that new clusters begin with.
+//
+// Flux: the SHA-256 of install.yaml of https://github.com/fluxcd/flux2/releases/tag/v2.9.3. It was made
+// again, byte for byte, as flux2's .github/workflows/release.yaml does (kustomize build
+// manifests/install of the tag, with kustomize 5.8.1), from the controllers' modules in the
+// versions that the tag names.
+//
+// Argo CD: the SHA-256 of manifests/install.yaml in the module github.com/argoproj/argo-cd/v3 v3.5.7, which
+// go.sum of tools/argocd holds.
+var installs = map[string]Release{
+	"flux":   {"v2.9.3", "aa0bd71dbc4bed916b9cafa850c4618f341c74c580832c613dca04a067ee7281"},
+	"argocd": {"v3.5.7", "09bfbb9041b4a8503c6e4fa22cf41c403fa62be17526de353648a4551f5beb77"},
+}
+
+// Install is the release that new clusters begin with. The engine is flux or argocd.
+func Install(engine string) Release { return installs[engine] }

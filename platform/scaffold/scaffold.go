@@ -170,6 +170,9 @@ func (w *writer) put(file string, content []byte, replace bool) error {
 		return err
 	}
 	w.files = append(w.files, File{file, change})
+	if change == Written {
+		return files.Create(target, content, 0o644) // as a whole, or not at all
+	}
 	return os.WriteFile(target, content, 0o644)
 }
 

@@ -23,7 +23,6 @@ import (
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
-	"tombolo/config/awsfacts"
 	"tombolo/internal/file"
 )
 
@@ -34,6 +33,12 @@ type Describer interface {
 
 // ClusterOptions are the options of init cluster.
 type ClusterOptions struct {
+	// Answers are about a new cluster.
+	Answers
+	Ask asker
+	// Given says that a flag is on the command line.
+	Given func(flag string) bool
+
 	Out      io.Writer
 	Status   func() render.Status
 	Progress func() *render.Progress
@@ -41,13 +46,13 @@ type ClusterOptions struct {
 	Root     func() (string, error)
 	Driver   func(context.Context, automation.Observer) (Describer, error)
 
-	// Name of the file, FromAWS that of the cluster in EKS, FromAzure the one in AKS.
-	Name, FromAWS, FromAzure string
+	// FromAWS is the name of a cluster in EKS that exists, FromAzure that of one in AKS.
+	FromAWS, FromAzure string
 	// Subscription and ResourceGroup of the cluster in AKS.
 	Subscription, ResourceGroup string
-	// Region, Profile and Environment of the cluster.
-	Region, Profile, Environment string
-	// Like is the cluster whose gitops the file takes over.
+	// Profile of AWS to use.
+	Profile string
+	// Like is the cluster whose file, or for one that exists whose gitops, the new file takes over.
 	Like string
 }
 
@@ -56,25 +61,33 @@ func NewCmdCluster(f *factory.Factory, runF func(context.Context, *ClusterOption
 	opts := &ClusterOptions{
 		Out: f.Streams.Out, Status: f.Status, Progress: f.Progress, JSON: f.JSON, Root: f.Root,
 		Driver: func(ctx context.Context, o automation.Observer) (Describer, error) { return f.Driver(ctx, o) },
+		Ask:    asker{f.Streams, f.Status, f.JSON},
 	}
 	cmd := &cobra.Command{
 		Use:   "cluster [<name>]",
-		Short: "Write the cluster file of an existing cluster that others own",
+		Short: "Write the file of a cluster, new or one that others own",
 		Long: strings.TrimSpace(`
-Read a cluster of EKS or AKS that others own from its cloud, and write a cluster file for
-it into clusters/: with kubernetes.existing, its region and account, and on AWS with
+Write a cluster file into clusters/, and the cluster's part of the platform tree where
+the project has the tree. On a terminal the command asks for what the flags leave out;
+the first cluster of the project gives the defaults. With --like, the file is that of
+another cluster with the new name, a path of its own, and a free block of addresses.
+
+With --from-aws or --from-azure, read a cluster of EKS or AKS that others own from its
+cloud, and write a file with kubernetes.existing, its region and account, and on AWS with
 createOidcProvider where the account has no identity provider for the cluster. The
 gitops section is that of another cluster of the project (--like), with a path of its
 own; without --like it is left for you to fill in.
 
 Nothing in the cloud is changed. A file that exists is not overwritten.`),
 		Example: strings.TrimSpace(`
+  tombolo init cluster second --like first
+  tombolo init cluster second --region eu-west-1 --allowed-cidr 203.0.113.0/24
   tombolo init cluster --from-aws main --region eu-central-1 --like demo
   tombolo init cluster shop --from-aws Shop_Main --region eu-central-1 --like demo
   tombolo init cluster --from-azure main --subscription <id> --resource-group platform`),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.Name = strings.Join(args, "")
+			opts.Name, opts.Given = strings.Join(args, ""), cmd.Flags().Changed
 			return factory.Run(cmd.Context(), opts, runF, clusterRun)
 		},
 	}
@@ -83,15 +96,18 @@ Nothing in the cloud is changed. A file that exists is not overwritten.`),
 	flags.StringVar(&opts.FromAzure, "from-azure", "", "name of the cluster in AKS")
 	flags.StringVar(&opts.Subscription, "subscription", "", "`id` of the subscription of the cluster in AKS")
 	flags.StringVar(&opts.ResourceGroup, "resource-group", "", "resource `group` of the cluster in AKS")
-	flags.StringVar(&opts.Region, "region", "", "region of the cluster in EKS, such as eu-central-1")
+	flags.StringVar(&opts.Region, "region", "", "region of the cluster, such as eu-central-1 or germanywestcentral")
 	flags.StringVar(&opts.Profile, "profile", "", "AWS profile to use (default: the credentials of the environment)")
 	flags.StringVar(&opts.Environment, "environment", "dev", "environment that the cluster belongs to")
-	flags.StringVar(&opts.Like, "like", "", "cluster of the project to take the gitops section from")
-	factory.CompleteFlag(cmd, "region", awsfacts.Regions())
+	flags.StringVar(&opts.Like, "like", "", "cluster of the project to take the file from, or with --from-aws and --from-azure the gitops section")
+	opts.addFlags(cmd)
 	return cmd
 }
 
 func clusterRun(ctx context.Context, o *ClusterOptions) error {
+	if o.FromAWS == "" && o.FromAzure == "" {
+		return newClusterRun(ctx, o)
+	}
 	if err := o.complete(); err != nil {
 		return err
 	}
@@ -129,9 +145,6 @@ var notInName = regexp.MustCompile(`[^a-z0-9]+`)
 // complete checks what is given, and names the file after the cluster.
 func (o *ClusterOptions) complete() error {
 	switch {
-	case o.FromAWS == "" && o.FromAzure == "":
-		return fault.NewUsage("the cluster is not named", "say which cluster is meant: tombolo init cluster --from-aws <name> --region <region>, "+
-			"or --from-azure <name> --subscription <id> --resource-group <group>")
 	case o.FromAWS != "" && o.FromAzure != "":
 		return fault.NewUsage("two clusters are named", "give --from-aws or --from-azure")
 	case o.FromAWS != "" && o.Region == "":
@@ -142,6 +155,11 @@ func (o *ClusterOptions) complete() error {
 	if o.Name == "" {
 		o.Name = strings.Trim(notInName.ReplaceAllString(strings.ToLower(o.FromAWS+o.FromAzure), "-"), "-")
 	}
+	return o.checkName()
+}
+
+// checkName refuses what is no name of a file in clusters.
+func (o *ClusterOptions) checkName() error {
 	if o.Name == "" || o.Name != strings.Trim(notInName.ReplaceAllString(o.Name, "-"), "-") {
 		return fault.NewUsage(fmt.Sprintf("%q is no name of a cluster file", o.Name), "use lower-case letters, digits and dashes")
 	}

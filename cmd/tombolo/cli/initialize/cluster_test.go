@@ -15,6 +15,7 @@ import (
 	"tombolo/automation/adoption"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
+	"tombolo/platform/project"
 )
 
 // theirs is a driver that finds one cluster.
@@ -45,7 +46,7 @@ func initialise(t *testing.T, driver *theirs, change func(*ClusterOptions)) (roo
 		Out: &out, Status: func() render.Status { return status }, JSON: func() bool { return false }, Root: func() (string, error) { return root, nil },
 		Progress: func() *render.Progress { return render.New(render.Options{Out: &out, Err: &out, Format: render.Text}) },
 		Driver:   func(context.Context, automation.Observer) (Describer, error) { return driver, nil },
-		FromAWS:  "Shop_Main", Region: "eu-central-1", Environment: "prod", Like: "demo",
+		Answers:  Answers{Cluster: project.Cluster{Region: "eu-central-1", Environment: "prod"}}, FromAWS: "Shop_Main", Like: "demo",
 	}
 	if change != nil {
 		change(o)

@@ -1,0 +1,284 @@
+package initialize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tombolo/automation/gitcmd"
+	"tombolo/cmd/tombolo/cli/factory"
+	"tombolo/cmd/tombolo/cli/fault"
+	"tombolo/cmd/tombolo/cli/flags"
+	"tombolo/cmd/tombolo/cli/streams"
+	"tombolo/cmd/tombolo/render"
+	"tombolo/config"
+	"tombolo/config/awsfacts"
+	"tombolo/config/azurefacts"
+	"tombolo/config/strict"
+	"tombolo/platform/project"
+)
+
+// Answers are what a new cluster file needs to know, by flags or by questions on a terminal.
+type Answers struct {
+	project.Cluster
+	// Repository is the address of the project's, and Tree that of the platform tree when it has its own.
+	Repository, Tree string
+	// Private says that no address of the internet may reach the Kubernetes API.
+	Private bool
+	// Yes asks nothing, and takes the defaults.
+	Yes bool
+}
+
+// addFlags adds those that new clusters have, but for the region and the environment.
+func (a *Answers) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	cloud := flags.NewEnum(&a.Provider, config.AWS, config.Azure)
+	engine := flags.NewEnum(&a.Engine, config.Flux, config.ArgoCD)
+	f.Var(cloud, "cloud", "cloud of the cluster")
+	f.StringVar(&a.Account, "account", "", "`id` of the AWS account or the Azure subscription")
+	f.StringVar(&a.Tenant, "tenant", "", "`id` of the tenant of Entra, for Azure")
+	f.StringVar(&a.AdminGroup, "admin-group", "", "object `id` of the group of Entra whose members run tombolo, for Azure")
+	f.Var(engine, "engine", "engine that follows the platform tree (default flux)")
+	f.StringVar(&a.Repository, "repository", "", "`address` of this repository (default: its remote origin)")
+	f.StringVar(&a.Tree, "tree", "", "`address` of the platform tree's repository, if it has its own")
+	f.StringSliceVar(&a.AllowedCIDRs, "allowed-cidr", nil, "`block` of addresses that may reach the Kubernetes API; may be given again")
+	f.BoolVar(&a.Private, "private", false, "have a Kubernetes API that is reached only from inside the network")
+	f.BoolVarP(&a.Yes, "yes", "y", false, "do not ask, and take the defaults")
+	factory.CompleteFlag(cmd, "cloud", cloud.Values())
+	factory.CompleteFlag(cmd, "engine", engine.Values())
+	factory.CompleteFlag(cmd, "region", slices.Concat(awsfacts.Regions(), azurefacts.Regions()))
+}
+
+// question is a flag that is asked for where it is missing.
+type question struct {
+	flag, text string
+	// key of the cluster file that has the answer, if one has.
+	key string
+	// get and set the answer; set refuses one that cannot be.
+	get func() string
+	set func(string) error
+	// def is what no answer means; optional says that this may be nothing.
+	def      string
+	optional bool
+	// off says that the other answers leave no need for it.
+	off func() bool
+}
+
+// about is a question whose answer is a text.
+func about(flag, key string, value *string, def, text string) question {
+	return question{flag: flag, key: key, text: text, def: def, get: func() string { return *value }, set: func(s string) error { *value = s; return nil }}
+}
+
+// oneOf is a question whose answer is one of a few.
+func oneOf[T ~string](flag string, value *T, def T, text string, allowed ...T) question {
+	set := func(s string) error {
+		if !slices.Contains(allowed, T(s)) {
+			return fmt.Errorf("%q is none of %s", s, strings.Join(flags.NewEnum(value, allowed...).Values(), ", "))
+		}
+		*value = T(s)
+		return nil
+	}
+	return question{flag: flag, text: text, def: string(def), get: func() string { return string(*value) }, set: set}
+}
+
+// questions about a cluster, with the answers that another one of the project gives as defaults.
+func (a *Answers) questions(like project.Cluster, origin string) []question {
+	onAWS := func() bool { return !a.OnAzure() }
+	tenant := about("tenant", "cloud.tenant", &a.Tenant, like.Tenant, "Tenant of Entra (its id)")
+	group := about("admin-group", "kubernetes.admins", &a.AdminGroup, like.AdminGroup, "Group of Entra whose members run tombolo (its object id)")
+	tenant.off, group.off = onAWS, onAWS
+	repository := about("repository", "gitops.url", &a.Repository, origin, "Address of this repository")
+	repository.off = func() bool { return a.URL != "" }
+	return []question{
+		oneOf("cloud", &a.Provider, like.Provider, "Cloud (aws or azure)", config.AWS, config.Azure),
+		about("region", "cloud.region", &a.Region, like.Region, "Region, such as eu-central-1 or germanywestcentral"),
+		about("account", "cloud.account", &a.Account, like.Account, "Account of AWS or subscription of Azure (its id)"),
+		tenant, group, repository,
+		oneOf("engine", &a.Engine, like.Engine, "Engine (flux or argocd)", config.Flux, config.ArgoCD),
+		a.access(like),
+	}
+}
+
+// access asks who reaches the Kubernetes API. There is no safe answer that works for everybody: a new
+// cluster that only its network reaches is out of reach of hosted runners, and one that is open is
+// for all.
+func (a *Answers) access(like project.Cluster) question {
+	const inside = "private"
+	q := question{flag: "allowed-cidr or --private", key: "kubernetes.endpoint.allowedCidrs", def: strings.Join(like.AllowedCIDRs, ",")}
+	q.text = "Who reaches the Kubernetes API: blocks such as 203.0.113.0/24, or private"
+	if like.Provider != "" && q.def == "" {
+		q.def = inside
+	}
+	q.off = func() bool { return a.Private }
+	q.get = func() string { return strings.Join(a.AllowedCIDRs, ",") }
+	q.set = func(s string) error {
+		if a.AllowedCIDRs, a.Private = nil, s == inside; !a.Private {
+			a.AllowedCIDRs = strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
+		}
+		return nil
+	}
+	return q
+}
+
+// asker puts questions to a person.
+type asker struct {
+	streams *streams.Streams
+	status  func() render.Status
+	json    func() bool
+}
+
+// answer has all questions answered: by a person where one can be asked, else by the defaults. The
+// error names all that are missing at once.
+func (a *Answers) answer(ctx context.Context, who asker, all []question) error {
+	ask := !a.Yes && !who.json() && who.streams.CanPrompt()
+	var missing []string
+	for _, q := range all {
+		var err error
+		switch {
+		case q.get() != "" || q.off != nil && q.off():
+		case ask:
+			err = a.ask(ctx, who, q)
+		case q.def != "":
+			err = q.set(q.def)
+		case !q.optional:
+			missing = append(missing, "--"+q.flag)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(missing) > 0 {
+		return fault.NewUsage("missing: "+strings.Join(missing, ", "), "give these flags, or run the command on a terminal without --yes: it asks")
+	}
+	return a.refuse(all)
+}
+
+// ask asks until there is an answer that may be.
+func (a *Answers) ask(ctx context.Context, who asker, q question) error {
+	text := q.text + ":"
+	switch {
+	case q.def != "":
+		text = q.text + " [" + q.def + "]:"
+	case q.optional:
+		text = q.text + " []:"
+	}
+	for {
+		answer, err := who.streams.Ask(ctx, text)
+		if err != nil {
+			return err
+		}
+		if answer == "" {
+			answer = q.def
+		}
+		if answer == "" && q.optional {
+			return nil
+		}
+		if err = a.take(q, answer); err == nil && answer != "" {
+			return nil
+		}
+		if answer != "" {
+			who.status().Failed("%v", err)
+		}
+	}
+}
+
+// take sets an answer, and refuses what the cluster file would not be valid with.
+func (a *Answers) take(q question, answer string) error {
+	if err := q.set(answer); err != nil || q.key == "" {
+		return err
+	}
+	for _, p := range a.problems() {
+		if strings.HasPrefix(p.Path, q.key) {
+			return errors.New(p.Message + "; " + p.Remedy)
+		}
+	}
+	return nil
+}
+
+// problems of the cluster file with the answers as they are.
+func (a *Answers) problems() (found strict.Problems) {
+	c := a.Cluster
+	c.URL = a.address()
+	_, err := c.File()
+	errors.As(err, &found)
+	return found
+}
+
+// address of the repository that the engine follows.
+func (a *Answers) address() string {
+	if a.Tree != "" {
+		return project.HTTPS(a.Tree)
+	}
+	if a.Repository != "" {
+		return project.HTTPS(a.Repository)
+	}
+	return a.URL
+}
+
+// refuse refuses what the cluster file would not be valid with, by the flags that say it.
+func (a *Answers) refuse(all []question) error {
+	if a.Private && len(a.AllowedCIDRs) > 0 {
+		return fault.NewUsage("--allowed-cidr and --private contradict each other", "give one of them")
+	}
+	a.URL = a.address()
+	var lines []string
+	for _, p := range a.problems() {
+		if p.Path == "gitops.path" {
+			continue // it is made of the name, which has the problem
+		}
+		flag := p.Path
+		for _, q := range all {
+			switch {
+			case q.key == "" || !strings.HasPrefix(p.Path, q.key):
+			case q.key == "gitops.url" && a.Tree != "":
+				flag = "--tree"
+			default:
+				flag, _, _ = strings.Cut("--"+q.flag, " ")
+			}
+		}
+		lines = append(lines, flag+": "+p.Message+"; "+p.Remedy)
+	}
+	if len(lines) > 0 {
+		return fault.NewUsage(strings.Join(lines, "\n"), "")
+	}
+	return nil
+}
+
+// clusterOf is what a cluster of the project says about new ones; nothing without one.
+func clusterOf(all []*config.Cluster) (like project.Cluster) {
+	if len(all) == 0 {
+		return project.Cluster{Engine: config.Flux}
+	}
+	c := all[0]
+	like = project.Cluster{
+		Name: c.Name, Environment: c.Environment, Provider: c.Cloud.Provider, Region: c.Cloud.Region, Account: c.Cloud.Account,
+		Tenant: c.Cloud.Tenant, Engine: c.GitOps.Engine, URL: c.GitOps.URL, AllowedCIDRs: c.Kubernetes.Endpoint.AllowedCIDRs,
+	}
+	if len(c.Kubernetes.Admins) > 0 {
+		like.AdminGroup = c.Kubernetes.Admins[0].Group
+	}
+	return like
+}
+
+// origin is the address of the repository's remote origin; "" without one.
+func origin(ctx context.Context, dir string) string {
+	out, err := gitcmd.Git{Dir: dir}.Command(ctx, "config", "--get", "remote.origin.url").Output()
+	if err != nil {
+		return "" // no repository, or no git
+	}
+	return project.HTTPS(strings.TrimSpace(string(out)))
+}
+
+// clusterFiles are the clusters of a project, of files that are valid; none without any.
+func clusterFiles(dir string) []*config.Cluster {
+	all, err := config.LoadDir(filepath.Join(dir, "clusters"))
+	if err != nil {
+		return nil // the command says nothing about files that it does not write
+	}
+	return all
+}

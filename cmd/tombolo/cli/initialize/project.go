@@ -1,0 +1,284 @@
+package initialize
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tombolo/cmd/tombolo/cli/clusters"
+	"tombolo/cmd/tombolo/cli/factory"
+	"tombolo/cmd/tombolo/cli/fault"
+	"tombolo/cmd/tombolo/cli/flags"
+	"tombolo/cmd/tombolo/render"
+	"tombolo/config"
+	"tombolo/internal/file"
+	"tombolo/internal/gitaddress"
+	"tombolo/internal/scalar"
+	"tombolo/platform"
+	"tombolo/platform/project"
+	"tombolo/platform/scaffold"
+)
+
+// ProjectOptions are the options of init project.
+type ProjectOptions struct {
+	Answers
+	Out    io.Writer
+	Status func() render.Status
+	JSON   func() bool
+	Ask    asker
+	// Version of this program, as Go's build information has it.
+	Version string
+	// Pipelines makes the files of the host's pipelines. Default: none.
+	Pipelines func(project.Options) ([]project.File, error)
+
+	// Dir is the project's directory.
+	Dir string
+	// Host of Git, Source of releases and pipelines, Checksums file of the release.
+	Host, Source, Checksums string
+	// Backend and SecretsProvider of the state.
+	Backend, SecretsProvider string
+}
+
+// NewCmdProject returns the command init project; runF, if not nil, runs in place of it.
+func NewCmdProject(f *factory.Factory, runF func(context.Context, *ProjectOptions) error) *cobra.Command {
+	opts := &ProjectOptions{Out: f.Streams.Out, Status: f.Status, JSON: f.JSON, Ask: asker{f.Streams, f.Status, f.JSON}}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		opts.Version = info.Main.Version
+	}
+	cmd := &cobra.Command{
+		Use:   "project [<dir>]",
+		Short: "Write the first files of a repository of your own",
+		Long: strings.TrimSpace(`
+Write the first files of a project into a directory, by default this one, which is
+or becomes the root of a Git repository: Pulumi.yaml, the file of a first cluster,
+the platform tree beside it, the policy, Renovate's configuration and a README.
+
+On a terminal the command asks for what the flags leave out. Of a project that has
+clusters already, the first one gives the defaults. The state's URL is that of
+--backend or PULUMI_BACKEND_URL.
+
+Nothing is overwritten: what exists is kept, and listed where it differs.`),
+		Example: strings.TrimSpace(`
+  tombolo init project
+  tombolo init project --yes --cloud aws --region eu-central-1 \
+    --account 111122223333 --allowed-cidr 203.0.113.0/24 \
+    --backend 's3://acme-state?region=eu-central-1'`),
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts.Dir = f.Dir
+			if len(args) > 0 && filepath.IsAbs(args[0]) {
+				opts.Dir = args[0]
+			} else if len(args) > 0 {
+				opts.Dir = filepath.Join(f.Dir, args[0])
+			}
+			variable, _ := f.Lookup("PULUMI_BACKEND_URL")
+			opts.Backend, opts.SecretsProvider = cmp.Or(f.Globals.Backend, variable), f.Globals.SecretsProvider
+			return factory.Run(cmd.Context(), opts, runF, projectRun)
+		},
+	}
+	flag := cmd.Flags()
+	flag.StringVar(&opts.Name, "name", "", "`name` of the first cluster (default first)")
+	flag.StringVar(&opts.Region, "region", "", "region of the cluster, such as eu-central-1 or germanywestcentral")
+	flag.StringVar(&opts.Environment, "environment", "", "environment that the cluster belongs to (default dev)")
+	host := flags.NewEnum(&opts.Host, project.Hosts()...)
+	flag.Var(host, "host", "host of Git, whose pipelines are written (default: by the repository's address)")
+	flag.StringVar(&opts.Source, "source", "", "where tombolo's releases and pipelines are, as <host>/<owner>/<repository> (default: none, and no pipelines)")
+	flag.StringVar(&opts.Checksums, "checksums", "", "`file` SHA256SUMS of this release of tombolo, for the pin tombolo.sha256")
+	opts.addFlags(cmd)
+	factory.CompleteFlag(cmd, "host", host.Values())
+	return cmd
+}
+
+func projectRun(ctx context.Context, o *ProjectOptions) error {
+	if err := o.ours(); err != nil {
+		return err
+	}
+	if err := o.complete(ctx); err != nil {
+		return err
+	}
+	described, err := o.described()
+	if err != nil {
+		return err
+	}
+	all, err := described.Files()
+	if err != nil {
+		return err
+	}
+	if o.Pipelines != nil && o.Source != "" {
+		more, err := o.Pipelines(described)
+		if err != nil {
+			return err
+		}
+		all = append(all, more...)
+	}
+	done, err := o.write(all)
+	if err != nil {
+		return err
+	}
+	if o.JSON() {
+		return render.WriteJSON(o.Out, document{Type: "project", Directory: o.Dir, Files: done})
+	}
+	o.report(described, done)
+	return nil
+}
+
+// ours refuses a directory that is the project of something else.
+func (o *ProjectOptions) ours() error {
+	text, err := file.ReadInside(filepath.Join(o.Dir, "Pulumi.yaml"), file.MostOfSettings)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read Pulumi.yaml of the directory: %w", err)
+	}
+	if name, err := scalar.At(text, "name"); err != nil || name != "tombolo" {
+		return fault.NewUsage(clusters.Short(o.Dir)+" is the project of another Pulumi program", "give a directory of its own: tombolo init project <dir>")
+	}
+	if url, err := scalar.At(text, "backend", "url"); err == nil {
+		o.Backend = cmp.Or(o.Backend, url)
+	}
+	return nil
+}
+
+// complete has everything answered.
+func (o *ProjectOptions) complete(ctx context.Context) error {
+	existing := clusterFiles(o.Dir)
+	like := clusterOf(existing)
+	o.CIDR = cmp.Or(like.CIDR, project.FreeBlock(nil))
+	from := origin(ctx, o.Dir)
+	if from != "" && like.URL != "" && !gitaddress.Same(from, like.URL) {
+		o.Tree = cmp.Or(o.Tree, like.URL)
+	}
+	cluster := o.questions(like, cmp.Or(from, like.URL))
+	host := oneOf("host", &o.Host, "", "Host of Git ("+strings.Join(project.Hosts(), ", ")+")", project.Hosts()...)
+	host.off = func() bool { // asked after the repository, which tells most hosts
+		o.Host = cmp.Or(o.Host, project.HostOf(project.HTTPS(o.Repository)))
+		return o.Host != ""
+	}
+	source := about("source", "", &o.Source, "", "Source of tombolo, <host>/<owner>/<repository>, or nothing")
+	source.optional, source.set = true, func(s string) error { o.Source = s; return project.CheckSource(s) }
+	secrets := about("secrets-provider", "", &o.SecretsProvider, "", "Key service for the state's secrets, such as awskms://alias/tombolo, or nothing")
+	secrets.optional = true
+	all := append(cluster, host,
+		about("name", "name", &o.Name, cmp.Or(like.Name, "first"), "Name of the first cluster"),
+		about("environment", "environment", &o.Environment, cmp.Or(like.Environment, "dev"), "Environment"),
+		about("backend", "", &o.Backend, "", "URL of the Pulumi state, such as s3://acme-state?region=eu-central-1"),
+		secrets, source,
+	)
+	if err := o.answer(ctx, o.Ask, all); err != nil {
+		return err
+	}
+	if o.Source == "" {
+		return nil
+	}
+	if err := project.CheckSource(o.Source); err != nil {
+		return fault.NewUsage("--source: "+err.Error(), "")
+	}
+	return nil
+}
+
+// described is the project as package project takes it.
+func (o *ProjectOptions) described() (project.Options, error) {
+	out := project.Options{
+		Cluster: o.Cluster, Host: o.Host, Tree: o.Tree, Backend: o.Backend, SecretsProvider: o.SecretsProvider,
+		Source: o.Source, Version: project.Release(o.Version),
+	}
+	if o.Checksums == "" {
+		return out, nil
+	}
+	if out.Version == "" {
+		return out, fault.NewUsage("--checksums is given, and this tombolo is a build between releases", "run the tombolo of the release, or leave the flag out")
+	}
+	var err error
+	if out.Checksums, err = file.Read(o.Checksums, file.MostText); err != nil {
+		return out, fault.NewUsage(fmt.Sprintf("--checksums cannot be read: %v", err), "give the release's SHA256SUMS")
+	}
+	return out, nil
+}
+
+// write writes the files, and the tree by the cluster file that is there then.
+func (o *ProjectOptions) write(all []project.File) ([]scaffold.File, error) {
+	path := filepath.Join(o.Dir, "clusters", o.Name+".yaml")
+	if _, err := os.Lstat(path); err == nil {
+		if _, err := config.Load(path); err != nil {
+			return nil, err // before anything is written
+		}
+	}
+	done, err := project.Write(o.Dir, all)
+	if err != nil || o.Tree != "" {
+		return done, err
+	}
+	c, err := config.Load(path)
+	if err != nil {
+		return done, err
+	}
+	tree, err := writeTree(o.Dir, c)
+	return append(done, tree...), err
+}
+
+// writeTree writes the part of a cluster, and of those of its hub, into a tree.
+func writeTree(dir string, c *config.Cluster) ([]scaffold.File, error) {
+	all, err := clusters.WithFleets([]*config.Cluster{c})
+	if err != nil {
+		return nil, err
+	}
+	done, err := scaffold.Write(dir, platform.Reference(c.GitOps.Engine), all, false)
+	var out []scaffold.File
+	for _, f := range done {
+		// What this cluster does not use, others may; and the README of a project is its own.
+		if f.Change != scaffold.Unused && (f.Path != "README.md" || f.Change == scaffold.Written) {
+			out = append(out, f)
+		}
+	}
+	return out, err
+}
+
+// report says what was written, and what comes next, in at most six lines.
+func (o *ProjectOptions) report(described project.Options, done []scaffold.File) {
+	status := o.Status()
+	reportFiles(status, o.Dir, done)
+	if o.Source == "" {
+		status.Plain("  no pipelines: --source <host>/<owner>/<repository> says where they are")
+	}
+	_, err := os.Lstat(filepath.Join(o.Dir, project.PinFile))
+	switch {
+	case err == nil:
+	case described.Version == "":
+		status.Plain("  no %s: this tombolo is a build between releases", project.PinFile)
+	case described.Attached():
+		status.Plain("  the pin:  gh release download %s -R %s -p SHA256SUMS", described.Version, described.Repo())
+		status.Plain("            gh attestation verify SHA256SUMS -R %s", described.Repo())
+		status.Plain(`            grep ' tombolo_.*\.tar\.gz$' SHA256SUMS > %s`, project.PinFile)
+	default:
+		status.Plain("  no %s: give the release's SHA256SUMS by --checksums", project.PinFile)
+	}
+	if o.Tree != "" {
+		status.Plain("  next:     in a clone of the tree: tombolo init platform <dir> %s", o.Name)
+		return
+	}
+	status.Plain("  next:     tombolo check, commit, push; README.md has the rest")
+	status.Plain("            tombolo up %s --verify", o.Name)
+}
+
+// reportFiles lists what was kept or updated, and counts.
+func reportFiles(status render.Status, dir string, done []scaffold.File) {
+	count := map[scaffold.Change]int{}
+	for _, f := range done {
+		switch count[f.Change]++; f.Change {
+		case scaffold.Kept:
+			status.Plain("  kept     %s, which is not as it would be written", f.Path)
+		case scaffold.Updated:
+			status.Plain("  updated  %s", f.Path)
+		}
+	}
+	status.Done("%s: %s", clusters.Short(dir), summary(count))
+}

@@ -1,0 +1,237 @@
+package initialize
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/check"
+	"tombolo/check/finding"
+	"tombolo/check/published"
+	"tombolo/cmd/tombolo/cli/clitest"
+	"tombolo/cmd/tombolo/cli/factory"
+	"tombolo/cmd/tombolo/cli/streams"
+	"tombolo/cmd/tombolo/render"
+	"tombolo/config"
+	"tombolo/platform/project"
+)
+
+const (
+	subscription = "00000000-0000-4000-8000-000000000001"
+	tenant       = "00000000-0000-4000-8000-00000000000a"
+	group        = "00000000-0000-4000-8000-0000000000a1"
+)
+
+// begin runs a command of init in a directory with answers, on a terminal if there are some.
+func begin(t *testing.T, dir, answers string, args ...string) (said string, err error) {
+	t.Helper()
+	s, in, _, errOut := streams.Test()
+	if answers != "" {
+		in.WriteString(answers)
+		s.SetTerminal(80)
+	}
+	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}, Dir: dir, Lookup: func(string) (string, bool) { return "", false }}
+	cmd := NewCmdInit(f)
+	cmd.PersistentFlags().StringVar(&f.Globals.Backend, "backend", "", "")
+	err = clitest.Execute(t, cmd, args...)
+	return errOut.String(), err
+}
+
+// flagsOf are those of a project in a cloud.
+func flagsOf(provider config.Provider) []string {
+	if provider == config.Azure {
+		return []string{"--cloud", "azure", "--region", "germanywestcentral", "--account", subscription, "--tenant", tenant, "--admin-group", group}
+	}
+	return []string{"--cloud", "aws", "--region", "eu-central-1", "--account", "111122223333"}
+}
+
+// fits checks the project's files as validate and check do.
+func fits(t *testing.T, dir string) []*config.Cluster {
+	t.Helper()
+	all, err := config.LoadDir(filepath.Join(dir, "clusters"))
+	assert.NilError(t, err)
+	var sets []published.Set
+	for _, c := range all {
+		sets = append(sets, published.To(c, c))
+	}
+	found, err := check.Check(os.DirFS(dir), "", sets)
+	assert.NilError(t, err)
+	for _, f := range found {
+		assert.Check(t, is.Equal(f.Severity, finding.Note), "%v", f)
+	}
+	return all
+}
+
+// TestProject: what is written passes validate and check, and the second time nothing changes.
+func TestProject(t *testing.T) {
+	repositories := []string{
+		"git@github.com:acme/clusters.git", "https://gitlab.com/acme/clusters.git", "https://acme@dev.azure.com/acme/platform/_git/clusters", "git@ssh.dev.azure.com:v3/acme/platform/clusters",
+	}
+	for _, provider := range []config.Provider{config.AWS, config.Azure} {
+		for _, engine := range []config.Engine{config.Flux, config.ArgoCD} {
+			repository := repositories[0]
+			repositories = repositories[1:]
+			t.Run(fmt.Sprint(provider, engine), func(t *testing.T) {
+				dir := t.TempDir()
+				args := append([]string{"project", "--engine", string(engine), "--repository", repository, "--allowed-cidr", "203.0.113.0/24", "--backend", "s3://acme-state"}, flagsOf(provider)...)
+				for _, want := range []string{" written\n", " same\n"} {
+					said, err := begin(t, dir, "", args...)
+					assert.NilError(t, err)
+					assert.Check(t, is.Contains(said, want))
+					assert.Check(t, !strings.Contains(said, "kept"), "%s", said)
+				}
+				_, err := begin(t, dir, "", "cluster", "second")
+				assert.NilError(t, err)
+				_, err = begin(t, dir, "", "cluster", "third", "--like", "first")
+				assert.NilError(t, err)
+				all := fits(t, dir)
+				assert.Assert(t, is.Len(all, 3))
+				for i, want := range []string{"10.20.0.0/16", "10.21.0.0/16", "10.22.0.0/16"} {
+					assert.Check(t, is.Equal(all[i].Network.CIDR, want))
+					assert.Check(t, is.Equal(all[i].GitOps.Path, "clusters/"+all[i].Name))
+					assert.Check(t, is.Equal(all[i].GitOps.URL, project.HTTPS(repository)))
+				}
+			})
+		}
+	}
+}
+
+// TestQuestions: a wrong answer is asked for again, an empty one is the default, and no line is wider
+// than the terminal.
+func TestQuestions(t *testing.T) {
+	dir := t.TempDir()
+	said, err := begin(t, dir, strings.Join([]string{
+		"azur", "azure", "germany", "germanywestcentral", subscription, tenant, group, "https://github.com/acme/clusters", "",
+		"10.0.0.0/8", "private", "", "prod", "", "azblob://state", "", "acme/tombolo", "github.com/acme/tombolo", "",
+	}, "\n"), "project")
+	assert.NilError(t, err)
+	for _, want := range []string{
+		"✗ \"azur\" is none of aws, azure\nCloud (aws or azure): ", "did you mean germanynorth?\nRegion, ", "Engine (flux or argocd) [flux]: ",
+		"Name of the first cluster [first]: Environment [dev]: ", `"acme/tombolo" is no <host>/<owner>/<repository>`,
+	} {
+		assert.Check(t, is.Contains(said, want))
+	}
+	c := fits(t, dir)[0]
+	assert.Check(t, *c.Kubernetes.Endpoint.Private && !c.Kubernetes.Endpoint.Public)
+	assert.Check(t, is.Equal(c.Environment, "prod"))
+	for line := range strings.Lines(said[strings.Index(said, "written"):]) {
+		assert.Check(t, len(line) <= 80, "%s", line)
+	}
+	said, err = begin(t, t.TempDir(), "aws\n", "project")
+	assert.Check(t, is.ErrorContains(err, "reading the answer"))
+	assert.Check(t, is.Contains(said, "Region"))
+}
+
+func TestProjectRefusals(t *testing.T) {
+	complete := append([]string{"--repository", "https://github.com/acme/clusters", "--backend", "s3://x"}, flagsOf(config.AWS)...)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "missing: --cloud, --region, --account, --repository, --allowed-cidr or --private, --host, --backend"},
+		{append(complete, "--private", "--allowed-cidr", "203.0.113.0/24"), "contradict each other"},
+		{append(complete, "--private", "--name", "../x"), `--name: "../x" is not a DNS label`},
+		{append(complete, "--private", "--source", "tombolo"), "--source: "},
+		{append(complete, "--private", "--tree", "git@github.com"), "--tree: "},
+		{append(complete, "--private", "--checksums", "SHA256SUMS"), "this tombolo is a build between releases"},
+		{append(complete, "--private", "--engine", "helm"), "must be one of: flux, argocd"},
+	} {
+		dir := t.TempDir()
+		_, err := begin(t, dir, "", append([]string{"project"}, c.args...)...)
+		assert.Check(t, is.ErrorContains(err, c.want), "%v", c.args)
+		left, err := os.ReadDir(dir)
+		assert.NilError(t, err)
+		assert.Check(t, is.Len(left, 0), "%v", c.args)
+	}
+	dir := t.TempDir()
+	assert.NilError(t, os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte("name: shop\nruntime: go\n"), 0o600))
+	_, err := begin(t, dir, "", append([]string{"project", "--private"}, complete...)...)
+	assert.Check(t, is.ErrorContains(err, "is the project of another Pulumi program"))
+}
+
+// TestProjectKeeps: what is in the way stays, and is named; a wrong cluster file ends the command
+// before it writes.
+func TestProjectKeeps(t *testing.T) {
+	args := append([]string{"project", "--private", "--repository", "https://github.com/acme/clusters", "--backend", "s3://x"}, flagsOf(config.AWS)...)
+	dir := t.TempDir()
+	assert.NilError(t, os.WriteFile(filepath.Join(dir, "README.md"), []byte("Ours.\n"), 0o600))
+	said, err := begin(t, dir, "", args...)
+	assert.NilError(t, err)
+	assert.Check(t, is.Contains(said, "  kept     README.md, which is not as it would be written\n"))
+
+	dir = t.TempDir()
+	assert.NilError(t, os.Mkdir(filepath.Join(dir, "clusters"), 0o700))
+	assert.NilError(t, os.WriteFile(filepath.Join(dir, "clusters", "first.yaml"), []byte("version: 1\n"), 0o600))
+	_, err = begin(t, dir, "", args...)
+	assert.Check(t, is.ErrorContains(err, "first.yaml"))
+	_, err = os.Stat(filepath.Join(dir, "Pulumi.yaml"))
+	assert.Check(t, os.IsNotExist(err))
+
+	dir = t.TempDir()
+	assert.NilError(t, os.WriteFile(filepath.Join(dir, "clusters"), nil, 0o600))
+	_, err = begin(t, dir, "", args...)
+	assert.Check(t, is.ErrorContains(err, "clusters"))
+}
+
+// TestProjectOfARelease has the pin, and the files of the pipelines; its tree is elsewhere.
+func TestProjectOfARelease(t *testing.T) {
+	dir := t.TempDir()
+	sums := filepath.Join(t.TempDir(), "SHA256SUMS")
+	line := strings.Repeat("a", 64) + "  tombolo_1.2.3_linux_amd64.tar.gz\n"
+	assert.NilError(t, os.WriteFile(sums, []byte(line+strings.Repeat("b", 64)+"  NOTES.md\n"), 0o600))
+	run := func(o *ProjectOptions) error {
+		o.Version = "v1.2.3"
+		o.Pipelines = func(p project.Options) ([]project.File, error) {
+			return []project.File{{Path: ".github/workflows/apply.yml", Text: p.Source + "@" + p.Version + "\n"}}, nil
+		}
+		return projectRun(t.Context(), o)
+	}
+	s, _, _, errOut := streams.Test()
+	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text, Backend: "s3://x"}, Dir: dir, Lookup: func(string) (string, bool) { return "", false }}
+	execute := func(args ...string) {
+		errOut.Reset()
+		cmd := NewCmdProject(f, func(_ context.Context, o *ProjectOptions) error { return run(o) })
+		assert.NilError(t, clitest.Execute(t, cmd, append(append(args, "--private", "--repository", "https://github.com/acme/clusters",
+			"--source", "github.com/acme/tombolo", "--tree", "git@github.com:acme/platform.git"), flagsOf(config.AWS)...)...))
+	}
+	execute()
+	assert.Check(t, is.Contains(errOut.String(), "  the pin:  gh release download v1.2.3 -R acme/tombolo -p SHA256SUMS\n"))
+	assert.Check(t, is.Contains(errOut.String(), "in a clone of the tree: tombolo init platform <dir> first"))
+	execute("--checksums", sums)
+	for path, want := range map[string]string{"tombolo.sha256": line, ".github/workflows/apply.yml": "github.com/acme/tombolo@v1.2.3\n"} {
+		got, err := os.ReadFile(filepath.Join(dir, path))
+		assert.NilError(t, err)
+		assert.Check(t, is.Equal(string(got), want))
+	}
+	c, err := config.Load(filepath.Join(dir, "clusters", "first.yaml"))
+	assert.NilError(t, err)
+	assert.Check(t, is.Equal(c.GitOps.URL, "https://github.com/acme/platform.git"))
+	_, err = os.Stat(filepath.Join(dir, "apps"))
+	assert.Check(t, os.IsNotExist(err))
+}
+
+func TestNewClusterRefusals(t *testing.T) {
+	dir := t.TempDir()
+	_, err := begin(t, dir, "", append([]string{"project", "--private", "--repository", "https://github.com/acme/clusters", "--backend", "s3://x"}, flagsOf(config.AWS)...)...)
+	assert.NilError(t, err)
+	for want, args := range map[string][]string{
+		"the cluster is not named":        {},
+		`"a/b" is no name`:                {"a/b"},
+		"exists already":                  {"first"},
+		"--region does not go with":       {"second", "--like", "first", "--region", "eu-west-1"},
+		"--region: \"x\" is not":          {"second", "--region", "x"},
+		"did you mean":                    {"second", "--like", "frist"},
+		"--account: \"12\" is not an AWS": {"second", "--account", "12"},
+	} {
+		_, err := begin(t, dir, "", append([]string{"cluster"}, args...)...)
+		assert.Check(t, is.ErrorContains(err, want), "%v", args)
+	}
+	_, err = os.Stat(filepath.Join(dir, "clusters", "second.yaml"))
+	assert.Check(t, os.IsNotExist(err))
+}
