@@ -65,7 +65,7 @@ func (p Problem) Text() string {
 	if more := len(files) - shown; more > 0 {
 		files = append(files[:shown-1], wording.Count(more+1, "other file"))
 	}
-	return p.Message + ", in what it gives to " + wording.And(files)
+	return p.Message + ", together with " + wording.And(files)
 }
 
 // Problems are all that is wrong with the files that were read, in the order of
