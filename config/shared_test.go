@@ -136,7 +136,9 @@ func TestSharedMerge(t *testing.T) {
 		is   any
 	}{
 		"a list is replaced as a whole": {"kubernetes: {nodeGroups: [{name: gpu, instanceTypes: [g6.xlarge], size: {}}]}\n",
-			func(c *Cluster) any { return c.Kubernetes.NodeGroups[0].Name + fmt.Sprint(len(c.Kubernetes.NodeGroups)) }, "gpu1"},
+			func(c *Cluster) any {
+				return c.Kubernetes.NodeGroups[0].Name + fmt.Sprint(len(c.Kubernetes.NodeGroups))
+			}, "gpu1"},
 		"a reference is one value": {"x: &auth {password: {file: ../token}}\n",
 			func(c *Cluster) any { return *c.GitOps.Auth.Password }, SecretRef{File: "../token"}},
 		"an empty mapping takes nothing away": {"tags: {}\n", func(c *Cluster) any { return len(c.Tags) }, 2},

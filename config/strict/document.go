@@ -2,6 +2,7 @@ package strict
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"gopkg.in/yaml.v3"
@@ -140,7 +141,7 @@ func (d *Document) problem(at Position, p Path, message, remedy string) Problem 
 		Path: string(p), Message: message, Remedy: remedy,
 	}
 	if at.File != "" {
-		found.File, found.With = at.File, d.File
+		found.File, found.With = at.File, filepath.Base(d.File)
 	}
 	return found
 }

@@ -3,7 +3,6 @@ package strict
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -24,7 +23,7 @@ type Problem struct {
 	Message string `json:"message"`
 	// Remedy says what to do about it.
 	Remedy string `json:"remedy"`
-	// With are the cluster files that have the problem together with File, which several share, apart
+	// With are the names of the cluster files that have the problem together with File, which several share, apart
 	// by commas; "" for a problem of File alone.
 	With string `json:"with,omitempty"`
 	// Secret says that the line may hold a secret by mistake, and must not be
@@ -58,9 +57,6 @@ func (p Problem) Text() string {
 	files := strings.Split(p.With, ", ")
 	if p.With == "" {
 		return p.Message
-	}
-	for i := range files {
-		files[i] = filepath.Base(files[i])
 	}
 	if more := len(files) - shown; more > 0 {
 		files = append(files[:shown-1], wording.Count(more+1, "other file"))
