@@ -3,6 +3,7 @@ package strict
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -77,6 +78,14 @@ func (ps Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
+// ofAny is the problem without the name of the cluster that has it together with a shared file.
+func (p Problem) ofAny(with string) Problem {
+	if name := strings.TrimSuffix(with, filepath.Ext(with)); name != "" {
+		p.Message, p.Remedy = strings.ReplaceAll(p.Message, name, "<cluster>"), strings.ReplaceAll(p.Remedy, name, "<cluster>")
+	}
+	return p
+}
+
 // Err is nil when there are no problems: a nil slice in an error is not nil.
 func (ps Problems) Err() error {
 	if len(ps) == 0 {
@@ -98,18 +107,20 @@ func (ps Problems) InOrder() Problems {
 }
 
 // Once leaves out what was said twice, in place: an anchor that is used in several places has each of
-// its problems once, and so has a file that several clusters share.
+// its problems once, and so has a file that several clusters share, though each is called by its name.
 func (ps Problems) Once() Problems {
 	first := map[Problem]int{}
 	out := ps[:0]
 	for _, p := range ps {
-		with := p.With
-		p.With = ""
-		i, twice := first[p]
+		with, said := p.With, p
+		said.With = ""
+		i, twice := first[said]
+		if !twice {
+			i, twice = first[said.ofAny(with)]
+		}
 		switch {
 		case !twice:
-			first[p] = len(out)
-			p.With = with
+			first[said], first[said.ofAny(with)] = len(out), len(out)
 			out = append(out, p)
 		case with == "" || out[i].With == "": // of the file by itself, whoever reads it
 			out[i].With = ""
