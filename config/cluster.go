@@ -111,13 +111,13 @@ type Cluster struct {
 var clusterFields = field.Of[Cluster](map[string]field.Descriptor{
 	"Version": {Rule: strict.Rule{What: "a supported version of the format", Example: "1", Numbers: []int{Version}}, Change: field.Changes("it is the format of the file; nothing in the cluster changes")},
 	"Name": {
-		Rule: form.Label("demo"),
+		Own: true, Rule: form.Label("demo"),
 		Change: []field.Case{
 			{Effect: field.Impossible, Words: "another name is another cluster, beside this one", Remedy: "take the name back, or destroy the cluster of the old name with its old file"},
 		},
 	},
 	"Environment": {
-		Rule: form.Label("dev"), Change: field.Always(field.RollsNodes, "it is a tag of every resource: "+field.RollsAll),
+		Own: true, Rule: form.Label("dev"), Change: field.Always(field.RollsNodes, "it is a tag of every resource: "+field.RollsAll),
 		AzureChange: field.Changes("it is a tag of every resource: " + aksTagWords),
 	},
 	"Wave":          {Rule: strict.Rule{Least: new(0), Most: new(99), Default: 0}, Change: field.Changes(field.Outside)},
@@ -265,7 +265,7 @@ func checkAzureTags(v *check.File, c *Cluster) {
 	for _, key := range slices.Sorted(maps.Keys(c.Tags)) {
 		at, lower := strict.Path("tags").Key(key), strings.ToLower(key)
 		if other, ok := seen[lower]; ok {
-			v.KeyProblem(at, "keep one of the two", "is the key %s, at line %d, to Azure, which does not tell cases apart",
+			v.KeyProblem(at, "keep one of the two", "is the key %s, at %s, to Azure, which does not tell cases apart",
 				wording.Quote(other), v.Line(strict.Path("tags").Key(other)))
 		}
 		seen[lower] = key

@@ -12,7 +12,8 @@ import (
 )
 
 // This file writes into cluster files. It changes the text of the values, and leaves
-// what people wrote around them: order, comments, quotes.
+// what people wrote around them: order, comments, quotes. A value that comes from a file of shared
+// settings is written into the cluster's own: the others that share it are not meant.
 
 // SetVersions gives the cluster file at path other versions of Kubernetes, each
 // major.minor; nodes is left out of the file when it is the same as version. The error
@@ -31,7 +32,7 @@ func SetVersions(path, version, nodes string) error {
 		nodes = ""
 	}
 	text := withVersions(f.doc, f.content, version, nodes)
-	if !isEdit(f.had, path, text, version, nodes) {
+	if !f.leadsTo(text, version, nodes) {
 		return cannotEdit(f.doc, path, version, nodes)
 	}
 	if text == f.content {
@@ -54,11 +55,11 @@ func AtVersion(path, version string) (*Cluster, error) {
 	}
 	text := withVersions(f.doc, f.content, version, "")
 	doc := strict.NewDocument(path)
-	c := parse(doc, []byte(text))
+	c := parse(doc, []byte(text), f.below)
 	if err := doc.Problems().Err(); err != nil {
 		return nil, err
 	}
-	if !isEdit(f.had, path, text, version, "") {
+	if !f.leadsTo(text, version, "") {
 		return nil, cannotEdit(f.doc, path, version, "")
 	}
 	if c.HasHubFile() {
@@ -67,10 +68,12 @@ func AtVersion(path, version string) (*Cluster, error) {
 	return c, err
 }
 
-// edit is a cluster file that is to be edited: its text, and the cluster that it describes.
+// edit is a cluster file that is to be edited: its text, what is under it, and the cluster that it
+// describes.
 type edit struct {
 	doc     *strict.Document
 	content string
+	below   under
 	had     *Cluster
 }
 
@@ -82,7 +85,10 @@ func openEdit(path string) (edit, error) {
 	}
 	e := edit{doc: doc, content: string(content)}
 	if content != nil {
-		e.had = parse(doc, content)
+		if e.below, err = new(Loader).under(path, content); err != nil {
+			return edit{}, err
+		}
+		e.had = parse(doc, content, e.below)
 	}
 	return e, doc.Problems().Err()
 }
@@ -100,7 +106,10 @@ func withVersions(doc *strict.Document, content, version, nodes string) string {
 		nodes = strconv.Quote(nodes)
 	}
 	at, key := doc.Position(versionPath), doc.KeyPosition(versionPath)
-	if doc.Has(nodeVersionPath) {
+	if at.File != "" {
+		return withOwnVersions(doc, lines, version, nodes)
+	}
+	if doc.Has(nodeVersionPath) && doc.Position(nodeVersionPath).File == "" {
 		there := doc.Position(nodeVersionPath)
 		if nodes != "" {
 			lines[there.Line-1] = withScalar(lines[there.Line-1], there.Column, nodes)
@@ -118,6 +127,30 @@ func withVersions(doc *strict.Document, content, version, nodes string) string {
 		line = withKeyBehind(line, key.Column, at.Column+len(version), nodes)
 	}
 	lines[at.Line-1] = line
+	return strings.Join(lines, "")
+}
+
+// withOwnVersions is the text of a file that has had its version from a shared one.
+func withOwnVersions(doc *strict.Document, lines []string, version, nodes string) string {
+	keys := []string{"version: " + version}
+	if nodes != "" {
+		keys = append(keys, "nodeVersion: "+nodes)
+	}
+	first, found := doc.FirstOwn("kubernetes")
+	if !found {
+		text := strings.Join(lines, "")
+		if !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+		return text + "kubernetes:\n  " + strings.Join(keys, "\n  ") + "\n"
+	}
+	line := lines[first.Line-1]
+	before, behind := line[:first.Column-1], line[first.Column-1:]
+	between := ", "
+	if strings.TrimSpace(before) == "" { // in a block, and not in braces
+		between = "\n" + before
+	}
+	lines[first.Line-1] = before + strings.Join(append(keys, behind), between)
 	return strings.Join(lines, "")
 }
 
@@ -171,15 +204,15 @@ func withoutKey(line string, keyColumn, valueColumn int) string {
 	return before + strings.TrimPrefix(strings.TrimLeft(behind, " "), ", ")
 }
 
-// isEdit says that the text is the file that there was with other versions, and with
+// leadsTo says that the text is the file that there was with other versions, and with
 // nothing else changed.
-func isEdit(had *Cluster, path, text, version, nodes string) bool {
-	doc := strict.NewDocument(path)
-	now := parse(doc, []byte(text))
+func (e edit) leadsTo(text, version, nodes string) bool {
+	doc := strict.NewDocument(e.doc.File)
+	now := parse(doc, []byte(text), e.below)
 	if now == nil || doc.Problems().Err() != nil {
 		return false
 	}
-	want := *had
+	want := *e.had
 	want.Kubernetes.Version, want.Kubernetes.NodeVersion = version, nodes
 	want.Warnings, now.Warnings = nil, nil
 	return reflect.DeepEqual(&want, now)
@@ -192,26 +225,21 @@ func cannotEdit(doc *strict.Document, path, version, nodes string) error {
 	} else {
 		remedy += " and remove kubernetes.nodeVersion"
 	}
-	at := doc.Position(versionPath)
-	return strict.Problems{{
-		File: path, Line: at.Line, Column: at.Column, Path: string(versionPath),
-		Message: "cannot be changed in the text as it is written here",
-		Remedy:  remedy + ", and run the command again",
-	}}
+	message := "cannot be changed in the text as it is written here"
+	if doc.Position(versionPath).File != "" {
+		remedy += " in " + path
+	}
+	return strict.Problems{doc.Problem(versionPath, message, remedy+", and run the command again")}
 }
 
 // Places reads the cluster's file, and returns what makes a problem with the value at a
 // path in it. The word <cluster> in a remedy becomes the cluster's name.
 func (c *Cluster) Places() func(path, message, remedy string) strict.Problem {
 	doc := strict.NewDocument(c.File)
-	if _, found, err := load(c.File); err == nil && found != nil {
+	if _, found, err := new(Loader).load(c.File); err == nil && found != nil {
 		doc = found // what else is wrong with the file was reported when it was loaded
 	}
 	return func(path, message, remedy string) strict.Problem {
-		at := doc.Position(strict.Path(path))
-		return strict.Problem{
-			File: c.File, Line: max(at.Line, 1), Column: max(at.Column, 1), Path: path,
-			Message: message, Remedy: strings.ReplaceAll(remedy, "<cluster>", c.Name),
-		}
+		return doc.Problem(strict.Path(path), message, strings.ReplaceAll(remedy, "<cluster>", c.Name))
 	}
 }

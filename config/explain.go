@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -22,6 +23,7 @@ import (
 // where the value comes from:
 //
 //	demo.yaml:12                   that line of the file
+//	_prod.yaml:3                   that line of a file of shared settings
 //	default of the format          the same in every file for the cloud
 //	default of the addon           of the addon's own options
 //	derived: <how>                 from other values of the file
@@ -33,7 +35,8 @@ import (
 // keys, and holds no more than the file does: of a secret, where it is. Errors are those
 // of Load.
 func Explain(path string) ([]byte, error) {
-	c, doc, err := load(path)
+	var l Loader
+	c, doc, err := l.load(path)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +45,7 @@ func Explain(path string) ([]byte, error) {
 	}
 	e := explainer{doc: doc, spoke: c.IsSpoke(), cloud: c.Cloud.Provider}
 	if c.HasHubFile() {
-		hub, err := new(Loader).hubOf(c, doc)
+		hub, err := l.hubOf(c, doc)
 		if err != nil {
 			return nil, err
 		}
@@ -279,7 +282,8 @@ func compareText(a, b reflect.Value) int { return strings.Compare(a.String(), b.
 func (e explainer) origin(p strict.Path, byDefault fallback) string {
 	switch {
 	case e.doc.Has(p):
-		return fmt.Sprintf("%s:%d", filepath.Base(e.doc.File), e.doc.Position(p).Line)
+		at := e.doc.Position(p)
+		return fmt.Sprintf("%s:%d", filepath.Base(cmp.Or(at.File, e.doc.File)), at.Line)
 	case p == "wave" && e.hub != "":
 		return "of the hub " + e.hub
 	case byDefault.value == nil && byDefault.words != "":

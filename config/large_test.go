@@ -134,7 +134,7 @@ func readAny(t *testing.T, content []byte) {
 
 func refuseOrRead(t *testing.T, content []byte) {
 	doc := strict.NewDocument("fuzz.yaml")
-	c := parse(doc, content)
+	c := parse(doc, content, under{})
 	problems := doc.Problems()
 	if c == nil && len(problems) == 0 {
 		t.Error("no cluster and no problem")

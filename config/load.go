@@ -46,9 +46,15 @@ var clusterFormat = strict.Format{
 // read but is wrong.
 func Load(path string) (*Cluster, error) { return new(Loader).Load(path) }
 
-// Loader loads several cluster files. It reads the file of a hub once for all of its spokes. The
-// zero value is ready.
-type Loader struct{ hubs map[string]hubRead }
+// Loader loads several cluster files. It reads the file of a hub once for all of its spokes, and each
+// file of shared settings once for all clusters. The zero value is ready.
+type Loader struct {
+	// Read returns the content of a file of shared settings; the error is fs.ErrNotExist for one that
+	// is not there. Default: as it is on disk.
+	Read func(file string) ([]byte, error)
+	hubs map[string]hubRead
+	read map[string]*sharedRead
+}
 
 // hubRead is what was read of a hub's file.
 type hubRead struct {
@@ -59,7 +65,7 @@ type hubRead struct {
 
 // Load is the function Load.
 func (l *Loader) Load(path string) (*Cluster, error) {
-	c, doc, err := load(path)
+	c, doc, err := l.load(path)
 	if err != nil {
 		return nil, err
 	}
@@ -76,8 +82,12 @@ func (l *Loader) Load(path string) (*Cluster, error) {
 }
 
 // load also returns the document, for problems that involve other files.
-func load(path string) (*Cluster, *strict.Document, error) {
+func (l *Loader) load(path string) (*Cluster, *strict.Document, error) {
 	doc := strict.NewDocument(path)
+	if IsShared(path) {
+		doc.Report("", "has settings that clusters share, and is no cluster's", "name a cluster")
+		return nil, doc, nil
+	}
 	content, err := readFile(doc, "cluster file", "name the cluster")
 	if err != nil {
 		return nil, nil, err
@@ -85,7 +95,11 @@ func load(path string) (*Cluster, *strict.Document, error) {
 	if content == nil {
 		return nil, doc, nil
 	}
-	return parse(doc, content), doc, nil
+	below, err := l.under(path, content)
+	if err != nil {
+		return nil, nil, err
+	}
+	return parse(doc, content, below), doc, nil
 }
 
 // readFile returns the content of the document's file, which is of a kind such as
@@ -118,11 +132,15 @@ func readFile(doc *strict.Document, kind, otherwise string) ([]byte, error) {
 	return append([]byte{}, content...), nil
 }
 
-// parse reads the content of a cluster file, and reports into doc.
-func parse(doc *strict.Document, content []byte) *Cluster {
+// parse reads the content of a cluster file together with what is under it, and reports into doc.
+func parse(doc *strict.Document, content []byte, below under) *Cluster {
+	doc.Add(below.problems)
+	if below.lacking {
+		return nil // what is missing cannot be told
+	}
 	c := &Cluster{File: doc.File}
-	provider := providerIn(content)
-	if !formatOf(provider).Decode(doc, content, c) {
+	provider := providerOf(cmp.Or(providerWord(content), below.provider))
+	if !formatOf(provider).Decode(doc, content, c, below.settings...) {
 		return nil
 	}
 	if c.Version != Version && c.Version != 0 {
@@ -137,7 +155,7 @@ func parse(doc *strict.Document, content []byte) *Cluster {
 }
 
 // LoadDir reads all cluster files of a directory, sorted by file name: every
-// *.yaml except Pulumi.*.yaml. A file must have the name of its cluster. The error
+// *.yaml except Pulumi.*.yaml and those of shared settings. A file must have the name of its cluster. The error
 // is strict.Problems, of all files together, when files are wrong.
 func LoadDir(dir string) ([]*Cluster, error) {
 	if err := file.Inside(dir); err != nil {
@@ -147,12 +165,13 @@ func LoadDir(dir string) ([]*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read directory of cluster files %s: %w", dir, err)
 	}
+	var loader Loader
 	var loaded []loadedFile
 	for _, e := range entries {
 		if e.IsDir() || !isClusterFile(e.Name()) {
 			continue
 		}
-		c, doc, err := load(filepath.Join(dir, e.Name()))
+		c, doc, err := loader.load(filepath.Join(dir, e.Name()))
 		if err != nil {
 			return nil, err
 		}
@@ -165,6 +184,11 @@ func LoadDir(dir string) ([]*Cluster, error) {
 	for _, f := range loaded {
 		clusters = append(clusters, f.cluster)
 		problems = append(problems, f.doc.Problems()...)
+	}
+	if len(problems) == 0 {
+		if problems, err = loader.Unread(dir); err != nil {
+			return nil, err
+		}
 	}
 	if err := problems.InOrder().Err(); err != nil {
 		return nil, err
@@ -187,7 +211,7 @@ func (f loadedFile) stem() string {
 // overlooked.
 func isClusterFile(name string) bool {
 	ext := filepath.Ext(name)
-	return (ext == ".yaml" || ext == ".yml") && !strings.HasPrefix(name, "Pulumi.") && !strings.HasPrefix(name, ".")
+	return (ext == ".yaml" || ext == ".yml") && !strings.HasPrefix(name, "Pulumi.") && !strings.HasPrefix(name, ".") && !IsShared(name)
 }
 
 // checkFileNames expects every file to be <name>.yaml, which also makes names unique.
@@ -274,11 +298,12 @@ func LoadHub(c *Cluster) (*Cluster, error) {
 	if !c.HasHubFile() {
 		return c, nil
 	}
-	_, doc, err := load(c.File)
+	var l Loader
+	_, doc, err := l.load(c.File)
 	if err != nil {
 		return nil, err
 	}
-	return new(Loader).hubOf(c, doc)
+	return l.hubOf(c, doc)
 }
 
 // InOrder sorts clusters as a fleet operation reaches them: by wave, in a wave
@@ -313,7 +338,7 @@ func (l *Loader) hubOf(c *Cluster, doc *strict.Document) (*Cluster, error) {
 	file := hubFile(c)
 	hub, known := l.hubs[file]
 	if !known {
-		hub.cluster, hub.doc, hub.err = load(file)
+		hub.cluster, hub.doc, hub.err = l.load(file)
 		if l.hubs == nil {
 			l.hubs = map[string]hubRead{}
 		}
@@ -467,9 +492,16 @@ func (c *Cluster) format() strict.Format { return formatOf(c.Cloud.Provider) }
 func (c *Cluster) onAzure() bool { return c.Cloud.Provider == Azure }
 
 // providerIn is the cloud that a file is for, whatever else is wrong with it: what the file
-// may say depends on it. A misspelt word stands for the nearest cloud, and none for AWS.
-func providerIn(content []byte) Provider {
+// may say depends on it.
+func providerIn(content []byte) Provider { return providerOf(providerWord(content)) }
+
+func providerWord(content []byte) string {
 	word, _ := scalar.At(content, "cloud", "provider") // an error is reported when the file is decoded
+	return word
+}
+
+// providerOf is the cloud that a word means: a misspelt one means the nearest, and none AWS.
+func providerOf(word string) Provider {
 	word = strings.ToLower(strings.TrimSpace(word))
 	if slices.Contains(field.Providers(), Provider(word)) {
 		return Provider(word)
@@ -774,14 +806,14 @@ func checkAddonService(v *check.File, c *Cluster, at strict.Path, a addon.Enable
 	}
 	service := strict.Path("services").Index(i).Field("name")
 	v.Problem(service, "remove the service, or turn the addon off",
-		"%s is also an addon, which line %d turns on", wording.Quote(a.Name), v.Line(at))
+		"%s is also an addon, which %s turns on", wording.Quote(a.Name), v.Line(at))
 }
 
 // checkAddonTwice finds an addon that EKS would also install.
 func checkAddonTwice(v *check.File, c *Cluster, at strict.Path, a addon.Enabled) {
 	i := slices.IndexFunc(c.Kubernetes.Addons, func(m kubernetes.ManagedAddon) bool { return m.Name == a.Name })
 	if i >= 0 {
-		v.Problem(at, "keep one of the two", "is also installed by EKS, by kubernetes.addons at line %d",
+		v.Problem(at, "keep one of the two", "is also installed by EKS, by kubernetes.addons at %s",
 			v.Line(strict.Path("kubernetes.addons").Index(i).Field("name")))
 	}
 }

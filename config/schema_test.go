@@ -376,7 +376,7 @@ func decodeOne(t *testing.T, f strict.Field, value any) string {
 func TestSchemaDefaults(t *testing.T) {
 	for _, file := range []string{"minimal.yaml", "azure-minimal.yaml"} {
 		t.Run(file, func(t *testing.T) {
-			c, doc, err := load(filepath.Join("testdata", "good", file))
+			c, doc, err := new(Loader).load(filepath.Join("testdata", "good", file))
 			if err != nil || doc.Problems().Err() != nil {
 				t.Fatal(err, doc.Problems())
 			}

@@ -4,7 +4,10 @@ package approval
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"time"
 
 	"tombolo/automation/approved"
@@ -100,19 +103,38 @@ func (a Approver) givenSecrets(c *config.Cluster) map[string]string {
 	return values
 }
 
-// Files is the beginning of a cluster's plan: the digests of its file and its hub's.
+// Files is the beginning of a cluster's plan: the digests of its file and its hub's, and of those of
+// shared settings that both have.
 func Files(c *config.Cluster) (approved.Cluster, error) {
 	of := approved.Cluster{Name: c.Name}
 	var err error
-	if of.File, err = approved.FileDigest(c.File); err != nil || !c.HasHubFile() {
+	if of.File, err = approved.FileDigest(c.File); err != nil {
 		return of, err
 	}
-	hub, err := config.LoadHub(c)
-	if err != nil {
-		return of, err
+	shared := c.SharedFiles()
+	if c.HasHubFile() {
+		hub, err := config.LoadHub(c)
+		if err != nil {
+			return of, err
+		}
+		if of.Hub, err = approved.FileDigest(hub.File); err != nil {
+			return of, err
+		}
+		shared = append(shared, hub.SharedFiles()...)
 	}
-	of.Hub, err = approved.FileDigest(hub.File)
-	return of, err
+	for _, file := range shared {
+		digest, err := approved.FileDigest(file)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return of, err
+		case of.Shared == nil:
+			of.Shared = map[string]string{}
+		}
+		of.Shared[filepath.Base(file)] = digest
+	}
+	return of, nil
 }
 
 // requireEnded refuses a plan of a stack that an operation has not left to its end.

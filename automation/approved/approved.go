@@ -47,6 +47,9 @@ type Cluster struct {
 	// File is the digest of the cluster file, Hub of the hub's; "" without a hub.
 	File string `json:"file"`
 	Hub  string `json:"hub,omitempty"`
+	// Shared are the digests of the files of shared settings that the cluster and its hub have, by
+	// their names.
+	Shared map[string]string `json:"shared,omitempty"`
 	// Keyed says that the digests of inputs are keyed. Without a key they do not say
 	// which value a secret has.
 	Keyed bool `json:"keyed"`

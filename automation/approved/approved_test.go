@@ -50,16 +50,17 @@ func TestSetting(t *testing.T) {
 		change func(*Plan)
 		want   string
 	}{
-		"nothing":          {func(*Plan) {}, ""},
-		"another commit":   {func(p *Plan) { p.Program.Build = "def" }, "the plan was made by another program: build abc, modules m, Pulumi v3, go1, and this one is build def, modules m, Pulumi v3, go1"},
-		"another module":   {func(p *Plan) { p.Program.Modules = "sha256:n" }, "the plan was made by another program"},
-		"another file":     {func(p *Plan) { p.Waves[0].Clusters[0].File = "sha256:other" }, "a: its cluster file has changed"},
-		"another hub":      {func(p *Plan) { p.Waves[0].Clusters[0].Hub = "sha256:other" }, "a: the cluster file of its hub has changed"},
-		"another wave":     {func(p *Plan) { p.Waves[0].Wave = 2 }, "a: it is in wave 2, and was in wave 0"},
-		"one less":         {func(p *Plan) { p.Waves = p.Waves[1:] }, "a: it is in the plan, and not among the clusters of this run"},
-		"one more":         {func(p *Plan) { p.Waves[0].Clusters = append(p.Waves[0].Clusters, Cluster{Name: "d"}) }, "d: it is not in the plan"},
-		"with the cloud":   {func(p *Plan) { p.Refresh = true }, "one of both was compared with the cloud"},
-		"waves in reverse": {func(p *Plan) { p.Waves[0].Wave, p.Waves[1].Wave = 1, 0 }, "a: it is in wave 1, and was in wave 0"},
+		"nothing":                        {func(*Plan) {}, ""},
+		"another commit":                 {func(p *Plan) { p.Program.Build = "def" }, "the plan was made by another program: build abc, modules m, Pulumi v3, go1, and this one is build def, modules m, Pulumi v3, go1"},
+		"another module":                 {func(p *Plan) { p.Program.Modules = "sha256:n" }, "the plan was made by another program"},
+		"another file":                   {func(p *Plan) { p.Waves[0].Clusters[0].File = "sha256:other" }, "a: its cluster file has changed"},
+		"another hub":                    {func(p *Plan) { p.Waves[0].Clusters[0].Hub = "sha256:other" }, "a: the cluster file of its hub has changed"},
+		"another setting that is shared": {func(p *Plan) { p.Waves[0].Clusters[0].Shared = map[string]string{"_prod.yaml": "sha256:other"} }, "a: the settings that it shares have changed"},
+		"another wave":                   {func(p *Plan) { p.Waves[0].Wave = 2 }, "a: it is in wave 2, and was in wave 0"},
+		"one less":                       {func(p *Plan) { p.Waves = p.Waves[1:] }, "a: it is in the plan, and not among the clusters of this run"},
+		"one more":                       {func(p *Plan) { p.Waves[0].Clusters = append(p.Waves[0].Clusters, Cluster{Name: "d"}) }, "d: it is not in the plan"},
+		"with the cloud":                 {func(p *Plan) { p.Refresh = true }, "one of both was compared with the cloud"},
+		"waves in reverse":               {func(p *Plan) { p.Waves[0].Wave, p.Waves[1].Wave = 1, 0 }, "a: it is in wave 1, and was in wave 0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			now := fleet()

@@ -95,6 +95,9 @@ func (p Plan) Setting(now Plan) []Difference {
 		if c.Hub != n.Hub {
 			out = append(out, Difference{Cluster: c.Name, What: "the cluster file of its hub has changed"})
 		}
+		if !maps.Equal(c.Shared, n.Shared) {
+			out = append(out, Difference{Cluster: c.Name, What: "the settings that it shares have changed"})
+		}
 	}
 	for _, c := range now.Clusters() {
 		if p.Cluster(c.Name) == nil {

@@ -42,6 +42,8 @@ type Report struct {
 	// Removed are the cluster files in clusters/ that are there no more, by
 	// their paths below Root, sorted. Their stacks may still exist.
 	Removed []string
+	// Shared are the files of shared settings in clusters/ that have changed, by their names.
+	Shared []Shared
 	// Unseen is where clusters take values from that Git does not have.
 	Unseen []Unseen
 }
@@ -63,6 +65,7 @@ func Since(ctx context.Context, o Options, clusters []*config.Cluster) (Report, 
 			report.Clusters[c.Name] = reasons
 		}
 	}
+	report.Shared = s.sharedChanges(report.Clusters)
 	report.Unseen = s.unseen
 	return report, nil
 }
@@ -78,6 +81,8 @@ func searchSince(ctx context.Context, o Options) (*search, error) {
 		return nil, err
 	}
 	s := &search{repo: repo, diff: diff, differing: map[string]bool{}}
+	s.show = func(file string) (string, error) { return repo.show(ctx, file) }
+	s.base.Read = s.sharedAtBase
 	if s.shared, err = s.ofAll(); err != nil {
 		return nil, err
 	}

@@ -28,13 +28,16 @@ func (s *search) ofCluster(c *config.Cluster, all []*config.Cluster) ([]Reason, 
 	if err != nil {
 		return nil, err
 	}
+	shared := s.sharedOf(c)
 	if c.HasHubFile() {
+		shared = append(shared, s.sharedOf(hub)...)
 		ofHub, err := s.clusterFile(HubFile, hub.File)
 		if err != nil {
 			return nil, err
 		}
 		reasons = append(reasons, ofHub...)
 	}
+	reasons = append(reasons, s.files(SharedFile, shared...)...)
 	reasons = append(reasons, s.files(NamedFile, s.named(c)...)...)
 	reasons = append(reasons, s.stacksRead(c)...)
 	reasons = append(reasons, s.files(Settings, s.settings(c)...)...)
@@ -103,7 +106,7 @@ func (s *search) settings(c *config.Cluster) []string {
 
 func isClusterFile(dir, file string) bool {
 	name := path.Base(file)
-	return path.Dir(file) == dir && path.Ext(name) == ".yaml" && !strings.HasPrefix(name, "Pulumi.")
+	return path.Dir(file) == dir && path.Ext(name) == ".yaml" && !strings.HasPrefix(name, "Pulumi.") && !config.IsShared(name)
 }
 
 // treePath is where the platform tree is in the repository.

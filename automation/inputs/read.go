@@ -3,6 +3,7 @@ package inputs
 import (
 	"fmt"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"tombolo/config"
@@ -64,6 +65,9 @@ func (s *search) stacksRead(c *config.Cluster) []Reason {
 			inRepo := s.repo.below(file)
 			known = known || s.repo.known[inRepo]
 			changed = append(changed, inRepo)
+			if c, err := config.Load(filepath.Join(s.repo.root, filepath.FromSlash(file))); err == nil {
+				changed = append(changed, s.sharedOf(c)...)
+			}
 		}
 		if !known {
 			s.addUnseen(ref.Source, c.Name)

@@ -12,6 +12,9 @@ type Input string
 const (
 	// ClusterFile is the cluster's own file.
 	ClusterFile Input = "cluster file"
+	// SharedFile is a file of settings that clusters share, by which the cluster, or a spoke's hub,
+	// is another one.
+	SharedFile Input = "shared settings"
 	// HubFile is the file of a spoke's hub.
 	HubFile Input = "hub's cluster file"
 	// NamedFile is a file that the cluster file names: the engine's install

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"tombolo/config"
 )
 
 // search looks for the inputs of clusters among what has changed.
@@ -16,6 +18,10 @@ type search struct {
 	// tree is the platform tree's path in the repository; "" when trees are not
 	// compared.
 	tree string
+	// show is the content of a file at the commit, by its path in the repository; "" when it was not there.
+	show func(file string) (string, error)
+	// base loads cluster files with the shared settings of the commit.
+	base config.Loader
 	// differing are the files among the inputs that have changed, by their paths in the repository.
 	differing map[string]bool
 	// unseen is what clusters take values from, and Git does not have.

@@ -23,6 +23,9 @@ type Set struct {
 	// Unchanged clusters have the same inputs as at the commit, and were not
 	// previewed.
 	Unchanged []string
+	// Shared are lines about files of shared settings that have changed, with the clusters that they
+	// touch.
+	Shared []string
 	// Unseen are lines about values that clusters take from elsewhere, and that Git does
 	// not have: they were not compared.
 	Unseen []string

@@ -237,13 +237,14 @@ func TestChangedFiles(t *testing.T) {
 	hub := write("hub.yaml", "two")
 	r := Record{Header: Header{Operation: "up", Started: at(0), Selection: Selection{All: true}}}
 	assert.NilError(t, r.SetClusters(root, []*config.Cluster{spoke}))
-	if want := []HeaderCluster{{"spoke", 1, "spoke.yaml"}}; !slices.Equal(r.Clusters, want) || len(r.Files) != 2 || !strings.HasPrefix(r.Files["hub.yaml"], "sha256:") {
+	if want := []HeaderCluster{{"spoke", 1, "spoke.yaml"}}; !slices.Equal(r.Clusters, want) || len(r.Files) != 4 || r.Files["_defaults.yaml"] != "" || !strings.HasPrefix(r.Files["hub.yaml"], "sha256:") {
 		t.Errorf("got %+v of %v", r.Clusters, r.Files)
 	}
 	assert.NilError(t, r.Unchanged(root))
 	write("spoke.yaml", "three")
 	assert.NilError(t, os.Remove(hub))
-	want := "the run of up that began 2026-03-01T12:00:00Z cannot be resumed: since then hub.yaml, spoke.yaml changed; " +
+	write("_defaults.yaml", "protect: true")
+	want := "the run of up that began 2026-03-01T12:00:00Z cannot be resumed: since then _defaults.yaml, hub.yaml, spoke.yaml changed; " +
 		"run `tombolo up --all` anew, which changes nothing where nothing is to change"
 	if err := r.Unchanged(root); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)

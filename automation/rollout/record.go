@@ -154,15 +154,22 @@ func (r *Record) take(l line) {
 }
 
 // SetClusters says which clusters a run is about, and what their files hold,
-// their hubs' too. root is the project's directory.
+// their hubs' and those of shared settings too. root is the project's directory.
 func (h *Header) SetClusters(root string, clusters []*config.Cluster) error {
 	var files []string
 	h.Clusters = nil
 	for _, c := range clusters {
 		h.Clusters = append(h.Clusters, HeaderCluster{Name: c.Name, Wave: c.Wave, File: relative(root, c.File)})
 		files = append(files, relative(root, c.File))
+		shared := c.SharedFiles() // one that is not there may come
 		if c.HasHubFile() {
 			files = append(files, relative(root, filepath.Join(filepath.Dir(c.File), c.Hub()+".yaml")))
+			if hub, err := config.LoadHub(c); err == nil {
+				shared = append(shared, hub.SharedFiles()...)
+			}
+		}
+		for _, file := range shared {
+			files = append(files, relative(root, file))
 		}
 	}
 	var err error

@@ -23,6 +23,8 @@ type Set struct {
 	Cluster, File string
 	// Source is the text of the cluster file; "" when it cannot be read.
 	Source string
+	// Shared are the files of shared settings that are under the cluster file, the nearest first.
+	Shared []Source
 	// Path in the tree that the engine follows: gitops.path, of the hub if there
 	// is one.
 	Path string
@@ -49,6 +51,9 @@ type Set struct {
 	// Registration with a hub's Argo CD; nil with Flux.
 	Registration *Registration
 }
+
+// Source is a file with its text, for findings that are there.
+type Source struct{ File, Text string }
 
 // Repository is a branch of a Git repository.
 type Repository struct{ URL, Branch string }
@@ -99,6 +104,11 @@ func To(c, hub *config.Cluster) Set {
 		Repository:   Repository{hub.GitOps.URL, hub.GitOps.Branch},
 		Distribution: hub.GitOps.Distribution.Version, Released: hub.GitOps.IsReleased(), Kubernetes: c.Kubernetes.Version,
 		Values: map[string]*Values{}, Pages: map[string]string{},
+	}
+	for _, file := range c.SharedFiles() {
+		if text := sourceOf(file); text != "" {
+			p.Shared = append(p.Shared, Source{file, text})
+		}
 	}
 	p.OpenNetwork = openNetwork(c)
 	p.Variables = infraKeys(c, p.Path)

@@ -11,6 +11,7 @@ import (
 
 	"tombolo/check/finding"
 	"tombolo/check/manifest"
+	"tombolo/check/published"
 	"tombolo/check/tree"
 )
 
@@ -78,8 +79,12 @@ func (w *Walk) Occurring(in *Origin, find func(escaped bool) tree.Finder, f find
 // InClusterFile reports a finding about a setting of the cluster file, and returns
 // it to be added to.
 func (w *Walk) InClusterFile(setting []string, f finding.Finding) *finding.OfCluster {
-	f.File = w.Published.File
-	f.Line, f.Column = settingPlace([]byte(w.Published.Source), setting)
+	depth := -1
+	for _, s := range append([]published.Source{{File: w.Published.File, Text: w.Published.Source}}, w.Published.Shared...) {
+		if line, column, keys := settingPlace([]byte(s.Text), setting); keys > depth {
+			f.File, f.Line, f.Column, depth = s.File, line, column, keys
+		}
+	}
 	w.Findings = append(w.Findings, finding.OfCluster{Finding: f, General: true})
 	return &w.Findings[len(w.Findings)-1]
 }
@@ -122,7 +127,7 @@ func (w *Walk) EmptyStart() {
 func (w *Walk) InFile(file string, keys []string) tree.Place {
 	at := tree.Place{File: file}
 	if text, err := w.Files.Read(file); err == nil {
-		at.Line, at.Column = settingPlace(text, keys)
+		at.Line, at.Column, _ = settingPlace(text, keys)
 	}
 	return at
 }
@@ -161,20 +166,21 @@ func First(path []string, value any) ([]string, string) {
 
 // settingPlace is where a cluster file has a setting: keys of mappings, and
 // names of the items of lists.
-func settingPlace(text []byte, setting []string) (line, column int) {
+func settingPlace(text []byte, setting []string) (line, column, depth int) {
 	var doc yaml.Node
 	if yaml.Unmarshal(text, &doc) != nil || len(doc.Content) != 1 {
-		return 0, 0
+		return 0, 0, 0
 	}
 	n := doc.Content[0]
 	for _, part := range setting {
 		key, below := step(n, part)
 		if below == nil {
-			return line, column
+			return line, column, depth
 		}
 		line, column, n = key.Line, key.Column, below
+		depth++
 	}
-	return line, column
+	return line, column, depth
 }
 
 // step goes from a node to the one below a key, or to the item of that name.

@@ -83,11 +83,14 @@ func TestBuildReports(t *testing.T) {
 func TestInClusterFile(t *testing.T) {
 	w := walkOf(t, map[string]string{"starts/a.yaml": ""})
 	w.Published.File, w.Published.Source = "one.yaml", "name: one\ngitops:\n  path: start\nservices:\n  - namespace: net\n    name: dns\n"
+	w.Published.Shared = []published.Source{{File: "_prod.yaml", Text: "gitops: {}\nvalues:\n  zone: a\n"}}
 	w.WrongStart()
+	w.InClusterFile([]string{"values", "zone"}, finding.Finding{Severity: finding.Warning, Message: "is not used"})
 	w.InClusterFile([]string{"services", "dns"}, finding.Finding{Severity: finding.Warning, Message: "is idle"}).Unused = "dns"
 	got := found(w)
 	want := `one.yaml:3:3: error: gitops.path "start" is not a directory of the platform tree (cluster one); did you mean "starts"?
+_prod.yaml:3:3: warning: is not used (cluster one)
 one.yaml:6:11: warning: is idle (cluster one)
 `
-	assert.Check(t, got == want && w.Findings[1].Unused == "dns", "found\n%swant\n%s", got, want)
+	assert.Check(t, got == want && w.Findings[2].Unused == "dns", "found\n%swant\n%s", got, want)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -72,8 +73,15 @@ func (v *File) KeyProblem(p strict.Path, remedy, format string, args ...any) {
 	v.Doc.ReportAt(v.Doc.KeyPosition(p), p, fmt.Sprintf(format, args...), remedy)
 }
 
-// Line of the value at p, for problems that refer to it.
-func (v *File) Line(p strict.Path) int { return v.Doc.Position(p).Line }
+// Line of the value at p, for problems that refer to it, such as "line 3", or "line 3 of _prod.yaml"
+// where it is in a file of shared settings.
+func (v *File) Line(p strict.Path) string {
+	at := v.Doc.Position(p)
+	if at.File == "" {
+		return fmt.Sprintf("line %d", at.Line)
+	}
+	return fmt.Sprintf("line %d of %s", at.Line, filepath.Base(at.File))
+}
 
 // Unique reports items of a list with the name of an earlier item.
 func Unique[T any](v *File, list strict.Path, key string, items []T, name func(T) string, remedy string) {
@@ -84,7 +92,7 @@ func Unique[T any](v *File, list strict.Path, key string, items []T, name func(T
 		return list.Index(i).Field(key)
 	}
 	Repeated(items, name, func(i, first int) {
-		v.Problem(at(i), remedy, "%s is already used at line %d", wording.Quote(name(items[i])), v.Line(at(first)))
+		v.Problem(at(i), remedy, "%s is already used at %s", wording.Quote(name(items[i])), v.Line(at(first)))
 	})
 }
 

@@ -52,7 +52,7 @@ var cloudFields = field.Of[Cloud](map[string]field.Descriptor{
 	"Account": {Rule: form.AWSAccount(), AzureRule: new(form.UUIDRule("the id of a subscription")), Change: field.Keeps("a cluster stays in its account")},
 	"Tenant":  {Rule: form.UUIDRule("the id of a tenant"), Change: field.Keeps("a cluster stays in its tenant"), Remedy: "remove it: an AWS account has no tenant"},
 	"ResourceGroup": {
-		Rule: form.ResourceGroupRule("demo"), Change: field.Keeps("Azure moves none of the cluster's resources to another group"),
+		Own: true, Rule: form.ResourceGroupRule("demo"), Change: field.Keeps("Azure moves none of the cluster's resources to another group"),
 		Remedy: "remove it: AWS has no resource groups that resources are in",
 	},
 	"Profile": {

@@ -53,6 +53,8 @@ type Descriptor struct {
 	KeyRemedy string
 	// Cloud is the one whose files alone have the key, by its tag; "" for all.
 	Cloud Provider
+	// Own says that the value is one cluster's: files that clusters share do not have it.
+	Own bool
 	// Unordered says that the order of a list says nothing.
 	Unordered bool
 }

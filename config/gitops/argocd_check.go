@@ -94,7 +94,7 @@ func checkArgocdHost(v *check.File, host string, addons addon.Selection) {
 	}
 	for _, a := range addons.Enabled() {
 		if at := strict.Path("addons").Field(a.Name).Field("host"); addon.HostOf(a.Options) == host && v.Doc.Sound(at) {
-			v.Problem(at, "give each page a host of its own", "%s is already the host of Argo CD, by %s at line %d", wording.Quote(host), url, v.Line(url))
+			v.Problem(at, "give each page a host of its own", "%s is already the host of Argo CD, by %s at %s", wording.Quote(host), url, v.Line(url))
 		}
 	}
 }

@@ -79,7 +79,7 @@ var gitOpsFields = field.Of[GitOps](map[string]field.Descriptor{
 		Change: field.Changes(gitWords),
 	},
 	"Branch":        {Rule: strict.Rule{Default: defaultBranch}, Change: field.Changes(gitWords)},
-	"Path":          {Rule: strict.Rule{Example: "clusters/dev"}, Change: field.Changes("the engine follows another directory, and deletes what is not in it")},
+	"Path":          {Own: true, Rule: strict.Rule{Example: "clusters/dev"}, Change: field.Changes("the engine follows another directory, and deletes what is not in it")},
 	"Interval":      {Rule: strict.Rule{Default: defaultInterval}, Change: field.Changes(gitWords)},
 	"Auth":          {Change: field.Changes("the engine's Secret for the repository changes")},
 	"Distribution":  {},

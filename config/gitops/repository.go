@@ -159,7 +159,7 @@ func checkDistribution(v *check.File, engine Engine, d Distribution) {
 	checkChart(v, at, engine, d)
 	if d.Path != "" {
 		if v.Doc.Has(at.Field("url")) {
-			v.Problem(at.Field("url"), "keep one of them", "does not go with path, at line %d", v.Line(at.Field("path")))
+			v.Problem(at.Field("url"), "keep one of them", "does not go with path, at %s", v.Line(at.Field("path")))
 		}
 		if filepath.IsAbs(d.Path) {
 			v.Problem(at.Field("path"), "write it relative to the cluster file", "%s is an absolute path, which other machines do not have", wording.Quote(d.Path))

@@ -25,7 +25,7 @@ func GivenRole(v *check.File, at strict.Path, arn string, others ...string) bool
 	for _, key := range others {
 		if v.Doc.Has(at.Field(key)) {
 			v.KeyProblem(at.Field(key), "remove it, or remove roleArn and have core make the role",
-				"does not go with roleArn, at line %d: a role that exists is its owner's", v.Line(role))
+				"does not go with roleArn, at %s: a role that exists is its owner's", v.Line(role))
 		}
 	}
 	return true

@@ -113,13 +113,13 @@ func checkAutoMode(v *check.File, k Kubernetes) {
 		"addons.aws-ebs-csi-driver": "EKS Auto Mode has a driver of its own, whose StorageClasses have the provisioner ebs.csi.eks.amazonaws.com",
 	} {
 		if v.Doc.Has(key) {
-			v.KeyProblem(key, "remove it, or remove compute: auto", "does not go with compute: auto, at line %d: %s", v.Line("kubernetes.compute"), reason)
+			v.KeyProblem(key, "remove it, or remove compute: auto", "does not go with compute: auto, at %s: %s", v.Line("kubernetes.compute"), reason)
 		}
 	}
 	for i, a := range k.Addons {
 		if slices.Contains(inAutoMode, a.Name) {
 			v.Problem(strict.Path("kubernetes.addons").Index(i).Field("name"), "remove the addon, or remove compute: auto",
-				"does not go with compute: auto, at line %d: EKS Auto Mode does the work of %s itself", v.Line("kubernetes.compute"), a.Name)
+				"does not go with compute: auto, at %s: EKS Auto Mode does the work of %s itself", v.Line("kubernetes.compute"), a.Name)
 		}
 	}
 }

@@ -209,7 +209,7 @@ var kubernetesFields = field.Of[Kubernetes](map[string]field.Descriptor{
 	},
 	"Upgrades": {Remedy: "remove it: EKS upgrades nothing by itself while the version is supported"},
 	"NodeResourceGroup": {
-		Rule: form.NodeResourceGroupRule("demo-nodes"), Change: field.Keeps("AKS keeps the group that it made for nodes"), Remedy: "remove it: AWS has no resource groups that resources are in",
+		Own: true, Rule: form.NodeResourceGroupRule("demo-nodes"), Change: field.Keeps("AKS keeps the group that it made for nodes"), Remedy: "remove it: AWS has no resource groups that resources are in",
 	},
 	"Logs": {
 		Rule:   strict.Rule{What: "a log type of the EKS control plane", Noun: "log type", Allowed: awsfacts.LogTypes, Default: defaultLogs()},
@@ -492,7 +492,7 @@ type ExistingCluster struct {
 
 var existingClusterFields = field.Of[ExistingCluster](map[string]field.Descriptor{
 	"Name": {
-		Rule: strict.Rule{What: "the name of an EKS cluster", Example: "platform", Pattern: regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]*$`), MaxLength: 100},
+		Own: true, Rule: strict.Rule{What: "the name of an EKS cluster", Example: "platform", Pattern: regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]*$`), MaxLength: 100},
 		AzureRule: &strict.Rule{
 			What: "the name of an AKS cluster", Example: "platform",
 			Pattern: regexp.MustCompile(`^[0-9A-Za-z]([0-9A-Za-z_-]*[0-9A-Za-z])?$`), MaxLength: azurefacts.MaxClusterName,

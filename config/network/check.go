@@ -84,7 +84,7 @@ func checkExistingSubnets(v *check.File, n Network) {
 	}
 	check.Repeated(all, check.Itself, func(i, first int) {
 		v.Problem(where(i), "give each subnet once: it is private or public",
-			"%s is already used at line %d", wording.Quote(all[i]), v.Line(where(first)))
+			"%s is already used at %s", wording.Quote(all[i]), v.Line(where(first)))
 	})
 	check.Unique(v, at.Field("controlPlaneSubnets"), "", n.Existing.ControlPlaneSubnets, check.Itself, "give each subnet once")
 }

@@ -60,7 +60,7 @@ type Network struct {
 
 var networkFields = field.Of[Network](map[string]field.Descriptor{
 	"CIDR": {
-		Rule: form.IPv4Block("10.0.0.0/16"),
+		Own: true, Rule: form.IPv4Block("10.0.0.0/16"),
 		Change: []field.Case{
 			{Effect: field.NeedsRebuild, Words: "AWS changes the block of neither a VPC nor a subnet, and EKS keeps its VPC", Remedy: field.RebuildRemedy},
 		},

@@ -149,7 +149,7 @@ func checkRepeatedTaints(v *check.File, list strict.Path, taints []Taint) {
 	same := func(t Taint) string { return t.Key + ":" + string(t.Effect) }
 	check.Repeated(taints, same, func(i, first int) {
 		v.Problem(list.Index(i), "a node has at most one taint with a key and effect: remove one",
-			"%s is already used at line %d", wording.Quote(same(taints[i])), v.Line(list.Index(first)))
+			"%s is already used at %s", wording.Quote(same(taints[i])), v.Line(list.Index(first)))
 	})
 }
 

@@ -44,7 +44,7 @@ func Check(v *check.File, services []Service, around Around) {
 	}
 	check.Repeated(services, account, func(i, first int) {
 		v.Problem(list.Index(i).Field("identity").Field("serviceAccount"), "a service account has one role: give each service its own",
-			"the service account %s already has the identity of the service %s at line %d",
+			"the service account %s already has the identity of the service %s at %s",
 			wording.Quote(account(services[i])), wording.Quote(services[first].Name), v.Line(list.Index(first).Field("name")))
 	})
 }
@@ -99,7 +99,7 @@ func checkAzureIdentity(v *check.File, service strict.Path, s Service) {
 	checkCredential(v, service, s)
 	grant := func(g identity.RoleGrant) string { return g.Role + " on " + g.Scope }
 	check.Repeated(s.Identity.Roles, grant, func(i, first int) {
-		v.Problem(at.Index(i), "give each role once", "%s is already given at line %d", grant(s.Identity.Roles[i]), v.Line(at.Index(first)))
+		v.Problem(at.Index(i), "give each role once", "%s is already given at %s", grant(s.Identity.Roles[i]), v.Line(at.Index(first)))
 	})
 	for i, g := range s.Identity.Roles {
 		identity.CheckGrant(v, at.Index(i), g)

@@ -19,11 +19,17 @@ type decoder struct {
 	doc     *Document
 	open    map[*yaml.Node]bool // being read: an alias to one of them never ends
 	visited int
+	under   []*Shared // files whose values the document has, the nearest first
+	// merged are mappings that several files have, made of those of each, the nearest first.
+	merged map[*yaml.Node][]*yaml.Node
 }
 
 // decode reads n into dst. key is nil for the root and for items of a list.
 func (d *decoder) decode(key, n *yaml.Node, p Path, dst reflect.Value, r Rule) {
-	d.doc.mark(p, key, n)
+	d.mark(p, key, n)
+	if layers, merged := d.merged[n]; merged && d.isWhole(dst.Type()) {
+		n = layers[0]
+	}
 	n = d.resolve(n, p)
 	if n == nil || !d.enter(n, p) {
 		return
@@ -45,16 +51,19 @@ func (d *decoder) decode(key, n *yaml.Node, p Path, dst reflect.Value, r Rule) {
 // plain refuses tags of another type, and missing values.
 func (d *decoder) plain(n *yaml.Node, p Path, want reflect.Type) bool {
 	if n.Style&yaml.TaggedStyle != 0 && n.Tag != "!!str" {
-		d.doc.unreadable(positionOf(n), p, fmt.Sprintf("has the YAML tag %s", wording.Quote(n.Tag)),
+		d.doc.unreadable(d.at(n), p, fmt.Sprintf("has the YAML tag %s", wording.Quote(n.Tag)),
 			"remove the tag; the type follows from the key")
 		return false
 	}
-	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" {
+	if isNull(n) && d.Partial {
+		return false // it may take away what is in a file below this one
+	}
+	if isNull(n) {
 		remedy := "give it one, or remove the key"
 		if d.optional(want) {
 			remedy = "write {} for its defaults, or remove the key"
 		}
-		d.doc.unreadable(positionOf(n), p, "has no value", remedy)
+		d.doc.unreadable(d.at(n), p, "has no value", remedy)
 		return false
 	}
 	return true
@@ -96,7 +105,7 @@ func (d *decoder) value(n *yaml.Node, p Path, dst reflect.Value, r Rule) {
 
 // wrong reports a value of another type than the key's.
 func (d *decoder) wrong(n *yaml.Node, p Path, want, remedy string) {
-	d.doc.unreadable(positionOf(n), p, fmt.Sprintf("must be %s, but is %s", want, describe(n)), remedy)
+	d.doc.unreadable(d.at(n), p, fmt.Sprintf("must be %s, but is %s", want, describe(n)), remedy)
 }
 
 // structure reads a mapping with known keys; place is where a key's value goes.
@@ -122,7 +131,7 @@ func (d *decoder) structure(n *yaml.Node, p Path, typ reflect.Type, place func(F
 		d.decode(pr.key, pr.value, p.Field(pr.key.Value), place(known[i]), known[i].Rule)
 	}
 	for _, f := range known {
-		if f.Required && !seen[f.Name] {
+		if f.Required && !seen[f.Name] && !d.Partial {
 			d.missing(n, p, f)
 		}
 	}
@@ -132,7 +141,7 @@ func (d *decoder) structure(n *yaml.Node, p Path, typ reflect.Type, place func(F
 // belongs, the value is probably the secret.
 func (d *decoder) notMapping(n *yaml.Node, p Path, t reflect.Type, known []Field) {
 	if d.Rule(t.Name()).Secret {
-		d.doc.unreadable(positionOf(n), p, "must say where the secret is; the secret itself does not belong here",
+		d.doc.unreadable(d.at(n), p, "must say where the secret is; the secret itself does not belong here",
 			"write "+wording.Or(namesOf(known))+" as a key below it")
 		d.doc.Conceal()
 		return
@@ -153,11 +162,11 @@ func (d *decoder) unknown(key *yaml.Node, p Path, names []string, parent *yaml.N
 	}
 	if near := wording.Nearest(key.Value, names); near != "" {
 		remedy = fmt.Sprintf("did you mean %s?", wording.Quote(near))
-		if !holds(parent, near) {
+		if !d.holds(parent, near) {
 			d.doc.broken[p.Field(near)] = true
 		}
 	}
-	d.doc.ReportAt(positionOf(key), p.Key(key.Value), "is not a known key", remedy)
+	d.doc.ReportAt(d.at(key), p.Key(key.Value), "is not a known key", remedy)
 }
 
 // omitted reports a key that other files have. The key that this one has in its place is not
@@ -166,10 +175,15 @@ func (d *decoder) omitted(key *yaml.Node, p Path, o Omission) {
 	if o.Instead != "" {
 		d.doc.broken[p.Field(o.Instead)] = true
 	}
-	d.doc.unreadable(positionOf(key), p.Field(key.Value), o.Message, o.Remedy)
+	d.doc.unreadable(d.at(key), p.Field(key.Value), o.Message, o.Remedy)
 }
 
-func holds(mapping *yaml.Node, key string) bool {
+func (d *decoder) holds(mapping *yaml.Node, key string) bool {
+	for _, layer := range d.merged[mapping] {
+		if d.holds(layer, key) {
+			return true
+		}
+	}
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		if mapping.Content[i].Value == key {
 			return true
@@ -185,7 +199,7 @@ func (d *decoder) missing(n *yaml.Node, p Path, f Field) {
 	}
 	position := d.doc.Position(p)
 	if p == "" {
-		position = positionOf(n)
+		position = d.at(n)
 	}
 	d.doc.unreadable(position, p.Field(f.Name), "is required and missing", d.howToAdd(f))
 }
@@ -222,11 +236,15 @@ func (d *decoder) mapping(n *yaml.Node, p Path, dst reflect.Value) {
 		return
 	}
 	out := reflect.MakeMap(dst.Type())
-	for _, pr := range d.pairs(n, p) {
+	pairs := d.pairs
+	if dst.Type().Elem().Kind() == reflect.Interface {
+		pairs = d.freePairs
+	}
+	for _, pr := range pairs(n, p) {
 		at := p.Key(pr.key.Value)
 		value := reflect.New(dst.Type().Elem()).Elem()
 		if value.Kind() == reflect.Interface {
-			d.doc.mark(at, pr.key, pr.value)
+			d.mark(at, pr.key, pr.value)
 			if v := d.anything(pr.value, at); v != nil {
 				value.Set(reflect.ValueOf(v))
 			}

@@ -2,6 +2,7 @@ package strict
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"gopkg.in/yaml.v3"
@@ -9,9 +10,13 @@ import (
 
 // Position is a place in a file. Line and column start at 1; the zero Position
 // is the start of the file.
-type Position struct{ Line, Column int }
+type Position struct {
+	Line, Column int
+	// File is the shared file that the place is in; "" for the document's own.
+	File string
+}
 
-func positionOf(n *yaml.Node) Position { return Position{n.Line, n.Column} }
+func positionOf(n *yaml.Node) Position { return Position{Line: n.Line, Column: n.Column} }
 
 // Document is a file while it is read: the position of each value, and the
 // problems and warnings so far.
@@ -39,15 +44,15 @@ func NewDocument(file string) *Document {
 
 // mark records the position of the value at p. For a mapping or a list, this is
 // the position of its key.
-func (d *Document) mark(p Path, key, value *yaml.Node) {
-	at := positionOf(value)
+func (d *decoder) mark(p Path, key, value *yaml.Node) {
+	at := d.at(value)
 	if key != nil {
-		d.keys[p] = positionOf(key)
+		d.doc.keys[p] = d.at(key)
 		if value.Kind != yaml.ScalarNode {
-			at = positionOf(key)
+			at = d.at(key)
 		}
 	}
-	d.values[p] = at
+	d.doc.values[p] = at
 }
 
 // Has says whether the file has a value at p. A default does not count.
@@ -63,7 +68,7 @@ func (d *Document) Position(p Path) Position {
 			return at
 		}
 	}
-	return Position{1, 1}
+	return Position{Line: 1, Column: 1}
 }
 
 // KeyPosition is the position of the key at p, or of the value if there is no key.
@@ -72,6 +77,19 @@ func (d *Document) KeyPosition(p Path) Position {
 		return at
 	}
 	return d.Position(p)
+}
+
+// FirstOwn is where the first key below p is that the document's own file has.
+func (d *Document) FirstOwn(p Path) (first Position, found bool) {
+	for below, at := range d.keys {
+		if at.File != "" || below.parent() != p {
+			continue
+		}
+		if !found || at.Line < first.Line || at.Line == first.Line && at.Column < first.Column {
+			first, found = at, true
+		}
+	}
+	return first, found
 }
 
 // Sound says whether the values at all of the paths could be read, so that a
@@ -112,11 +130,20 @@ func (d *Document) Warn(p Path, message, remedy string) {
 	d.warnings = append(d.warnings, d.problem(d.Position(p), p, message, remedy))
 }
 
+// Problem is one with the value at p, which is not reported.
+func (d *Document) Problem(p Path, message, remedy string) Problem {
+	return d.problem(d.Position(p), p, message, remedy)
+}
+
 func (d *Document) problem(at Position, p Path, message, remedy string) Problem {
-	return Problem{
+	found := Problem{
 		File: d.File, Line: max(at.Line, 1), Column: max(at.Column, 1),
 		Path: string(p), Message: message, Remedy: remedy,
 	}
+	if at.File != "" {
+		found.File, found.With = at.File, filepath.Base(d.File)
+	}
+	return found
 }
 
 // Conceal marks the last problem: its line may hold a secret.
@@ -127,6 +154,9 @@ func (d *Document) unreadable(at Position, p Path, message, remedy string) {
 	d.ReportAt(at, p, message, remedy)
 	d.broken[p] = true
 }
+
+// Add adds what is wrong with a shared file by itself.
+func (d *Document) Add(problems Problems) { d.problems = append(d.problems, problems...) }
 
 // Problems are all that were reported, in order.
 func (d *Document) Problems() Problems {

@@ -21,6 +21,8 @@ type Format struct {
 	Omit func(owner reflect.Type, name string, tag reflect.StructTag) *Omission
 	// Empty is the remedy for a file with nothing in it.
 	Empty string
+	// Partial says that other files have the rest: nothing is required, and null is a value.
+	Partial bool
 	// Several is the remedy for a file of several YAML documents.
 	Several string
 }
@@ -35,14 +37,16 @@ type Omission struct {
 }
 
 // Decode reads content into the struct that into points to, and reports into
-// doc. It returns false when nothing was read that could be judged further.
-func (f Format) Decode(doc *Document, content []byte, into any) bool {
+// doc. What content does not have comes from the shared files under it, the nearest first. It
+// returns false when nothing was read that could be judged further.
+func (f Format) Decode(doc *Document, content []byte, into any, under ...*Shared) bool {
 	root := f.parse(doc, content)
-	if root == nil {
-		return false
-	}
-	d := &decoder{Format: f, doc: doc, open: map[*yaml.Node]bool{}}
-	d.decode(nil, root, "", reflect.ValueOf(into).Elem(), Rule{})
+	return root != nil && f.decode(doc, root, into, under...)
+}
+
+func (f Format) decode(doc *Document, root *yaml.Node, into any, under ...*Shared) bool {
+	d := &decoder{Format: f, doc: doc, open: map[*yaml.Node]bool{}, under: under, merged: map[*yaml.Node][]*yaml.Node{}}
+	d.decode(nil, d.layered(root), "", reflect.ValueOf(into).Elem(), Rule{})
 	return !doc.broken[""]
 }
 

@@ -29,7 +29,7 @@ func (d *decoder) resolve(n *yaml.Node, p Path) *yaml.Node {
 		return n
 	}
 	if d.open[n.Alias] {
-		d.doc.unreadable(positionOf(n), p, fmt.Sprintf("the alias *%s contains itself", n.Value),
+		d.doc.unreadable(d.at(n), p, fmt.Sprintf("the alias *%s contains itself", n.Value),
 			"write the value out")
 		return nil
 	}
@@ -43,7 +43,7 @@ func (d *decoder) enter(n *yaml.Node, p Path) bool {
 		return false
 	}
 	if len(d.open) >= maxDepth {
-		d.doc.unreadable(positionOf(n), p, fmt.Sprintf("is nested over %d deep", maxDepth), "nest less")
+		d.doc.unreadable(d.at(n), p, fmt.Sprintf("is nested over %d deep", maxDepth), "nest less")
 		return false
 	}
 	d.open[n] = true
@@ -55,7 +55,7 @@ func (d *decoder) count(more int, n *yaml.Node, p Path) bool {
 	before := d.visited
 	d.visited += more
 	if before <= maxValues && d.visited > maxValues {
-		d.doc.ReportAt(positionOf(n), p,
+		d.doc.ReportAt(d.at(n), p,
 			fmt.Sprintf("the file has more than %d keys and values, with those that its aliases stand for", maxValues),
 			"use fewer aliases of aliases, or move long values to the GitOps repository")
 		d.doc.broken[""] = true
@@ -65,9 +65,9 @@ func (d *decoder) count(more int, n *yaml.Node, p Path) bool {
 
 func (d *decoder) leave(n *yaml.Node) { delete(d.open, n) }
 
-// pairs are the keys and values of a mapping, with merge keys (<<) expanded.
+// ownPairs are the keys and values of a mapping of one file, with merge keys (<<) expanded.
 // Keys that are not text, or are there twice, are reported and left out.
-func (d *decoder) pairs(n *yaml.Node, p Path) []pair {
+func (d *decoder) ownPairs(n *yaml.Node, p Path) []pair {
 	if !d.count(len(n.Content)/2, n, p) {
 		return nil
 	}
@@ -84,12 +84,12 @@ func (d *decoder) pairs(n *yaml.Node, p Path) []pair {
 			continue
 		}
 		if key.Kind != yaml.ScalarNode || key.ShortTag() == "!!null" {
-			d.doc.ReportAt(positionOf(key), p, "a key must be a string, but this one is "+describe(key),
+			d.doc.ReportAt(d.at(key), p, "a key must be a string, but this one is "+describe(key),
 				"write the key as a word")
 			continue
 		}
 		if first, ok := lines[key.Value]; ok {
-			d.doc.ReportAt(positionOf(key), p.Key(key.Value), fmt.Sprintf("is already set at line %d", first),
+			d.doc.ReportAt(d.at(key), p.Key(key.Value), fmt.Sprintf("is already set at line %d", first),
 				"keep one of the two")
 			continue
 		}
@@ -112,7 +112,7 @@ func (d *decoder) merge(own []pair, set map[string]int, from *yaml.Node, p Path)
 	defer d.leave(n)
 	switch n.Kind {
 	case yaml.MappingNode:
-		for _, pr := range d.pairs(n, p) {
+		for _, pr := range d.ownPairs(n, p) {
 			if _, ok := set[pr.key.Value]; !ok {
 				set[pr.key.Value] = pr.key.Line
 				own = append(own, pr)
@@ -123,7 +123,7 @@ func (d *decoder) merge(own []pair, set map[string]int, from *yaml.Node, p Path)
 			own = d.merge(own, set, item, p)
 		}
 	default:
-		d.doc.ReportAt(positionOf(from), p, "<< must refer to a mapping, but this is "+describe(n),
+		d.doc.ReportAt(d.at(from), p, "<< must refer to a mapping, but this is "+describe(n),
 			"use an alias of a mapping, such as <<: *defaults")
 	}
 	return own

@@ -6,6 +6,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+func TestOnce(t *testing.T) {
+	of := func(with, message string) Problem {
+		return Problem{File: "_prod.yaml", Line: 1, Column: 1, Message: message, Remedy: "mend it", With: with}
+	}
+	got := Problems{
+		of("a.yaml", "is bad"), of("edge-1.yaml", "is bad"), of("edge-1.yaml", "is bad"), of("edge-2.yaml", "is bad"), of("edge-3.yaml", "is bad"),
+		of("edge-1.yaml", "edge-1-role is long"), of("edge-2.yaml", "edge-2-role is long"),
+		of("edge-1.yaml", "is of the file"), of("", "is of the file"),
+	}.Once()
+	want := `_prod.yaml:1:1: is bad, together with a.yaml, edge-1.yaml and 2 other files; mend it
+_prod.yaml:1:1: edge-1-role is long, together with edge-1.yaml and edge-2.yaml; mend it
+_prod.yaml:1:1: is of the file; mend it`
+	if got.Error() != want {
+		t.Errorf("got\n%s\nwant\n%s", got.Error(), want)
+	}
+}
+
 func TestProblemString(t *testing.T) {
 	p := Problem{
 		File: "clusters/x.yaml", Line: 12, Column: 9, Path: "kubernetes.nodeGroups[1].name",

@@ -25,7 +25,7 @@ func (d *decoder) text(n *yaml.Node, p Path, dst reflect.Value, r Rule) {
 	}
 	dst.SetString(n.Value)
 	if message, remedy := r.CheckText(n.Value); message != "" {
-		d.doc.unreadable(positionOf(n), p, message, remedy)
+		d.doc.unreadable(d.at(n), p, message, remedy)
 		if r.Secret {
 			d.doc.Conceal()
 		}
@@ -79,7 +79,7 @@ func (d *decoder) integer(n *yaml.Node, p Path, dst reflect.Value, r Rule) {
 	}
 	dst.SetInt(int64(i))
 	if message, remedy := r.CheckNumber(i); message != "" {
-		d.doc.unreadable(positionOf(n), p, message, remedy)
+		d.doc.unreadable(d.at(n), p, message, remedy)
 	}
 }
 
@@ -109,9 +109,9 @@ func (d *decoder) anything(n *yaml.Node, p Path) any {
 	switch n.Kind {
 	case yaml.MappingNode:
 		out := map[string]any{}
-		for _, pr := range d.pairs(n, p) {
+		for _, pr := range d.freePairs(n, p) {
 			at := p.Key(pr.key.Value)
-			d.doc.mark(at, pr.key, pr.value)
+			d.mark(at, pr.key, pr.value)
 			out[pr.key.Value] = d.anything(pr.value, at)
 		}
 		return out
@@ -136,7 +136,7 @@ func (d *decoder) scalar(n *yaml.Node, p Path) any {
 	case "!!str", "!!timestamp": // JSON has no dates: they stay as written
 		return n.Value
 	}
-	d.doc.unreadable(positionOf(n), p, fmt.Sprintf("has the YAML tag %s", wording.Quote(n.Tag)), "write it as text")
+	d.doc.unreadable(d.at(n), p, fmt.Sprintf("has the YAML tag %s", wording.Quote(n.Tag)), "write it as text")
 	return nil
 }
 
@@ -147,7 +147,7 @@ func (d *decoder) number(n *yaml.Node, p Path) any {
 	}
 	var f float64
 	if err := n.Decode(&f); err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
-		d.doc.unreadable(positionOf(n), p, fmt.Sprintf("%s is not a number in JSON", wording.Quote(n.Value)),
+		d.doc.unreadable(d.at(n), p, fmt.Sprintf("%s is not a number in JSON", wording.Quote(n.Value)),
 			"put it in quotes, or write a finite number")
 		return nil
 	}

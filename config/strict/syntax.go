@@ -63,7 +63,7 @@ func encoded(doc *Document, content []byte) bool {
 	for rest := content; len(rest) > 0; {
 		r, size := utf8.DecodeRune(rest)
 		if r == utf8.RuneError && size == 1 {
-			doc.ReportAt(Position{line, column}, "", "contains a byte that is not UTF-8", "save the file as UTF-8")
+			doc.ReportAt(Position{Line: line, Column: column}, "", "contains a byte that is not UTF-8", "save the file as UTF-8")
 			return false
 		}
 		column++
@@ -93,7 +93,7 @@ func syntaxProblem(doc *Document, content []byte, err error) {
 	text := strings.TrimRight(lines[line-1], "\r")
 	column := 1 + len(text) - len(strings.TrimLeft(text, " "))
 	explained, remedy := explain(message, text)
-	doc.ReportAt(Position{line, column}, "", "is not YAML: "+explained, remedy)
+	doc.ReportAt(Position{Line: line, Column: column}, "", "is not YAML: "+explained, remedy)
 }
 
 // mostParsed bounds the search for the bad line, which parses the file once for each line,

@@ -59,7 +59,7 @@ func sourceLines(path string) []string {
 
 func writeProblem(w io.Writer, p strict.Problem, source []string, o ProblemOptions) {
 	place := wording.Line(fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column))
-	message := p.Message
+	message := p.Text()
 	if p.Path != "" {
 		message = p.Path + ": " + message
 	}

@@ -118,6 +118,9 @@ func (c *Collector) Gather(ctx context.Context, set *plan.Set, f *fleet.Fleet, a
 	}
 	set.Unchanged = f.Unchanged
 	if f.Changed != nil {
+		for _, s := range f.Changed.Shared {
+			set.Shared = append(set.Shared, s.String())
+		}
 		for _, u := range f.Changed.Unseen {
 			set.Unseen = append(set.Unseen, u.String())
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"tombolo/cmd/tombolo/cli/fault"
+	"tombolo/config"
 	"tombolo/internal/file"
 	"tombolo/internal/wording"
 )
@@ -19,7 +20,7 @@ import (
 const dir = "clusters"
 
 // suffix of a cluster file. A file Pulumi.<stack>.yaml beside it holds a
-// stack's secrets and is not a cluster file.
+// stack's secrets and is not a cluster file, nor is one of shared settings.
 const suffix = ".yaml"
 
 // Known returns the names of the clusters of a project, sorted. A project
@@ -39,7 +40,7 @@ func Known(root string) ([]string, error) {
 	var names []string
 	for _, entry := range entries {
 		name, ok := strings.CutSuffix(entry.Name(), suffix)
-		if ok && !entry.IsDir() && !strings.HasPrefix(name, "Pulumi.") && name != "Pulumi" {
+		if ok && !entry.IsDir() && !strings.HasPrefix(name, "Pulumi.") && name != "Pulumi" && !config.IsShared(name) {
 			names = append(names, name)
 		}
 	}

@@ -16,32 +16,46 @@ import (
 // everything that is wrong in any of them. The clusters come in the order in
 // which a fleet operation reaches them: by wave, a hub before its spokes, then
 // by name.
-func Load(files []string) ([]*config.Cluster, error) {
+func Load(files []string) ([]*config.Cluster, error) { return load(files, "") }
+
+// LoadAll is Load for all cluster files of a project: then a file of shared settings that none of
+// them has is a problem, too.
+func LoadAll(root func() (string, error)) ([]*config.Cluster, error) {
+	files, err := FilesOrAll(root, nil)
+	if err != nil {
+		return nil, err
+	}
+	return load(files, filepath.Dir(files[0]))
+}
+
+// load reads cluster files, all of a directory unless it is "".
+func load(files []string, of string) ([]*config.Cluster, error) {
 	var (
 		loaded   []*config.Cluster
 		problems strict.Problems
 	)
 	var loader config.Loader
-	told := map[strict.Problem]bool{} // what is wrong with a hub is found with each of its spokes
 	for _, file := range files {
 		c, err := loader.Load(file)
 		var found strict.Problems
 		switch {
 		case errors.As(err, &found):
-			for _, p := range found {
-				if p.File = Short(p.File); !told[p] {
-					problems = append(problems, p)
-				}
-				told[p] = true
-			}
+			problems = append(problems, found...)
 		case err != nil:
 			return nil, err
 		default:
 			loaded = append(loaded, c)
 		}
 	}
-	if len(problems) > 0 {
-		return nil, problems
+	if len(problems) == 0 && of != "" {
+		var err error
+		if problems, err = loader.Unread(of); err != nil {
+			return nil, err
+		}
+	}
+	// What is wrong with a hub is found with each of its spokes.
+	if err := problems.Once().Err(); err != nil {
+		return nil, shortened(err)
 	}
 	sorted, err := config.InOrder(loaded)
 	if err != nil {

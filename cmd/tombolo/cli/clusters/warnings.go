@@ -13,17 +13,19 @@ import (
 func Warnings(c *config.Cluster) strict.Problems {
 	warnings := slices.Clone(c.Warnings)
 	for i := range warnings {
-		warnings[i].File = Short(c.File)
+		warnings[i].File = Short(warnings[i].File)
 	}
 	return warnings
 }
 
-// Warn shows the warnings of clusters' files to people, one on a line.
+// Warn shows the warnings of clusters' files to people, one on a line, and each once.
 func Warn(s render.Status, all ...*config.Cluster) {
+	var warnings strict.Problems
 	for _, c := range all {
-		for _, w := range Warnings(c) {
-			s.Plain("%s", w.Warning())
-		}
+		warnings = append(warnings, Warnings(c)...)
+	}
+	for _, w := range warnings.Once() {
+		s.Plain("%s", w.Warning())
 	}
 }
 

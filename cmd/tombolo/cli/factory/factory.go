@@ -262,11 +262,10 @@ func (f *Factory) Clusters(args []string) ([]*config.Cluster, error) {
 // ClustersOrAll loads the clusters that the arguments name, all of the project's
 // without any, in the order of their waves.
 func (f *Factory) ClustersOrAll(args []string) ([]*config.Cluster, error) {
-	files, err := clusters.FilesOrAll(f.Root, args)
-	if err != nil {
-		return nil, err
+	if len(args) == 0 {
+		return clusters.LoadAll(f.Root)
 	}
-	return clusters.Load(files)
+	return f.Clusters(args)
 }
 
 // CompleteClusters offers the names of the known clusters with a prefix to the shell.

@@ -110,6 +110,8 @@ type changedDocument struct {
 	Clusters  []changedCluster `json:"clusters"`
 	Unchanged []string         `json:"unchanged"`
 	Removed   []string         `json:"removed,omitempty"`
+	// Shared are the files of shared settings that have changed.
+	Shared []inputs.Shared `json:"shared,omitempty"`
 	// Unseen is what clusters take values from, and Git does not have.
 	Unseen []inputs.Unseen `json:"unseen,omitempty"`
 }
@@ -122,7 +124,7 @@ type changedCluster struct {
 func (f *Fleet) tellChanged(all []*config.Cluster, report inputs.Report) error {
 	document := changedDocument{
 		Type: "changed-since", Since: f.ChangedSince,
-		Clusters: []changedCluster{}, Unchanged: []string{}, Removed: report.Removed, Unseen: report.Unseen,
+		Clusters: []changedCluster{}, Unchanged: []string{}, Removed: report.Removed, Shared: report.Shared, Unseen: report.Unseen,
 	}
 	status := f.Status()
 	f.Unchanged = nil
@@ -145,6 +147,9 @@ func (f *Fleet) tellChanged(all []*config.Cluster, report inputs.Report) error {
 	}
 	if n := len(document.Unchanged); n > 0 {
 		status.Done("unchanged since %s: %s", f.ChangedSince, clusters.Listed(document.Unchanged))
+	}
+	for _, s := range report.Shared {
+		status.Plain("%s", s)
 	}
 	for _, u := range report.Unseen {
 		status.Plain("%s", u)

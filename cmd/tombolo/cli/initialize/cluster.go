@@ -183,6 +183,9 @@ func (o *ClusterOptions) gitops(root string) (string, error) {
 	var like struct {
 		GitOps yaml.Node `yaml:"gitops"`
 	}
+	if _, invalid := config.Load(files[0]); invalid == nil && yaml.Unmarshal(text, &like) == nil && like.GitOps.IsZero() {
+		return "gitops:\n  path: clusters/" + o.Name + "\n", nil // the rest is in settings that clusters share
+	}
 	if err := yaml.Unmarshal(text, &like); err != nil || like.GitOps.Kind != yaml.MappingNode {
 		return "", fault.NewUsage(fmt.Sprintf("%s has no gitops section that can be read", clusters.Short(files[0])), "run `tombolo validate "+o.Like+"`")
 	}

@@ -167,6 +167,9 @@ func headline(s plan.Set) string {
 	if s.Since != "" {
 		text += fmt.Sprintf("\n\nCompared with %s: %s previewed, %d unchanged.", markdown.Code(s.Since), wording.Count(len(s.Clusters), "cluster"), len(s.Unchanged))
 	}
+	for _, line := range s.Shared {
+		text += "\n\n" + markdown.Text(line) + "."
+	}
 	for _, line := range s.Unseen {
 		text += "\n\nNote: " + markdown.Text(line) + "."
 	}

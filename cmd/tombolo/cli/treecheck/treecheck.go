@@ -143,6 +143,9 @@ func publishedTo(chosen, fleets []*config.Cluster) []published.Set {
 	for i, c := range chosen {
 		out[i] = published.To(c, hub(c, fleets))
 		out[i].File = clusters.Short(c.File)
+		for s := range out[i].Shared {
+			out[i].Shared[s].File = clusters.Short(out[i].Shared[s].File)
+		}
 	}
 	return out
 }

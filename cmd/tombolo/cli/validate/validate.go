@@ -97,8 +97,8 @@ func validateRun(ctx context.Context, o *Options) error {
 	if o.Explained {
 		return o.explain(loaded)
 	}
+	clusters.Warn(o.Status(), loaded...)
 	for _, c := range loaded {
-		clusters.Warn(o.Status(), c)
 		if o.JSON() {
 			d := valid{Type: "valid", File: clusters.Short(c.File), Cluster: c.Name, Warnings: clusters.Warnings(c)}
 			if err := render.WriteJSON(o.Out, d); err != nil {

@@ -1,0 +1,102 @@
+package inputs
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"path/filepath"
+	"reflect"
+	"slices"
+
+	"tombolo/config"
+	filesystem "tombolo/internal/file"
+	"tombolo/internal/wording"
+)
+
+// This file is about the settings that clusters share. A change of them touches the clusters that are
+// others by it, and not all that have the file under their own.
+
+// Shared is a file of shared settings that is not what it was.
+type Shared struct {
+	Change
+	// Clusters that are others by it, sorted.
+	Clusters []string `json:"clusters"`
+}
+
+// String is a line such as "clusters/_prod.yaml changed: 12 clusters".
+func (s Shared) String() string {
+	what := wording.Count(len(s.Clusters), "cluster")
+	if len(s.Clusters) == 0 {
+		what = "no cluster is another one by it"
+	}
+	return fmt.Sprintf("%s %s: %s", s.Name, s.How, what)
+}
+
+// sharedOf are the shared files of a cluster that have changed, when it is another one by them.
+func (s *search) sharedOf(c *config.Cluster) []string {
+	var changed []string
+	for _, file := range c.SharedFiles() {
+		if inRepo, ok := s.inRepo(file); ok && s.diff[inRepo] != "" {
+			changed = append(changed, inRepo)
+		}
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	was, err := s.base.Load(c.File)
+	if err != nil {
+		return changed // it was none that is known
+	}
+	before, now := *was, *c
+	before.Warnings, now.Warnings = nil, nil
+	if reflect.DeepEqual(before, now) {
+		return nil
+	}
+	return changed
+}
+
+// inRepo is where a file is in the repository; false for one elsewhere, which the cluster file's own
+// reason says.
+func (s *search) inRepo(file string) (string, bool) {
+	absolute, err := filepath.Abs(file)
+	if err != nil {
+		return "", false
+	}
+	inRepo, err := s.repo.path(absolute)
+	return inRepo, err == nil
+}
+
+// sharedAtBase is a file of shared settings as it was at the commit.
+func (s *search) sharedAtBase(file string) ([]byte, error) {
+	inRepo, ok := s.inRepo(file)
+	switch {
+	case ok && s.diff[inRepo] == added:
+		return nil, fs.ErrNotExist
+	case ok && s.diff[inRepo] != "":
+		text, err := s.show(inRepo)
+		return []byte(text), err
+	}
+	return filesystem.ReadInside(file, filesystem.MostText)
+}
+
+// sharedChanges are the files of shared settings that have changed, with the clusters that have them
+// among their reasons.
+func (s *search) sharedChanges(of map[string][]Reason) []Shared {
+	var out []Shared
+	for _, file := range slices.Sorted(maps.Keys(s.diff)) {
+		if !config.IsShared(file) || path.Dir(file) != s.repo.below(clustersDir) || path.Ext(file) != ".yaml" {
+			continue
+		}
+		shared := Shared{Change: Change{Name: s.repo.display(file), How: string(s.diff[file])}, Clusters: []string{}}
+		for _, name := range slices.Sorted(maps.Keys(of)) {
+			if slices.ContainsFunc(of[name], func(r Reason) bool {
+				return r.Input == SharedFile && slices.Contains(r.Changes, shared.Change)
+			}) {
+				shared.Clusters = append(shared.Clusters, name)
+			}
+		}
+		out = append(out, shared)
+	}
+	return out
+}
