@@ -518,7 +518,7 @@ func (c *Cluster) ForCore() *Cluster {
 	}
 	git := &out.GitOps
 	git.URL, git.Branch, git.Path, git.Interval, git.Auth = "", "", "", "", nil
-	git.Distribution, git.TakeOver, git.SealedSecrets = gitops.Distribution{}, false, nil
+	git.Distribution, git.TakeOver, git.SealedSecrets, git.Webhook = gitops.Distribution{}, false, nil, nil
 	return &out
 }
 

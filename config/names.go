@@ -99,6 +99,8 @@ type (
 	GitOps        = gitops.GitOps
 	Notices       = gitops.Notices
 	SealedSecrets = gitops.SealedSecrets
+	Webhook       = gitops.Webhook
+	WebhookType   = gitops.WebhookType
 
 	ChangeWindow = windows.ChangeWindow
 	Day          = windows.Day
@@ -133,6 +135,7 @@ const (
 	CredentialsAWS, CredentialsServiceAccount, LeavingKeep, SlackChannel     = gitops.CredentialsAWS, gitops.CredentialsServiceAccount, gitops.LeavingKeep, gitops.SlackChannel
 	TeamsChannel, GenericChannel, NoNotices, FailureNotices                  = gitops.TeamsChannel, gitops.GenericChannel, gitops.NoNotices, gitops.FailureNotices
 	RunNotices, PrometheusAddon, SealedSecretsAddon, SpokeRoleEnd            = gitops.RunNotices, gitops.PrometheusAddon, gitops.SealedSecretsAddon, gitops.SpokeRoleEnd
+	GitHubWebhook, GitLabWebhook, AzureDevOpsWebhook                         = gitops.GitHubWebhook, gitops.GitLabWebhook, gitops.AzureDevOpsWebhook
 	Monday, Tuesday, Wednesday, Thursday                                     = windows.Monday, windows.Tuesday, windows.Wednesday, windows.Thursday
 	Friday, Saturday, Sunday, RemediateNever                                 = windows.Friday, windows.Saturday, windows.Sunday, windows.RemediateNever
 	RemediateInWindow, RemediateAlways                                       = windows.RemediateInWindow, windows.RemediateAlways

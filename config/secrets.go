@@ -48,5 +48,8 @@ func (c *Cluster) SecretUses() []SecretUse {
 	if channel := c.GitOps.Channel; channel != nil {
 		add("gitops.channel.address", "what writes to the platform's channel", channel.Address)
 	}
+	if w := c.GitOps.Webhook; w != nil {
+		add("gitops.webhook.secret", "the engine's webhook", w.Secret)
+	}
 	return out
 }

@@ -48,3 +48,29 @@ func TestWarnings(t *testing.T) {
 		})
 	}
 }
+
+// TestWarningsOfTheWebhook: a host that is known by its name is of one kind; of another nothing is known.
+func TestWarningsOfTheWebhook(t *testing.T) {
+	content, err := os.ReadFile(baseFile)
+	assert.NilError(t, err)
+	for _, test := range []struct{ url, kind, want string }{
+		{"https://github.com/acme/platform.git", "github", ""},
+		{"https://git.example.com/platform.git", "gitlab", ""},
+		{"https://github.com.example.com/platform.git", "gitlab", ""},
+		{"https://gitlab.com/acme/platform.git", "github", "20:19: warning: gitops.webhook.type: is github, and gitops.url is at gitlab.com; use gitlab"},
+		{"https://dev.azure.com/acme/p/_git/platform", "gitlab", "20:19: warning: gitops.webhook.type: is gitlab, and gitops.url is at dev.azure.com; use azure-devops"},
+		{"https://acme.visualstudio.com/p/_git/platform", "azure-devops", ""},
+	} {
+		dir := t.TempDir()
+		write(t, dir, "base.yaml", strings.NewReplacer(
+			"v2.7.5", "v2.9.3", "https://git.example.com/platform.git\n", test.url+"\n  webhook: {type: "+test.kind+", secret: {config: hook}}\n").Replace(string(content)))
+		file := filepath.Join(dir, "base.yaml")
+		c, err := Load(file)
+		assert.NilError(t, err)
+		got := ""
+		for _, w := range c.Warnings {
+			got += strings.TrimPrefix(w.Warning(), file+":")
+		}
+		assert.Equal(t, got, test.want, test.url)
+	}
+}

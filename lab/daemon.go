@@ -417,7 +417,7 @@ func (d *daemon) hosts() http.Handler {
 }
 
 func (d *daemon) gitHandler() http.Handler {
-	return d.repositories[treeFlux].Handler(gitUser, func() (string, error) { return secret(d.lab.paths().gitToken()) })
+	return d.repositories[treeFlux].Handler(gitUser, func() (string, error) { return secret(d.lab.paths().gitToken()) }, d.pushed)
 }
 
 // heal brings back what should run and does not, and lets the Git repositories
@@ -468,6 +468,7 @@ func (d *daemon) seed(ctx context.Context) (notes []string, err error) {
 		}
 		if seeding.Changed {
 			d.log.Info("a Git repository follows its platform tree", "tree", tree, "commit", seeding.Commit)
+			d.pushed(trees()[tree], seeding.Before, seeding.Commit)
 		}
 		err = errors.Join(err, failed)
 	}

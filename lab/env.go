@@ -47,6 +47,10 @@ func (l *Lab) Env() (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	webhook, err := secret(p.webhook())
+	if err != nil {
+		return nil, err
+	}
 	proxyToken, err := secret(p.token())
 	if err != nil {
 		return nil, err
@@ -102,6 +106,7 @@ func (l *Lab) Env() (map[string]string, error) {
 		"TOMBOLO_GIT_TOKEN":  token,
 		SealingKeyVariable:   sealing, SealingCertificateVariable: certificate,
 		ChannelVariable:   channelAddress,
+		WebhookVariable:   webhook,
 		"TOMBOLO_LAB":     "1",
 		addressesVariable: "any",
 		managerVariable:   managerURL(chosen.manager),

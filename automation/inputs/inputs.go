@@ -75,6 +75,9 @@ func (s *search) named(c *config.Cluster) []string {
 	if channel := c.GitOps.Channel; channel != nil {
 		refs = append(refs, channel.Address)
 	}
+	if w := c.GitOps.Webhook; w != nil {
+		refs = append(refs, w.Secret)
+	}
 	for _, ref := range refs {
 		if ref != nil {
 			files = append(files, ref.File)

@@ -155,7 +155,7 @@ func TestEveryKeyOfTheFileCounts(t *testing.T) {
 // notOfCore are the keys of the file that core's program does not get.
 var notOfCore = []string{
 	".File", ".Wave", ".ChangeWindows", ".Drift", ".Namespaces", ".Labels", ".Annotations", ".Values", ".Services.Values",
-	".GitOps.URL", ".GitOps.Branch", ".GitOps.Path", ".GitOps.Interval", ".GitOps.Auth", ".GitOps.Distribution", ".GitOps.TakeOver", ".GitOps.SealedSecrets",
+	".GitOps.URL", ".GitOps.Branch", ".GitOps.Path", ".GitOps.Interval", ".GitOps.Auth", ".GitOps.Distribution", ".GitOps.TakeOver", ".GitOps.SealedSecrets", ".GitOps.Webhook",
 }
 
 // indexes are those of maps in the name of a key.

@@ -156,6 +156,11 @@ func To(c, hub *config.Cluster) Set {
 			Kind: "Secret", Namespace: names.FluxNamespace, Name: names.PlatformAuth, Keys: authKeys(c.GitOps.Auth.Type),
 		})
 	}
+	if c.GitOps.Webhook != nil {
+		p.Objects = append(p.Objects, Object{
+			Kind: "Secret", Namespace: names.FluxNamespace, Name: names.PlatformWebhook, Keys: []string{names.WebhookToken},
+		})
+	}
 	return p
 }
 

@@ -66,6 +66,9 @@ type EngineArgs struct {
 	RoleARN pulumi.StringInput
 	// SignIn of people; nil for Argo CD's own account alone.
 	SignIn *SignIn
+	// Webhook has Argo CD take events of pushes with the token of the Secret names.PlatformWebhook,
+	// and no others.
+	Webhook bool
 }
 
 // NewEngine installs Argo CD and makes the root Application.
@@ -170,6 +173,13 @@ func configure(ctx *pulumi.Context, name string, args *EngineArgs, hosts string,
 		}
 		made = append(made, patch)
 	}
+	if args.Webhook {
+		patch, err := webhook(ctx, name, opts...)
+		if err != nil {
+			return nil, err
+		}
+		made = append(made, patch)
+	}
 	if args.RoleARN == nil {
 		return made, nil
 	}
@@ -192,6 +202,32 @@ func metadata(name string, annotations pulumi.StringMap) object.Meta {
 		all[key] = value
 	}
 	return object.Meta{Name: name, Namespace: names.ArgoCDNamespace, Annotations: all}
+}
+
+// webhookKeys are those of argocd-secret by which Argo CD checks the events of each kind of host. One that
+// is not set takes events from anybody. Source: the table in
+// https://argo-cd.readthedocs.io/en/stable/operator-manual/webhook/
+func webhookKeys() []string {
+	return []string{
+		"webhook.azuredevops.password", "webhook.bitbucket.uuid", "webhook.bitbucketserver.secret",
+		"webhook.github.secret", "webhook.gitlab.secret", "webhook.gogs.secret",
+	}
+}
+
+// webhook has all kinds of hosts show the one token, which is named only, in Argo CD's own way. Argo CD
+// writes the other keys of the Secret itself.
+func webhook(ctx *pulumi.Context, name string, opts ...pulumi.ResourceOption) (pulumi.Resource, error) {
+	data := map[string]pulumi.StringInput{"webhook.azuredevops.username": pulumi.String(names.WebhookUser)}
+	for _, key := range webhookKeys() {
+		data[key] = pulumi.String("$" + names.PlatformWebhook + ":" + names.WebhookToken)
+	}
+	secret := object.Secret(metadata("argocd-secret", nil), "", data)
+	secret.Patch = true
+	patch, err := object.New(ctx, name+"-argocd-secret", secret, opts...)
+	if err != nil {
+		return nil, fmt.Errorf("webhook in argocd-secret: %w", err)
+	}
+	return patch, nil
 }
 
 // takeKnownHosts takes the hosts' keys out of the distribution: they are one

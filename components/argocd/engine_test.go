@@ -250,3 +250,22 @@ func TestSignInThatBreaksAPolicy(t *testing.T) {
 	_, err := run(args)
 	assert.Check(t, is.ErrorContains(err, "a sign-in needs URL, issuer, client and Secret"))
 }
+
+// TestWebhook: each kind of host has to show the token, which is in no setting, and Argo CD has it when it starts.
+func TestWebhook(t *testing.T) {
+	args := engineArgs(t)
+	assert.Check(t, is.Len(built(t, args).OfType("kubernetes:core/v1:SecretPatch"), 0))
+	args.Webhook = true
+	r := built(t, args)
+	patch, ok := r.Named("kubernetes:core/v1:SecretPatch", "mgmt-argocd-secret")
+	assert.Assert(t, ok)
+	patch.Expect(t, map[string]string{"metadata.name": "argocd-secret", "metadata.namespace": "argocd", `metadata.annotations["pulumi.com/patchForce"]`: "true"})
+	const token = "$platform-webhook:token"
+	assert.DeepEqual(t, patch.SecretData(t), map[string]string{
+		"webhook.azuredevops.username": "tombolo", "webhook.azuredevops.password": token, "webhook.bitbucket.uuid": token,
+		"webhook.bitbucketserver.secret": token, "webhook.github.secret": token, "webhook.gitlab.secret": token, "webhook.gogs.secret": token,
+	})
+	for _, c := range r.OfType(deployment) {
+		assert.Check(t, c.WaitsFor("SecretPatch::"), "%s may start without it: %v", c.Name, c.DependsOn)
+	}
+}

@@ -14,12 +14,14 @@ package flux
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/components/distribution"
 	"tombolo/components/object"
+	"tombolo/components/webhook"
 	"tombolo/internal/names"
 )
 
@@ -53,6 +55,9 @@ type EngineArgs struct {
 	Substitution Substitution
 	// SubstituteFrom names the ConfigMap with values for variables.
 	SubstituteFrom string
+	// Webhook is the type of the Git host that tells of pushes, with the Secret
+	// names.PlatformWebhook; "" for none.
+	Webhook string
 }
 
 // follow is what Flux follows.
@@ -89,11 +94,40 @@ func (a *EngineArgs) recipe() (distribution.Recipe, error) {
 	if err == nil {
 		err = a.Substitution.apply(objects)
 	}
-	sync := a.follow().syncObjects(a.Auth != nil)
+	following := a.follow().syncObjects(a.Auth != nil)
+	sync := []distribution.SyncObject{{Name: "repository", Object: following[0]}, {Name: "kustomization", Object: following[1]}}
+	if err == nil && a.Webhook != "" {
+		if !hasReceivers(objects) {
+			return distribution.Recipe{}, errors.New("the distribution has no Receivers, which gitops.webhook needs; take one with notification-controller, or remove the key")
+		}
+		sync = append(sync, distribution.SyncObject{Name: "receiver", Object: receiver(a.Webhook)})
+	}
 	return distribution.Recipe{
-		Product: Product(), Type: engineType, Args: &a.EngineArgs, Objects: objects, Secret: authSecret(a.Auth),
-		Sync: []distribution.SyncObject{{Name: "repository", Object: sync[0]}, {Name: "kustomization", Object: sync[1]}},
+		Product: Product(), Type: engineType, Args: &a.EngineArgs, Objects: objects, Secret: authSecret(a.Auth), Sync: sync,
 	}, err
+}
+
+func hasReceivers(objects []distribution.Object) bool {
+	return slices.ContainsFunc(objects, func(o distribution.Object) bool {
+		return o.Is("CustomResourceDefinition", "receivers.notification.toolkit.fluxcd.io")
+	})
+}
+
+// receiver has the Git host's events start a fetch of the repository. At the interval it takes a new
+// token up.
+func receiver(host string) distribution.Object {
+	kind, events := webhook.ReceiverOf(host)
+	spec := map[string]any{
+		"type": kind, "interval": "1m", "secretRef": map[string]any{"name": names.PlatformWebhook},
+		"resources": []any{map[string]any{"apiVersion": "source.toolkit.fluxcd.io/v1", "kind": "GitRepository", "name": names.Platform}},
+	}
+	if events != nil {
+		spec["events"] = events
+	}
+	return distribution.Object{
+		"apiVersion": "notification.toolkit.fluxcd.io/v1", "kind": "Receiver", "spec": spec,
+		"metadata": map[string]any{"name": names.Platform, "namespace": names.FluxNamespace},
+	}
 }
 
 func (f Follow) substituteProblem() error {

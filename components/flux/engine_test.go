@@ -28,6 +28,7 @@ const (
 	repository    = "kubernetes:source.toolkit.fluxcd.io/v1:GitRepository"
 	kustomization = "kubernetes:kustomize.toolkit.fluxcd.io/v1:Kustomization"
 	secretType    = "kubernetes:core/v1:Secret"
+	receiverType  = "kubernetes:notification.toolkit.fluxcd.io/v1:Receiver"
 )
 
 func engineArgs(t *testing.T) *EngineArgs {
@@ -347,4 +348,26 @@ func TestDigest(t *testing.T) {
 func TestControllers(t *testing.T) {
 	names, err := Product().Controllers(filesArgs(t).Manifest)
 	assert.Check(t, err == nil && strings.Join(names, " ") == "kustomize-controller source-controller", "%v, %v", names, err)
+}
+
+// TestReceiver: it is made last and goes first, and a distribution without Receivers is refused.
+func TestReceiver(t *testing.T) {
+	args := engineArgs(t)
+	_, there := built(t, args).Named(receiverType, "demo-receiver")
+	assert.Check(t, !there)
+	args.Webhook = "github"
+	_, err := run(args)
+	assert.Check(t, is.ErrorContains(err, "the distribution has no Receivers, which gitops.webhook needs; take one with notification-controller, or remove the key"))
+	args.Manifest = append(args.Manifest, "\n---\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: receivers.notification.toolkit.fluxcd.io}\n"...)
+	for host, want := range map[string]string{"github": "github push", "gitlab": "gitlab ", "azure-devops": "generic "} {
+		args.Webhook = host
+		made, ok := built(t, args).Named(receiverType, "demo-receiver")
+		assert.Assert(t, ok, host)
+		made.Expect(t, map[string]string{
+			"metadata.name": "platform", "metadata.namespace": "flux-system", "spec.secretRef.name": "platform-webhook",
+			"spec.resources[0].kind": "GitRepository", "spec.resources[0].name": "platform",
+		})
+		assert.Check(t, is.Equal(made.String("spec.type")+" "+made.String("spec.events[1]"), want))
+		assert.Check(t, made.WaitsFor(kustomization) && made.WaitsFor(deployment), "%v", made.DependsOn)
+	}
 }

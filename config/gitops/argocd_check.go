@@ -55,7 +55,7 @@ func checkOwnHub(v *check.File, g GitOps, addons addon.Selection) {
 func checkSpoke(v *check.File, g GitOps) {
 	checkSpokeRole(v)
 	checkWithout(v, "belongs to the hub, and this cluster is a spoke of "+g.Hub, "remove it; "+g.Hub+".yaml has it",
-		"url", "branch", "path", "interval", "auth", "distribution", "argocd.highAvailability", "argocd.accounts", "argocd.oidc")
+		"url", "branch", "path", "interval", "auth", "distribution", "argocd.highAvailability", "argocd.accounts", "argocd.oidc", "webhook")
 	if g.ArgoCD.Credentials == CredentialsAWS {
 		checkWithout(v, "needs a token, and credentials: aws has none", "remove it, or use credentials: service-account", "argocd.rotation")
 	}
@@ -123,7 +123,7 @@ func checkExternalHub(v *check.File, g GitOps, around Around) {
 	checkSpokeRole(v)
 	checkWithout(v, "names a second hub", "keep one of hub and externalHub", "hub")
 	checkWithout(v, "belongs to the hub, and others run it", "remove it",
-		"url", "branch", "path", "interval", "auth", "distribution", "argocd.highAvailability", "argocd.accounts", "argocd.oidc", "argocd.applications")
+		"url", "branch", "path", "interval", "auth", "distribution", "argocd.highAvailability", "argocd.accounts", "argocd.oidc", "argocd.applications", "webhook")
 	if !v.Doc.Sound(at) {
 		return
 	}

@@ -34,6 +34,7 @@ func Check(v *check.File, g GitOps, around Around) {
 	if v.Spoke {
 		return
 	}
+	checkWebhook(v, g)
 	if v.Doc.Sound("gitops.engine", "gitops.hub") {
 		checkRequired(v, "url", "path", "distribution")
 	}

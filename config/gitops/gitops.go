@@ -52,6 +52,9 @@ type GitOps struct {
 	// Channel is where the platform team hears of what fails: of Flux, by the tree's folder
 	// channel, and of alerts, by the addon kube-prometheus-stack. Default: none.
 	Channel *Channel `yaml:"channel,omitempty"`
+	// Webhook has the Git host tell the engine of pushes. Default: none; the engine finds them
+	// at its next interval.
+	Webhook *Webhook `yaml:"webhook,omitempty"`
 	// ArgoCD holds options of Argo CD.
 	ArgoCD ArgoCDOptions `yaml:"argocd,omitempty"`
 }
@@ -86,6 +89,7 @@ var gitOpsFields = field.Of[GitOps](map[string]field.Descriptor{
 	"TakeOver":      {Rule: strict.Rule{Default: false}, Change: field.Changes("it counts when bootstrap meets the engine for the first time; without it, verify looks at the owner's objects of Flux, too")},
 	"SealedSecrets": {Change: field.Changes("the Secret with the key is made, or goes: what was sealed for a key opens as long as the key is there")},
 	"Channel":       {Change: field.Changes("the Secrets with the address are made, or go; Flux and Alertmanager write to it")},
+	"Webhook":       {Change: field.ComesAndGoes("the engine's webhook is made, and its secret", "the engine's webhook goes, and its secret: Git is read at the interval")},
 	"ArgoCD":        {},
 })
 
@@ -291,4 +295,4 @@ func (g *GitOps) release() string {
 }
 
 // Fields are the descriptors of the package.
-var Fields = field.Join(gitOpsFields, argoCDOptionsFields, argoCDOIDCFields, externalHubFields, distributionFields, authFields, sealedSecretsFields, channelFields)
+var Fields = field.Join(gitOpsFields, argoCDOptionsFields, argoCDOIDCFields, externalHubFields, distributionFields, authFields, sealedSecretsFields, channelFields, webhookFields)

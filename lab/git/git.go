@@ -34,8 +34,9 @@ func Open(dir, home string) *Repository { return &Repository{dir: dir, home: hom
 type Seeding struct {
 	// Commit is the branch's head.
 	Commit string
-	// Changed says that Seed made that commit.
+	// Changed says that Seed made that commit. Before is the head before it, "" for none.
 	Changed bool
+	Before  string
 	// Note says why the branch was left alone although the directory changed.
 	Note string
 }
@@ -130,7 +131,7 @@ func (r *Repository) commit(ctx context.Context, tree, parent, message string) (
 			return Seeding{}, err
 		}
 	}
-	return Seeding{Commit: id, Changed: true}, nil
+	return Seeding{Commit: id, Changed: true, Before: parent}, nil
 }
 
 // resolve returns the id of a revision, or "" when there is none.

@@ -54,9 +54,12 @@ func TestSeedNeedsATree(t *testing.T) {
 func TestHTTP(t *testing.T) {
 	r, tree := repository(t), t.TempDir()
 	files.Write(t, filepath.Join(tree, "a.yaml"), "a: 1\n")
-	seed(t, r, tree)
+	first := seed(t, r, tree)
 	token := "secret"
-	s := httptest.NewServer(r.Handler("lab", func() (string, error) { return token, nil }))
+	var heard []string
+	s := httptest.NewServer(r.Handler("lab", func() (string, error) { return token, nil }, func(repository, before, after string) {
+		heard = append(heard, repository+" "+before+" "+after)
+	}))
 	defer s.Close()
 	address := strings.Replace(s.URL, "http://", "http://lab:secret@", 1) + "/platform.git"
 	clone := filepath.Join(t.TempDir(), "clone")
@@ -84,6 +87,10 @@ func TestHTTP(t *testing.T) {
 		t.Errorf("an unchanged tree after a push: %+v", s)
 	}
 	pushed := r.resolve(t.Context(), Branch)
+	assert.DeepEqual(t, heard, []string{"platform.git " + first.Commit + " " + pushed})
+	changed, err := r.Files(t.Context(), first.Commit, pushed)
+	assert.NilError(t, err)
+	assert.DeepEqual(t, changed, []string{"mine.yaml"})
 	files.Write(t, filepath.Join(tree, "a.yaml"), "a: 2\n")
 	left := seed(t, r, tree)
 	assert.Check(t, !left.Changed && left.Commit == pushed && strings.Contains(left.Note, "has commits of its own"), "a changed tree after a push: %+v", left)

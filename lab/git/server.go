@@ -2,6 +2,7 @@ package git
 
 import (
 	"bytes"
+	"context"
 	"crypto/subtle"
 	"fmt"
 	"io"
@@ -17,10 +18,14 @@ import (
 // maxBody of a push or fetch request, in bytes.
 const maxBody = 64 << 20
 
+// Pushed is told of a branch that a push has moved: the repository's name and the commits before and after.
+type Pushed func(repository, before, after string)
+
 // Handler serves the repository at /<base name of its directory>, and others
 // beside it, to the given user alone, with the token of the moment: a token
-// that is replaced counts no longer. Who shows no token may read public ones.
-func (r *Repository) Handler(user string, token func() (string, error)) http.Handler {
+// that is replaced counts no longer. Who shows no token may read public ones. pushed is called once a push to the
+// branch Branch is answered.
+func (r *Repository) Handler(user string, token func() (string, error), pushed Pushed) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		current, err := token()
 		if err != nil {
@@ -43,8 +48,29 @@ func (r *Repository) Handler(user string, token func() (string, error)) http.Han
 			http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
 			return
 		}
+		name, isPush := strings.CutSuffix(strings.TrimPrefix(path.Clean(req.URL.Path), "/"), "/git-receive-pack")
+		if !isPush || req.Method != http.MethodPost {
+			r.backend(user, w, req)
+			return
+		}
+		to := Open(filepath.Join(filepath.Dir(r.dir), name), r.home)
+		before := to.head(req.Context())
 		r.backend(user, w, req)
+		if after := to.head(req.Context()); after != before {
+			pushed(name, before, after)
+		}
 	})
+}
+
+func (r *Repository) head(ctx context.Context) string { return r.resolve(ctx, "refs/heads/"+Branch) }
+
+// Files are those that differ between two commits.
+func (r *Repository) Files(ctx context.Context, before, after string) ([]string, error) {
+	out, err := r.git(ctx, nil, "--git-dir="+r.dir, "diff", "--name-only", before, after)
+	if err != nil {
+		return nil, fmt.Errorf("compare commits of the lab's Git repository: %w", err)
+	}
+	return strings.Fields(out), nil
 }
 
 // publicMark is a file in a repository that anybody may read: git's own.

@@ -48,3 +48,10 @@ func (c *Clusters[W]) TakeAll() []W {
 	c.all = nil
 	return all
 }
+
+// All is what works for each cluster.
+func (c *Clusters[W]) All() []W {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Collect(maps.Values(c.all))
+}

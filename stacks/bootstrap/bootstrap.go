@@ -167,7 +167,11 @@ func (p *program) prepare() error {
 	if err != nil {
 		return err
 	}
-	p.prepared = pulumi.DependsOn(slices.Concat(sealing, channel, spaces.Resources, p.published.Resources))
+	hook, err := p.webhook(inside)
+	if err != nil {
+		return err
+	}
+	p.prepared = pulumi.DependsOn(slices.Concat(sealing, channel, hook, spaces.Resources, p.published.Resources))
 	if len(p.c.Kubernetes.Previewers) == 0 {
 		return nil
 	}

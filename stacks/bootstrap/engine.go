@@ -97,6 +97,7 @@ func (p *program) makeFlux() error {
 	_, err := p.makeEngine(flux.Product(), fluxEngine(p.c, p.engineRecord()), func(args distribution.EngineArgs) (*distribution.Engine, error) {
 		return flux.NewEngine(p.ctx, p.c.Name, &flux.EngineArgs{
 			EngineArgs: args, Substitution: p.engineRecord().substitution(), SubstituteFrom: names.InfraConfig,
+			Webhook: webhookType(p.c),
 		}, p.own.provider, p.prepared)
 	})
 	return err
@@ -135,7 +136,7 @@ func (p *program) joinArgoCD() error {
 func (p *program) makeHub() error {
 	engine, err := p.makeEngine(argocd.Product(), argocdEngine(), func(args distribution.EngineArgs) (*distribution.Engine, error) {
 		return argocd.NewEngine(p.ctx, p.c.Name, &argocd.EngineArgs{
-			EngineArgs: args, RoleARN: partOf(p.c).engineRole(p.h), SignIn: signIn(p.c.GitOps.ArgoCD.OIDC),
+			EngineArgs: args, RoleARN: partOf(p.c).engineRole(p.h), SignIn: signIn(p.c.GitOps.ArgoCD.OIDC), Webhook: webhookType(p.c) != "",
 		}, p.own.provider, p.prepared)
 	})
 	if err != nil {

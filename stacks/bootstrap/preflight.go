@@ -38,6 +38,7 @@ func Preflight(ctx context.Context, c *config.Cluster, env map[string]string) er
 	if _, err := manifestOf(ctx, product(c), c); err != nil {
 		problems = append(problems, fmt.Errorf("gitops.distribution: %w", err))
 	}
+	problems = append(problems, s.checkWebhook())
 	if pull := c.Egress.Images.PullSecret; pull != nil {
 		problems = append(problems, s.check(pullPasswordPath, pull.Password))
 	}

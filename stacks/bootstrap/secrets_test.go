@@ -97,6 +97,26 @@ func TestPreflightOfTheChannel(t *testing.T) {
 	assert.Check(t, Preflight(t.Context(), c, nil), "Pulumi keeps the address")
 }
 
+// TestPreflightOfTheWebhook: a secret that can be tried out is refused before anything is made, and no error shows
+// any of it.
+func TestPreflightOfTheWebhook(t *testing.T) {
+	s := secrets{cluster: &config.Cluster{GitOps: config.GitOps{Webhook: &config.Webhook{Type: config.GitHubWebhook, Secret: &config.SecretRef{Env: "TOMBOLO_HOOK"}}}}}
+	for token, want := range map[string]string{
+		"hunter2-hunter2-hunter2": "",
+		"":                        "gitops.webhook.secret: the environment variable TOMBOLO_HOOK is not set",
+		"hunter2":                 "gitops.webhook.secret: it is too short to be safe; make one with `openssl rand -hex 32`",
+	} {
+		s.env = map[string]string{"TOMBOLO_HOOK": token}
+		got := ""
+		if err := s.checkWebhook(); err != nil {
+			got = err.Error()
+		}
+		assert.Check(t, is.Equal(got, want))
+	}
+	s.cluster.GitOps.Webhook.Secret = &config.SecretRef{Config: "hook"}
+	assert.NilError(t, s.checkWebhook())
+}
+
 func TestWhoWritesToTheChannel(t *testing.T) {
 	flux := &config.Cluster{GitOps: config.GitOps{Engine: config.Flux}}
 	assert.DeepEqual(t, channelNamespaces(flux), []string{"flux-system"})

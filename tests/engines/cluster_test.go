@@ -103,7 +103,7 @@ func (c *cluster) serve(t *testing.T, texts map[string]string) *httptest.Server 
 	_, err := repository.Seed(t.Context(), c.path("trees"))
 	assert.NilError(t, err)
 	assert.NilError(t, repository.Publish())
-	handler := repository.Handler("nobody", func() (string, error) { return "nobody has one", nil })
+	handler := repository.Handler("nobody", func() (string, error) { return "nobody has one", nil }, func(string, string, string) {})
 	server := httptest.NewServer(proxy.Handler(map[string]http.Handler{host(t): handler}, nil))
 	t.Cleanup(server.Close)
 	return server

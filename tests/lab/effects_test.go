@@ -64,7 +64,7 @@ var noCloud = map[string]string{
 func ofBootstrap(field string) bool {
 	typ, _, _ := strings.Cut(field, ".")
 	switch typ {
-	case "Namespace", "Service", "Identity", "Statement", "GitOps", "ExternalHub", "ArgoCDOptions", "ArgoCDOIDC", "Distribution", "Auth", "PullSecret", "SealedSecrets", "Channel", "SecretRef", "Value":
+	case "Namespace", "Service", "Identity", "Statement", "GitOps", "ExternalHub", "ArgoCDOptions", "ArgoCDOIDC", "Distribution", "Auth", "PullSecret", "SealedSecrets", "Channel", "Webhook", "SecretRef", "Value":
 		return true
 	}
 	return slices.Contains([]string{"Cluster.Namespaces", "Cluster.Services", "Cluster.Labels", "Cluster.Annotations", "Cluster.Values", "ImageSources.PullSecret"}, field)
