@@ -34,6 +34,10 @@ const (
 	SpokeNamespace = "tombolo"
 )
 
+// Program is the name of the Pulumi program for plain `pulumi up`: tombolo is that program when it
+// is started under this name, which a project's Pulumi.yaml has as its binary.
+const Program = "tombolo-program"
+
 // ExternalHub before the name of a hub that others run is the identity of its Kubernetes
 // provider; the identity of a cluster of ours is its ARN.
 const ExternalHub = "external-hub/"

@@ -30,7 +30,7 @@ func TestProgram(t *testing.T) {
 	flags, err := os.ReadFile(filepath.Join(dir, ".tools", "goflags"))
 	assert.NilError(t, err)
 	assert.Equal(t, string(flags), os.Getenv("GOFLAGS")+"\n")
-	for _, name := range []string{"tombolo", "tombolo-lab", "lab-aws"} {
+	for _, name := range []string{"tombolo", "tombolo-lab", "lab-aws", "tombolo-program"} {
 		assert.NilError(t, exec.Command(filepath.Join(dir, "bin", name)).Run())
 	}
 	text, err := os.ReadFile(said.Name())

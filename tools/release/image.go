@@ -30,10 +30,6 @@ const binaries = "usr/local/bin"
 // imageDirectory is the directory of a release that has the image.
 const imageDirectory = "image"
 
-// programCommand is the package of the program for plain Pulumi, and programName its name in the
-// image.
-const programCommand, programName = "program", "tombolo-program"
-
 // image writes the image that the Pulumi Kubernetes Operator's pods run, for Linux, as an OCI
 // layout (https://github.com/opencontainers/image-spec/blob/main/image-layout.md) that any
 // registry takes. There is none without a base.
@@ -75,10 +71,6 @@ func (r *release) imageFor(ctx context.Context, p program, work string) (v1.Imag
 	if err != nil {
 		return nil, fmt.Errorf("fetching the base %s: %w", r.base, err)
 	}
-	plain, err := r.program(ctx, programCommand, p.platform, work)
-	if err != nil {
-		return nil, err
-	}
 	tools := filepath.Join(work, "tools", platform.Architecture)
 	if err := os.MkdirAll(tools, 0o755); err != nil {
 		return nil, err
@@ -92,7 +84,7 @@ func (r *release) imageFor(ctx context.Context, p program, work string) (v1.Imag
 	}
 	return r.extended(base, p, added, []archive.Entry{
 		{Name: binaries + "/" + tombolo, Mode: 0o755, File: p.file},
-		{Name: binaries + "/" + programName, Mode: 0o755, File: plain.file},
+		programLink(binaries),
 	})
 }
 

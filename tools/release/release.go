@@ -19,6 +19,7 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/name"
 
+	"tombolo/internal/names"
 	"tombolo/internal/wording"
 	"tombolo/tools/archive"
 	"tombolo/tools/reproducible"
@@ -129,6 +130,12 @@ func (r *release) unchanged(ctx context.Context) error {
 // archiveSuffix follows the name of an archive.
 const archiveSuffix = ".tar.gz"
 
+// programLink is the Pulumi program in a directory with tombolo: another name of it. The link is
+// symbolic: cp follows it, layers of images have it, and archive.Extract takes no hard links.
+func programLink(dir string) archive.Entry {
+	return archive.Entry{Name: dir + "/" + names.Program, Mode: fs.ModeSymlink, Link: tombolo}
+}
+
 // texts are files of the checkout that each archive has.
 func texts() []string { return []string{"LICENSE", "README.md"} }
 
@@ -138,6 +145,7 @@ func (r *release) archive(p program, pages []archive.Entry) (int64, error) {
 	entries := []archive.Entry{
 		{Name: top + "/" + tombolo, Mode: 0o755, File: p.file},
 		{Name: top + "/" + tombolo + labSuffix, Mode: 0o755, File: p.lab.file},
+		programLink(top),
 	}
 	for _, text := range texts() {
 		entries = append(entries, archive.Entry{Name: top + "/" + text, File: filepath.Join(r.root, text)})

@@ -63,7 +63,7 @@ func small(t *testing.T) string {
 	dir := filepath.Join(t.TempDir(), "origin")
 	for name, text := range map[string]string{
 		"go.mod": "module tombolo\n\ngo 1.26.0\n", "LICENSE": "a license", "README.md": "read me",
-		"cmd/tombolo/main.go": driver, "cmd/tombolo-lab/main.go": "package main\n\nfunc main() {}\n", "cmd/program/main.go": "package main\n\nfunc main() {}\n",
+		"cmd/tombolo/main.go": driver, "cmd/tombolo-lab/main.go": "package main\n\nfunc main() {}\n",
 	} {
 		files.Write(t, filepath.Join(dir, name), text)
 	}
@@ -174,7 +174,8 @@ func contents(t *testing.T, dir string) {
 	}
 	assert.Check(t, len(got[top+"/tombolo"]) > 1e5)
 	assert.Check(t, len(got[top+"/tombolo-lab"]) > 1e5)
-	assert.Check(t, is.Equal(len(got), 8))
+	assert.Check(t, is.Equal(got[top+"/tombolo-program"], "-> tombolo"))
+	assert.Check(t, is.Equal(len(got), 9))
 	bill, err := os.ReadFile(filepath.Join(dir, top+".cdx.json"))
 	assert.NilError(t, err)
 	valid(t, bill)
@@ -206,6 +207,9 @@ func unpacked(t *testing.T, path string) map[string]string {
 		text, err := io.ReadAll(from)
 		assert.NilError(t, err)
 		texts[header.Name] = string(text)
+		if header.Typeflag == tar.TypeSymlink {
+			texts[header.Name] = "-> " + header.Linkname
+		}
 	}
 }
 
@@ -237,7 +241,7 @@ func isImage(t *testing.T, dir string) {
 	for header, err := from.Next(); err == nil; header, err = from.Next() {
 		modes[header.Name] = header.Mode
 	}
-	assert.DeepEqual(t, modes, map[string]int64{"usr/local/bin/kubectl": 0o755, "usr/local/bin/tombolo": 0o755, "usr/local/bin/tombolo-program": 0o755})
+	assert.DeepEqual(t, modes, map[string]int64{"usr/local/bin/kubectl": 0o755, "usr/local/bin/tombolo": 0o755, "usr/local/bin/tombolo-program": 0o777})
 }
 
 // isPushed: the image comes to a registry as it is, under a digest that the signed SHA256SUMS have.

@@ -127,11 +127,11 @@ func (o *OperatorOptions) stack(c *config.Cluster, kind stacks.Kind) *stack {
 	return s
 }
 
-// placeProgramScript copies the program $1 into the project $2, and has Pulumi.yaml
-// say that it is there, in place of where to build it: pods have no build cache.
-const placeProgramScript = `mkdir -p "$2/bin" && cp "$1" "$2/bin/program" && sed -i 's/buildTarget:/binary:/' "$2/Pulumi.yaml"`
+// placeProgramScript has the Pulumi.yaml of the project $2 name the program $1, in place of where to
+// build one: pods have no build cache. The program stays where it is, under its name.
+const placeProgramScript = `sed -i "s|buildTarget:.*|binary: $1|" "$2/Pulumi.yaml"`
 
-// placeProgram puts the image's program into the project: what is fetched from Git
+// placeProgram has the project run the image's program: what is fetched from Git
 // has no binaries. It runs after the fetch.
 func (o *OperatorOptions) placeProgram() corev1.Container {
 	no := false

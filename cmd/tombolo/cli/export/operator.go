@@ -14,6 +14,7 @@ import (
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/cli/fleet"
 	"tombolo/cmd/tombolo/render"
+	"tombolo/internal/names"
 )
 
 // OperatorOptions are those of tombolo export operator.
@@ -97,7 +98,7 @@ func (o *OperatorOptions) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&o.Commit, "commit", "", "`commit` of the repository to stay at")
 	flags.StringVar(&o.Dir, "dir", "", "`directory` in the repository that has Pulumi.yaml (default: its root)")
 	flags.StringVar(&o.GitSecret, "git-secret", "", "`Secret` with the repository's access token in its key token")
-	flags.StringVar(&o.Program, "program", "/usr/local/bin/tombolo-program", "with --repo, `path` of the program in the image")
+	flags.StringVar(&o.Program, "program", "/usr/local/bin/"+names.Program, "with --repo, `path` of the program in the image, or its name in PATH")
 	flags.StringVar(&o.ImageDir, "image-dir", "", "`directory` of the image with the project, in place of --repo")
 	flags.StringSliceVar(&o.EnvSecrets, "env-secret", nil, "`Secret` whose keys become environment variables of the stacks")
 	flags.StringVar(&o.Organization, "organization", "", "`organization` of Pulumi Cloud that the stacks are in")

@@ -219,7 +219,7 @@ func (f *Factory) Root() (string, error) {
 		case dir == filepath.Dir(dir):
 			return "", fault.NewPrecondition(
 				fmt.Sprintf("no project found: neither %s nor a directory above it has a Pulumi.yaml with name %s", f.Dir, project),
-				"change into a checkout, or name it with --root", nil)
+				"change into a project, name one with --root, or begin one with `tombolo init project`", nil)
 		}
 	}
 }

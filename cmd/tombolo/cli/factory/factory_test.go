@@ -45,7 +45,7 @@ func TestRoot(t *testing.T) {
 		},
 		{
 			name: "not readable as YAML", dir: broken,
-			err: "no project found: neither " + broken + " nor a directory above it has a Pulumi.yaml with name tombolo; change into a checkout, or name it with --root",
+			err: "no project found: neither " + broken + " nor a directory above it has a Pulumi.yaml with name tombolo; change into a project, name one with --root, or begin one with `tombolo init project`",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/constant"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/util/executable"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 )
@@ -63,8 +64,8 @@ func (h *host) Run(ctx context.Context, r *pulumirpc.RunRequest) (*pulumirpc.Run
 }
 
 // program is the path of the program to run, and what to call when it ended. The
-// options are Pulumi's own: "binary" names a program that is there, "buildTarget"
-// where to keep the one that is built; both are seen from the program's directory.
+// options are Pulumi's own: "binary" names a program that is there, in the program's
+// directory, in GOPATH or in PATH, "buildTarget" where to keep the one that is built.
 func (h *host) program(ctx context.Context, info *pulumirpc.ProgramInfo) (string, func(), error) {
 	options := info.GetOptions().GetFields()
 	binary, target := options["binary"].GetStringValue(), options["buildTarget"].GetStringValue()
@@ -73,7 +74,8 @@ func (h *host) program(ctx context.Context, info *pulumirpc.ProgramInfo) (string
 	case binary != "" && target != "":
 		return "", nil, errors.New("binary and buildTarget cannot both be specified")
 	case binary != "":
-		return filepath.Join(info.GetProgramDirectory(), binary), none, nil
+		found, err := executable.FindExecutable(binary) // the engine starts hosts in the program's directory
+		return found, none, err
 	case target != "":
 		target = filepath.Join(info.GetProgramDirectory(), target)
 		return target, none, build(ctx, info.GetProgramDirectory(), target)
