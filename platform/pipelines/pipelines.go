@@ -69,7 +69,8 @@ var (
 	sourceForm  = regexp.MustCompile(`^[A-Za-z0-9.-]+(:\d+)?(/[\w.-]+){2,}$`)
 	versionForm = regexp.MustCompile(`^v\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$`)
 	branchForm  = regexp.MustCompile(`^[\w./-]+$`)
-	secretForm  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	// A cluster file names no other: see config/secret.
+	secretForm = regexp.MustCompile(`^(TOMBOLO_[A-Za-z0-9_]+|` + Passphrase + `)$`)
 )
 
 // Files are the pipelines of a project, and the Makefile by which their jobs install the release
@@ -123,7 +124,7 @@ func (o Options) check() error {
 	}
 	for _, name := range o.Secrets {
 		if !secretForm.MatchString(name) {
-			return fmt.Errorf("write pipelines: %q is no name of an environment variable", name)
+			return fmt.Errorf("write pipelines: %q is no name of a secret, such as TOMBOLO_GIT_TOKEN", name)
 		}
 	}
 	switch {
@@ -184,13 +185,10 @@ func (o Options) Planned() []string {
 	return names
 }
 
-// Compared are those that the guide has in a group of the job plan at Azure DevOps: a name that
-// no group of a job has is no empty variable there, but stays as it is written.
-func (o Options) Compared() []string {
-	return slices.DeleteFunc(o.Applied(), func(name string) bool { return name != "TOMBOLO_GIT_TOKEN" })
-}
+// HasPassphrase says that a passphrase encrypts the states.
+func (o Options) HasPassphrase() bool { return slices.Contains(o.Secrets, Passphrase) }
 
-// Others are the secrets that no called workflow of GitHub declares, sorted.
+// Others are the secrets that no called pipeline knows by itself, sorted.
 func (o Options) Others() []string {
 	return slices.DeleteFunc(o.Applied(), func(name string) bool { return slices.Contains(Declared(), name) })
 }
