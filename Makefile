@@ -111,8 +111,8 @@ release: ## Make a release of the commit that is checked out: bin/release (docs/
 	@$(GO) run ./tools/release -base "$(IMAGE_BASE)"
 
 .PHONY: release-tools
-release-tools: ## Build the lab's tools for a release: archives for this platform into bin/release-tools
-	@$(GO) run ./tools/build -for compiled -pack bin/release-tools
+release-tools: ## Build the lab's tools, and those of jobs, for the release $TAG: archives for this platform into bin/release-tools
+	@$(GO) run ./tools/build -for compiled -pack bin/release-tools -release "$${TAG:-}"
 
 .PHONY: release-check
 release-check: ## Compare bin/release with a second build in bin/release-again, and with its checksums

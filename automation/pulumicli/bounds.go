@@ -18,7 +18,7 @@ type bound struct {
 var bounds = []bound{
 	// They run the program and the providers, which give up by themselves on what does
 	// not come. Six hours are what our pipelines give the job that applies: timeout in
-	// .gitlab-ci.yml, and the default of jobs.<job_id>.timeout-minutes at GitHub.
+	// .gitlab/pipelines.yml, and the default of jobs.<job_id>.timeout-minutes at GitHub.
 	{[]string{"up"}, 6 * time.Hour},
 	{[]string{"destroy"}, 6 * time.Hour},
 	{[]string{"refresh"}, 6 * time.Hour},

@@ -1,7 +1,6 @@
 package workflows
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,7 +14,8 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 )
 
-const azurePipelines = "../../azure-pipelines.yml"
+// azurePipelines are the stages that a pipeline extends; azureOwn is the one of this project.
+const azurePipelines, azureOwn = "../../.azure/pipelines.yml", "../../azure-pipelines.yml"
 
 // azurePipeline is what the pipeline of Azure DevOps may have: another key is an error.
 // The keys are those of learn.microsoft.com/azure/devops/pipelines/yaml-schema.
@@ -30,9 +30,13 @@ type azurePipeline struct {
 		Branches    struct{ Include []string }
 		Always      bool
 	}
+	Extends struct {
+		Template   string
+		Parameters map[string]yaml.Node
+	}
 	Parameters []struct {
 		Name, Type string
-		Default    map[string]string
+		Default    yaml.Node
 	}
 	Variables []azureVariable
 	Stages    []azureStage
@@ -105,15 +109,58 @@ type azureStep struct {
 // script that a step runs; "" if it runs none.
 func (s azureStep) script() string { return s.Bash + s.Inputs["inlineScript"] }
 
+// azureEach gives a step what a caller names, and azureIf the passphrase where a caller has one.
+const (
+	azureEach = "${{ each name in parameters.secrets }}:"
+	azureIf   = "${{ if eq(parameters.passphrase, true) }}:"
+)
+
+// azureExpanded is the text as Azure DevOps expands it for a caller that gives one secret and a
+// passphrase, whose branch is main. What is written otherwise stays, and is no pipeline.
+func azureExpanded(text string) string {
+	each := regexp.MustCompile(`(?m)^( +)` + regexp.QuoteMeta(azureEach) + `\n +\$\{\{ name \}\}: \$\(\$\{\{ name \}\}\)$`)
+	text = each.ReplaceAllString(text, "${1}"+others+"0: $$("+others+"0)")
+	passphrase := regexp.MustCompile(`(?m)^( +)` + regexp.QuoteMeta(azureIf) + `\n +PULUMI_CONFIG_PASSPHRASE: \$\(PULUMI_CONFIG_PASSPHRASE\)$`)
+	text = passphrase.ReplaceAllString(text, "${1}PULUMI_CONFIG_PASSPHRASE: $$(PULUMI_CONFIG_PASSPHRASE)")
+	return strings.ReplaceAll(text, "${{ parameters.branch }}", "main")
+}
+
+// azure is the pipeline of this project: what starts it, and the stages that it extends.
 func azure(t *testing.T) azurePipeline {
 	t.Helper()
+	read := func(file string) (p azurePipeline) {
+		text, err := os.ReadFile(file)
+		assert.NilError(t, err)
+		decoder := yaml.NewDecoder(strings.NewReader(azureExpanded(string(text))))
+		decoder.KnownFields(true)
+		assert.NilError(t, decoder.Decode(&p), file)
+		return p
+	}
+	own, p := read(azureOwn), read(azurePipelines)
+	assert.Equal(t, own.Extends.Template, ".azure/pipelines.yml")
+	assert.Check(t, own.Stages == nil && own.Variables == nil && own.Parameters == nil)
+	assert.Check(t, p.Extends.Template == "" && p.Schedules == nil)
+	p.Trigger, p.Schedules = own.Trigger, own.Schedules
+	return p
+}
+
+// TestAzureTemplate: what a caller may give, and that an expression is only where a name is known
+// before the run: in names, conditions and pools, never where a caller's text would be run.
+func TestAzureTemplate(t *testing.T) {
 	text, err := os.ReadFile(azurePipelines)
 	assert.NilError(t, err)
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	decoder.KnownFields(true)
-	var p azurePipeline
-	assert.NilError(t, decoder.Decode(&p))
-	return p
+	var given []string
+	for _, p := range azure(t).Parameters {
+		of, err := yaml.Marshal(&p.Default)
+		assert.NilError(t, err)
+		given = append(given, p.Name+" "+p.Type+" "+strings.TrimSpace(string(of)))
+	}
+	assert.DeepEqual(t, given, []string{"branch string main", "pool object {vmImage: ubuntu-24.04}", "applyPool object {vmImage: ubuntu-24.04}", "secrets object []", "passphrase boolean false"})
+	assert.Equal(t, strings.Count(string(text), azureEach), 3) // Plan, Apply, Remediate
+	assert.Equal(t, strings.Count(string(text), azureIf), 2)   // Apply, Remediate
+	for _, m := range regexp.MustCompile(`\$\{\{[^}]*\}\}`).FindAllString(azureExpanded(string(text)), -1) {
+		assert.Check(t, m == "${{ parameters.pool }}" || m == "${{ parameters.applyPool }}", m)
+	}
 }
 
 // azureJobs are the jobs by the names that GitLab's have.

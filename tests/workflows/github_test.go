@@ -175,7 +175,7 @@ func TestRemediation(t *testing.T) {
 		"remediate": {"APPLY", "==", "drift --all --remediate --report drift.md"},
 	} {
 		j := w.Jobs[id]
-		assert.Equal(t, j.If, "github.ref == 'refs/heads/main' && vars.TOMBOLO_REMEDIATE "+want.condition+" 'true'")
+		assert.Equal(t, j.If, ofBranch+" && vars.TOMBOLO_REMEDIATE "+want.condition+" 'true'")
 		assert.Equal(t, j.Environment, id)
 		assert.DeepEqual(t, j.Permissions, map[string]string{"contents": "read", "id-token": "write", "issues": "write"})
 		var roles, scripts []string
@@ -244,7 +244,7 @@ func TestTargets(t *testing.T) {
 	assert.NilError(t, err)
 	targets := regexp.MustCompile(`(?m)^\s*(?:- )?(?:run: |bash: )?make (?:-C \S+ )?([a-z-]+)$`)
 	found := map[string]bool{}
-	for _, file := range append(files(t), "../../.gitlab-ci.yml", azurePipelines, "../../.ci/run") {
+	for _, file := range append(files(t), gitLabOwn, gitLabPipelines, azurePipelines, "../../.ci/run") {
 		text, err := os.ReadFile(file)
 		assert.NilError(t, err)
 		for _, m := range targets.FindAllStringSubmatch(string(text), -1) {
@@ -393,6 +393,9 @@ func TestReleaseCheck(t *testing.T) {
 }
 
 const (
+	// ofBranch is the condition of what changes clusters. A caller may name another branch than
+	// main; the environments of these jobs let the default branch alone in.
+	ofBranch        = "github.ref == format('refs/heads/{0}', inputs.branch || 'main')"
 	ofDefaultBranch = "github.event.pull_request.base.ref == github.event.repository.default_branch"
 	ofNoFork        = "github.event.pull_request.head.repo.full_name == github.repository"
 	toDefaultBranch = "${{ github.event.repository.default_branch }}"
@@ -461,7 +464,7 @@ func TestCommentsAreWrittenApart(t *testing.T) {
 func TestPromotionIsOnlyShown(t *testing.T) {
 	w, _ := load(t, filepath.Join(github, "promotion.yml"))
 	j := w.Jobs["check"]
-	want := `contains(fromJSON('["dev", "test"]'), github.event.pull_request.head.ref) && ` + ofNoFork
+	want := `contains(fromJSON(inputs.from || '["dev", "test"]'), github.event.pull_request.head.ref) && ` + ofNoFork
 	assert.Check(t, j.If == want, "condition %q, want %q", j.If, want)
 	assert.Equal(t, len(j.Permissions), 0)
 	checkouts := 0

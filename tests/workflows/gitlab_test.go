@@ -44,13 +44,55 @@ type gitLabRule struct {
 	When       string            `yaml:"when"`
 }
 
+// gitLabPipelines are the jobs that projects of one's own include; gitLabOwn has those of this
+// project beside them.
+const gitLabPipelines, gitLabOwn = "../../.gitlab/pipelines.yml", "../../.gitlab-ci.yml"
+
+// gitLabDocuments are the two files as GitLab merges them, and the inputs of the one that is
+// included, with their defaults, which are put into its text.
+func gitLabDocuments(t *testing.T) (all map[string]yaml.Node, inputs map[string]string) {
+	t.Helper()
+	text, err := os.ReadFile(gitLabPipelines)
+	assert.NilError(t, err)
+	header, rest, found := strings.Cut(string(text), "\n---\n")
+	assert.Assert(t, found, "it has no header with its inputs")
+	var spec struct {
+		Spec struct {
+			Inputs map[string]struct{ Description, Default string }
+		}
+	}
+	decoder := yaml.NewDecoder(strings.NewReader(header))
+	decoder.KnownFields(true)
+	assert.NilError(t, decoder.Decode(&spec))
+	inputs = map[string]string{}
+	for name, input := range spec.Spec.Inputs {
+		assert.Check(t, input.Default != "" && input.Description != "", name)
+		inputs[name] = input.Default
+		rest = strings.ReplaceAll(rest, "$[[ inputs."+name+" ]]", input.Default)
+	}
+	assert.Check(t, !strings.Contains(rest, "$[["), "it has an input that is not described")
+	assert.NilError(t, yaml.Unmarshal([]byte(rest), &all))
+	text, err = os.ReadFile(gitLabOwn)
+	assert.NilError(t, err)
+	var own map[string]yaml.Node
+	assert.NilError(t, yaml.Unmarshal(text, &own))
+	var include []map[string]string
+	node := own["include"]
+	assert.NilError(t, node.Decode(&include))
+	assert.DeepEqual(t, include, []map[string]string{{"local": ".gitlab/pipelines.yml"}})
+	delete(own, "include")
+	for name, node := range own {
+		_, both := all[name]
+		assert.Check(t, !both, "%s is in both files", name)
+		all[name] = node
+	}
+	return all, inputs
+}
+
 // gitLab reads the pipeline strictly: its stages, its jobs, and when there is one.
 func gitLab(t *testing.T) (stages []string, jobs map[string]gitLabJob, when []gitLabRule) {
 	t.Helper()
-	text, err := os.ReadFile("../../.gitlab-ci.yml")
-	assert.NilError(t, err)
-	var all map[string]yaml.Node
-	assert.NilError(t, yaml.Unmarshal(text, &all))
+	all, _ := gitLabDocuments(t)
 	jobs = map[string]gitLabJob{}
 	var workflow struct {
 		Rules []gitLabRule `yaml:"rules"`
@@ -73,6 +115,18 @@ func gitLab(t *testing.T) (stages []string, jobs map[string]gitLabJob, when []gi
 		}
 	}
 	return stages, jobs, workflow.Rules
+}
+
+// TestGitLabIncludes: what a project includes is its own: no job of this project, whose targets
+// and tests it has not.
+func TestGitLabIncludes(t *testing.T) {
+	text, err := os.ReadFile(gitLabPipelines)
+	assert.NilError(t, err)
+	for _, m := range regexp.MustCompile(`(?m)^ +- .*\bmake (?:-C \S+ )?([a-z-]+)`).FindAllStringSubmatch(string(text), -1) {
+		assert.Check(t, slices.Contains([]string{"build", "setup-aws", "tools-azure"}, m[1]), "a project has no target %s", m[1])
+	}
+	_, inputs := gitLabDocuments(t)
+	assert.DeepEqual(t, inputs, map[string]string{"promoted": "dev|test"})
 }
 
 func TestGitLab(t *testing.T) {

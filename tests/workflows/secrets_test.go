@@ -16,14 +16,17 @@ import (
 
 // given are names of what a job gets from its host's secrets; the hosts' own tokens, which
 // may read requests or write comments, are not among them.
-var given = regexp.MustCompile(`\b(PULUMI_CONFIG_PASSPHRASE|TOMBOLO_[A-Z_]*(?:TOKEN|KEY|PASSWORD))\b`)
+var given = regexp.MustCompile(`\b(PULUMI_CONFIG_PASSPHRASE|TOMBOLO_SECRET_|TOMBOLO_[A-Z_]*(?:TOKEN|KEY|PASSWORD)\b)`)
+
+// others begins the names of variables with secrets that a caller names: see TestReusable.
+const others = "TOMBOLO_SECRET_"
 
 // mayHave are the secrets of jobs that use the state. The role that changes clusters has them
 // all; a plan has what it compares, where only the default branch gets in.
 var mayHave = map[string][]string{
-	"plan":      {"TOMBOLO_GIT_TOKEN", planKey},
-	"apply":     {"PULUMI_CONFIG_PASSPHRASE", "TOMBOLO_GIT_TOKEN", planKey, "TOMBOLO_SEALING_KEY"},
-	"remediate": {"PULUMI_CONFIG_PASSPHRASE", "TOMBOLO_GIT_TOKEN", "TOMBOLO_SEALING_KEY"},
+	"plan":      {"TOMBOLO_GIT_TOKEN", planKey, others},
+	"apply":     {"PULUMI_CONFIG_PASSPHRASE", "TOMBOLO_GIT_TOKEN", planKey, "TOMBOLO_SEALING_KEY", others},
+	"remediate": {"PULUMI_CONFIG_PASSPHRASE", "TOMBOLO_GIT_TOKEN", "TOMBOLO_SEALING_KEY", others},
 }
 
 // TestOnlyApplyGetsSecrets: what a job has that looks at the state, and at requests, opens
@@ -38,7 +41,7 @@ func TestOnlyApplyGetsSecrets(t *testing.T) {
 		w, _ := load(t, file)
 		for id, j := range w.Jobs {
 			if len(mayHave[id]) > 0 {
-				assert.Check(t, j.Environment == id && strings.HasPrefix(j.If, "github.ref == 'refs/heads/main'"), "%s %s has secrets in the environment %q, if %s", file, id, j.Environment, j.If)
+				assert.Check(t, j.Environment == id && strings.HasPrefix(j.If, ofBranch), "%s %s has secrets in the environment %q, if %s", file, id, j.Environment, j.If)
 			}
 			for _, s := range j.Steps {
 				check(filepath.Base(file), id, slices.Collect(maps.Values(s.Env))...)
@@ -60,9 +63,9 @@ func TestOnlyApplyGetsSecrets(t *testing.T) {
 		check("GitLab", name, slices.Collect(maps.Values(j.Variables))...)
 		check("GitLab", name, slices.Concat(j.Script, j.BeforeScript, j.AfterScript)...)
 	}
-	text, err := os.ReadFile("../../.gitlab-ci.yml")
+	text, err := os.ReadFile(gitLabPipelines)
 	assert.NilError(t, err)
-	head, _, _ := strings.Cut(string(text), "\nstages:")
+	head, _, _ := strings.Cut(string(text), "\nspec:")
 	head = strings.Join(strings.Fields(strings.ReplaceAll(head, "\n#", " ")), " ")
 	for _, want := range []string{
 		"TOMBOLO_GIT_TOKEN masked and protected, one for each scope: the environments plan, remediate and apply",
@@ -129,7 +132,7 @@ func TestPlanKey(t *testing.T) {
 			wants := name == "apply.yml plan" || name == "apply.yml apply"
 			assert.Check(t, is.Equal(has, wants), name)
 			assert.Check(t, is.Equal(j.Environment == "plan" || j.Environment == "apply", wants), name)
-			assert.Check(t, !wants || j.Environment == id && j.If == "github.ref == 'refs/heads/main'", name)
+			assert.Check(t, !wants || j.Environment == id && j.If == ofBranch, name)
 		}
 	}
 	for name, j := range azureJobs(t) {
@@ -148,7 +151,7 @@ func TestPlanKey(t *testing.T) {
 		in := j.Environment["name"]
 		assert.Check(t, is.Equal(in == "plan" || in == "apply", name == "plan" || name == "apply"), name)
 	}
-	text, err := os.ReadFile("../../.gitlab-ci.yml")
+	text, err := os.ReadFile(gitLabPipelines)
 	assert.NilError(t, err)
 	assert.Check(t, is.Contains(string(text), "#   TOMBOLO_PLAN_KEY      masked and protected, with the environments plan and apply as its scope"))
 }
@@ -225,9 +228,9 @@ var settings = []string{"ci_allow_fork_pipelines_to_run_in_parent_project", "mer
 func TestGitLabsSettingsAreAsked(t *testing.T) {
 	guide, err := os.ReadFile("../../docs/guide/pipelines.md")
 	assert.NilError(t, err)
-	pipeline, err := os.ReadFile("../../.gitlab-ci.yml")
+	pipeline, err := os.ReadFile(gitLabPipelines)
 	assert.NilError(t, err)
-	head, _, _ := strings.Cut(string(pipeline), "\nstages:")
+	head, _, _ := strings.Cut(string(pipeline), "\nspec:")
 	for _, name := range settings {
 		assert.Check(t, strings.Contains(string(guide), "`"+name+"`"), "the guide does not have %s", name)
 		assert.Check(t, strings.Contains(head, name), "the head does not have %s", name)

@@ -46,6 +46,7 @@ func sets() map[string][]group {
 		"aws":     {wholePulumiGroup(), kubectlGroup()},
 		"azure":   append(everyLab(), kubeloginGroup()),
 		"lint":    {lintGroup()},
+		"jobs":    {wholePulumiGroup(), kubectlGroup(), kubeloginGroup()},
 		"image":   {kubectlGroup(), kubeloginGroup()},
 		"test":    append(everyLab(), eksGroup(), argocdGroup(), kubeloginGroup(), sealedSecretsGroup(), externalSecretsGroup()),
 	}

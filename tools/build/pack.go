@@ -24,7 +24,8 @@ import (
 // pack builds groups for a platform into archives for a release, and lists them in a file
 // beside. Two runs of one commit with one release of Go write the same bytes: nothing is taken
 // from the cache of built tools, where it may be built with other settings.
-func pack(ctx context.Context, groups []group, root, platform, to string, out *os.File) error {
+func pack(ctx context.Context, groups []group, root string, o order, out *os.File) error {
+	platform, to := o.platform, o.packTo
 	goos, goarch, ok := strings.Cut(platform, "/")
 	if !ok {
 		return fmt.Errorf("packing for %q: give the operating system and the architecture, such as linux/amd64", platform)
@@ -55,7 +56,10 @@ func pack(ctx context.Context, groups []group, root, platform, to string, out *o
 		}
 		list = append(list, r)
 	}
-	return writeReleased(filepath.Join(to, "tools_"+goos+"_"+goarch+".json"), list)
+	if err := writeReleased(filepath.Join(to, "tools_"+goos+"_"+goarch+".json"), list); err != nil || o.release == "" {
+		return err
+	}
+	return packJobs(list, to, o.release, platform)
 }
 
 // native says that building the group runs what it has built.

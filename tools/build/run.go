@@ -36,7 +36,7 @@ func parse(args []string) (order, error) {
 	flags.StringVar(&o.packTo, "pack", "", "build the set into archives of a release, in this directory")
 	flags.StringVar(&o.platform, "platform", runtime.GOOS+"/"+runtime.GOARCH, "the platform to pack for")
 	flags.StringVar(&o.pinFrom, "pin", "", "write the archives in this directory, and their checksums, into tools/build/released.json")
-	flags.StringVar(&o.release, "release", "", "the tag of the release that has the archives to pin")
+	flags.StringVar(&o.release, "release", "", "the tag of the release that has the archives to pin; with -pack, also pack what jobs run for it")
 	err := flags.Parse(args)
 	return o, err
 }
@@ -68,7 +68,7 @@ func run(ctx context.Context, args []string, out *os.File) error {
 		return err
 	}
 	if o.packTo != "" {
-		return pack(ctx, groups, root, o.platform, o.packTo, out)
+		return pack(ctx, groups, root, o, out)
 	}
 	if why != "" {
 		fmt.Fprintln(out, why)

@@ -17,6 +17,7 @@ import (
 	"tombolo/automation"
 	"tombolo/automation/cloud"
 	"tombolo/automation/trace"
+	"tombolo/cmd/tombolo/cli/ci"
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/render"
@@ -99,6 +100,11 @@ func (p Program) run(ctx context.Context, f *factory.Factory, args []string) int
 	started := false
 	root := p.newRoot(f, &started)
 	root.SetArgs(args)
+	if err := ci.NameSecrets(); err != nil {
+		class := classify(err)
+		report(f, class, err)
+		return class.code
+	}
 	cmd, err := root.ExecuteContextC(ctx)
 	end := trace.End{Err: err}
 	defer func() { f.EndTrace(end) }()

@@ -143,7 +143,7 @@ func TestCommandsInPipelines(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(checkout, ".github", "workflows", "*.yml"))
 	assert.NilError(t, err)
 	seen := 0
-	for _, file := range append(files, filepath.Join(checkout, ".gitlab-ci.yml"), filepath.Join(checkout, "azure-pipelines.yml")) {
+	for _, file := range append(files, filepath.Join(checkout, ".gitlab-ci.yml"), filepath.Join(checkout, ".gitlab/pipelines.yml"), filepath.Join(checkout, ".azure/pipelines.yml")) {
 		text, err := os.ReadFile(file)
 		assert.NilError(t, err)
 		for _, m := range called.FindAllStringSubmatch(string(text), -1) {
