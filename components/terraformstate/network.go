@@ -11,14 +11,16 @@ import (
 
 // Network is what a state has of a network that a cluster may be made in: a VPC of AWS, or a subnet of Azure.
 type Network struct {
-	// VPC is its id; "" in Azure. Region and Account are where it is, by its ARN.
+	// VPC is its id; "" in Azure. Region and Account are where it is, by its ARN or by the virtual network; "" where the state
+	// does not say so.
 	VPC, Region, Account string
 	// PrivateSubnets have a default route to anything but an internet gateway, PublicSubnets to one, and Isolated ones have
 	// none. Tags that say what load balancers a subnet is for decide before the routes.
 	// Source: https://docs.aws.amazon.com/eks/latest/userguide/network-load-balancing.html
 	PrivateSubnets, PublicSubnets, Isolated []string
-	// NodeSubnet is the id of the subnet in Azure.
-	NodeSubnet string
+	// NodeSubnet is the id of the subnet in Azure. HasNATGateway and HasRoutes say what the state gives it.
+	NodeSubnet               string
+	HasNATGateway, HasRoutes bool
 }
 
 // resource of a state: its addresses and attributes are by the providers' names.
@@ -168,12 +170,21 @@ func defaultGateways(resources []resource) map[string]string {
 	return ofSubnet
 }
 
-// azureSubnet is that of azurerm.
-type azureSubnet struct {
-	ID         string            `json:"id"`
-	Name       string            `json:"name"`
-	Delegation []json.RawMessage `json:"delegation"`
-}
+// The attributes of azurerm. Source: internal/services/network of hashicorp/terraform-provider-azurerm.
+type (
+	azureNetwork struct {
+		ID       string `json:"id"`
+		Location string `json:"location"`
+	}
+	azureSubnet struct {
+		ID         string            `json:"id"`
+		Name       string            `json:"name"`
+		Delegation []json.RawMessage `json:"delegation"`
+	}
+	azureAssociation struct {
+		Subnet string `json:"subnet_id"`
+	}
+)
 
 // inAzure leaves out subnets that no nodes may be in: those delegated to a service, and those that Azure names for one.
 // Source: https://learn.microsoft.com/azure/virtual-network/virtual-network-for-azure-services
@@ -182,5 +193,20 @@ func inAzure(resources []resource, of string) (Network, error) {
 		return len(s.Delegation) > 0 || s.Name == "GatewaySubnet" || s.Name == "RouteServerSubnet" || strings.HasPrefix(s.Name, "AzureFirewall") || strings.HasPrefix(s.Name, "AzureBastion")
 	})
 	chosen, err := choose(subnets, func(s azureSubnet) string { return s.ID }, of, "VPC of AWS or subnet of Azure")
-	return Network{NodeSubnet: chosen.ID}, err
+	if err != nil {
+		return Network{}, err
+	}
+	has := func(kind string) bool {
+		return slices.ContainsFunc(decode[azureAssociation](resources, kind), func(a azureAssociation) bool { return strings.EqualFold(a.Subnet, chosen.ID) })
+	}
+	n := Network{NodeSubnet: chosen.ID, HasNATGateway: has("azurerm_subnet_nat_gateway_association"), HasRoutes: has("azurerm_subnet_route_table_association")}
+	if parts := strings.Split(chosen.ID, "/"); len(parts) > 2 {
+		n.Account = parts[2] // /subscriptions/<id>/…
+	}
+	for _, network := range decode[azureNetwork](resources, "azurerm_virtual_network") {
+		if strings.HasPrefix(chosen.ID, network.ID+"/") {
+			n.Region = network.Location
+		}
+	}
+	return n, nil
 }

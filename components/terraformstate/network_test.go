@@ -23,7 +23,7 @@ func TestNetwork(t *testing.T) {
 	const network = "/subscriptions/s/resourceGroups/shared/providers/Microsoft.Network/virtualNetworks/shared/subnets/"
 	got, err = r.Network(t.Context(), "azure.tfstate", network+"aks")
 	assert.NilError(t, err)
-	assert.Check(t, is.DeepEqual(got, Network{NodeSubnet: network + "aks"}))
+	assert.Check(t, is.DeepEqual(got, Network{NodeSubnet: network + "aks", Account: "s", Region: "germanywestcentral", HasRoutes: true}))
 
 	_, err = r.Network(t.Context(), "azure.tfstate", "")
 	assert.Check(t, is.Error(err, "it has several of the kind VPC of AWS or subnet of Azure, and one has to be named: "+network+"aks, "+network+"other"))

@@ -28,8 +28,12 @@ type Cluster struct {
 	Region, Account, Tenant string
 	// AdminGroup is the object id of a group of Entra, for a cluster in Azure.
 	AdminGroup string
-	// CIDR of the network.
-	CIDR string
+	// CIDR of the network. Network is one that exists, in its place, with its way out in Azure.
+	CIDR     string
+	Network  *config.ExistingNetwork
+	Outbound config.Outbound
+	// NetworkFrom says where the ids of Network are from.
+	NetworkFrom string
 	// AllowedCIDRs may reach the Kubernetes API from the internet. Default: none, and the API is
 	// reached from inside.
 	AllowedCIDRs []string

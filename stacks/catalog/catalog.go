@@ -54,9 +54,10 @@ type Programs struct {
 }
 
 // TerraformNetwork is a network for network.existing, with the Region and Account that it is in, "" where the state does not
-// say so, and the subnets that have no way out and are Isolated.
+// say so, its way out in Azure, and the subnets that have none and are Isolated.
 type TerraformNetwork struct {
 	Existing        config.ExistingNetwork
+	Outbound        config.Outbound
 	Region, Account string
 	Isolated        []string
 }

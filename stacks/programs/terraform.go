@@ -18,8 +18,18 @@ func TerraformNetwork(ctx context.Context, dir, address, of string, env map[stri
 	if err != nil {
 		return catalog.TerraformNetwork{}, fmt.Errorf("read the network of %s: %w", config.Source{State: address}.StateName(), err)
 	}
-	return catalog.TerraformNetwork{
+	found := catalog.TerraformNetwork{
 		Existing: config.ExistingNetwork{VPC: n.VPC, PrivateSubnets: n.PrivateSubnets, PublicSubnets: n.PublicSubnets, NodeSubnet: n.NodeSubnet},
 		Region:   n.Region, Account: n.Account, Isolated: n.Isolated,
-	}, nil
+	}
+	switch {
+	case n.NodeSubnet == "":
+	case n.HasRoutes:
+		found.Outbound = config.OutboundRoutes
+	case n.HasNATGateway:
+		found.Outbound = config.OutboundNATGateway
+	default:
+		found.Outbound = config.OutboundLoadBalancer
+	}
+	return found, nil
 }

@@ -24,6 +24,7 @@ import (
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 	"tombolo/internal/file"
+	"tombolo/stacks/catalog"
 )
 
 // Describer is what init cluster needs of automation.Driver.
@@ -52,6 +53,12 @@ type ClusterOptions struct {
 	Subscription, ResourceGroup string
 	// Profile of AWS to use.
 	Profile string
+	// FromTerraform is the address of a state of Terraform whose network the cluster is made in, and Network the id of the VPC
+	// or subnet where the state has several. Networks reads it.
+	FromTerraform, Network string
+	Networks               func(ctx context.Context, dir, address, of string) (catalog.TerraformNetwork, error)
+	// Dir is where the command was started.
+	Dir string
 	// Like is the cluster whose file, or for one that exists whose gitops, the new file takes over.
 	Like string
 }
@@ -62,6 +69,9 @@ func NewCmdCluster(f *factory.Factory, runF func(context.Context, *ClusterOption
 		Out: f.Streams.Out, Status: f.Status, Progress: f.Progress, JSON: f.JSON, Root: f.Root,
 		Driver: func(ctx context.Context, o automation.Observer) (Describer, error) { return f.Driver(ctx, o) },
 		Ask:    asker{f.Streams, f.Status, f.JSON},
+		Networks: func(ctx context.Context, dir, address, of string) (catalog.TerraformNetwork, error) {
+			return f.Programs.TerraformNetwork(ctx, dir, address, of, nil)
+		},
 	}
 	cmd := &cobra.Command{
 		Use:   "cluster [<name>]",
@@ -71,6 +81,11 @@ Write a cluster file into clusters/, and the cluster's part of the platform tree
 the project has the tree. On a terminal the command asks for what the flags leave out;
 the first cluster of the project gives the defaults. With --like, the file is that of
 another cluster with the new name, a path of its own, and a free block of addresses.
+
+With --from-terraform, the cluster is made in the network that a state of Terraform or
+OpenTofu has: its VPC and subnets, or its subnet in Azure, are written into the file. The
+state is a file, or has the address s3://<bucket>/<key>?region=<region>,
+azblob://<container>/<key>?storage_account=<account>, or one of HTTPS. It is only read.
 
 With --from-aws or --from-azure, read a cluster of EKS or AKS that others own from its
 cloud, and write a file with kubernetes.existing, its region and account, and on AWS with
@@ -82,12 +97,14 @@ Nothing in the cloud is changed. A file that exists is not overwritten.`),
 		Example: strings.TrimSpace(`
   tombolo init cluster second --like first
   tombolo init cluster second --region eu-west-1 --allowed-cidr 203.0.113.0/24
+  tombolo init cluster shop --from-terraform 's3://acme-states/network.tfstate?region=eu-central-1'
   tombolo init cluster --from-aws main --region eu-central-1 --like demo
   tombolo init cluster shop --from-aws Shop_Main --region eu-central-1 --like demo
   tombolo init cluster --from-azure main --subscription <id> --resource-group platform`),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Name, opts.Given = strings.Join(args, ""), cmd.Flags().Changed
+			opts.Dir = f.Dir
 			return factory.Run(cmd.Context(), opts, runF, clusterRun)
 		},
 	}
@@ -99,6 +116,8 @@ Nothing in the cloud is changed. A file that exists is not overwritten.`),
 	flags.StringVar(&opts.Region, "region", "", "region of the cluster, such as eu-central-1 or germanywestcentral")
 	flags.StringVar(&opts.Profile, "profile", "", "AWS profile to use (default: the credentials of the environment)")
 	flags.StringVar(&opts.Environment, "environment", "dev", "environment that the cluster belongs to")
+	flags.StringVar(&opts.FromTerraform, "from-terraform", "", "`state` of Terraform or OpenTofu whose network the cluster is made in")
+	flags.StringVar(&opts.Network, "network", "", "`id` of the VPC, or of the subnet in Azure, where that state has several")
 	flags.StringVar(&opts.Like, "like", "", "cluster of the project to take the file from, or with --from-aws and --from-azure the gitops section")
 	opts.addFlags(cmd)
 	return cmd

@@ -68,8 +68,11 @@ func newClusterRun(ctx context.Context, o *ClusterOptions) error {
 // newFile is the text of the file: that of another cluster, or by the answers.
 func (o *ClusterOptions) newFile(ctx context.Context, root string) (string, error) {
 	existing := clusterFiles(root)
+	if err := o.takeNetwork(ctx); err != nil {
+		return "", err
+	}
 	o.CIDR = project.FreeBlock(existing)
-	if o.CIDR == "" {
+	if o.CIDR == "" && o.Cluster.Network == nil {
 		return "", fault.NewUsage("no block from 10.20.0.0/16 to 10.239.0.0/16 is free", "write the file by hand, with a network of another size")
 	}
 	if o.Like != "" {
@@ -86,7 +89,7 @@ func (o *ClusterOptions) newFile(ctx context.Context, root string) (string, erro
 
 // likeFile is the file of the cluster that the new one is like.
 func (o *ClusterOptions) likeFile(root string) (string, error) {
-	for _, flag := range []string{"cloud", "region", "account", "tenant", "admin-group", "engine", "environment", "repository", "tree", "allowed-cidr", "private"} {
+	for _, flag := range []string{"from-terraform", "cloud", "region", "account", "tenant", "admin-group", "engine", "environment", "repository", "tree", "allowed-cidr", "private"} {
 		if o.Given(flag) {
 			return "", fault.NewUsage("--"+flag+" does not go with --like, whose file says it", "leave it out, and edit the new file")
 		}

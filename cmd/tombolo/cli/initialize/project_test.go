@@ -20,6 +20,7 @@ import (
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 	"tombolo/platform/project"
+	"tombolo/stacks/catalog"
 )
 
 const (
@@ -31,12 +32,21 @@ const (
 // begin runs a command of init in a directory with answers, on a terminal if there are some.
 func begin(t *testing.T, dir, answers string, args ...string) (said string, err error) {
 	t.Helper()
+	return beginWith(t, dir, answers, nil, args...)
+}
+
+// beginWith does so where states of Terraform have networks.
+func beginWith(t *testing.T, dir, answers string, networks func(context.Context, string, string, string) (catalog.TerraformNetwork, error), args ...string) (said string, err error) {
+	t.Helper()
 	s, in, _, errOut := streams.Test()
 	if answers != "" {
 		in.WriteString(answers)
 		s.SetTerminal(80)
 	}
 	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}, Dir: dir, Lookup: func(string) (string, bool) { return "", false }}
+	f.Programs.TerraformNetwork = func(ctx context.Context, in, address, of string, _ map[string]string) (catalog.TerraformNetwork, error) {
+		return networks(ctx, in, address, of)
+	}
 	cmd := NewCmdInit(f)
 	cmd.PersistentFlags().StringVar(&f.Globals.Backend, "backend", "", "")
 	err = clitest.Execute(t, cmd, args...)
