@@ -3,15 +3,19 @@
 package lab
 
 import (
+	"crypto/sha256"
 	"debug/buildinfo"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
 
+	"tombolo/config/enginefacts"
 	"tombolo/tests/tier"
 )
 
@@ -43,4 +47,11 @@ func TestControllersAreThoseOfTheManifest(t *testing.T) {
 		slices.Sort(named)
 		assert.DeepEqual(t, slices.Compact(named), controllers)
 	}
+	// New clusters begin with these releases. Flux's released manifest is another file, of the same controllers.
+	text, err := os.ReadFile(filepath.Join(tools, "share", "argocd-install.yaml"))
+	assert.NilError(t, err)
+	assert.Equal(t, fmt.Sprintf("%x", sha256.Sum256(text)), enginefacts.Install("argocd").SHA256)
+	text, err = os.ReadFile(filepath.Join(tools, "share", "flux-install.yaml"))
+	assert.NilError(t, err)
+	assert.Assert(t, strings.Contains(string(text), "app.kubernetes.io/version: "+enginefacts.Install("flux").Version+"\n"))
 }

@@ -9,14 +9,12 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/mod/semver"
 	"gopkg.in/yaml.v3"
 
 	"tombolo/config"
 	"tombolo/config/awsfacts"
 	"tombolo/config/azurefacts"
 	"tombolo/config/enginefacts"
-	"tombolo/config/releases"
 	"tombolo/config/strict"
 	"tombolo/internal/file"
 )
@@ -70,11 +68,7 @@ func (c Cluster) Kubernetes() string {
 			return r.Minor
 		}
 	}
-	return newest(calendar) // this tombolo is old: validate says so
-}
-
-func newest(calendar releases.Calendar) string {
-	return slices.MaxFunc(calendar.Minors(), func(a, b string) int { return semver.Compare("v"+a, "v"+b) })
+	return calendar[len(calendar)-1].Minor // this tombolo is old: validate says so
 }
 
 // File is the cluster file. The error is strict.Problems, with the keys that are wrong, when the file

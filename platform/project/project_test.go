@@ -132,7 +132,7 @@ func TestRenovate(t *testing.T) {
 			PackageRules   []struct{ MatchPackageNames []string }
 		}
 		assert.NilError(t, json.Unmarshal([]byte(all["renovate.json"]), &has))
-		assert.Check(t, is.DeepEqual(has.PackageRules[0].MatchPackageNames, []string{"acme/tombolo"}))
+		assert.Check(t, is.DeepEqual(has.PackageRules[0].MatchPackageNames, []string{"acme/tombolo", "https://github.com/acme/tombolo.git"}))
 		var found []string
 		for _, expression := range has.CustomManagers[0].MatchStrings {
 			if m := regexp.MustCompile(expression).FindStringSubmatch(all["clusters/first.yaml"]); m != nil {

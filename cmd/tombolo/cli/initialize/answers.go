@@ -1,9 +1,11 @@
 package initialize
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
+	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,6 +22,7 @@ import (
 	"tombolo/config/awsfacts"
 	"tombolo/config/azurefacts"
 	"tombolo/config/strict"
+	"tombolo/internal/gitaddress"
 	"tombolo/platform/project"
 )
 
@@ -56,50 +59,28 @@ func (a *Answers) addFlags(cmd *cobra.Command) {
 
 // question is a flag that is asked for where it is missing.
 type question struct {
-	flag, text string
-	// key of the cluster file that has the answer, if one has.
-	key string
-	// get and set the answer; set refuses one that cannot be.
-	get func() string
+	// flag and the key of the cluster file, if one has the answer; what def, the default, means.
+	flag, key string
+	value     *string
+	def, text string
+	// set sets the answer, and refuses one that cannot be. Default: it becomes the value.
 	set func(string) error
-	// def is what no answer means; optional says that this may be nothing.
-	def      string
+	// optional says that the answer may be nothing, off that the others leave no need for it.
 	optional bool
-	// off says that the other answers leave no need for it.
-	off func() bool
-}
-
-// about is a question whose answer is a text.
-func about(flag, key string, value *string, def, text string) question {
-	return question{flag: flag, key: key, text: text, def: def, get: func() string { return *value }, set: func(s string) error { *value = s; return nil }}
-}
-
-// oneOf is a question whose answer is one of a few.
-func oneOf[T ~string](flag string, value *T, def T, text string, allowed ...T) question {
-	set := func(s string) error {
-		if !slices.Contains(allowed, T(s)) {
-			return fmt.Errorf("%q is none of %s", s, strings.Join(flags.NewEnum(value, allowed...).Values(), ", "))
-		}
-		*value = T(s)
-		return nil
-	}
-	return question{flag: flag, text: text, def: string(def), get: func() string { return string(*value) }, set: set}
+	off      func() bool
 }
 
 // questions about a cluster, with the answers that another one of the project gives as defaults.
 func (a *Answers) questions(like project.Cluster, origin string) []question {
 	onAWS := func() bool { return !a.OnAzure() }
-	tenant := about("tenant", "cloud.tenant", &a.Tenant, like.Tenant, "Tenant of Entra (its id)")
-	group := about("admin-group", "kubernetes.admins", &a.AdminGroup, like.AdminGroup, "Group of Entra whose members run tombolo (its object id)")
-	tenant.off, group.off = onAWS, onAWS
-	repository := about("repository", "gitops.url", &a.Repository, origin, "Address of this repository")
-	repository.off = func() bool { return a.URL != "" }
 	return []question{
-		oneOf("cloud", &a.Provider, like.Provider, "Cloud (aws or azure)", config.AWS, config.Azure),
-		about("region", "cloud.region", &a.Region, like.Region, "Region, such as eu-central-1 or germanywestcentral"),
-		about("account", "cloud.account", &a.Account, like.Account, "Account of AWS or subscription of Azure (its id)"),
-		tenant, group, repository,
-		oneOf("engine", &a.Engine, like.Engine, "Engine (flux or argocd)", config.Flux, config.ArgoCD),
+		{flag: "cloud", key: "cloud.provider", value: (*string)(&a.Provider), def: string(like.Provider), text: "Cloud (aws or azure)"},
+		{flag: "region", key: "cloud.region", value: &a.Region, def: like.Region, text: "Region, such as eu-central-1 or germanywestcentral"},
+		{flag: "account", key: "cloud.account", value: &a.Account, def: like.Account, text: "Account of AWS or subscription of Azure (its id)"},
+		{flag: "tenant", key: "cloud.tenant", value: &a.Tenant, def: like.Tenant, text: "Tenant of Entra (its id)", off: onAWS},
+		{flag: "admin-group", key: "kubernetes.admins", value: &a.AdminGroup, def: like.AdminGroup, text: "Group of Entra whose members run tombolo (its object id)", off: onAWS},
+		{flag: "repository", key: "gitops.url", value: &a.Repository, def: origin, text: "Address of this repository"},
+		{flag: "engine", key: "gitops.engine", value: (*string)(&a.Engine), def: string(like.Engine), text: "Engine (flux or argocd)"},
 		a.access(like),
 	}
 }
@@ -108,16 +89,17 @@ func (a *Answers) questions(like project.Cluster, origin string) []question {
 // cluster that only its network reaches is out of reach of hosted runners, and one that is open is
 // for all.
 func (a *Answers) access(like project.Cluster) question {
-	const inside = "private"
-	q := question{flag: "allowed-cidr or --private", key: "kubernetes.endpoint.allowedCidrs", def: strings.Join(like.AllowedCIDRs, ",")}
-	q.text = "Who reaches the Kubernetes API: blocks such as 203.0.113.0/24, or private"
-	if like.Provider != "" && q.def == "" {
-		q.def = inside
+	const private = "private"
+	q := question{
+		flag: "allowed-cidr or --private", key: "kubernetes.endpoint.allowedCidrs", value: new(string), def: strings.Join(like.AllowedCIDRs, ","),
+		text: "Who reaches the Kubernetes API: blocks such as 203.0.113.0/24, or private",
+		off:  func() bool { return a.Private || len(a.AllowedCIDRs) > 0 },
 	}
-	q.off = func() bool { return a.Private }
-	q.get = func() string { return strings.Join(a.AllowedCIDRs, ",") }
+	if like.Provider != "" && q.def == "" {
+		q.def = private
+	}
 	q.set = func(s string) error {
-		if a.AllowedCIDRs, a.Private = nil, s == inside; !a.Private {
+		if a.AllowedCIDRs, a.Private = nil, s == private; !a.Private {
 			a.AllowedCIDRs = strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
 		}
 		return nil
@@ -138,18 +120,16 @@ func (a *Answers) answer(ctx context.Context, who asker, all []question) error {
 	ask := !a.Yes && !who.json() && who.streams.CanPrompt()
 	var missing []string
 	for _, q := range all {
-		var err error
 		switch {
-		case q.get() != "" || q.off != nil && q.off():
+		case *q.value != "" || q.off != nil && q.off():
 		case ask:
-			err = a.ask(ctx, who, q)
+			if err := a.ask(ctx, who, q); err != nil {
+				return err
+			}
 		case q.def != "":
-			err = q.set(q.def)
+			_ = a.take(q, q.def) // what it refuses is refused with all the rest
 		case !q.optional:
 			missing = append(missing, "--"+q.flag)
-		}
-		if err != nil {
-			return err
 		}
 	}
 	if len(missing) > 0 {
@@ -161,39 +141,38 @@ func (a *Answers) answer(ctx context.Context, who asker, all []question) error {
 // ask asks until there is an answer that may be.
 func (a *Answers) ask(ctx context.Context, who asker, q question) error {
 	text := q.text + ":"
-	switch {
-	case q.def != "":
+	if q.def != "" || q.optional {
 		text = q.text + " [" + q.def + "]:"
-	case q.optional:
-		text = q.text + " []:"
 	}
 	for {
 		answer, err := who.streams.Ask(ctx, text)
 		if err != nil {
 			return err
 		}
+		if answer = cmp.Or(answer, q.def); answer == "" && q.optional {
+			return nil
+		}
 		if answer == "" {
-			answer = q.def
+			continue
 		}
-		if answer == "" && q.optional {
+		if err = a.take(q, answer); err == nil {
 			return nil
 		}
-		if err = a.take(q, answer); err == nil && answer != "" {
-			return nil
-		}
-		if answer != "" {
-			who.status().Failed("%v", err)
-		}
+		who.status().Failed("%v", err)
 	}
 }
 
 // take sets an answer, and refuses what the cluster file would not be valid with.
 func (a *Answers) take(q question, answer string) error {
-	if err := q.set(answer); err != nil || q.key == "" {
-		return err
+	if q.set != nil {
+		if err := q.set(answer); err != nil {
+			return err
+		}
+	} else {
+		*q.value = answer
 	}
 	for _, p := range a.problems() {
-		if strings.HasPrefix(p.Path, q.key) {
+		if q.key != "" && strings.HasPrefix(p.Path, q.key) {
 			return errors.New(p.Message + "; " + p.Remedy)
 		}
 	}
@@ -265,13 +244,34 @@ func clusterOf(all []*config.Cluster) (like project.Cluster) {
 	return like
 }
 
-// origin is the address of the repository's remote origin; "" without one.
+// origin is the address of the repository's remote origin; "" without one that an engine can read.
 func origin(ctx context.Context, dir string) string {
 	out, err := gitcmd.Git{Dir: dir}.Command(ctx, "config", "--get", "remote.origin.url").Output()
 	if err != nil {
 		return "" // no repository, or no git
 	}
-	return project.HTTPS(strings.TrimSpace(string(out)))
+	u, err := url.Parse(gitaddress.URL(strings.TrimSpace(string(out))))
+	if err != nil {
+		return ""
+	}
+	u.User = nil // a clone may have its token there
+	if address := project.HTTPS(u.String()); strings.HasPrefix(address, "https://") {
+		return address
+	}
+	return ""
+}
+
+// inside says that a directory, which need not be there yet, is or will be in a Git repository below its root.
+func inside(ctx context.Context, dir string) bool {
+	at := dir
+	for at != filepath.Dir(at) {
+		if info, err := os.Stat(at); err == nil && info.IsDir() {
+			break
+		}
+		at = filepath.Dir(at)
+	}
+	prefix, err := gitcmd.Git{Dir: at}.Command(ctx, "rev-parse", "--show-prefix").Output()
+	return err == nil && (at != dir || strings.TrimSpace(string(prefix)) != "")
 }
 
 // clusterFiles are the clusters of a project, of files that are valid; none without any.

@@ -80,11 +80,11 @@ func (o *ClusterOptions) newFile(ctx context.Context, root string) (string, erro
 	}
 	like := clusterOf(existing)
 	o.Environment = cmp.Or(o.Environment, "dev")
-	all := append(o.questions(like, cmp.Or(like.URL, origin(ctx, root))), about("name", "name", &o.Name, "", ""))
+	all := append(o.questions(like, cmp.Or(like.URL, origin(ctx, root))), question{flag: "name", key: "name", value: &o.Name})
 	if err := o.answer(ctx, o.Ask, all); err != nil {
 		return "", err
 	}
-	return o.Cluster.File()
+	return o.File()
 }
 
 // likeFile is the file of the cluster that the new one is like.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -105,6 +106,10 @@ func projectRun(ctx context.Context, o *ProjectOptions) error {
 	if err := o.complete(ctx); err != nil {
 		return err
 	}
+	if o.Tree == "" && inside(ctx, o.Dir) {
+		return fault.NewUsage(clusters.Short(o.Dir)+" is in a Git repository, and the platform tree has to be at a repository's root",
+			"run the command at the root, make a repository of the directory with git init, or name the repository of the tree with --tree")
+	}
 	described, err := o.described()
 	if err != nil {
 		return err
@@ -158,21 +163,13 @@ func (o *ProjectOptions) complete(ctx context.Context) error {
 	if from != "" && like.URL != "" && !gitaddress.Same(from, like.URL) {
 		o.Tree = cmp.Or(o.Tree, like.URL)
 	}
-	cluster := o.questions(like, cmp.Or(from, like.URL))
-	host := oneOf("host", &o.Host, "", "Host of Git ("+strings.Join(project.Hosts(), ", ")+")", project.Hosts()...)
-	host.off = func() bool { // asked after the repository, which tells most hosts
-		o.Host = cmp.Or(o.Host, project.HostOf(project.HTTPS(o.Repository)))
-		return o.Host != ""
-	}
-	source := about("source", "", &o.Source, "", "Source of tombolo, <host>/<owner>/<repository>, or nothing")
-	source.optional, source.set = true, func(s string) error { o.Source = s; return project.CheckSource(s) }
-	secrets := about("secrets-provider", "", &o.SecretsProvider, "", "Key service for the state's secrets, such as awskms://alias/tombolo, or nothing")
-	secrets.optional = true
-	all := append(cluster, host,
-		about("name", "name", &o.Name, cmp.Or(like.Name, "first"), "Name of the first cluster"),
-		about("environment", "environment", &o.Environment, cmp.Or(like.Environment, "dev"), "Environment"),
-		about("backend", "", &o.Backend, "", "URL of the Pulumi state, such as s3://acme-state?region=eu-central-1"),
-		secrets, source,
+	all := append(o.questions(like, cmp.Or(from, like.URL)),
+		question{flag: "host", value: &o.Host, text: "Host of Git (" + strings.Join(project.Hosts(), ", ") + ")", set: o.setHost, off: o.hostIsKnown},
+		question{flag: "name", key: "name", value: &o.Name, def: cmp.Or(like.Name, "first"), text: "Name of the first cluster"},
+		question{flag: "environment", key: "environment", value: &o.Environment, def: cmp.Or(like.Environment, "dev"), text: "Environment"},
+		question{flag: "backend", value: &o.Backend, text: "URL of the Pulumi state, such as s3://acme-state?region=eu-central-1"},
+		question{flag: "secrets-provider", value: &o.SecretsProvider, text: "Key service for the state's secrets, such as awskms://alias/tombolo, or nothing", optional: true},
+		question{flag: "source", value: &o.Source, text: "Source of tombolo, <host>/<owner>/<repository>, or nothing", set: o.setSource, optional: true},
 	)
 	if err := o.answer(ctx, o.Ask, all); err != nil {
 		return err
@@ -180,10 +177,26 @@ func (o *ProjectOptions) complete(ctx context.Context) error {
 	if o.Source == "" {
 		return nil
 	}
-	if err := project.CheckSource(o.Source); err != nil {
+	if err := o.setSource(o.Source); err != nil {
 		return fault.NewUsage("--source: "+err.Error(), "")
 	}
 	return nil
+}
+
+func (o *ProjectOptions) setSource(s string) error { o.Source = s; return project.CheckSource(s) }
+
+func (o *ProjectOptions) setHost(s string) error {
+	if !slices.Contains(project.Hosts(), s) {
+		return fmt.Errorf("%q is none of %s", s, strings.Join(project.Hosts(), ", "))
+	}
+	o.Host = s
+	return nil
+}
+
+// hostIsKnown tells the host by the repository's address, which is asked for before.
+func (o *ProjectOptions) hostIsKnown() bool {
+	o.Host = cmp.Or(o.Host, project.HostOf(project.HTTPS(o.Repository)))
+	return o.Host != ""
 }
 
 // described is the project as package project takes it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -122,7 +123,7 @@ func TestQuestions(t *testing.T) {
 	}, "\n"), "project")
 	assert.NilError(t, err)
 	for _, want := range []string{
-		"✗ \"azur\" is none of aws, azure\nCloud (aws or azure): ", "did you mean germanynorth?\nRegion, ", "Engine (flux or argocd) [flux]: ",
+		"✗ \"azur\" is not a supported cloud", "did you mean germanynorth?\nRegion, ", "Engine (flux or argocd) [flux]: ",
 		"Name of the first cluster [first]: Environment [dev]: ", `"acme/tombolo" is no <host>/<owner>/<repository>`,
 	} {
 		assert.Check(t, is.Contains(said, want))
@@ -187,6 +188,21 @@ func TestProjectKeeps(t *testing.T) {
 	assert.NilError(t, os.WriteFile(filepath.Join(dir, "clusters"), nil, 0o600))
 	_, err = begin(t, dir, "", args...)
 	assert.Check(t, is.ErrorContains(err, "clusters"))
+}
+
+// TestProjectInARepository takes the address of its remote without the token there, and has to be its root.
+func TestProjectInARepository(t *testing.T) {
+	dir := t.TempDir()
+	for _, args := range [][]string{{"init", "-q", dir}, {"-C", dir, "remote", "add", "origin", "https://ci:secret@github.com/acme/clusters.git"}} {
+		out, err := exec.CommandContext(t.Context(), "git", args...).CombinedOutput()
+		assert.NilError(t, err, "%s", out)
+	}
+	args := append([]string{"--private", "--backend", "s3://x"}, flagsOf(config.AWS)...)
+	_, err := begin(t, dir, "", append([]string{"project", "fleet", "--repository", "https://github.com/acme/clusters"}, args...)...)
+	assert.Check(t, is.ErrorContains(err, "is in a Git repository, and the platform tree has to be at a repository's root"))
+	_, err = begin(t, dir, "", append([]string{"project"}, args...)...)
+	assert.NilError(t, err)
+	assert.Check(t, is.Equal(fits(t, dir)[0].GitOps.URL, "https://github.com/acme/clusters.git"))
 }
 
 // TestProjectOfARelease has the pin, and the files of the pipelines; its tree is elsewhere.
