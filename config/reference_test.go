@@ -30,7 +30,25 @@ refused in others.
 Editors complete and check the keys with the JSON schema [cluster.v1.json](../../config/schema/cluster.v1.json). If your editor
 uses the YAML language server, start the file with:
 
-` + "```yaml\n# yaml-language-server: $schema=../config/schema/cluster.v1.json\n```\n"
+` + "```yaml\n# yaml-language-server: $schema=../config/schema/cluster.v1.json\n```\n" + sharedIntro
+
+const sharedIntro = `
+## Settings that clusters share
+
+Two files beside the cluster files have settings for several of them, with the same keys: ` + "`clusters/_defaults.yaml`" + ` for all, and
+` + "`clusters/_<environment>.yaml`" + ` for those of an environment. Neither has to be there. A cluster has what its own file says, then what the
+file of its environment says, then what ` + "`_defaults.yaml`" + ` says:
+
+- Mappings are merged by their keys.
+- All else is replaced as a whole: a list too, and a reference to a secret or to a value that is read from elsewhere.
+- ` + "`null`" + ` takes away what a file farther away says; where none says anything, it is refused. In ` + "`gitops.distribution.values`" + `, which Helm
+  reads, it stays.
+
+Each cluster's own file has ` + "`name`, `environment`, `cloud.resourceGroup`, `network.cidr`, `kubernetes.nodeResourceGroup`,\n`kubernetes.existing.name` and `gitops.path`" + `; files for several are refused with them. The path of a file is relative to
+` + "`clusters/`" + `, whichever of the files names it. ` + "`required`" + ` in the tables is of all of a cluster's files together. For editors,
+` + "`tombolo validate --schema --shared`" + ` prints the schema of these files and of the cluster files beside them.
+[The guide](../guide/fleet.md#settings-that-clusters-share) has an example.
+`
 
 // TestReference holds docs/reference/cluster-file.md to the types.
 func TestReference(t *testing.T) {

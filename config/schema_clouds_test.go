@@ -159,7 +159,7 @@ func liveTexts(only Provider, field string) string {
 // TestSchemaByCloud: keys of one cloud are no keys of files for the other, and neither are
 // values that only the other has.
 func TestSchemaByCloud(t *testing.T) {
-	compiled := compileSchema(t)
+	compiled := compileSchema(t, Schema)
 	section := func(m map[string]any, path ...string) map[string]any {
 		for _, key := range path {
 			switch next := m[key].(type) {

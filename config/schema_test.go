@@ -237,7 +237,7 @@ func TestDescribed(t *testing.T) {
 
 // TestSchemaAcceptsGoodFiles and refuses what is structurally wrong.
 func TestSchemaAcceptsGoodFiles(t *testing.T) {
-	compiled := compileSchema(t)
+	compiled := compileSchema(t, Schema)
 	for _, file := range goodFiles(t) {
 		if err := compiled.Validate(asJSON(t, file, nil)); err != nil {
 			t.Errorf("%s: %#v", file, err)
@@ -258,9 +258,36 @@ func TestSchemaAcceptsGoodFiles(t *testing.T) {
 	}
 }
 
-func compileSchema(t *testing.T) *validator5.Schema {
+// TestSharedSchema accepts files of shared settings and the cluster files under which they are, and
+// refuses what no file may have.
+func TestSharedSchema(t *testing.T) {
+	compiled := compileSchema(t, SharedSchema)
+	dir := sharing(t, map[string]string{
+		"nulls.yaml": "tags: {owner: null}\naddons: {loki: null}\nnetwork: null\nprotect: null\ngitops: {engine: null}\nvalues: {a: null}\n",
+		"azure.yaml": "cloud: {tenant: 6b3e9f44-0d7b-4c39-9a56-5f6f3f0f3a01}\n",
+	})
+	for _, file := range append(goodFiles(t), filepath.Join(dir, "_defaults.yaml"), filepath.Join(dir, "_prod.yaml"), filepath.Join(dir, "one.yaml"), filepath.Join(dir, "nulls.yaml"), filepath.Join(dir, "azure.yaml")) {
+		if err := compiled.Validate(asJSON(t, file, nil)); err != nil {
+			t.Errorf("%s: %#v", file, err)
+		}
+	}
+	for name, text := range map[string]string{
+		"an unknown key":            "kubernetes: {colour: red}\n",
+		"a word that is none":       "gitops: {engine: argo}\n",
+		"an item that lacks a key":  "kubernetes: {nodeGroups: [{size: {}}]}\n",
+		"a key of the other cloud":  "cloud: {provider: aws, tenant: 6b3e9f44-0d7b-4c39-9a56-5f6f3f0f3a01}\n",
+		"a number in place of text": "tags: {owner: 1}\n",
+	} {
+		write(t, dir, "bad.yaml", text)
+		if compiled.Validate(asJSON(t, filepath.Join(dir, "bad.yaml"), nil)) == nil {
+			t.Errorf("%s: the schema accepts it", name)
+		}
+	}
+}
+
+func compileSchema(t *testing.T, of func() ([]byte, error)) *validator5.Schema {
 	t.Helper()
-	content, err := Schema()
+	content, err := of()
 	if err != nil {
 		t.Fatal(err)
 	}

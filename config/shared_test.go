@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -285,6 +286,20 @@ func TestSharedByClouds(t *testing.T) {
 		assert.Check(t, c.Protect)
 		assert.Equal(t, c.Tags["owner"], "platform")
 	}
+}
+
+// The reference names the keys that are each cluster's own.
+func TestSharedOwnKeys(t *testing.T) {
+	var own []string
+	for name, d := range described {
+		if d.Own {
+			own = append(own, name)
+		}
+	}
+	slices.Sort(own)
+	assert.DeepEqual(t, own, []string{
+		"Cloud.ResourceGroup", "Cluster.Environment", "Cluster.Name", "ExistingCluster.Name", "GitOps.Path", "Kubernetes.NodeResourceGroup", "Network.CIDR",
+	})
 }
 
 func TestSharedOutOfProject(t *testing.T) {

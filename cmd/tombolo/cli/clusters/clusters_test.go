@@ -25,7 +25,7 @@ func project(t *testing.T, files ...string) func() (string, error) {
 }
 
 func TestKnown(t *testing.T) {
-	root, _ := project(t, "staging.yaml", "demo.yaml", "Pulumi.demo-core.yaml", "README.md")()
+	root, _ := project(t, "staging.yaml", "demo.yaml", "Pulumi.demo-core.yaml", "_defaults.yaml", "README.md")()
 	got, err := Known(root)
 	if want := []string{"demo", "staging"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %v, %v; want %v", got, err, want)
@@ -33,6 +33,32 @@ func TestKnown(t *testing.T) {
 	if got, err := Known(t.TempDir()); err != nil || len(got) > 0 {
 		t.Errorf("without the directory: got %v, %v", got, err)
 	}
+}
+
+// TestLoadAll: with all clusters, shared settings that none of them has are a problem; with some, they
+// may be of the others.
+func TestLoadAll(t *testing.T) {
+	good, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "config", "testdata", "good", "minimal.yaml"))
+	assert.NilError(t, err)
+	root := project(t)
+	base, _ := root()
+	write := func(name, text string) {
+		assert.NilError(t, os.WriteFile(filepath.Join(base, dir, name), []byte(text), 0o600))
+	}
+	write("minimal.yaml", string(good))
+	write("_defaults.yaml", "protect: true\n")
+	write("_dev.yaml", "labels: {a: b}\n")
+	all, err := LoadAll(root)
+	assert.NilError(t, err)
+	assert.Check(t, is.Len(all, 1))
+	assert.Check(t, all[0].Protect && all[0].Labels["a"] == "b")
+	write("_dve.yaml", "labels: {a: b}\n")
+	_, err = LoadAll(root)
+	assert.ErrorContains(t, err, `_dve.yaml:1:1: is for the environment "dve", which no cluster has; did you mean _dev.yaml?`)
+	files, err := Files(root, []string{"minimal"})
+	assert.NilError(t, err)
+	_, err = Load(files)
+	assert.NilError(t, err)
 }
 
 func TestFiles(t *testing.T) {

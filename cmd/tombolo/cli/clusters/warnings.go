@@ -18,14 +18,32 @@ func Warnings(c *config.Cluster) strict.Problems {
 	return warnings
 }
 
-// Warn shows the warnings of clusters' files to people, one on a line, and each once.
+// Warn shows the warnings of clusters' files to people, one on a line: first those of shared settings,
+// each once.
 func Warn(s render.Status, all ...*config.Cluster) {
-	var warnings strict.Problems
+	WarnOfShared(s, all)
 	for _, c := range all {
-		warnings = append(warnings, Warnings(c)...)
+		WarnOfOwn(s, c)
 	}
-	for _, w := range warnings.Once() {
+}
+
+// WarnOfShared shows the warnings of settings that clusters share, each once.
+func WarnOfShared(s render.Status, all []*config.Cluster) {
+	var shared strict.Problems
+	for _, c := range all {
+		shared = append(shared, slices.DeleteFunc(Warnings(c), func(w strict.Problem) bool { return w.With == "" })...)
+	}
+	for _, w := range shared.Once() {
 		s.Plain("%s", w.Warning())
+	}
+}
+
+// WarnOfOwn shows the warnings of what a cluster's own file says.
+func WarnOfOwn(s render.Status, c *config.Cluster) {
+	for _, w := range Warnings(c) {
+		if w.With == "" {
+			s.Plain("%s", w.Warning())
+		}
 	}
 }
 

@@ -48,6 +48,21 @@ func TestChangedSince(t *testing.T) {
 	}
 }
 
+// TestChangedSinceByShared: a change of what clusters share is of those that have it.
+func TestChangedSinceByShared(t *testing.T) {
+	fx := newFixture(t)
+	fx.committed(t)
+	fx.write(t, "clusters/_defaults.yaml", "tags: {owner: us}\n")
+	assert.NilError(t, fx.run(t, "--changed-since", "main"))
+	for _, want := range []string{"► west: shared settings: clusters/_defaults.yaml added\n", "\nclusters/_defaults.yaml added: 4 clusters\n"} {
+		assert.Check(t, is.Contains(fx.errOut.String(), want))
+	}
+	fx.factory.Globals.Output = render.JSON
+	fx.out.Reset()
+	assert.NilError(t, fx.run(t, "west", "--changed-since", "main"))
+	assert.Check(t, is.Contains(fx.out.String(), `"shared":[{"name":"clusters/_defaults.yaml","how":"added","clusters":["west"]}]`))
+}
+
 func TestChangedSinceForPrograms(t *testing.T) {
 	fx := newFixture(t)
 	fx.committed(t)

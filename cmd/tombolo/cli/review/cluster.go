@@ -3,6 +3,7 @@ package review
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -31,7 +32,7 @@ func cluster(c plan.Cluster, level detail) string {
 		fmt.Fprintf(&b, "\nSecret %s: %s, for %s\n", markdown.Code(s.Setting), markdown.Code(s.Source), markdown.Code(s.For))
 	}
 	for _, w := range c.Warnings {
-		fmt.Fprintf(&b, "\nWarning of the cluster file, line %d: %s %s\n", w.Line, markdown.Code(w.Path), markdown.Text(advice(w)))
+		fmt.Fprintf(&b, "\nWarning of %s: %s %s\n", markdown.Text(place(w)), markdown.Code(w.Path), markdown.Text(advice(w)))
 	}
 	fileChanges(&b, c.FileChanges, level)
 	for _, s := range c.Stacks {
@@ -51,6 +52,15 @@ func cluster(c plan.Cluster, level detail) string {
 
 // advice is what a warning says, and what to do about it.
 func advice(w strict.Problem) string { return w.Message + "; " + w.Remedy }
+
+// place is where a warning's value stands.
+func place(w strict.Problem) string {
+	file := "the cluster file"
+	if w.With != "" {
+		file = filepath.Base(w.File)
+	}
+	return fmt.Sprintf("%s, line %d", file, w.Line)
+}
 
 // fileChanges lists what the changes of the file do to the live cluster; in short, only
 // those that do more than to change it in place.

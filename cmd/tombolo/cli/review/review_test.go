@@ -254,9 +254,13 @@ func TestPolicyInTheComment(t *testing.T) {
 func TestWarningsInTheReview(t *testing.T) {
 	c := upgraded("demo")
 	c.Warnings = strict.Problems{{Line: 9, Path: "kubernetes.version", Message: "1.34 is old", Remedy: "run `tombolo upgrade demo --to 1.35`"}}
-	set := plan.Set{Clusters: []plan.Cluster{c}}
+	c.Warnings = append(c.Warnings, strict.Problem{File: "clusters/_prod.yaml", With: "demo.yaml", Line: 3, Path: "kubernetes.version", Message: "is old", Remedy: "upgrade"})
+	set := plan.Set{Since: "main", Clusters: []plan.Cluster{c}, Shared: []string{"clusters/_prod.yaml changed: 12 clusters"}}
+	assert.Check(t, is.Contains(Comment(set, Options{}), "\n\nclusters/&#95;prod.yaml changed: 12 clusters.\n"))
+	assert.Check(t, is.Contains(Comment(set, Options{}), "\nWarning of &#95;prod.yaml, line 3: `kubernetes.version` is old; upgrade\n"))
 	assert.Check(t, is.Contains(Comment(set, Options{}), "\nWarning of the cluster file, line 9: `kubernetes.version` 1&#46;34 is old; run &#96;tombolo upgrade demo --to 1.35&#96;\n"))
 	page, err := Page(set)
 	assert.NilError(t, err)
+	assert.Check(t, is.Contains(string(page), `<p class="faint">clusters/_prod.yaml changed: 12 clusters</p>`))
 	assert.Check(t, is.Contains(string(page), "<p>Warning of the cluster file, line 9: <code>kubernetes.version</code> 1.34 is old; run `tombolo upgrade demo --to 1.35`</p>"))
 }

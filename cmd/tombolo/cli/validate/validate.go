@@ -29,7 +29,8 @@ type Options struct {
 	JSON   func() bool
 	// Clusters loads the named clusters; all without a name.
 	Clusters func([]string) ([]*config.Cluster, error)
-	Schema   func() ([]byte, error)
+	// Schema is that of cluster files; SharedSchema that of files with settings that clusters share.
+	Schema, SharedSchema func() ([]byte, error)
 	// Explain writes a file with all defaults and where each value comes from.
 	Explain func(path string) ([]byte, error)
 
@@ -38,14 +39,16 @@ type Options struct {
 
 	Names       []string
 	PrintSchema bool
-	Explained   bool
+	// Shared chooses the schema.
+	Shared    bool
+	Explained bool
 	// Live compares with what live clusters were made from.
 	Live bool
 }
 
 // NewCmdValidate returns the command; runF, if not nil, runs in place of it.
 func NewCmdValidate(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
-	opts := &Options{Out: f.Streams.Out, Status: f.Status, JSON: f.JSON, Clusters: f.ClustersOrAll, Schema: config.Schema, Explain: config.Explain}
+	opts := &Options{Out: f.Streams.Out, Status: f.Status, JSON: f.JSON, Clusters: f.ClustersOrAll, Schema: config.Schema, SharedSchema: config.SharedSchema, Explain: config.Explain}
 	opts.Driver = func(ctx context.Context) (Driver, error) { return f.Driver(ctx, nil) }
 	cmd := &cobra.Command{
 		Use:   "validate [<cluster or file>...]",
@@ -57,10 +60,14 @@ A file with warnings is valid: they tell, for example, of an addon that gets no
 more releases, or of a version of Kubernetes that costs more at AWS. Nothing is
 started.
 
+Files of settings that clusters share, _defaults.yaml and _<environment>.yaml
+beside them, are checked with the clusters that have them. A problem there is
+reported once, however many have it.
+
 --explain prints each file with its defaults, and where each value comes from: a
-line of the file, a default of the format or of an addon, other values, the hub,
-or what bootstrap reads. Comments name what AWS decides. The result is a cluster
-file of the same meaning.
+line of the file or of a shared one, a default of the format or of an addon, other
+values, the hub, or what bootstrap reads. Comments name what AWS decides. The
+result is a cluster file of the same meaning.
 
 With --live, also compare each file with what its cluster was made from, if the
 backend has its state: say what each changed key does to the live cluster, and
@@ -78,6 +85,7 @@ credentials of the cloud.`),
 		},
 	}
 	cmd.Flags().BoolVar(&opts.PrintSchema, "schema", false, "print the JSON schema of the cluster file, for editors")
+	cmd.Flags().BoolVar(&opts.Shared, "shared", false, "with --schema, that of files with settings that clusters share, and of the cluster files beside them: no key is required")
 	cmd.Flags().BoolVar(&opts.Explained, "explain", false, "print the files with all defaults, and where each value comes from")
 	cmd.Flags().BoolVar(&opts.Live, "live", false, "compare with the live clusters too, by the state in the backend")
 	return cmd
@@ -86,6 +94,9 @@ credentials of the cloud.`),
 func validateRun(ctx context.Context, o *Options) error {
 	if o.PrintSchema && (o.Explained || o.Live) || o.Explained && o.Live {
 		return fault.NewUsage("--schema, --explain and --live exclude each other", "give one of them")
+	}
+	if o.Shared && !o.PrintSchema {
+		return fault.NewUsage("--shared is used only with --schema", "add --schema, or leave it out")
 	}
 	if o.PrintSchema {
 		return o.printSchema()
@@ -97,8 +108,9 @@ func validateRun(ctx context.Context, o *Options) error {
 	if o.Explained {
 		return o.explain(loaded)
 	}
-	clusters.Warn(o.Status(), loaded...)
+	clusters.WarnOfShared(o.Status(), loaded)
 	for _, c := range loaded {
+		clusters.WarnOfOwn(o.Status(), c)
 		if o.JSON() {
 			d := valid{Type: "valid", File: clusters.Short(c.File), Cluster: c.Name, Warnings: clusters.Warnings(c)}
 			if err := render.WriteJSON(o.Out, d); err != nil {
@@ -169,7 +181,11 @@ func (o *Options) printSchema() error {
 	if len(o.Names) > 0 {
 		return fault.NewUsage("--schema takes no cluster", "give one or the other")
 	}
-	schema, err := o.Schema()
+	of := o.Schema
+	if o.Shared {
+		of = o.SharedSchema
+	}
+	schema, err := of()
 	if err != nil {
 		return fmt.Errorf("making the schema of the cluster file: %w", err)
 	}
