@@ -59,6 +59,9 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 			}
 		}
 	}
+	if args.Kind == "Receiver" { // of Flux, which writes there what a caller may have to know alone
+		opts = append(opts, pulumi.AdditionalSecretOutputs([]string{"status"}))
+	}
 	o := &Object{}
 	return o, ctx.RegisterResource(Token(args.APIVersion, kind), name, args.inputs(), o, opts...)
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -221,7 +222,7 @@ func (w world) module(t *testing.T) string {
 	mod, sum := "module example.com/group\n\ngo 1.26\n", ""
 	for path, content := range w.modules {
 		version := "v1.2.3"
-		if major := filepath.Base(path); len(major) == 2 && major[0] == 'v' {
+		if major := filepath.Base(path); regexp.MustCompile(`^v[0-9]+$`).MatchString(major) {
 			version = major + ".2.3"
 		}
 		mod += "require " + path + " " + version + "\n"

@@ -7,7 +7,7 @@ import "regexp"
 // SDKs for those there is five times as much to compile. What is left out says so when
 // somebody asks for it.
 func fluxCuts() []cut {
-	return []cut{cloudsOfFlux(), sourceCut(), kustomizeCut(), notificationCut(), releaseCut(), helmCut()}
+	return []cut{cloudsOfFlux(), sourceCut(), kustomizeCut(), notificationCut(), githubCut(), releaseCut(), helmCut()}
 }
 
 // everySecond has a controller look each second whether what it applied is ready, in place of
@@ -80,7 +80,7 @@ func releaseCut() cut {
 }
 
 // notificationCut leaves out the notifiers that have an SDK, and the receivers of webhooks
-// that hosters of Git and registries call. Slack, Teams and other addresses are left.
+// that CDEvents, Bitbucket and registries call. Slack, Teams and other addresses are left.
 func notificationCut() cut {
 	const (
 		factory  = "internal/notifier/factory.go"
@@ -96,12 +96,26 @@ func notificationCut() cut {
 			{factory, regexp.MustCompile(`(?ms)^func ` + sdks + `\(.*?^}\n`), "", 17},
 			{factory, regexp.MustCompile(`provider %s not supported`), "provider %s not supported by the lab's build", 1},
 			lines(events, `\bnotifier\.WithAlertMetadata\(`, 1), // the notifier otel has it
-			lines(receiver, `"(github\.com/(cdevents|google/go-github)/.*|google\.golang\.org/api/idtoken|encoding/(base64|json)|time)"$`, 7),
+			lines(receiver, `"(github\.com/cdevents/.*|google\.golang\.org/api/idtoken|encoding/(base64|json)|time)"$`, 6),
 			{
-				receiver, regexp.MustCompile(`(?s)\tcase apiv1\.GenericHMACReceiver:.*?\n\t}\n\n(\treturn nil, fmt.Errorf\(".*?not supported)`),
-				"\t}\n\n\t_, _ = token, logger\n$1 by the lab's build", 1,
+				receiver, regexp.MustCompile(`(?s)\tcase apiv1\.CDEventsReceiver:.*?\n\t}\n\n(\treturn nil, fmt.Errorf\(".*?not supported)`),
+				"\t}\n\n$1 by the lab's build", 1,
 			},
 			{receiver, regexp.MustCompile(`(?ms)^func authenticateGCRRequest\(.*?^}\n`), "", 1},
+		},
+	}
+}
+
+// githubCut leaves all of GitHub's API out but what checks the signatures of webhooks.
+func githubCut() cut {
+	const messages = "github/messages.go"
+	return cut{
+		module:  "github.com/google/go-github/v64",
+		without: regexp.MustCompile(`^github/([^m].*|m[^e].*|meta.*|messages_test)\.go$`),
+		edits: []edit{
+			lines(messages, `^\t"(encoding/json|reflect|sort)"$`, 3),
+			{messages, regexp.MustCompile(`(?ms)^var \(\n\t// eventTypeMapping .*?^}\n`), "", 1},
+			{messages, regexp.MustCompile(`(?s)// ParseWebHook parses .*`), "", 1},
 		},
 	}
 }

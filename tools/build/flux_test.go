@@ -72,7 +72,12 @@ func kubernetesModules() map[string]tree {
 			"internal/server/event_handlers.go": "\tctx = notifier.WithAlertMetadata(ctx)\n",
 			"internal/server/receiver_handlers.go": "\t\"github.com/cdevents/sdk-go/pkg/api\"\n\t\"github.com/cdevents/sdk-go/pkg/api/v04\"\n\t\"github.com/google/go-github/v64/github\"\n" +
 				"\t\"google.golang.org/api/idtoken\"\n\t\"encoding/base64\"\n\t\"encoding/json\"\n\t\"time\"\n" +
-				"\tcase apiv1.GenericHMACReceiver:\n\t}\n\n\treturn nil, fmt.Errorf(\"not supported\")\nfunc authenticateGCRRequest() {\n}\n",
+				"\tcase apiv1.GitHubReceiver:\n\tcase apiv1.CDEventsReceiver:\n\t}\n\n\treturn nil, fmt.Errorf(\"not supported\")\nfunc authenticateGCRRequest() {\n}\n",
+		},
+		"github.com/google/go-github/v64": {
+			"github/github.go": "package github\n\nimport _ \"example.com/sdk\"\n",
+			"github/messages.go": "package github\n\nimport (\n\t\"encoding/json\"\n\t\"reflect\"\n\t\"sort\"\n)\n\nvar (\n\t// eventTypeMapping maps\n)\n\nfunc init() {\n}\n" +
+				"\n// ParseWebHook parses the payload.\nfunc ParseWebHook() Event {}\n",
 		},
 		kwokModule: {
 			"cmd/kwok/main.go": program, "kustomize/stage/pod/fast/pod-ready.yaml": "kind: Pods",
