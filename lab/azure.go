@@ -141,7 +141,7 @@ func (l *Lab) azureEnv(ctx context.Context, port int) (map[string]string, int, e
 
 // writeKubelogin puts a `kubelogin` command in front of PATH that is the real one behind the
 // lab's proxy, which knows Entra's hosts, and believes the lab's authority. The tool may be built
-// later, while the lab runs: tools.Checkout.AKS says when it is missing.
+// later, while the lab runs: tools.Built.AKS says when it is missing.
 func (l *Lab) writeKubelogin() error {
 	p := l.paths()
 	tool := filepath.Join(p.tools(), "kubelogin")

@@ -42,11 +42,12 @@ import (
 	"tombolo/lab/process"
 	"tombolo/lab/proxy"
 	"tombolo/lab/standin"
+	"tombolo/lab/substitute"
 )
 
 // The host names of the lab, known to its proxy alone.
 const (
-	GitHost    = "git.lab.test"
+	GitHost    = substitute.Host
 	ChartsHost = "charts.lab.test"
 	InboxHost  = "inbox.lab.test"
 	gitUser    = "lab"
@@ -76,7 +77,8 @@ type daemon struct {
 	eks          *component.Pool
 	repositories map[string]*git.Repository // by the platform tree that they follow
 	authority    *pki.Authority
-	tunnel       *proxy.Tunnel // to the clouds' own hosts
+	public       *public
+	tunnel       *proxy.Tunnel // to the clouds' own hosts, and to public ones
 	entra        *entra.Entra
 	ports        servicePorts
 	token        string // for requests to those ports
@@ -203,7 +205,11 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 	if d.azure, err = d.openAzure(faults); err != nil {
 		return nil, err
 	}
-	d.tunnel.Also(func(host string) bool { return keyvault.Answers(d.azure, host) })
+	if d.public, err = l.newPublic(); err != nil {
+		return nil, err
+	}
+	d.public.pushed = d.pushedTo
+	d.tunnel.Also(func(host string) bool { return keyvault.Answers(d.azure, host) || d.public.answers(host) })
 	d.entra, err = d.openEntra()
 	return d, err
 }
@@ -387,6 +393,7 @@ func (d *daemon) serveClouds(failed chan<- error) (*http.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	trust.GetCertificate = d.certificate
 	tokens, others, logins := sts.Handler(d.accounts...), jsonapi.Handler(d.accounts.sts(), jsonServices()...), d.entra.Handler()
 	vaults := d.vaults()
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -398,6 +405,8 @@ func (d *daemon) serveClouds(failed chan<- error) (*http.Server, error) {
 			logins.ServeHTTP(w, r)
 		case keyvault.IsHost(r.Host):
 			vaults.ServeHTTP(w, r)
+		case d.public.answers(r.Host):
+			d.public.ServeHTTP(w, r)
 		default:
 			others.ServeHTTP(w, r)
 		}
@@ -472,8 +481,8 @@ func (d *daemon) seed(ctx context.Context) (notes []string, err error) {
 		}
 		err = errors.Join(err, failed)
 	}
-	err = errors.Join(err, d.seedSystems(ctx))
-	if len(missing) == len(trees()) {
+	err = errors.Join(err, d.seedSystems(ctx), d.public.look(ctx))
+	if len(missing) == len(trees()) && !d.public.serves() {
 		notes = append(notes, "there is no platform tree at "+strings.Join(missing, " or ")+", so the lab has no Git repository")
 	}
 	return notes, err

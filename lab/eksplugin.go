@@ -28,7 +28,7 @@ func (d *daemon) newEKS() *component.Pool {
 		Plugin: func() (string, error) {
 			found, err := filepath.Glob(filepath.Join(p.plugins(), tools.EKSProvider+"-v*", "pulumi-"+tools.EKSProvider))
 			if err != nil || len(found) != 1 {
-				return "", fmt.Errorf("find the EKS plugin: %d programs in %s; run `make tools`", len(found), p.plugins())
+				return "", fmt.Errorf("find the EKS plugin: %d programs in %s, and it needs one", len(found), p.plugins())
 			}
 			return found[0], nil
 		},

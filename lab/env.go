@@ -13,6 +13,7 @@ import (
 	"tombolo/lab/control"
 	"tombolo/lab/ports"
 	"tombolo/lab/secretskey"
+	"tombolo/lab/substitute"
 )
 
 // RoleVariable names the environment variable with the ARN of a role: commands then
@@ -63,6 +64,9 @@ func (l *Lab) Env() (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := l.manifests(); err != nil {
+		return nil, err
+	}
 	for _, dir := range []string{p.state(), p.pulumiHome()} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, fmt.Errorf("make the lab's directories: %w", err)
@@ -99,12 +103,9 @@ func (l *Lab) Env() (map[string]string, error) {
 		"AWS_EC2_METADATA_DISABLED":   "true",
 		"AWS_CONFIG_FILE":             p.in("aws-config"),
 		"AWS_SHARED_CREDENTIALS_FILE": p.in("aws-credentials"),
-		// git finds the lab's host, and no other, behind the lab's proxy.
-		"GIT_CONFIG_COUNT":   "1",
-		"GIT_CONFIG_KEY_0":   "http.http://" + GitHost + "/.proxy",
-		"GIT_CONFIG_VALUE_0": proxyFor(chosen.proxy, proxyToken),
-		"TOMBOLO_GIT_TOKEN":  token,
-		SealingKeyVariable:   sealing, SealingCertificateVariable: certificate,
+		substitute.Token:              token,
+		manifestsVariable:             p.manifests(),
+		SealingKeyVariable:            sealing, SealingCertificateVariable: certificate,
 		ChannelVariable:   channelAddress,
 		WebhookVariable:   webhook,
 		"TOMBOLO_LAB":     "1",
@@ -115,6 +116,8 @@ func (l *Lab) Env() (map[string]string, error) {
 		env["GOFLAGS"] = flags
 	}
 	maps.Copy(env, azure)
+	// git finds the lab's hosts, and no others, behind the lab's proxy.
+	maps.Copy(env, l.gitSettings(proxyFor(chosen.proxy, proxyToken)))
 	if network == ClosedNetwork {
 		env[addressesVariable] = outsideAddress
 		env[RunnerVariable] = "http://" + runnerAddress + ":" + proxyToken + "@" + loopback(chosen.runner)
@@ -132,6 +135,11 @@ func (p paths) flagsOfGo() string {
 	}
 	return strings.TrimSpace(string(text))
 }
+
+// manifestsVariable names the directory with the manifests of engines that the lab has, by the
+// checksums of the releases in whose place they are; it is package stacks/bootstrap's, which the lab
+// does without.
+const manifestsVariable = "TOMBOLO_LAB_MANIFESTS"
 
 // addressesVariable says with which addresses the networks of clusters see this machine; it
 // is package reach's, which the lab does without.

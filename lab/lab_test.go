@@ -75,6 +75,7 @@ func TestDownIsNotRunning(t *testing.T) {
 
 func TestUpNamesMissingTools(t *testing.T) {
 	l := Open(t.TempDir())
+	assert.NilError(t, os.MkdirAll(filepath.Join(l.root, "tools", "build"), 0o755))
 	var steps []string
 	err := l.Up(t.Context(), func(s Step) { steps = append(steps, string(s.State)+" "+s.Name) })
 	want := "check the lab's tools: etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kwok, source-controller, " +

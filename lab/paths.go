@@ -1,9 +1,14 @@
 package lab
 
 import (
+	"io/fs"
+	"os"
 	"path/filepath"
 
+	"tombolo/lab/charts"
 	"tombolo/lab/control"
+	"tombolo/lab/substitute"
+	"tombolo/lab/tools"
 )
 
 // paths are the lab's files, all below the checkout.
@@ -13,9 +18,9 @@ func (l *Lab) paths() paths { return paths{l.root} }
 
 func (p paths) dir() string           { return control.Directory(p.root) }
 func (p paths) in(name string) string { return filepath.Join(p.dir(), name) }
-func (p paths) tools() string         { return filepath.Join(p.root, ".tools", "bin") }
-func (p paths) compilerFlags() string { return filepath.Join(p.root, ".tools", "goflags") }
-func (p paths) plugins() string       { return filepath.Join(p.root, ".tools", "plugins") }
+func (p paths) tools() string         { return tools.Of(p.root).Programs() }
+func (p paths) compilerFlags() string { return filepath.Join(tools.Of(p.root).Dir, "goflags") }
+func (p paths) plugins() string       { return tools.Of(p.root).Plugins() }
 func (p paths) bin() string           { return p.in("bin") }
 func (p paths) program() string       { return filepath.Join(p.in("libexec"), "tombolo-lab") }
 func (p paths) logs() string          { return p.in("logs") }
@@ -58,4 +63,16 @@ func (p paths) systems() string { return filepath.Join(p.root, "lab", "systems")
 // system is the repository of one of them.
 func (p paths) system(name string) string { return filepath.Join(p.in("git"), name+".git") }
 
-func (p paths) charts() string { return filepath.Join(p.root, "lab", "charts") }
+// public is the lab's repository for one of the outside.
+func (p paths) public(r *substitute.Repository) string { return filepath.Join(p.in("git"), r.Name()) }
+
+func (p paths) manifests() string { return p.in("manifests") }
+
+// charts are those of the checkout, where a change of one is served at once, or else the program's own.
+func (p paths) charts() fs.FS {
+	dir := filepath.Join(p.root, "lab", "charts")
+	if _, err := os.Stat(dir); err == nil {
+		return os.DirFS(dir)
+	}
+	return charts.Own()
+}

@@ -82,8 +82,8 @@ func (l *Lab) startParts(ctx context.Context, progress func(Step)) error {
 	return err
 }
 
-// built are the tools of the checkout.
-func (l *Lab) built() tools.Checkout { return tools.Checkout(l.root) }
+// built are the tools of the lab.
+func (l *Lab) built() tools.Built { return tools.Of(l.root) }
 
 // step reports the beginning and the end of a piece of work.
 func step(progress func(Step), name string, do func() (detail string, err error)) error {
@@ -129,6 +129,8 @@ func (l *Lab) spawn(ctx context.Context) error {
 	defer log.Close()
 	cmd := exec.Command(self, "lab", "serve", "--root", l.root)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = l.root, log, log
+	// The daemon's program is in the lab, and the tools may be found beside this one.
+	cmd.Env = append(os.Environ(), tools.Variable+"="+l.built().Dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start the daemon: %w", err)

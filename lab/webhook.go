@@ -24,19 +24,25 @@ const gitHostVariable = "TOMBOLO_LAB_GIT_HOST"
 
 // pushed tells the engines of a push, as hosts do: who has pushed does not wait for it.
 func (d *daemon) pushed(repository, before, after string) {
+	at := filepath.Join(filepath.Dir(d.lab.paths().repository(treeFlux)), repository)
+	d.pushedTo(at, "http://"+GitHost+"/"+repository, before, after)
+}
+
+// pushedTo does so for the repository in a directory, by its address inside of clusters.
+func (d *daemon) pushedTo(dir, address, before, after string) {
 	if before == "" {
 		return // nothing follows it yet
 	}
 	go func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		if err := d.tell(ctx, repository, before, after); err != nil {
-			d.log.Warn("an engine was not told of a push", "repository", repository, "error", err)
+		if err := d.tell(ctx, dir, address, before, after); err != nil {
+			d.log.Warn("an engine was not told of a push", "repository", address, "error", err)
 		}
 	}()
 }
 
-func (d *daemon) tell(ctx context.Context, repository, before, after string) error {
+func (d *daemon) tell(ctx context.Context, dir, repository, before, after string) error {
 	token, err := secret(d.lab.paths().webhook())
 	if err != nil {
 		return err
@@ -45,12 +51,11 @@ func (d *daemon) tell(ctx context.Context, repository, before, after string) err
 	if len(addresses) == 0 {
 		return failed
 	}
-	p := d.lab.paths()
-	files, err := git.Open(filepath.Join(filepath.Dir(p.repository(treeFlux)), repository), p.home()).Files(ctx, before, after)
+	files, err := git.Open(dir, d.lab.paths().home()).Files(ctx, before, after)
 	if err != nil {
 		return err
 	}
-	push := webhook.Push{Repository: "http://" + GitHost + "/" + repository, Branch: git.Branch, Before: before, After: after, Files: files}
+	push := webhook.Push{Repository: repository, Branch: git.Branch, Before: before, After: after, Files: files}
 	for _, address := range addresses {
 		failed = errors.Join(failed, d.send(ctx, address, token, push))
 	}

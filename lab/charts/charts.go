@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
-	"os"
 	"path"
 	"strings"
 	"time"
@@ -32,21 +31,30 @@ func Load(folder fs.FS) ([]Chart, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find charts: %w", err)
 	}
+	for i := range found {
+		found[i] = path.Dir(found[i])
+	}
+	return load(folder, found...)
+}
+
+// load packages chart directories of a folder.
+func load(folder fs.FS, found ...string) ([]Chart, error) {
 	var common fs.FS
-	if _, err := fs.Stat(folder, shared); err == nil {
+	var err error
+	if _, missing := fs.Stat(folder, shared); missing == nil {
 		if common, err = fs.Sub(folder, shared); err != nil {
 			return nil, fmt.Errorf("open the charts' shared files: %w", err)
 		}
 	}
 	charts := make([]Chart, 0, len(found))
-	for _, file := range found {
-		dir, err := fs.Sub(folder, path.Dir(file))
+	for _, name := range found {
+		dir, err := fs.Sub(folder, name)
 		if err != nil {
-			return nil, fmt.Errorf("open chart %s: %w", path.Dir(file), err)
+			return nil, fmt.Errorf("open chart %s: %w", name, err)
 		}
 		c, err := Package(dir, common)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path.Dir(file), err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		charts = append(charts, c)
 	}
@@ -73,30 +81,40 @@ func Index(charts []Chart) ([]byte, error) {
 // Handler serves the charts of a folder. They are packaged anew for each
 // request, so that an edited chart is served at once; they are a few
 // kilobytes.
-func Handler(folder string) http.Handler {
+func Handler(folder fs.FS) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		charts, err := Load(os.DirFS(folder))
+		all, err := Load(folder)
+		shelf{all, err}.serve(w, r, strings.TrimPrefix(r.URL.Path, "/"))
+	})
+}
+
+// shelf is what a chart repository has, or why it has nothing.
+type shelf struct {
+	charts []Chart
+	err    error
+}
+
+// serve answers a request for the index, or for the archive of a chart.
+func (s shelf) serve(w http.ResponseWriter, r *http.Request, name string) {
+	if s.err != nil {
+		http.Error(w, s.err.Error(), http.StatusInternalServerError)
+		return
+	}
+	if name == "index.yaml" {
+		index, err := Index(s.charts)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
-		name := strings.TrimPrefix(r.URL.Path, "/")
-		if name == "index.yaml" {
-			index, err := Index(charts)
-			if err != nil {
-				http.Error(w, err.Error(), http.StatusInternalServerError)
-				return
-			}
-			http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(index))
+		http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(index))
+		return
+	}
+	for _, c := range s.charts {
+		if c.File() == name {
+			w.Header().Set("ETag", `"`+c.Digest()+`"`)
+			http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(c.Archive))
 			return
 		}
-		for _, c := range charts {
-			if c.File() == name {
-				w.Header().Set("ETag", `"`+c.Digest()+`"`)
-				http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(c.Archive))
-				return
-			}
-		}
-		http.Error(w, fmt.Sprintf("the lab's chart repository has no %s", r.URL.Path), http.StatusNotFound)
-	})
+	}
+	http.Error(w, fmt.Sprintf("the lab's chart repository has no %s", r.URL.Path), http.StatusNotFound)
 }

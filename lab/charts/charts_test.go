@@ -101,7 +101,7 @@ func TestPackageNeedsNameAndVersion(t *testing.T) {
 // TestHandler serves the lab's own charts: every entry of the index can be
 // fetched and has the digest that it says.
 func TestHandler(t *testing.T) {
-	h := Handler(".")
+	h := Handler(Own())
 	get := func(path string) (int, []byte) {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest("GET", "http://charts.lab.test"+path, nil))

@@ -112,7 +112,7 @@ func (argocd) spec(o Options, p plan, dir string, env []string) (process.Spec, e
 		Env: slices.Concat(env, o.argocdEnv(p, dir, env)),
 	}
 	if _, err := os.Stat(s.Path); err != nil {
-		return s, fmt.Errorf("%s is missing (%s); run `make tools-argocd`", p.tool, s.Path)
+		return s, fmt.Errorf("%s is missing (%s)", p.tool, s.Path)
 	}
 	own := n.flags(p.tool)
 	s.Args = append(slices.Clone(p.args), own...) // the last of two wins
@@ -184,6 +184,7 @@ func (o Options) argocdEnv(p plan, dir string, env []string) []string {
 	return append(slices.Clone(way),
 		"http_proxy="+lookup(way, "HTTP_PROXY"), // git takes no other for http://
 		o.search(env, o.Bin, o.Tools, os.Getenv(searched)),
+		"SSL_CERT_FILE="+o.CA, "GIT_SSL_CAINFO="+o.CA, // of the hosts that the lab plays
 		"HOME="+o.Home, "TMPDIR="+filepath.Join(dir, "tmp"), "KUBECONFIG="+filepath.Join(dir, "kubeconfig"),
 		// The kubeconfig is how the cluster it runs in is reached.
 		"ARGOCD_FAKE_IN_CLUSTER=true",

@@ -153,6 +153,6 @@ func TestArgoCDSpec(t *testing.T) {
 func TestArgoCDSpecWithoutTools(t *testing.T) {
 	o := newOptions(t)
 	_, err := argocd{}.spec(o, plan{process: "hub-argocd-server", tool: argocdServer}, "/lab", nil)
-	want := "argocd-server is missing (" + filepath.Join(o.Tools, "argocd-server") + "); run `make tools-argocd`"
+	want := "argocd-server is missing (" + filepath.Join(o.Tools, "argocd-server") + ")"
 	assert.Check(t, is.Error(err, want))
 }

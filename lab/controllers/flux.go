@@ -102,6 +102,7 @@ func (flux) spec(o Options, p plan, dir string, env []string) (process.Spec, err
 			o.search(env, os.Getenv(searched)), "HOME=" + o.Home, "TMPDIR=" + filepath.Join(dir, "tmp"), "TUF_ROOT=" + filepath.Join(dir, "tuf"),
 			"KUBECONFIG=" + filepath.Join(dir, "kubeconfig"), "RUNTIME_NAMESPACE=" + p.namespace,
 			"SOURCE_CONTROLLER_LOCALHOST=" + address(l.source),
+			"SSL_CERT_FILE=" + o.CA, // of the hosts that the lab plays
 		}),
 		Dir:     dir,
 		Ports:   []int{l.metrics, l.health},

@@ -27,7 +27,7 @@ func (o Options) ofOnePort(p plan, dir, server string, env []string) (process.Sp
 		Healthy: process.HTTPHealthy(fmt.Sprintf("http://%s/healthz", address(port)), nil),
 	}
 	if _, err := os.Stat(s.Path); err != nil {
-		return s, fmt.Errorf("%s is missing (%s); run `make tools`", p.tool, s.Path)
+		return s, fmt.Errorf("%s is missing (%s)", p.tool, s.Path)
 	}
 	return s, nil
 }

@@ -45,21 +45,42 @@ type Seeding struct {
 // tree to the branch when it differs. A branch with commits of somebody else
 // on top is left as it is, and the Note says so.
 func (r *Repository) Seed(ctx context.Context, tree string) (Seeding, error) {
-	s, err := r.seed(ctx, tree)
+	return r.seedFrom(ctx, tree, "--force")
+}
+
+// SeedProject is Seed for a directory that Git has, or will have: what its .gitignore names stays out,
+// as does what the lab and its tools keep there.
+func (r *Repository) SeedProject(ctx context.Context, dir string) (Seeding, error) {
+	return r.seedFrom(ctx, dir)
+}
+
+// Also has a branch follow Branch, whatever is pushed to either.
+func (r *Repository) Also(ctx context.Context, branch string) error {
+	if branch == Branch {
+		return nil
+	}
+	if _, err := r.git(ctx, nil, "--git-dir="+r.dir, "symbolic-ref", "refs/heads/"+branch, "refs/heads/"+Branch); err != nil {
+		return fmt.Errorf("make branch %s in the lab's Git repository: %w", branch, err)
+	}
+	return nil
+}
+
+func (r *Repository) seedFrom(ctx context.Context, tree string, added ...string) (Seeding, error) {
+	s, err := r.seed(ctx, tree, added)
 	if err != nil {
 		return Seeding{}, fmt.Errorf("seed the lab's Git repository from %s: %w", tree, err)
 	}
 	return s, nil
 }
 
-func (r *Repository) seed(ctx context.Context, tree string) (Seeding, error) {
+func (r *Repository) seed(ctx context.Context, tree string, added []string) (Seeding, error) {
 	if _, err := os.Stat(tree); err != nil {
 		return Seeding{}, err
 	}
 	if err := r.create(ctx); err != nil {
 		return Seeding{}, err
 	}
-	id, err := r.writeTree(ctx, tree)
+	id, err := r.writeTree(ctx, tree, added)
 	if err != nil {
 		return Seeding{}, err
 	}
@@ -87,6 +108,10 @@ func (r *Repository) create(ctx context.Context) error {
 	if _, err := r.git(ctx, nil, "init", "--quiet", "--bare", "--initial-branch="+Branch, r.dir); err != nil {
 		return err
 	}
+	// What the lab and its tools keep in a project is no part of it.
+	if err := os.WriteFile(filepath.Join(r.dir, "info", "exclude"), []byte("/.lab\n/.tools\n"), 0o644); err != nil {
+		return err
+	}
 	for _, setting := range [][2]string{
 		{"http.receivepack", "true"}, // the user may push, to see the controllers follow
 		{"transfer.hideRefs", "refs/lab"},
@@ -100,15 +125,17 @@ func (r *Repository) create(ctx context.Context) error {
 }
 
 // writeTree stores the content of a directory and returns its tree's id. The
-// index is a fresh one each time, so that nothing of an earlier run remains.
-func (r *Repository) writeTree(ctx context.Context, tree string) (string, error) {
+// index is a fresh one each time, so that nothing of an earlier run remains. added are arguments
+// of git add, before the directory.
+func (r *Repository) writeTree(ctx context.Context, tree string, added []string) (string, error) {
 	scratch, err := os.MkdirTemp(r.dir, "seed-")
 	if err != nil {
 		return "", err
 	}
 	defer os.RemoveAll(scratch)
 	env := []string{"GIT_DIR=" + r.dir, "GIT_WORK_TREE=" + tree, "GIT_INDEX_FILE=" + filepath.Join(scratch, "index")}
-	if _, err := r.git(ctx, env, "-C", tree, "-c", "core.bare=false", "add", "--all", "--force", "."); err != nil {
+	args := append([]string{"-C", tree, "-c", "core.bare=false", "add", "--all"}, added...)
+	if _, err := r.git(ctx, env, append(args, ".")...); err != nil {
 		return "", err
 	}
 	return r.git(ctx, env, "-C", tree, "-c", "core.bare=false", "write-tree")

@@ -21,27 +21,39 @@ const maxBody = 64 << 20
 // Pushed is told of a branch that a push has moved: the repository's name and the commits before and after.
 type Pushed func(repository, before, after string)
 
+// Allows says who may use repositories.
+type Allows func(user, password string) (bool, error)
+
+// Equal compares secrets.
+func Equal(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
+
 // Handler serves the repository at /<base name of its directory>, and others
 // beside it, to the given user alone, with the token of the moment: a token
 // that is replaced counts no longer. Who shows no token may read public ones. pushed is called once a push to the
 // branch Branch is answered.
 func (r *Repository) Handler(user string, token func() (string, error), pushed Pushed) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+	return r.HandlerFor(func(name, password string) (bool, error) {
 		current, err := token()
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		name, password, signedIn := req.BasicAuth()
+		return Equal(name, user) && Equal(password, current), err
+	}, pushed)
+}
+
+// HandlerFor is Handler for whom allowed says.
+func (r *Repository) HandlerFor(allowed Allows, pushed Pushed) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		user, password, signedIn := req.BasicAuth()
 		if !signedIn && r.public(req) {
 			r.backend("", w, req)
 			return
 		}
-		userOK := subtle.ConstantTimeCompare([]byte(name), []byte(user)) == 1
-		tokenOK := subtle.ConstantTimeCompare([]byte(password), []byte(current)) == 1
-		if !userOK || !tokenOK {
+		ok, err := allowed(user, password)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		if !ok {
 			w.Header().Set("WWW-Authenticate", `Basic realm="lab"`)
-			http.Error(w, fmt.Sprintf("sign in as %s with the lab's Git token", user), http.StatusUnauthorized)
+			http.Error(w, "sign in with the lab's Git token", http.StatusUnauthorized)
 			return
 		}
 		if err := measure(req); err != nil {

@@ -123,6 +123,19 @@ func (a *Authority) Issue(name string, s Subject) error {
 	return a.write(name, der, key)
 }
 
+// Server is the certificate of a server by its host name.
+func (a *Authority) Server(host string) (*tls.Certificate, error) {
+	name := "host-" + host
+	if err := a.Issue(name, Subject{CommonName: host, DNSNames: []string{host}}); err != nil {
+		return nil, err
+	}
+	pair, err := tls.LoadX509KeyPair(a.CertFile(name), a.KeyFile(name))
+	if err != nil {
+		return nil, fmt.Errorf("read the certificate of %s: %w", host, err)
+	}
+	return &pair, nil
+}
+
 // IssueKey makes a bare signing key, KeyFile(name), and its public half,
 // CertFile(name), unless they exist.
 func (a *Authority) IssueKey(name string) error {

@@ -98,7 +98,7 @@ func Start(ctx context.Context, s Spec) (*Process, error) {
 // ready checks what can be known before the process is started.
 func ready(s Spec) error {
 	if _, err := os.Stat(s.Path); err != nil {
-		return fmt.Errorf("%s is missing (%s); run `make tools`", filepath.Base(s.Path), s.Path)
+		return fmt.Errorf("%s is missing (%s)", filepath.Base(s.Path), s.Path)
 	}
 	for _, port := range s.Ports {
 		if err := PortFree(port); err != nil {

@@ -109,7 +109,7 @@ func TestStartFails(t *testing.T) {
 		"missing binary": {
 			role: "healthy",
 			edit: func(s *Spec) { s.Path = "/nowhere/kwok" },
-			want: []string{"start healthy: kwok is missing (/nowhere/kwok); run `make tools`"},
+			want: []string{"start healthy: kwok is missing (/nowhere/kwok)"},
 		},
 	}
 	for name, test := range tests {

@@ -1,13 +1,8 @@
 package clusters
 
 import (
-	"cmp"
-	"os"
-	"path"
-	"path/filepath"
-
 	"tombolo/config"
-	"tombolo/internal/file"
+	"tombolo/config/tree"
 )
 
 // TreeVariable names the environment variable with the directory of the
@@ -15,23 +10,8 @@ import (
 // found by the clusters' engines.
 const TreeVariable = "TOMBOLO_TREE"
 
-// Tree is the directory of the platform tree that a cluster follows, when it is in the
-// project: the one of its engine, or the whole repository. A path that is any repository's
-// root says nothing about which one it is, and a link out of the project is no part of it.
-func Tree(root string, g config.GitOps) (dir string, ok bool) {
-	if path.Clean("/"+g.Path) == "/" {
-		return "", false
-	}
-	for _, dir := range Trees(root, g.Engine) {
-		at := filepath.Join(dir, filepath.FromSlash(path.Clean("/"+g.Path)))
-		if info, err := os.Stat(at); err == nil && info.IsDir() && file.Inside(at) == nil {
-			return dir, true
-		}
-	}
-	return "", false
-}
+// Tree is the directory of the platform tree that a cluster follows, when it is in the project.
+func Tree(root string, g config.GitOps) (dir string, ok bool) { return tree.Of(root, g) }
 
 // Trees are the directories of a project in which the tree of an engine is looked for.
-func Trees(root string, engine config.Engine) []string {
-	return []string{filepath.Join(root, "platform", string(cmp.Or(engine, config.Flux))), root}
-}
+func Trees(root string, engine config.Engine) []string { return tree.All(root, engine) }

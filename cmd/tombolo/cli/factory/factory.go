@@ -33,6 +33,7 @@ import (
 	"tombolo/internal/file"
 	"tombolo/internal/scalar"
 	"tombolo/lab/control"
+	"tombolo/lab/substitute"
 	"tombolo/lab/tools"
 	"tombolo/stacks/catalog"
 )
@@ -308,7 +309,7 @@ func (f *Factory) LabTools(clusters []*config.Cluster) error {
 	if err != nil {
 		return err
 	}
-	built := tools.Checkout(root)
+	built := tools.Of(root)
 	for _, need := range []struct {
 		of    string
 		has   func(c *config.Cluster) bool
@@ -326,6 +327,35 @@ func (f *Factory) LabTools(clusters []*config.Cluster) error {
 		}
 		if err := need.check(); err != nil {
 			return fault.NewPrecondition("the lab lacks tools for "+need.of, "", err)
+		}
+	}
+	return f.labStandsIn(root, built, clusters)
+}
+
+// labStandsIn says what the lab has in place of what the cluster files name, and refuses files for
+// which it has nothing.
+func (f *Factory) labStandsIn(root string, built tools.Built, clusters []*config.Cluster) error {
+	var said []string
+	say := func(text string) {
+		if !slices.Contains(said, text) {
+			said = append(said, text)
+			f.Status().Plain("  lab: %s", text)
+		}
+	}
+	for _, c := range clusters {
+		repository, err := substitute.RepositoryOf(root, c)
+		if err != nil {
+			return fault.NewPrecondition("the lab cannot be what "+c.Name+" follows", "", err)
+		}
+		manifest, err := substitute.ManifestOf(built, c)
+		if err != nil {
+			return fault.NewPrecondition("the lab cannot install the engine of "+c.Name, "", err)
+		}
+		if repository != nil {
+			say(fmt.Sprintf("%s has the content of %s here", c.GitOps.URL, repository.Dir))
+		}
+		if manifest != "" {
+			say(fmt.Sprintf("%s is installed from %s, so the checksum in the cluster file is not tried", c.GitOps.Distribution.URL, manifest))
 		}
 	}
 	return nil

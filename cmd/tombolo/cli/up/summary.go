@@ -2,6 +2,7 @@ package up
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -57,8 +58,8 @@ func facts(c *config.Cluster, v handoff.Values) [][2]string {
 	)
 }
 
-// next lists commands that show the result. They are run as this one was: from
-// the checkout, in the lab or not.
+// next lists commands that show the result. They are run as this one was: in the lab or not, from
+// a checkout with its own bin or with tombolo in PATH.
 func next(c *config.Cluster, lab bool) []string {
 	cluster := c.Name
 	file := cluster + ".kubeconfig"
@@ -73,12 +74,16 @@ func next(c *config.Cluster, lab bool) []string {
 	if c.IsHub() {
 		show = "kubectl get applicationsets,applications -A"
 	}
+	tombolo := "tombolo"
+	if _, err := os.Stat("bin/tombolo"); err == nil {
+		tombolo = "bin/tombolo"
+	}
 	commands := []string{
-		`eval "$(bin/tombolo lab env)"   # this shell is in the lab, with kubectl and pulumi`,
-		fmt.Sprintf(`export KUBECONFIG="$(bin/tombolo kubeconfig %s --file .lab/%s)"`, cluster, file),
+		`eval "$(` + tombolo + ` lab env)"   # this shell is in the lab, with kubectl and pulumi`,
+		fmt.Sprintf(`export KUBECONFIG="$(%s kubeconfig %s --file .lab/%s)"`, tombolo, cluster, file),
 		"kubectl get nodes,pods -A",
 		show,
-		"bin/tombolo outputs " + cluster + "   # and: verify, list, lab status",
+		tombolo + " outputs " + cluster + "   # and: verify, list, lab status",
 	}
 	if c.IsSpoke() {
 		commands = slices.DeleteFunc(commands, func(command string) bool { return command == show })
