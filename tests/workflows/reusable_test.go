@@ -103,6 +103,8 @@ func TestReusable(t *testing.T) {
 func TestBuildsOrInstalls(t *testing.T) {
 	for name := range reusable {
 		w, _ := load(t, filepath.Join(github, name+".yml"))
+		_, text := load(t, filepath.Join(github, name+".yml"))
+		assert.Check(t, is.Contains(text, "\n  TOMBOLO_RELEASES: ${{ vars.TOMBOLO_RELEASES }}\n"), "%s knows no mirror of releases", name)
 		for id, j := range w.Jobs {
 			made := false
 			for _, s := range j.Steps {
@@ -142,13 +144,14 @@ func TestCallers(t *testing.T) {
 	for _, secrets := range [][]string{nil, {"TOMBOLO_GIT_TOKEN", pipelines.Passphrase}, {"TOMBOLO_GIT_TOKEN", "TOMBOLO_HUB_TOKEN"}} {
 		written, err := pipelines.Files(pipelines.Options{Host: pipelines.GitHub, Source: "github.com/acme/tombolo", Version: "v1.2.3", Branch: "trunk", Secrets: secrets})
 		assert.NilError(t, err)
-		dir, seen := t.TempDir(), 0
+		dir, seen, paths := t.TempDir(), 0, map[string][]string{}
 		for _, f := range written {
 			if f.Path == "Makefile" {
 				continue
 			}
 			seen++
 			checkCaller(t, f, secrets)
+			paths[path.Base(f.Path)] = changesOf(t, f)
 			testfiles.Write(t, filepath.Join(dir, filepath.FromSlash(f.Path)), f.Text)
 			linter, err := actionlint.NewLinter(io.Discard, &actionlint.LinterOptions{})
 			assert.NilError(t, err)
@@ -157,7 +160,32 @@ func TestCallers(t *testing.T) {
 			assert.Check(t, is.Len(problems, 0), "%s: %v", f.Path, problems)
 		}
 		assert.Equal(t, seen, 4)
+		// What is applied was previewed, and a change of the pin only by the job that people release.
+		previewed := slices.Concat(paths["preview.yml"], paths["preview-program.yml"])
+		for _, changed := range paths["apply.yml"] {
+			assert.Check(t, slices.Contains(previewed, changed), "a change of %s is applied, and was not previewed", changed)
+		}
+		for _, chosen := range []string{"tombolo.sha256", "Makefile", "Pulumi.yaml", ".github/workflows/**"} {
+			assert.Check(t, slices.Contains(paths["preview-program.yml"], chosen) && !slices.Contains(paths["preview.yml"], chosen), chosen)
+		}
 	}
+}
+
+// changesOf are the paths whose change starts a caller, by a push or a request.
+func changesOf(t *testing.T, f pipelines.File) []string {
+	t.Helper()
+	var w struct {
+		On map[string]yaml.Node
+	}
+	assert.NilError(t, yaml.Unmarshal([]byte(f.Text), &w))
+	var paths []string
+	for _, event := range []string{"push", "pull_request"} {
+		var of struct{ Paths []string }
+		node := w.On[event]
+		assert.NilError(t, node.Decode(&of))
+		paths = append(paths, of.Paths...)
+	}
+	return paths
 }
 
 func checkCaller(t *testing.T, f pipelines.File, secrets []string) {
@@ -244,12 +272,7 @@ func TestOtherCallers(t *testing.T) {
 	assert.Check(t, azureCaller.Variables.IsZero())
 	known := azure(t).Parameters
 	for name, node := range azureCaller.Extends.Parameters {
-		i := slices.IndexFunc(known, func(p struct {
-			Name, Type string
-			Default    yaml.Node
-		}) bool {
-			return p.Name == name
-		})
+		i := slices.IndexFunc(known, func(p azureParameter) bool { return p.Name == name })
 		assert.Assert(t, i >= 0, "there is no parameter %s", name)
 		assert.Check(t, is.Equal(node.Kind, known[i].Default.Kind), name)
 	}
