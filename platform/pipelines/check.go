@@ -51,7 +51,8 @@ type checker struct {
 // Check compares the pipelines of the project at the root with the secrets that its files name,
 // and the versions that they call with the one that tombolo.sha256 pins. Files that are not
 // understood are findings. They are in the order of their places, with paths below the root.
-func Check(root string) ([]Finding, []Use, error) {
+// Only the hosts that are named are looked at; without any, all are.
+func Check(root string, hosts ...string) ([]Finding, []Use, error) {
 	c := &checker{root: root}
 	for _, pattern := range []string{"clusters/*.yaml", "accounts/*.yaml", "tombolo.policy.yaml"} {
 		names, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
@@ -63,15 +64,20 @@ func Check(root string) ([]Finding, []Use, error) {
 		}
 	}
 	c.pin()
-	names, err := filepath.Glob(filepath.Join(root, ".github", "workflows", "*.y*ml"))
-	if err != nil {
-		return nil, nil, err
+	for _, of := range []struct {
+		host, files string
+		check       func(place)
+	}{{GitHub, ".github/workflows/*.y*ml", c.gitHub}, {GitLab, ".gitlab-ci.yml", c.gitLab}, {AzureDevOps, "azure-pipelines.yml", c.azure}} {
+		names, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(of.files)))
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, name := range names {
+			if len(hosts) == 0 || slices.Contains(hosts, of.host) {
+				of.check(c.read(name))
+			}
+		}
 	}
-	for _, name := range names {
-		c.gitHub(c.read(name))
-	}
-	c.gitLab(c.read(filepath.Join(root, ".gitlab-ci.yml")))
-	c.azure(c.read(filepath.Join(root, "azure-pipelines.yml")))
 	if c.calls == 0 {
 		c.say(finding.Warning, place{file: "."}, "`tombolo pipelines write` writes them", "no pipeline of this project calls those of a release")
 	}

@@ -16,6 +16,7 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/check/finding"
 	"tombolo/platform/pipelines"
 	testfiles "tombolo/tests/files"
 )
@@ -36,8 +37,10 @@ var reusable = map[string]struct{ secrets, inputs []string }{
 	"preview-program": {},
 	"promotion":       {inputs: []string{"from"}},
 	"apply":           {slices.Sorted(slices.Values(pipelines.Declared())), []string{"branch", "secrets"}},
-	"drift":           {[]string{pipelines.Passphrase, "TOMBOLO_GIT_TOKEN", "TOMBOLO_SEALING_KEY"}, []string{"branch", "secrets"}},
+	"drift":           {slices.Sorted(slices.Values(slices.DeleteFunc(pipelines.Declared(), isPlanKey))), []string{"branch", "secrets"}},
 }
+
+func isPlanKey(name string) bool { return name == planKey }
 
 // calledOf is what the workflow is for callers; nil if it has none.
 func calledOf(t *testing.T, w workflow) *called {
@@ -281,4 +284,20 @@ func TestOtherCallers(t *testing.T) {
 	assert.NilError(t, node.Decode(&secrets))
 	assert.DeepEqual(t, append(secrets, branch.Value), []string{"TOMBOLO_HUB_TOKEN", "trunk"})
 	assert.Equal(t, len(azureCaller.Trigger.Branches.Include), 1)
+}
+
+// TestOwnSecrets: the pipelines of this project pass on what its own cluster files name, also to
+// those who call them.
+func TestOwnSecrets(t *testing.T) {
+	for _, host := range pipelines.Hosts() {
+		found, uses, err := pipelines.Check("../..", host)
+		assert.NilError(t, err)
+		assert.Check(t, len(uses) > 5, "%d secrets are named: the test sees nothing", len(uses))
+		for _, f := range found {
+			assert.Check(t, f.Severity == finding.Note, "%s: %s", host, f)
+		}
+		for _, u := range uses {
+			assert.Check(t, slices.Contains(pipelines.Declared(), u.Name), "%s:%d: a called workflow does not know %s", u.File, u.Line, u.Name)
+		}
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"tombolo/check/finding"
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
+	"tombolo/cmd/tombolo/cli/flags"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/internal/wording"
 	"tombolo/platform/pipelines"
@@ -31,11 +32,15 @@ The command reads clusters/, accounts/, tombolo.policy.yaml, tombolo.sha256, and
 hosts .github/workflows, .gitlab-ci.yml and azure-pipelines.yml. It asks no host. A
 file that it does not understand is an error. Notes name what only the host knows, such
 as the variables of a project at GitLab.`),
-		Example: "  tombolo pipelines check\n  tombolo pipelines check --strict",
+		Example: "  tombolo pipelines check\n  tombolo pipelines check --strict --host github",
 		Args:    noArguments,
 		RunE:    runs(opts, runF, checkRun),
 	}
-	cmd.Flags().BoolVar(&opts.Strict, "strict", false, "treat warnings as errors")
+	fl := cmd.Flags()
+	fl.BoolVar(&opts.Strict, "strict", false, "treat warnings as errors")
+	host := flags.NewEnum(&opts.Write.Host, pipelines.Hosts()...)
+	fl.Var(host, "host", "check the pipelines of this host alone: "+strings.Join(host.Values(), ", "))
+	factory.CompleteFlag(cmd, "host", host.Values())
 	return cmd
 }
 
@@ -61,7 +66,7 @@ func checkRun(_ context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	found, uses, err := pipelines.Check(root)
+	found, uses, err := pipelines.Check(root, hostsOf(o.Write.Host)...)
 	if err != nil {
 		return err
 	}
@@ -90,6 +95,14 @@ func checkRun(_ context.Context, o *Options) error {
 	}
 	o.Status().Done("the pipelines fit the project, whose files name %s", wording.Count(len(end.Secrets), "secret"))
 	return nil
+}
+
+// hostsOf is the host, if one is named.
+func hostsOf(host string) []string {
+	if host == "" {
+		return nil
+	}
+	return []string{host}
 }
 
 func (o *Options) write(f pipelines.Finding) error {

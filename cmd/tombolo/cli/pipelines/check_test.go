@@ -64,6 +64,11 @@ func TestWriteAndCheck(t *testing.T) {
 	assert.Check(t, is.Contains(out, `"type":"finding"`))
 	assert.Check(t, is.Contains(out, `{"type":"pipelines check","secrets":["TOMBOLO_GIT_TOKEN","TOMBOLO_HUB_TOKEN"],"errors":2,"warnings":0}`))
 
+	_, _, err = run(render.Text, "check", "--host", "gitlab")
+	assert.NilError(t, err)
+	_, _, err = run(render.Text, "check", "--host", "gitea")
+	assert.Check(t, is.ErrorContains(err, "must be one of: github, gitlab, azure-devops"))
+
 	_, _, err = run(render.Text, write...)
 	assert.Check(t, is.ErrorContains(err, "there are other files already: .github/workflows/apply.yml, .github/workflows/drift.yml"))
 	_, _, err = run(render.Text, append(write, "--force")...)
