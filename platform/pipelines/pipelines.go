@@ -55,7 +55,7 @@ const Passphrase = "PULUMI_CONFIG_PASSPHRASE"
 // that the input secrets names:
 // https://docs.github.com/en/actions/how-tos/reuse-automations/reuse-workflows
 func Declared() []string {
-	return []string{"TOMBOLO_GIT_TOKEN", PlanKey, "TOMBOLO_SEALING_KEY", Passphrase}
+	return []string{"TOMBOLO_CHANNEL", "TOMBOLO_GIT_TOKEN", PlanKey, "TOMBOLO_SEALING_CERTIFICATE", "TOMBOLO_SEALING_KEY", Passphrase}
 }
 
 // MostOthers is how many secrets the input secrets of a called workflow of GitHub may name:

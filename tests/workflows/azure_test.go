@@ -34,12 +34,14 @@ type azurePipeline struct {
 		Template   string
 		Parameters map[string]yaml.Node
 	}
-	Parameters []struct {
-		Name, Type string
-		Default    yaml.Node
-	}
-	Variables []azureVariable
-	Stages    []azureStage
+	Parameters []azureParameter
+	Variables  []azureVariable
+	Stages     []azureStage
+}
+
+type azureParameter struct {
+	Name, Type string
+	Default    yaml.Node
 }
 
 type azureVariable struct{ Group, Name, Value string }

@@ -199,7 +199,7 @@ var command = regexp.MustCompile(`(?:\$TOMBOLO|\btombolo"?) ([a-z]+(?: [^)]*)?)`
 var (
 	reference = regexp.MustCompile(`--changed-since "[^"]*"`)
 	// hostsOwn is what hosts get in their own ways: files of outputs, the longest comment.
-	hostsOwn = regexp.MustCompile(`( >\S+| --plan-output \S+| --max-size \d+)`)
+	hostsOwn = regexp.MustCompile(`( >\S+| --plan-output \S+| --max-size \d+| --host \S+)`)
 	// ownDirectory is where a job of each host has its files.
 	ownDirectory = regexp.MustCompile(`"\$(?:RUNNER_TEMP|TOMBOLO_TEMP|CI_PROJECT_DIR|AGENT_TEMPDIRECTORY|BUILD_ARTIFACTSTAGINGDIRECTORY|PIPELINE_WORKSPACE/[a-z-]+)/([^"]+)"`)
 )

@@ -16,6 +16,7 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/check/finding"
 	"tombolo/platform/pipelines"
 	testfiles "tombolo/tests/files"
 )
@@ -36,8 +37,10 @@ var reusable = map[string]struct{ secrets, inputs []string }{
 	"preview-program": {},
 	"promotion":       {inputs: []string{"from"}},
 	"apply":           {slices.Sorted(slices.Values(pipelines.Declared())), []string{"branch", "secrets"}},
-	"drift":           {[]string{pipelines.Passphrase, "TOMBOLO_GIT_TOKEN", "TOMBOLO_SEALING_KEY"}, []string{"branch", "secrets"}},
+	"drift":           {slices.Sorted(slices.Values(slices.DeleteFunc(pipelines.Declared(), isPlanKey))), []string{"branch", "secrets"}},
 }
+
+func isPlanKey(name string) bool { return name == planKey }
 
 // calledOf is what the workflow is for callers; nil if it has none.
 func calledOf(t *testing.T, w workflow) *called {
@@ -103,6 +106,8 @@ func TestReusable(t *testing.T) {
 func TestBuildsOrInstalls(t *testing.T) {
 	for name := range reusable {
 		w, _ := load(t, filepath.Join(github, name+".yml"))
+		_, text := load(t, filepath.Join(github, name+".yml"))
+		assert.Check(t, is.Contains(text, "\n  TOMBOLO_RELEASES: ${{ vars.TOMBOLO_RELEASES }}\n"), "%s knows no mirror of releases", name)
 		for id, j := range w.Jobs {
 			made := false
 			for _, s := range j.Steps {
@@ -142,13 +147,14 @@ func TestCallers(t *testing.T) {
 	for _, secrets := range [][]string{nil, {"TOMBOLO_GIT_TOKEN", pipelines.Passphrase}, {"TOMBOLO_GIT_TOKEN", "TOMBOLO_HUB_TOKEN"}} {
 		written, err := pipelines.Files(pipelines.Options{Host: pipelines.GitHub, Source: "github.com/acme/tombolo", Version: "v1.2.3", Branch: "trunk", Secrets: secrets})
 		assert.NilError(t, err)
-		dir, seen := t.TempDir(), 0
+		dir, seen, paths := t.TempDir(), 0, map[string][]string{}
 		for _, f := range written {
 			if f.Path == "Makefile" {
 				continue
 			}
 			seen++
 			checkCaller(t, f, secrets)
+			paths[path.Base(f.Path)] = changesOf(t, f)
 			testfiles.Write(t, filepath.Join(dir, filepath.FromSlash(f.Path)), f.Text)
 			linter, err := actionlint.NewLinter(io.Discard, &actionlint.LinterOptions{})
 			assert.NilError(t, err)
@@ -157,7 +163,32 @@ func TestCallers(t *testing.T) {
 			assert.Check(t, is.Len(problems, 0), "%s: %v", f.Path, problems)
 		}
 		assert.Equal(t, seen, 4)
+		// What is applied was previewed, and a change of the pin only by the job that people release.
+		previewed := slices.Concat(paths["preview.yml"], paths["preview-program.yml"])
+		for _, changed := range paths["apply.yml"] {
+			assert.Check(t, slices.Contains(previewed, changed), "a change of %s is applied, and was not previewed", changed)
+		}
+		for _, chosen := range []string{"tombolo.sha256", "Makefile", "Pulumi.yaml", ".github/workflows/**"} {
+			assert.Check(t, slices.Contains(paths["preview-program.yml"], chosen) && !slices.Contains(paths["preview.yml"], chosen), chosen)
+		}
 	}
+}
+
+// changesOf are the paths whose change starts a caller, by a push or a request.
+func changesOf(t *testing.T, f pipelines.File) []string {
+	t.Helper()
+	var w struct {
+		On map[string]yaml.Node
+	}
+	assert.NilError(t, yaml.Unmarshal([]byte(f.Text), &w))
+	var paths []string
+	for _, event := range []string{"push", "pull_request"} {
+		var of struct{ Paths []string }
+		node := w.On[event]
+		assert.NilError(t, node.Decode(&of))
+		paths = append(paths, of.Paths...)
+	}
+	return paths
 }
 
 func checkCaller(t *testing.T, f pipelines.File, secrets []string) {
@@ -244,12 +275,7 @@ func TestOtherCallers(t *testing.T) {
 	assert.Check(t, azureCaller.Variables.IsZero())
 	known := azure(t).Parameters
 	for name, node := range azureCaller.Extends.Parameters {
-		i := slices.IndexFunc(known, func(p struct {
-			Name, Type string
-			Default    yaml.Node
-		}) bool {
-			return p.Name == name
-		})
+		i := slices.IndexFunc(known, func(p azureParameter) bool { return p.Name == name })
 		assert.Assert(t, i >= 0, "there is no parameter %s", name)
 		assert.Check(t, is.Equal(node.Kind, known[i].Default.Kind), name)
 	}
@@ -258,4 +284,20 @@ func TestOtherCallers(t *testing.T) {
 	assert.NilError(t, node.Decode(&secrets))
 	assert.DeepEqual(t, append(secrets, branch.Value), []string{"TOMBOLO_HUB_TOKEN", "trunk"})
 	assert.Equal(t, len(azureCaller.Trigger.Branches.Include), 1)
+}
+
+// TestOwnSecrets: the pipelines of this project pass on what its own cluster files name, also to
+// those who call them.
+func TestOwnSecrets(t *testing.T) {
+	for _, host := range pipelines.Hosts() {
+		found, uses, err := pipelines.Check("../..", host)
+		assert.NilError(t, err)
+		assert.Check(t, len(uses) > 5, "%d secrets are named: the test sees nothing", len(uses))
+		for _, f := range found {
+			assert.Check(t, f.Severity == finding.Note, "%s: %s", host, f)
+		}
+		for _, u := range uses {
+			assert.Check(t, slices.Contains(pipelines.Declared(), u.Name), "%s:%d: a called workflow does not know %s", u.File, u.Line, u.Name)
+		}
+	}
 }

@@ -16,7 +16,7 @@ import (
 
 // given are names of what a job gets from its host's secrets; the hosts' own tokens, which
 // may read requests or write comments, are not among them.
-var given = regexp.MustCompile(`\b(PULUMI_CONFIG_PASSPHRASE|TOMBOLO_SECRET_|TOMBOLO_[A-Z_]*(?:TOKEN|KEY|PASSWORD)\b)`)
+var given = regexp.MustCompile(`\b(PULUMI_CONFIG_PASSPHRASE|TOMBOLO_SECRET_|TOMBOLO_CHANNEL|TOMBOLO_SEALING_CERTIFICATE|TOMBOLO_[A-Z_]*(?:TOKEN|KEY|PASSWORD)\b)`)
 
 // others begins the names of variables with secrets that a caller names: see TestReusable.
 const others = "TOMBOLO_SECRET_"
@@ -25,8 +25,8 @@ const others = "TOMBOLO_SECRET_"
 // all; a plan has what it compares, where only the default branch gets in.
 var mayHave = map[string][]string{
 	"plan":      {"TOMBOLO_GIT_TOKEN", planKey, others},
-	"apply":     {"PULUMI_CONFIG_PASSPHRASE", "TOMBOLO_GIT_TOKEN", planKey, "TOMBOLO_SEALING_KEY", others},
-	"remediate": {"PULUMI_CONFIG_PASSPHRASE", "TOMBOLO_GIT_TOKEN", "TOMBOLO_SEALING_KEY", others},
+	"apply":     {"PULUMI_CONFIG_PASSPHRASE", "TOMBOLO_GIT_TOKEN", planKey, "TOMBOLO_SEALING_KEY", "TOMBOLO_SEALING_CERTIFICATE", "TOMBOLO_CHANNEL", others},
+	"remediate": {"PULUMI_CONFIG_PASSPHRASE", "TOMBOLO_GIT_TOKEN", "TOMBOLO_SEALING_KEY", "TOMBOLO_SEALING_CERTIFICATE", "TOMBOLO_CHANNEL", others},
 }
 
 // TestOnlyApplyGetsSecrets: what a job has that looks at the state, and at requests, opens

@@ -14,6 +14,7 @@ import (
 	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
+	"tombolo/platform/pipelines"
 )
 
 // Driver is what the commands need of automation.Driver.
@@ -53,6 +54,12 @@ type Options struct {
 	Role   string
 	Root   func() (string, error)
 	Getenv func(string) string
+
+	// Strict takes warnings of check for errors.
+	Strict bool
+	// Write is what is written, and Force replaces files that differ.
+	Write pipelines.Options
+	Force bool
 }
 
 // NewCmdPipelines returns the command; runF, if not nil, runs in place of those below
@@ -64,7 +71,9 @@ for previews and drift, and one that applies. Jobs assume them by OpenID Connect
 through the roles of another account. In Azure, they are managed identities with their
 role assignments. They are a stack of their own, <account>-pipelines.
 
-The file accounts/<name>.yaml describes them. Commands take the account's name, or
+Also write and check the files of the pipelines themselves: write, check.
+
+The file accounts/<name>.yaml describes the roles. Commands take the account's name, or
 the path of its file.`)
 	account := func(arg string) (*config.Account, error) { return load(f.Root, arg) }
 	for _, sub := range []*cobra.Command{
@@ -77,6 +86,7 @@ the path of its file.`)
 		sub.ValidArgsFunction = complete(f)
 		cmd.AddCommand(sub)
 	}
+	cmd.AddCommand(newCheck(f, runF), newWrite(f, runF))
 	return cmd
 }
 

@@ -1,0 +1,82 @@
+package pipelines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tombolo/cmd/tombolo/cli/factory"
+	"tombolo/cmd/tombolo/cli/fault"
+	"tombolo/internal/file"
+	"tombolo/platform/pipelines"
+)
+
+func newWrite(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+	opts := newOptions(f)
+	opts.Root = f.Root
+	cmd := &cobra.Command{
+		Use:   "write",
+		Short: "Write the pipelines of a project",
+		Long: strings.TrimSpace(`
+Write the pipelines of the project, which call those of a release, and the Makefile by
+which their jobs install it. They pass on the secrets that the project's files name.
+A file that is there and differs stays as it is, but with --force.`),
+		Example: "  tombolo pipelines write --host github --source github.com/acme/tombolo --version v1.2.3",
+		Args:    noArguments,
+		RunE:    runs(opts, runF, writeRun),
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&opts.Write.Host, "host", "", "what runs the pipelines: "+strings.Join(pipelines.Hosts(), ", "))
+	fl.StringVar(&opts.Write.Source, "source", "", "the `repository` with the releases, such as github.com/acme/tombolo")
+	fl.StringVar(&opts.Write.Version, "version", "", "the `tag` of the release, such as v1.2.3")
+	fl.StringVar(&opts.Write.Branch, "branch", "main", "the branch that is applied")
+	fl.BoolVar(&opts.Force, "force", false, "replace files that differ")
+	return cmd
+}
+
+func writeRun(_ context.Context, o *Options) error {
+	root, err := o.Root()
+	if err != nil {
+		return err
+	}
+	_, uses, err := pipelines.Check(root)
+	if err != nil {
+		return err
+	}
+	o.Write.Secrets = secretsOf(uses)
+	files, err := pipelines.Files(o.Write)
+	if err != nil {
+		return fault.NewUsage(err.Error(), "see `tombolo pipelines write --help`")
+	}
+	var kept []string
+	for _, f := range files {
+		path := filepath.Join(root, filepath.FromSlash(f.Path))
+		there, err := file.ReadInside(path, file.MostOfSettings)
+		switch {
+		case err == nil && string(there) == f.Text:
+			continue
+		case err == nil && !o.Force:
+			kept = append(kept, f.Path)
+			continue
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return fmt.Errorf("write %s: %w", f.Path, err)
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := file.Replace(path, []byte(f.Text), 0o644); err != nil {
+			return err
+		}
+		o.Status().Done("%s", f.Path)
+	}
+	if len(kept) > 0 {
+		return fault.NewPrecondition("there are other files already: "+strings.Join(kept, ", "), "compare, and use --force to replace them", nil)
+	}
+	return nil
+}
