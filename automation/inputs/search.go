@@ -5,12 +5,16 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"tombolo/config"
 )
 
 // search looks for the inputs of clusters among what has changed.
 type search struct {
 	repo *repository
 	diff diff
+	// own are the own stacks of all clusters.
+	own []config.OwnStack
 	// shared are the reasons that every cluster has.
 	shared []Reason
 	// tree is the platform tree's path in the repository; "" when trees are not
