@@ -12,6 +12,7 @@ import (
 	"tombolo/automation/backend"
 	"tombolo/automation/fault"
 	"tombolo/automation/handover"
+	"tombolo/automation/own"
 	"tombolo/automation/preflight"
 	"tombolo/automation/pulumicli"
 	"tombolo/automation/reach"
@@ -177,9 +178,19 @@ func (d *Driver) prepare(ctx context.Context, c *config.Cluster) error {
 // not have them, or have them as secrets: core takes a quarter of an hour in a cloud, and
 // bootstrap would then refuse them.
 func (d *Driver) requireValues(ctx context.Context, c *config.Cluster) error {
+	if len(c.References()) == 0 {
+		return nil
+	}
 	outputs, err := d.connector().ReadValues(ctx, c)
-	if err != nil || len(c.References()) == 0 {
+	if err != nil {
 		return err
+	}
+	first, err := d.own().Of(c)
+	if err != nil {
+		return err
+	}
+	for _, o := range own.In(first, config.BeforeCore, config.AfterCore) { // they put it out before bootstrap begins
+		outputs[o.Whole(c.Name)] = nil
 	}
 	err = d.opts.Programs.CheckValues(ctx, c, outputs, d.opts.Env)
 	if problems := (strict.Problems)(nil); errors.As(err, &problems) {

@@ -26,6 +26,13 @@ type DriftOptions struct {
 // Drift compares both stacks with the cloud and the cluster, and changes
 // nothing: see drift.Compare.
 func (d *Driver) Drift(ctx context.Context, c *config.Cluster, o DriftOptions) (drift.Report, error) {
+	first, err := d.own().Of(c)
+	if err != nil {
+		return drift.Report{}, err
+	}
+	for _, s := range first {
+		d.opts.Observer.Note(s.Stack(c.Name), "own stack, not compared: `pulumi preview --refresh` in "+s.Program+" does")
+	}
 	return drift.Compare(ctx, c, d.deps.cloud(c), comparer{host{d}, o})
 }
 

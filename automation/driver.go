@@ -19,6 +19,7 @@
 package automation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"runtime"
@@ -37,6 +38,7 @@ import (
 	"tombolo/automation/kube"
 	"tombolo/automation/lastup"
 	"tombolo/automation/operation"
+	"tombolo/automation/own"
 	"tombolo/automation/preflight"
 	"tombolo/automation/preview"
 	"tombolo/automation/process"
@@ -202,6 +204,13 @@ func (d *Driver) addons() addons.Addons {
 
 func (d *Driver) reach() reach.Check {
 	return reach.Check{Getenv: d.opts.lookupEnv, Note: d.opts.Observer.Note, Assumed: d.assumesReach}
+}
+
+func (d *Driver) own() own.Stacks {
+	return own.Stacks{
+		Backend: d.backend, Runner: d.runner(), Dir: cmp.Or(d.opts.OwnPrograms, d.opts.Root),
+		Started: d.opts.OwnPrograms != "" || d.opts.Settings == d.opts.Root,
+	}
 }
 
 func (d *Driver) previewer() preview.Previewer {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -31,6 +32,7 @@ import (
 	"tombolo/automation/reach"
 	"tombolo/config"
 	"tombolo/internal/names"
+	"tombolo/internal/scalar"
 	"tombolo/stacks"
 	"tombolo/stacks/catalog"
 	"tombolo/stacks/handoff"
@@ -84,7 +86,7 @@ func newFakeCLI() *fakeCLI {
 
 func (f *fakeCLI) Version() semver.Version { return semver.MustParse("3.250.0") }
 
-func (f *fakeCLI) Run(ctx context.Context, _ string, _ io.Reader, _, _ []io.Writer,
+func (f *fakeCLI) Run(ctx context.Context, dir string, _ io.Reader, _, _ []io.Writer,
 	env []string, args ...string,
 ) (string, string, int, error) {
 	f.mu.Lock()
@@ -105,6 +107,7 @@ func (f *fakeCLI) Run(ctx context.Context, _ string, _ io.Reader, _, _ []io.Writ
 			stack = args[3]
 		}
 	}
+	stack = wholeName(dir, stack)
 	call := op + " " + stack
 	f.calls = append(f.calls, call)
 	if f.during != nil {
@@ -121,6 +124,17 @@ func (f *fakeCLI) Run(ctx context.Context, _ string, _ io.Reader, _, _ []io.Writ
 		return "", fail.stderr, 255, errors.New("exit status 255")
 	}
 	return f.answer(op, stack, args)
+}
+
+// wholeName is the name of a stack by the project file in the CLI's directory: that of a stack of the clusters' own
+// project is none.
+func wholeName(dir, stack string) string {
+	text, err := os.ReadFile(filepath.Join(dir, "Pulumi.yaml"))
+	project, invalid := scalar.At(text, "name")
+	if err != nil || invalid != nil || project == stacks.Project || strings.Contains(stack, "/") {
+		return stack
+	}
+	return "organization/" + project + "/" + stack
 }
 
 func (f *fakeCLI) answer(op, stack string, args []string) (string, string, int, error) {

@@ -43,6 +43,10 @@ type Options struct {
 	// another one when Root has what somebody proposes: the CLI sees nothing of
 	// Root then.
 	Settings string
+	// OwnPrograms is the directory with tombolo.stacks.yaml and the programs that it names. Default:
+	// Root. Where Root has what somebody proposes, as Settings is another directory, there is no
+	// default: own stacks are named then, and no program of Root is run.
+	OwnPrograms string
 	// WorkDir is the directory the Pulumi CLI runs in, with a Pulumi.yaml that is
 	// written there, and with stack settings of its own. Default: a directory in
 	// PulumiHome, with the stack settings of Settings. It is never Root, whose
@@ -134,6 +138,11 @@ func (o *Options) setDefaults() error {
 	o.Root = root
 	if o.Settings, err = filepath.Abs(cmp.Or(o.Settings, root)); err != nil {
 		return fmt.Errorf("resolve directory of settings %s: %w", o.Settings, err)
+	}
+	if o.OwnPrograms != "" {
+		if o.OwnPrograms, err = filepath.Abs(o.OwnPrograms); err != nil {
+			return fmt.Errorf("resolve directory of own programs %s: %w", o.OwnPrograms, err)
+		}
 	}
 	if o.WorkDir != "" {
 		if o.WorkDir, err = filepath.Abs(o.WorkDir); err != nil {

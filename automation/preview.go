@@ -2,9 +2,12 @@ package automation
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"tombolo/automation/approval"
+	"tombolo/automation/fault"
+	"tombolo/automation/own"
 	"tombolo/automation/preflight"
 	"tombolo/automation/preview"
 	"tombolo/automation/step"
@@ -19,7 +22,12 @@ import (
 // It changes no resource, and writes nothing into the backend: a role that may only
 // read the state may preview.
 func (d *Driver) Preview(ctx context.Context, c *config.Cluster, o PreviewOptions) (Result, error) {
-	p := &previewing{run: d.newRun(c), options: preview.Options{Refresh: o.Refresh, WithoutSecrets: o.WithoutSecrets, States: o.Plan}}
+	first, err := d.own().Of(c)
+	if err != nil {
+		return Result{Cluster: c.Name}, err
+	}
+	p := &previewing{run: d.newRun(c), own: first, next: map[string]map[string]any{}}
+	p.options = preview.Options{Refresh: o.Refresh, WithoutSecrets: o.WithoutSecrets, States: o.Plan}
 	p.begin()
 	return p.end(step.Run(ctx, p.steps(o), nil))
 }
@@ -33,6 +41,11 @@ type previewing struct {
 	bootstrapOn     catalog.Options
 	core, bootstrap preview.Preview
 	plan            *approval.Plan
+	// own are the own stacks of the cluster, ownSeen what their previews have found, and next the outputs that
+	// these tell, by the stacks' whole names.
+	own     []config.OwnStack
+	ownSeen []preview.Preview
+	next    map[string]map[string]any
 }
 
 func (p *previewing) steps(o PreviewOptions) []step.Step {
@@ -44,10 +57,11 @@ func (p *previewing) steps(o PreviewOptions) []step.Step {
 	if o.Plan {
 		steps = append(steps, step.Step{Name: "begin the plan", Do: p.beginPlan})
 	}
-	steps = append(steps,
-		step.Step{Name: string(stacks.Core), Part: true, Do: p.previewCore},
-		step.Step{Name: string(stacks.Bootstrap), Part: true, Do: p.previewBootstrap},
-	)
+	steps = append(steps, p.ownSteps(config.BeforeCore)...)
+	steps = append(steps, step.Step{Name: string(stacks.Core), Part: true, Do: p.previewCore})
+	steps = append(steps, p.ownSteps(config.AfterCore)...)
+	steps = append(steps, step.Step{Name: string(stacks.Bootstrap), Part: true, Do: p.previewBootstrap})
+	steps = append(steps, p.ownSteps(config.AfterBootstrap)...)
 	if o.Plan {
 		steps = append(steps, step.Step{Name: "end the plan", Do: p.endPlan})
 	}
@@ -74,7 +88,11 @@ func (p *previewing) findHub(ctx context.Context) error {
 
 func (p *previewing) beginPlan(ctx context.Context) error {
 	var err error
-	if p.plan, err = p.driver.approver().Begin(ctx, p.cluster, approval.PlanOptions{WithoutSecrets: p.options.WithoutSecrets}); err != nil {
+	o := approval.PlanOptions{WithoutSecrets: p.options.WithoutSecrets}
+	for _, of := range p.own {
+		o.Own = append(o.Own, inPlan(p.cluster, of))
+	}
+	if p.plan, err = p.driver.approver().Begin(ctx, p.cluster, o); err != nil {
 		return err
 	}
 	p.options.ShowSecrets = p.plan.Keyed()
@@ -100,10 +118,65 @@ func (p *previewing) previewCore(ctx context.Context) error {
 	return err
 }
 
+func (p *previewing) ownSteps(at config.StackOrder) []step.Step {
+	var out []step.Step
+	for _, o := range own.In(p.own, at) {
+		out = append(out, step.Step{Name: o.Name, Part: true, Do: func(ctx context.Context) error { return p.previewOwn(ctx, o) }})
+	}
+	return out
+}
+
+// previewOwn previews an own stack on the outputs that core has now. One that is not previewed is named.
+func (p *previewing) previewOwn(ctx context.Context, o config.OwnStack) error {
+	seen, omitted, err := p.driver.own().Preview(ctx, p.cluster, o, p.options)
+	p.add(seen.Result)
+	switch {
+	case err != nil:
+		return err
+	case omitted != "" && p.plan != nil:
+		return unplanned(p.cluster, o, omitted)
+	case omitted != "":
+		p.unseen(o, own.Omitted(p.cluster, o, omitted))
+		return nil
+	case o.Order != config.BeforeCore && p.core.NextOutputs() != nil:
+		p.unseen(o, "own stack "+o.Stack(p.cluster.Name)+" is previewed on the outputs that core has now, and core's would change")
+	}
+	p.ownSeen = append(p.ownSeen, seen)
+	if told := seen.Result.Events.RootOutputs; told != nil {
+		p.next[o.Whole(p.cluster.Name)] = told
+	}
+	return nil
+}
+
+func (p *previewing) unseen(o config.OwnStack, line string) {
+	p.result.Unseen = append(p.result.Unseen, line)
+	p.driver.opts.Observer.Note(o.Stack(p.cluster.Name), line)
+}
+
+// unplanned refuses a plan, and an up of one, that cannot say what an own stack would become.
+func unplanned(c *config.Cluster, o config.OwnStack, why string) error {
+	return &fault.Error{
+		What:   own.Omitted(c, o, why),
+		Remedy: fmt.Sprintf("nothing was changed: a plan has all stacks of a cluster; run `tombolo up %s` without a plan, or make the plan where it can be previewed", c.Name),
+	}
+}
+
+// inPlan is an own stack for a plan.
+func inPlan(c *config.Cluster, o config.OwnStack) approval.Own {
+	return approval.Own{Kind: own.Kind(o), Name: o.Stack(c.Name), InBackend: o.Whole(c.Name)}
+}
+
 func (p *previewing) previewBootstrap(ctx context.Context) error {
 	p.bootstrapOn.Predicted = p.core.NextOutputs()
 	if len(p.core.Outputs) == 0 {
 		p.bootstrapOn.Placeholders = true
+	}
+	if len(own.In(p.own, config.BeforeCore, config.AfterCore)) > 0 {
+		now, err := p.driver.connector().ReadValues(ctx, p.cluster)
+		if err != nil {
+			return err
+		}
+		p.bootstrapOn.ToldStacks = own.Told(p.cluster, p.own, now, p.next)
 	}
 	var err error
 	p.bootstrap, err = p.driver.previewer().Stack(ctx, p.cluster, stacks.Bootstrap, p.options, p.bootstrapOn)
@@ -113,6 +186,6 @@ func (p *previewing) previewBootstrap(ctx context.Context) error {
 
 func (p *previewing) endPlan(context.Context) error {
 	var err error
-	p.result.Plan, err = p.plan.End(p.core, p.bootstrap)
+	p.result.Plan, err = p.plan.End(p.core, p.bootstrap, p.ownSeen, own.Unknown(p.cluster, p.own, p.bootstrapOn.ToldStacks))
 	return err
 }

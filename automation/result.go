@@ -22,6 +22,8 @@ type Result struct {
 	// UnchangedSince is the up after which nothing has changed, so that this one has started no
 	// engine; nil for one that has.
 	UnchangedSince *LastUp `json:"unchangedSince,omitempty"`
+	// Unseen are lines about own stacks that a preview has left out, or has previewed on what will change.
+	Unseen []string `json:"unseen,omitempty"`
 	// Plan is what an up would do; nil where it was not asked for.
 	Plan *approved.Cluster `json:"-"`
 	// Duration of the whole operation, checks and recovery included.

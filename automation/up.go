@@ -2,6 +2,8 @@ package automation
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -9,10 +11,12 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optup"
 
 	"tombolo/automation/approval"
+	"tombolo/automation/approved"
 	"tombolo/automation/backend"
 	"tombolo/automation/hubs"
 	"tombolo/automation/lastup"
 	"tombolo/automation/operation"
+	"tombolo/automation/own"
 	"tombolo/automation/preflight"
 	"tombolo/automation/preview"
 	"tombolo/automation/pulumicli"
@@ -23,7 +27,7 @@ import (
 )
 
 // Up makes the cluster what its file says: core, then bootstrap, which takes
-// core's outputs. Both stacks of a deployed cluster are previewed first, at the
+// core's outputs, and own stacks in their places. Both stacks of a deployed cluster are previewed first, at the
 // same time, and a stack that would stay as it is is left alone. Up stops at the
 // first failure and can simply be run again; it tries again itself, twice, when
 // all causes go away by themselves, such as throttling. What was made without an
@@ -33,15 +37,19 @@ import (
 // Placeholders are never used: bootstrap refuses to run without core's
 // outputs.
 func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result, error) {
+	first, err := d.own().Of(c)
+	if err != nil {
+		return Result{Cluster: c.Name}, err
+	}
 	u := &up{
-		run: d.newRun(c), options: o,
+		run: d.newRun(c), options: o, own: first,
 		core:      &stackUp{driver: d, cluster: c, kind: stacks.Core, options: o},
 		bootstrap: &stackUp{driver: d, cluster: c, kind: stacks.Bootstrap, options: o},
 	}
 	if o.usesRecord() {
 		u.since = d.records().Compare(ctx, c).Parsed(c)
 	}
-	if u.since.Outcome == lastup.AllEqual {
+	if u.since.Outcome == lastup.AllEqual && len(u.own) == 0 {
 		return u.leave()
 	}
 	return u.end(step.Run(ctx, u.steps(), o.began))
@@ -63,6 +71,9 @@ type up struct {
 	// core and bootstrap are the ups of both stacks, and record that of the whole.
 	core, bootstrap *stackUp
 	record          *lastup.Record
+	// own are the own stacks of the cluster, and ownChanged says that one before bootstrap has changed.
+	own        []config.OwnStack
+	ownChanged bool
 }
 
 // steps of the up. An up of what was approved compares core before anything is touched, and bootstrap with what
@@ -80,20 +91,67 @@ func (u *up) steps() []step.Step {
 		{Name: "wait for addons that are turned off", Do: u.awaitTurnedOff},
 		{Name: "say what the changes do", Do: u.noteEffects},
 	}
-	core := step.Step{Name: string(stacks.Core), Part: true, Do: u.makeCore}
+	begin = append(begin, u.ownSteps(config.BeforeCore)...)
+	core := append([]step.Step{{Name: string(stacks.Core), Part: true, Do: u.makeCore}}, u.ownSteps(config.AfterCore)...)
 	bootstrap := step.Step{Name: string(stacks.Bootstrap), Part: true, Do: u.makeBootstrap}
-	end := []step.Step{
+	end := append(u.ownSteps(config.AfterBootstrap), []step.Step{
 		{Name: "record the up", Do: u.recordUp},
 		{Name: "end the rebuild", Do: u.endRebuild},
-	}
+	}...)
 	switch {
 	case u.options.Approved != nil:
 		return slices.Concat(checks, []step.Step{{Name: "compare core with the plan", Do: u.core.compare}}, begin,
-			[]step.Step{core, {Name: "compare bootstrap with the plan", Do: u.bootstrap.compare}, bootstrap}, end)
+			core, []step.Step{{Name: "compare bootstrap with the plan", Do: u.bootstrap.compare}, bootstrap}, end)
 	case u.options.forecasts():
-		return slices.Concat(checks, begin, []step.Step{{Name: "preview both stacks", Do: u.forecast}, core, bootstrap}, end)
+		return slices.Concat(checks, begin, []step.Step{{Name: "preview both stacks", Do: u.forecast}}, core, []step.Step{bootstrap}, end)
 	}
-	return slices.Concat(checks, begin, []step.Step{core, bootstrap}, end)
+	return slices.Concat(checks, begin, core, []step.Step{bootstrap}, end)
+}
+
+// ownSteps make the own stacks of one place in the order.
+func (u *up) ownSteps(at config.StackOrder) []step.Step {
+	var out []step.Step
+	for _, o := range own.In(u.own, at) {
+		out = append(out, step.Step{Name: o.Name, Part: true, Do: func(ctx context.Context) error { return u.makeOwn(ctx, o) }})
+	}
+	return out
+}
+
+// makeOwn makes an own stack what its program says. It is run each time: nobody knows all that a program reads.
+func (u *up) makeOwn(ctx context.Context, o config.OwnStack) error {
+	how := own.Up{Refresh: u.options.Refresh}
+	if u.options.Approved != nil {
+		allowed, err := u.compareOwn(ctx, o)
+		if err != nil {
+			return err
+		}
+		if !allowed.MayChange() {
+			u.add(allowed.Unchanged)
+			return nil
+		}
+		how.Watch = allowed.Watch
+	}
+	result, changed, err := u.driver.own().Up(ctx, u.cluster, o, how)
+	u.add(result)
+	u.ownChanged = u.ownChanged || changed
+	return err
+}
+
+// compareOwn compares an own stack with the plan that was approved, when its turn comes.
+func (u *up) compareOwn(ctx context.Context, o config.OwnStack) (*approval.Allowed, error) {
+	request := approval.Request{Approved: u.options.Approved, Refresh: u.options.Refresh}
+	allowed, err := u.driver.approver().RequireOwn(ctx, inPlan(u.cluster, o), request,
+		func(po preview.Options) (preview.Preview, error) {
+			seen, omitted, err := u.driver.own().Preview(ctx, u.cluster, o, po)
+			if err == nil && omitted != "" {
+				err = unplanned(u.cluster, o, omitted)
+			}
+			return seen, err
+		})
+	if refused := new(approved.Error); errors.As(err, &refused) && len(u.result.Stacks) > 0 {
+		refused.Done = fmt.Sprintf("what comes before stack %s was applied as approved, and it was not changed", o.Stack(u.cluster.Name))
+	}
+	return allowed, err
 }
 
 // leave is the result of an up that has nothing to do.
@@ -109,7 +167,13 @@ func (u *up) leave() (Result, error) {
 
 func (u *up) prepare(ctx context.Context) error { return u.driver.prepare(ctx, u.cluster) }
 
-func (u *up) mend(ctx context.Context) error { return u.driver.mend(ctx, stacks.Names(u.cluster.Name)) }
+func (u *up) mend(ctx context.Context) error {
+	names := stacks.Names(u.cluster.Name)
+	for _, o := range u.own {
+		names = append(names, o.Whole(u.cluster.Name))
+	}
+	return u.driver.mend(ctx, names)
+}
 
 // read reads what is deployed, once for all checks. A step that writes, or leaves a stack alone, reads its state again:
 // another run may have written it.
@@ -153,9 +217,19 @@ func (u *up) noteEffects(context.Context) error {
 
 // forecast finds out whether the stacks would stay as they are, which is cheaper than an up that finds it.
 func (u *up) forecast(ctx context.Context) error {
+	if u.since.Outcome == lastup.AllEqual { // there are own stacks, of which nothing is recorded
+		u.core.expected, u.bootstrap.expected = u.stays(stacks.Core), u.stays(stacks.Bootstrap)
+		return nil
+	}
 	f, err := u.driver.previewer().Forecast(ctx, u.cluster, u.since)
 	u.core.expected, u.bootstrap.expected = f.Core, f.Bootstrap
 	return err
+}
+
+// stays is what is expected of a stack that is as the last up has left it.
+func (u *up) stays(k stacks.Kind) preview.Expected {
+	u.driver.opts.Observer.Note(stacks.Name(u.cluster.Name, k), "unchanged since the "+u.since.Last.String())
+	return preview.Expected{Outcome: preview.Stays, Result: u.since.Result(u.cluster, k), State: u.since.StateDigest(u.cluster, k)}
 }
 
 func (u *up) makeCore(ctx context.Context) error {
@@ -168,6 +242,9 @@ func (u *up) makeCore(ctx context.Context) error {
 }
 
 func (u *up) makeBootstrap(ctx context.Context) error {
+	if u.ownChanged { // what a preview has found of bootstrap was before that
+		u.bootstrap.expected = preview.Expected{}
+	}
 	_, err := u.makeStack(ctx, u.bootstrap)
 	u.record.MadeAtOnce(u.bootstrap.isNew)
 	return err
@@ -202,7 +279,11 @@ func (u *up) endRebuild(ctx context.Context) error {
 
 // Unchanged says that an up would find what the last one found, and has nothing to do. It starts
 // no engine, no plugin and no CLI on a state in a directory. What cannot be told is changed.
+// An up runs own stacks in any case.
 func (d *Driver) Unchanged(ctx context.Context, c *config.Cluster) (LastUp, bool) {
+	if first, err := d.own().Of(c); err != nil || len(first) > 0 {
+		return LastUp{}, false
+	}
 	found := d.records().Compare(ctx, c)
 	return found.Last, found.Outcome == lastup.AllEqual
 }

@@ -47,6 +47,9 @@ func (d *Driver) Upgrade(ctx context.Context, c *config.Cluster, p UpgradePlan, 
 // keep the cluster from being destroyed, and what would keep the new one from being made:
 // strict.Problems when the cluster file says so, and a fault.Error for all else.
 func (d *Driver) PlanRebuild(ctx context.Context, c *config.Cluster, o RebuildOptions) (RebuildPlan, error) {
+	if err := d.own().RefuseInTheWay(ctx, c, "rebuild"); err != nil {
+		return RebuildPlan{}, err
+	}
 	return d.rebuilder().Plan(ctx, c, o)
 }
 

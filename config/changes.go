@@ -21,6 +21,7 @@ import (
 	"tombolo/config/policy"
 	"tombolo/config/secret"
 	"tombolo/config/services"
+	"tombolo/config/stackfile"
 	"tombolo/config/strict"
 	"tombolo/config/values"
 	"tombolo/config/windows"
@@ -366,7 +367,7 @@ func (c *Cluster) encrypts() bool {
 // described are the descriptors of all fields of all files, by type and field.
 var described = field.Join(
 	addon.Fields(), clusterFields, accountFields, stateStoreFields, pipelinesFields, previewRoleFields, applyRoleFields,
-	cloud.Fields, network.Fields, secret.Fields, egress.Fields, identity.Fields, services.Fields, values.Fields, nodes.Fields, access.Fields, kubernetes.Fields, gitops.Fields, windows.Fields, policy.Fields,
+	cloud.Fields, network.Fields, secret.Fields, egress.Fields, identity.Fields, services.Fields, values.Fields, nodes.Fields, access.Fields, kubernetes.Fields, gitops.Fields, windows.Fields, policy.Fields, stackfile.Fields,
 )
 
 // ruleFor is the rule of a field in the files for a cloud.

@@ -13,6 +13,7 @@ import (
 	"tombolo/config/policy"
 	"tombolo/config/secret"
 	"tombolo/config/services"
+	"tombolo/config/stackfile"
 	"tombolo/config/values"
 	"tombolo/config/windows"
 )
@@ -111,6 +112,9 @@ type (
 	Policy      = policy.Policy
 	PolicyMatch = policy.PolicyMatch
 	PolicyRule  = policy.PolicyRule
+
+	OwnStack   = stackfile.OwnStack
+	StackOrder = stackfile.Order
 )
 
 // The words of the subjects: see their own comments.
@@ -140,6 +144,7 @@ const (
 	Friday, Saturday, Sunday, RemediateNever                                 = windows.Friday, windows.Saturday, windows.Sunday, windows.RemediateNever
 	RemediateInWindow, RemediateAlways                                       = windows.RemediateInWindow, windows.RemediateAlways
 	AnyDanger, SecondApproval, Deny, PolicyFile                              = policy.AnyDanger, policy.SecondApproval, policy.Deny, policy.File
+	BeforeCore, AfterCore, AfterBootstrap, StacksFile                        = stackfile.BeforeCore, stackfile.AfterCore, stackfile.AfterBootstrap, stackfile.File
 )
 
 // LoadPolicy reads a policy file as strictly as cluster files are read: see policy.Load.
@@ -191,3 +196,6 @@ func NodeSubnetCIDR(block string) (string, error) { return network.NodeSubnetCID
 func SubnetsBeside(cidr string, zones []string, made []SubnetPlan) ([]SubnetPlan, error) {
 	return network.SubnetsBeside(cidr, zones, made)
 }
+
+// LoadStacks reads the own stacks of the project in a directory: see stackfile.Load.
+func LoadStacks(dir string) ([]OwnStack, error) { return stackfile.Load(dir) }

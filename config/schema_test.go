@@ -21,6 +21,7 @@ import (
 	"tombolo/config/addon"
 	"tombolo/config/field"
 	"tombolo/config/policy"
+	"tombolo/config/stackfile"
 	"tombolo/config/strict"
 )
 
@@ -217,7 +218,7 @@ func count(n int) *uint64 {
 // A descriptor of no field ends every test: see field.Of.
 func TestDescribed(t *testing.T) {
 	fields := map[string]bool{}
-	for _, file := range []reflect.Type{reflect.TypeFor[Cluster](), reflect.TypeFor[Account](), reflect.TypeFor[policy.Policy]()} {
+	for _, file := range []reflect.Type{reflect.TypeFor[Cluster](), reflect.TypeFor[Account](), reflect.TypeFor[policy.Policy](), reflect.TypeFor[stackfile.StackFile]()} {
 		for typ := range clusterTypes(file) {
 			for _, f := range clusterFormat.Fields(typ) {
 				name := typ.Name() + "." + typ.Field(f.Index).Name

@@ -23,6 +23,8 @@ type Allowed struct {
 	Unchanged operation.StackResult
 
 	of *approved.Cluster
+	// inBackend is the name by which the backend knows the stack.
+	inBackend string
 }
 
 // Request is an approved up, of which a stack is compared.
@@ -57,7 +59,7 @@ func (a Approver) Require(ctx context.Context, c *config.Cluster, k stacks.Kind,
 	if err != nil {
 		return nil, err
 	}
-	now := &Allowed{Stack: *want, Unchanged: seen.Result, of: of}
+	now := &Allowed{Stack: *want, Unchanged: seen.Result, of: of, inBackend: want.Name}
 	now.Unchanged.Operation, now.Unchanged.Outputs = "up", seen.Result.Events.RootOutputs
 	if now.Steps, err = stepsLike(key, seen, want); err != nil {
 		return nil, fmt.Errorf("compare stack %s with the plan: %w", want.Name, err)
@@ -73,6 +75,39 @@ func (a Approver) Require(ctx context.Context, c *config.Cluster, k stacks.Kind,
 		now.Unseen = nil // there is nothing to do for an up
 	}
 	return now, nil
+}
+
+// Own is an own stack of a cluster, whose program package own knows.
+type Own struct {
+	// Kind and Name of the stack, and its whole name in the backend.
+	Kind            stacks.Kind
+	Name, InBackend string
+}
+
+// RequireOwn previews an own stack right before its up, and refuses what was not approved of it.
+func (a Approver) RequireOwn(ctx context.Context, o Own, r Request, see func(preview.Options) (preview.Preview, error)) (*Allowed, error) {
+	of, want := r.Approved, r.Approved.Stack(o.Kind)
+	if want == nil {
+		return nil, approved.Refuse([]approved.Difference{{Cluster: of.Name, Stack: o.Name, What: "it is not in the plan"}})
+	}
+	now := &Allowed{Stack: *want, of: of, inBackend: o.InBackend}
+	if err := a.RefuseMoved(ctx, now); err != nil {
+		return nil, err
+	}
+	key, err := a.keyOf(*of)
+	if err != nil {
+		return nil, err
+	}
+	seen, err := see(preview.Options{Refresh: r.Refresh, States: true, WithoutSecrets: of.WithoutSecrets, ShowSecrets: key.Keyed()})
+	if err != nil {
+		return nil, err
+	}
+	now.Unchanged = seen.Result
+	now.Unchanged.Operation, now.Unchanged.Outputs = "up", seen.Result.Events.RootOutputs
+	if now.Steps, err = stepsLike(key, seen, want); err != nil {
+		return nil, fmt.Errorf("compare stack %s with the plan: %w", o.Name, err)
+	}
+	return now, refuseOther(of, o.Kind, want.Differences(of.Name, now.Steps))
 }
 
 // refuseHidden previews a stack with its secrets, and refuses what a plan without them does not show
@@ -106,7 +141,7 @@ func stepsLike(key approved.Key, seen preview.Preview, want *approved.Stack) ([]
 
 // RefuseMoved refuses a stack whose state has moved since it was compared.
 func (a Approver) RefuseMoved(ctx context.Context, may *Allowed) error {
-	st, err := a.Backend.State(ctx, may.Name)
+	st, err := a.Backend.State(ctx, may.inBackend)
 	if err != nil {
 		return err
 	}

@@ -37,6 +37,8 @@ type Approver struct {
 type PlanOptions struct {
 	// WithoutSecrets decrypts nothing: see automation.PreviewOptions.
 	WithoutSecrets bool
+	// Own are the own stacks of the cluster, in their order.
+	Own []Own
 }
 
 // Plan is the plan of one cluster under way.
@@ -70,6 +72,20 @@ func (a Approver) Begin(ctx context.Context, c *config.Cluster, o PlanOptions) (
 			return nil, err
 		}
 		p.cluster.Stacks = append(p.cluster.Stacks, approved.Stack{Name: name, Kind: k, State: state})
+	}
+	for _, o := range o.Own {
+		st, err := a.Backend.State(ctx, o.InBackend)
+		if err != nil {
+			return nil, err
+		}
+		if st.Interrupted() > 0 {
+			return nil, unsettled(c, o.Kind)
+		}
+		state, err := stateOf(st)
+		if err != nil {
+			return nil, err
+		}
+		p.cluster.Stacks = append(p.cluster.Stacks, approved.Stack{Name: o.Name, Kind: o.Kind, State: state})
 	}
 	if p.key, err = a.keyOf(p.cluster); err != nil {
 		return nil, err
@@ -172,17 +188,18 @@ func stateOf(st *backend.State) (*approved.State, error) {
 	return approved.StateOf(st.Deployment.Manifest.Time.UTC().Format(time.RFC3339Nano), st.Raw.Deployment)
 }
 
-// End is the plan with what both previews have told.
-func (p *Plan) End(core, bootstrap preview.Preview) (*approved.Cluster, error) {
+// End is the plan with what the previews have told: of core, of bootstrap, and of own stacks in their order. Texts
+// are those that stand in bootstrap's for outputs of own stacks which are not known yet.
+func (p *Plan) End(core, bootstrap preview.Preview, own []preview.Preview, texts []string) (*approved.Cluster, error) {
 	of := &p.cluster
-	for i, seen := range []preview.Preview{core, bootstrap} {
+	for i, seen := range append([]preview.Preview{core, bootstrap}, own...) {
 		told := seen.Approved()
 		of.Stacks[i].Unseen = seen.Result.Events.Unseen
-		if i > 0 {
-			of.Stacks[i].AfterCore = bootstrap.Result.Placeholders || len(of.Stacks[0].Steps) > 0
+		if i == 1 {
+			of.Stacks[i].AfterCore = bootstrap.Result.Placeholders || len(of.Stacks[0].Steps) > 0 || len(texts) > 0
 		}
 		if of.Stacks[i].AfterCore {
-			told.Later = later(core)
+			told.Later = append(later(core), texts...)
 		}
 		var err error
 		if of.Stacks[i].Steps, err = p.key.StepsOf(told, nil); err != nil {

@@ -59,7 +59,7 @@ type Cluster struct {
 	// Secrets are keyed digests of the secrets in the environment and in files that were there
 	// for a plan without secrets, by the key of the cluster file that names them.
 	Secrets map[string]string `json:"secrets,omitempty"`
-	// Stacks in the order in which they are made.
+	// Stacks in the order in which they are made, and after them the own stacks in theirs.
 	Stacks []Stack `json:"stacks"`
 }
 

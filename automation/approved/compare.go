@@ -141,7 +141,7 @@ func (c Cluster) Differences(now Cluster) []Difference {
 	if c.Keyed != now.Keyed {
 		return []Difference{{Cluster: c.Name, What: "the plan's digests have no key, and here is one: secrets cannot be compared"}}
 	}
-	out := c.otherSecrets(now)
+	out := append(c.otherSecrets(now), c.added(now)...)
 	for _, s := range c.Stacks {
 		n := now.Stack(s.Kind)
 		if n == nil {
@@ -159,6 +159,17 @@ func (c Cluster) Differences(now Cluster) []Difference {
 			out = append(out, Difference{Cluster: c.Name, Stack: s.Name, What: "it no longer follows core in the same way"})
 		}
 		out = append(out, s.Differences(c.Name, n.Steps)...)
+	}
+	return out
+}
+
+// added are the stacks that the plan does not have.
+func (c Cluster) added(now Cluster) []Difference {
+	var out []Difference
+	for _, s := range now.Stacks {
+		if c.Stack(s.Kind) == nil {
+			out = append(out, Difference{Cluster: c.Name, Stack: s.Name, What: "it is not in the plan"})
+		}
 	}
 	return out
 }

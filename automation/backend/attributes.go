@@ -8,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"tombolo/stacks"
 )
 
 // mendAttributes removes what a CLI left of a file's attributes that was killed
@@ -21,10 +19,11 @@ func (b *Backend) mendAttributes(stack string) error {
 	if !ok {
 		return nil
 	}
+	project, name := inProject(stack)
 	for _, pattern := range []string{
 		filepath.Join(dir, ".pulumi", "meta.yaml"),
 		statePath(dir, stack) + "*",
-		filepath.Join(dir, ".pulumi", "history", stacks.Project, stack, "*"),
+		filepath.Join(dir, ".pulumi", "history", project, name, "*"),
 		filepath.Join(locksDir(dir, stack), "*"),
 	} {
 		files, err := filepath.Glob(pattern + attributes)

@@ -19,7 +19,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"tombolo/automation/fault"
-	"tombolo/stacks"
 )
 
 // This file reads an S3 bucket by itself, for the CLI has no command that lists locks
@@ -157,7 +156,8 @@ func (k *bucket) remove(ctx context.Context, key string) error {
 
 // locks reads the locks of a stack.
 func (k *bucket) locks(ctx context.Context, stack string) ([]lockFile, error) {
-	keys, err := k.list(ctx, path.Join(".pulumi", "locks", "organization", stacks.Project, stack)+"/")
+	project, name := inProject(stack)
+	keys, err := k.list(ctx, path.Join(".pulumi", "locks", "organization", project, name)+"/")
 	if err != nil {
 		return nil, fmt.Errorf("look for locks of stack %s: %w", stack, err)
 	}

@@ -4,33 +4,27 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"path"
 	"strconv"
 	"strings"
 	"time"
 
 	"tombolo/automation/fault"
-	"tombolo/stacks"
 )
 
 // copyTimeout bounds what is done about copies before an operation, and after it, also
 // when it was interrupted: four or five requests of 100 ms each, with retries.
 const copyTimeout = 30 * time.Second
 
-func (k *bucket) stateKey(stack string) string {
-	return path.Join(".pulumi", "stacks", stacks.Project, stack+".json")
-}
-
 // copies are the keys of the copies of a state, oldest first: S3 lists in the order of
 // keys, and theirs end in as many digits of nanoseconds.
 func (k *bucket) copies(ctx context.Context, stack string) ([]string, error) {
-	keys, err := k.list(ctx, k.stateKey(stack)+".")
+	keys, err := k.list(ctx, stateKey(stack)+".")
 	if err != nil {
 		return nil, fmt.Errorf("look for copies of the state of stack %s: %w", stack, err)
 	}
 	var out []string
 	for _, key := range keys {
-		stamp := strings.TrimPrefix(key, k.stateKey(stack)+".")
+		stamp := strings.TrimPrefix(key, stateKey(stack)+".")
 		if _, err := strconv.ParseInt(stamp, 10, 64); err == nil {
 			out = append(out, key)
 		}
@@ -47,10 +41,10 @@ func (k *bucket) beginCopies(stack string) error {
 	earlier, err := k.copies(ctx, stack)
 	var content []byte
 	if err == nil {
-		content, err = k.read(ctx, k.stateKey(stack))
+		content, err = k.read(ctx, stateKey(stack))
 	}
 	if err == nil && json.Valid(content) {
-		err = k.write(ctx, fmt.Sprintf("%s.%d", k.stateKey(stack), time.Now().UnixNano()), content)
+		err = k.write(ctx, fmt.Sprintf("%s.%d", stateKey(stack), time.Now().UnixNano()), content)
 		if err == nil {
 			err = k.removeAll(ctx, earlier)
 		}
@@ -72,7 +66,7 @@ func (k *bucket) endCopies(stack string) error {
 	if err != nil || len(held) > 0 {
 		return err
 	}
-	content, err := k.read(ctx, k.stateKey(stack))
+	content, err := k.read(ctx, stateKey(stack))
 	if err != nil || !json.Valid(content) {
 		return err
 	}

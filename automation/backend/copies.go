@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"tombolo/automation/fault"
-	"tombolo/stacks"
 )
 
 // This file keeps the state of a stack in a local backend safe from a disk that
@@ -83,8 +82,9 @@ func retained(file string) ([]stateCopy, error) {
 // backups are the copies that the CLI keeps at the end of each operation, newest
 // first.
 func backups(file, stack string) ([]stateCopy, error) {
-	dir := filepath.Join(filepath.Dir(file), "..", "..", "backups", stacks.Project, stack)
-	return copiesIn(dir, stack+".", ".json")
+	project, name := inProject(stack)
+	dir := filepath.Join(filepath.Dir(file), "..", "..", "backups", project, name)
+	return copiesIn(dir, name+".", ".json")
 }
 
 // copiesIn finds files with the time, in nanoseconds, between prefix and suffix.

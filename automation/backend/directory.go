@@ -8,13 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"tombolo/stacks"
 )
 
 // locksDir is where a local backend has the locks of a stack.
 func locksDir(dir, stack string) string {
-	return filepath.Join(dir, ".pulumi", "locks", "organization", stacks.Project, stack)
+	project, name := inProject(stack)
+	return filepath.Join(dir, ".pulumi", "locks", "organization", project, name)
 }
 
 // inLocks finds files among the locks of a stack in a local backend.

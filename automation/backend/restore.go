@@ -142,12 +142,13 @@ func (b *Backend) forgetTorn(stack, file string) error {
 // traces are files that an operation on the stack has left: copies of its state,
 // and its history.
 func (b *Backend) traces(stack, file string) ([]string, error) {
-	project := filepath.Join(filepath.Dir(file), "..", "..")
+	top := filepath.Join(filepath.Dir(file), "..", "..")
+	project, name := inProject(stack)
 	var out []string
 	for _, pattern := range []string{
 		file + ".*[0-9k]", // retained copies, and .bak
-		filepath.Join(project, "backups", stacks.Project, stack, "*"),
-		filepath.Join(project, "history", stacks.Project, stack, "*"),
+		filepath.Join(top, "backups", project, name, "*"),
+		filepath.Join(top, "history", project, name, "*"),
 	} {
 		found, err := filepath.Glob(pattern)
 		if err != nil {

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -108,6 +109,11 @@ func IsSpecial(value any) bool {
 		return slices.ContainsFunc(v, IsSpecial)
 	}
 	return false
+}
+
+// HoldsSecrets says that something in the state is marked as a secret.
+func (s *State) HoldsSecrets() bool {
+	return s != nil && bytes.Contains(s.Raw.Deployment, []byte(resource.SecretSig))
 }
 
 // Masked is a value with the word for a secret in the place of each, as the CLI

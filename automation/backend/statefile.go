@@ -71,14 +71,19 @@ func (b *Backend) reader(ctx context.Context) func(key string) ([]byte, error) {
 	return nil
 }
 
-// stateKey is where a backend has a stack's state. A stack of another project
-// has its whole name: organization/project/stack.
+// stateKey is where a backend has a stack's state.
 func stateKey(stack string) string {
-	project, name := stacks.Project, stack
-	if parts := strings.Split(stack, "/"); len(parts) == 3 {
-		project, name = parts[1], parts[2]
-	}
+	project, name := inProject(stack)
 	return path.Join(".pulumi", "stacks", project, name+".json")
+}
+
+// inProject are the project of a stack and its name there. A stack of another project has its whole
+// name: organization/project/stack.
+func inProject(stack string) (project, name string) {
+	if parts := strings.Split(stack, "/"); len(parts) == 3 {
+		return parts[1], parts[2]
+	}
+	return stacks.Project, stack
 }
 
 // Place writes states into a directory that is to be a backend, by the names of their stacks. The

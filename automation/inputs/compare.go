@@ -2,7 +2,7 @@
 // the project's repository, and which inputs these are. What an up of a cluster
 // depends on is its cluster file, a spoke's hub's, the files that these name,
 // the settings of its stacks, and the program: any source of Go, and the modules
-// that it is built with.
+// that it is built with; and the directories of its own stacks' programs.
 //
 // Only what Git knows is compared: commits, the working tree, and files that
 // are not added yet. Values of stacks of other projects and of Parameter Store are not
@@ -83,6 +83,9 @@ func searchSince(ctx context.Context, o Options) (*search, error) {
 	s := &search{repo: repo, diff: diff, differing: map[string]bool{}}
 	s.show = func(file string) (string, error) { return repo.show(ctx, file) }
 	s.base.Read = s.sharedAtBase
+	if s.own, err = config.LoadStacks(repo.root); err != nil {
+		return nil, err
+	}
 	if s.shared, err = s.ofAll(); err != nil {
 		return nil, err
 	}
@@ -96,7 +99,7 @@ func (s *search) ofAll() ([]Reason, error) {
 	if err != nil {
 		return nil, err
 	}
-	reasons := s.files(ProjectFile, project)
+	reasons := append(s.files(ProjectFile, project), s.files(OwnStack, s.repo.below(config.StacksFile))...)
 	program, err := s.program()
 	return append(reasons, program...), err
 }

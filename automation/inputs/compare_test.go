@@ -287,6 +287,34 @@ func TestSharedTree(t *testing.T) {
 	}
 }
 
+// TestOwnStacksThatChange: a program is for the clusters that have a stack of it, its settings for one, and the file
+// that names them for all.
+func TestOwnStacksThatChange(t *testing.T) {
+	c := newCheckout(t)
+	const file = "version: 1\nstacks:\n  - {name: database, program: own/database, order: after-core, clusters: \"tombolo/cluster in (one, two)\"}\n"
+	c.write("tombolo.stacks.yaml", file)
+	c.write("own/database/Pulumi.yaml", "name: database\nruntime: nodejs\n")
+	c.write("own/database/index.ts", "export const size = 1\n")
+	c.commit()
+	c.write("own/database/index.ts", "export const size = 2\n")
+	c.write("own/database/Pulumi.one-database.yaml", "config: {}\n")
+	c.write("own/database/Pulumi.mgmt-database.yaml", "config: {}\n")
+	got, _, err := c.since("HEAD", "")
+	want := map[string][]string{
+		"one": {"own stack: own/database/Pulumi.one-database.yaml added, own/database/index.ts changed"},
+		"two": {"own stack: own/database/index.ts changed"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("error %v, reasons (-want +got):\n%s", err, diff)
+	}
+	c.commit()
+	c.write("tombolo.stacks.yaml", file+"  - {name: more, program: own/database, order: before-core, clusters: none=of-them}\n")
+	got, _, err = c.since("HEAD", "")
+	if diff := cmp.Diff(everybody("own stack: tombolo.stacks.yaml changed"), got); diff != "" || err != nil {
+		t.Errorf("error %v, reasons (-want +got):\n%s", err, diff)
+	}
+}
+
 func TestRemovedClusters(t *testing.T) {
 	c := newCheckout(t)
 	c.remove("clusters/two.yaml")

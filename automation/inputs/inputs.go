@@ -41,6 +41,7 @@ func (s *search) ofCluster(c *config.Cluster, all []*config.Cluster) ([]Reason, 
 	reasons = append(reasons, s.files(NamedFile, s.named(c)...)...)
 	reasons = append(reasons, s.stacksRead(c)...)
 	reasons = append(reasons, s.files(Settings, s.settings(c)...)...)
+	reasons = append(reasons, s.ownStacks(c)...)
 	reasons = append(reasons, s.shared...)
 	return append(reasons, s.treeOf(hub, all)...), nil
 }
@@ -97,6 +98,26 @@ func (s *search) named(c *config.Cluster) []string {
 		}
 	}
 	return out
+}
+
+// ownStacks is a reason where something has changed in the directory of the program of an own stack that
+// the cluster has, but for the settings of other stacks. What a program reads elsewhere is not looked at.
+func (s *search) ownStacks(c *config.Cluster) []Reason {
+	var files []string
+	for _, o := range s.own {
+		if !o.Has(c.RegistrationLabels()) {
+			continue
+		}
+		dir := s.repo.below(path.Clean(filepath.ToSlash(o.Program)))
+		for file := range s.diff {
+			name := path.Base(file)
+			others := strings.HasPrefix(name, "Pulumi.") && name != "Pulumi.yaml" && name != "Pulumi."+o.Stack(c.Name)+".yaml"
+			if _, in := within(dir, file); in && !others {
+				files = append(files, file)
+			}
+		}
+	}
+	return s.files(OwnStack, files...)
 }
 
 func (s *search) settings(c *config.Cluster) []string {

@@ -25,6 +25,8 @@ const (
 	StackFile Input = "file of a stack it reads"
 	// Settings are the files Pulumi.<stack>.yaml.
 	Settings Input = "stack settings"
+	// OwnStack is the file that names own stacks, and what is in the directories of their programs.
+	OwnStack Input = "own stack"
 	// ProjectFile is Pulumi.yaml.
 	ProjectFile Input = "project file"
 	// Program is the source of the stacks, and all other of Go.

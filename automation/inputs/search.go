@@ -13,6 +13,8 @@ import (
 type search struct {
 	repo *repository
 	diff diff
+	// own are the own stacks of all clusters.
+	own []config.OwnStack
 	// shared are the reasons that every cluster has.
 	shared []Reason
 	// tree is the platform tree's path in the repository; "" when trees are not

@@ -110,6 +110,11 @@ func (d Diff) IsCore(c *config.Cluster, digest string) bool {
 	return d.Outcome != Unknown && d.digests[stacks.Name(c.Name, stacks.Core)] == digest
 }
 
+// StateDigest is the digest of the state that a stack had when it was compared.
+func (d Diff) StateDigest(c *config.Cluster, k stacks.Kind) string {
+	return d.digests[stacks.Name(c.Name, k)]
+}
+
 // Result of a stack that is equal.
 func (d Diff) Result(c *config.Cluster, k stacks.Kind) operation.StackResult {
 	outputs, _ := backend.Masked(d.states[k].Outputs()).(map[string]any)

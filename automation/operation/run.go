@@ -28,7 +28,7 @@ func (s *Session) Run(ctx context.Context, operation string, call Call) (StackRe
 	result := StackResult{Stack: s.Name, Kind: s.Kind, Operation: operation}
 	start := s.runner.Now()
 	if writes(operation) {
-		if err := s.runner.Backend.BeginCopies(s.Name); err != nil {
+		if err := s.runner.Backend.BeginCopies(s.inBackend); err != nil {
 			return result, err
 		}
 	}
@@ -36,14 +36,14 @@ func (s *Session) Run(ctx context.Context, operation string, call Call) (StackRe
 	traced := s.runner.Trace.Operation(s.Cluster, s.Name, operation)
 	rec, err := s.attempt(ctx, operation, traced, call)
 	var locked *backend.LockedError
-	if errors.As(err, &locked) && locked.Owner != nil && s.runner.Backend.ReleaseLocks(ctx, s.Name) == nil {
+	if errors.As(err, &locked) && locked.Owner != nil && s.runner.Backend.ReleaseLocks(ctx, s.inBackend) == nil {
 		rec, err = s.attempt(ctx, operation, traced, call)
 	}
 	if ctx.Err() != nil {
-		err = errors.Join(err, s.runner.Backend.UnlockAfterCancel(ctx, s.Name, s.Command.Killed))
+		err = errors.Join(err, s.runner.Backend.UnlockAfterCancel(ctx, s.inBackend, s.Command.Killed))
 	}
 	if writes(operation) {
-		if ended := s.runner.Backend.EndCopies(s.Name); ended != nil {
+		if ended := s.runner.Backend.EndCopies(s.inBackend); ended != nil {
 			err = errors.Join(err, ended)
 		}
 	}
@@ -107,7 +107,7 @@ func (s *Session) attempt(ctx context.Context, operation string, traced *trace.O
 		s.Observer.EngineEvent(s.Name, e)
 		traced.Event(e)
 		if e.ResOutputsEvent != nil && writes(operation) {
-			s.runner.Backend.ThinCopies(s.Name)
+			s.runner.Backend.ThinCopies(s.inBackend)
 		}
 	}, func(ch chan<- events.EngineEvent) error { return call(ctx, ch) })
 	if err == nil {
@@ -125,16 +125,16 @@ func writes(operation string) bool { return operation != "preview" }
 // as it was read any more: see backend.Backend.RequireUnmoved. Every import of the driver
 // goes through here, but those into scratch stacks, which nobody else has.
 func (s *Session) Import(ctx context.Context, operation string, read *backend.State, edited apitype.UntypedDeployment) error {
-	if err := s.runner.Backend.BeginCopies(s.Name); err != nil {
+	if err := s.runner.Backend.BeginCopies(s.inBackend); err != nil {
 		return err
 	}
-	err := s.runner.Backend.RequireUnmoved(ctx, s.Name, read)
+	err := s.runner.Backend.RequireUnmoved(ctx, s.inBackend, read)
 	if err == nil {
 		if err = s.Stack.Import(ctx, edited); err != nil {
 			err = s.runner.CLI.Failure(ctx, pulumicli.Failed{Stack: s.Name, Operation: operation, Err: err})
 		}
 	}
-	if ended := s.runner.Backend.EndCopies(s.Name); ended != nil {
+	if ended := s.runner.Backend.EndCopies(s.inBackend); ended != nil {
 		return errors.Join(err, ended)
 	}
 	return err

@@ -37,6 +37,8 @@ type Session struct {
 	Copied *redacted.Copy
 
 	runner *Runner
+	// inBackend is the name by which the backend knows the stack.
+	inBackend string
 	// programErr is what the program itself returned, which the engine
 	// reports only as text.
 	programErr error
@@ -72,9 +74,22 @@ func (r *Runner) OpenAt(ctx context.Context, at pulumicli.Place, c *config.Clust
 	if around != nil {
 		program = around(program)
 	}
-	s := &Session{runner: r, Cluster: c, Kind: k, Name: stacks.Name(c.Name, k), Observer: r.Observer}
+	name := stacks.Name(c.Name, k)
+	s := &Session{runner: r, Cluster: c, Kind: k, Name: name, inBackend: name, Observer: r.Observer}
 	s.Stack, s.Command, err = r.CLI.Open(ctx, at.Using(r.Plugins(c)), s.Name, s.watched(program), exists, r.Backend.EndCopies)
 	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// OpenProgram opens the stack of a cluster of another program, which is in a directory of its own: in
+// names the stack in the backend. It creates the stack if it does not exist.
+func (r *Runner) OpenProgram(ctx context.Context, at pulumicli.Place, c *config.Cluster, k stacks.Kind, in string, exists bool) (*Session, error) {
+	s := &Session{runner: r, Cluster: c, Kind: k, Name: stacks.Name(c.Name, k), inBackend: in, Observer: r.Observer}
+	var err error
+	made := func(string) error { return r.Backend.EndCopies(in) }
+	if s.Stack, s.Command, err = r.CLI.Open(ctx, at, s.Name, nil, exists, made); err != nil {
 		return nil, err
 	}
 	return s, nil

@@ -11,6 +11,7 @@ import (
 
 	"tombolo/config"
 	"tombolo/config/strict"
+	"tombolo/stacks"
 )
 
 // Set is what a change would do to all clusters.
@@ -79,7 +80,7 @@ type Cluster struct {
 // Stack is what a change would do to one stack.
 type Stack struct {
 	Name string
-	// Kind is core or bootstrap.
+	// Kind is core, bootstrap, or the name of an own stack.
 	Kind string
 	// Placeholders says that core, or the hub's, has no outputs yet.
 	Placeholders bool
@@ -94,6 +95,9 @@ type Stack struct {
 	// written in its place.
 	madeUp []string
 }
+
+// Own says that it is an own stack of the cluster.
+func (s Stack) Own() bool { return s.Kind != string(stacks.Core) && s.Kind != string(stacks.Bootstrap) }
 
 // Resource is what happens to one resource.
 type Resource struct {

@@ -58,7 +58,10 @@ func (p Previewer) there(ctx context.Context, c *config.Cluster, k stacks.Kind, 
 // it cannot ask for there.
 func (p Previewer) withOutputs(ctx context.Context, c *config.Cluster, so catalog.Options) (catalog.Options, error) {
 	var err error
-	if so.ToldStacks, err = p.Connector.ReadValues(ctx, c); err != nil || so.Placeholders {
+	if so.ToldStacks == nil {
+		so.ToldStacks, err = p.Connector.ReadValues(ctx, c)
+	}
+	if err != nil || so.Placeholders {
 		return so, err
 	}
 	so.Told = true

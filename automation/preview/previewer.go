@@ -76,14 +76,19 @@ func (p Previewer) run(ctx context.Context, s *operation.Session, o Options, so 
 		}
 		p.Runner.Note(s.Name, what+": what depends on them is shown as unknown")
 	}
+	result, err := o.Run(ctx, s)
+	result.Placeholders = so.Placeholders
+	return result, err
+}
+
+// Run previews a stack that was opened, of any program.
+func (o Options) Run(ctx context.Context, s *operation.Session) (operation.StackResult, error) {
 	s.Command.States, s.Command.ShowSecrets = o.States, o.ShowSecrets && !o.WithoutSecrets
 	var more []optpreview.Option
 	if o.Refresh && s.Copied == nil {
 		more = append(more, optpreview.Refresh())
 	}
-	result, err := document(ctx, s, more...)
-	result.Placeholders = so.Placeholders
-	return result, err
+	return document(ctx, s, more...)
 }
 
 // document runs the preview of a stack, with the document that the CLI writes of it.

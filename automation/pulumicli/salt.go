@@ -1,6 +1,7 @@
 package pulumicli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -70,22 +71,28 @@ func (at Place) byPassphrase() bool {
 
 // settingsFile is where a stack has its settings.
 func (at Place) settingsFile(stack string) string {
-	return filepath.Join(at.dir, stackConfigDir, "Pulumi."+stack+".yaml")
+	return filepath.Join(cmp.Or(at.settingsDir, filepath.Join(at.dir, stackConfigDir)), "Pulumi."+stack+".yaml")
 }
 
 // settings are those of a stack; a file that is not there says nothing.
 func (at Place) settings(stack string) (has settings, err error) {
-	text, err := file.Read(at.settingsFile(stack), file.MostOfSettings)
-	if errors.Is(err, fs.ErrNotExist) {
-		return has, nil
+	text, err := at.settingsText(stack)
+	if err != nil || len(text) == 0 {
+		return has, err
 	}
-	if err == nil {
-		has, err = settingsIn(text)
-	}
-	if err != nil {
+	if has, err = settingsIn(text); err != nil {
 		return has, fmt.Errorf("read the settings of stack %s: %w", stack, err)
 	}
 	return has, nil
+}
+
+// settingsText is the file with the settings of a stack; nothing of one that is not there.
+func (at Place) settingsText(stack string) ([]byte, error) {
+	text, err := file.Read(at.settingsFile(stack), file.MostOfSettings)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the settings of stack %s: %w", stack, err)
+	}
+	return text, nil
 }
 
 // lookup looks up a variable as os.LookupEnv does.

@@ -77,16 +77,20 @@ func (p *CLI) Aside(dir, stack string, secrets bool) (Place, error) {
 	if err := p.prepareWorkDir(); err != nil {
 		return Place{}, err
 	}
+	return aside(dir, stack, p.Place(), []byte(project), secrets)
+}
+
+func aside(dir, stack string, of Place, project []byte, secrets bool) (Place, error) {
 	state := Backend(dir)
 	err := errors.Join(
 		os.Mkdir(state, 0o700), os.Mkdir(filepath.Join(dir, stackConfigDir), 0o700),
-		os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte(project), 0o600),
+		os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), project, 0o600),
 	)
 	if err != nil {
 		return Place{}, err
 	}
-	at := Place{dir: dir, env: maps.Clone(p.Env), secrets: passphrase}
-	has, err := copySettings(p.Place().settingsFile(stack), at.settingsFile(stack), secrets)
+	at := Place{dir: dir, env: maps.Clone(of.env), secrets: passphrase, ownPlugins: of.ownPlugins}
+	has, err := copySettings(of.settingsFile(stack), at.settingsFile(stack), secrets)
 	if err != nil {
 		return Place{}, fmt.Errorf("copy the settings of stack %s: %w", stack, err)
 	}

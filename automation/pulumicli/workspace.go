@@ -48,6 +48,10 @@ type Place struct {
 	secrets string
 	// plugins are the providers that programs use there, by their names; none for all.
 	plugins []string
+	// settingsDir has the stacks' settings; "" for stackConfigDir below dir.
+	settingsDir string
+	// ownPlugins says that the engine installs what the program uses: it is none of this module's.
+	ownPlugins bool
 }
 
 // Using is the place for a program that uses these providers.
@@ -151,8 +155,10 @@ func (p *CLI) Open(ctx context.Context, at Place, stack string, program pulumi.R
 	}
 	p.selecting.Lock()
 	defer p.selecting.Unlock()
-	if err := p.installPlugins(ctx, at.plugins); err != nil {
-		return auto.Stack{}, nil, err
+	if !at.ownPlugins {
+		if err := p.installPlugins(ctx, at.plugins); err != nil {
+			return auto.Stack{}, nil, err
+		}
 	}
 	opened, err := inBackend(ctx, ws, stack, exists, made)
 	if err != nil {

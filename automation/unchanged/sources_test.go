@@ -41,6 +41,7 @@ var inputs = map[string]string{
 	"config/load.go os.ReadDir":                                    "none: the names of others are for what an error says",
 	"config/load.go file.Read":                                     "Cluster and Hub",
 	"config/policy/policy.go files.ReadInside":                     "none: policies judge plans",
+	"config/stackfile/stackfile.go files.ReadInside":               "none: own stacks are run by each up of their cluster",
 	"config/secret/secret.go os.Getenv":                            "none: where secrets may be is refused before an up",
 	"stacks/bootstrap/secrets.go os.Getenv":                        "Secrets",
 	"stacks/bootstrap/secrets.go file.Read":                        "Secrets",

@@ -111,6 +111,9 @@ func (s Source) String() string {
 	return fmt.Sprintf("%s of stack %s", s.Output, s.Stack)
 }
 
+// Later stands for the value, in a preview, where the stack is made first.
+func (s Source) Later() string { return "(" + s.String() + ", known after its up)" }
+
 // StateName is the state of Terraform in words, without what is behind the key or path in its address.
 func (s Source) StateName() string {
 	address, _, _ := strings.Cut(s.State, "?")

@@ -35,7 +35,8 @@ type Options struct {
 	PredictedHub map[string]any
 	// ToldStacks are the outputs of the stacks that the cluster file takes values from,
 	// by their whole names, with secrets masked, when the backend of the run does not
-	// have these stacks. Nil when it has them.
+	// have these stacks, or not as they will be. Nil when it has them. A stack that has nil
+	// itself comes before in the order, and its outputs are not known.
 	ToldStacks map[string]map[string]any
 	// WithoutSecrets takes the secrets that the cluster file names as unknown, in a preview.
 	WithoutSecrets bool

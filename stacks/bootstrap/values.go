@@ -18,6 +18,7 @@ import (
 	"tombolo/config"
 	"tombolo/config/strict"
 	"tombolo/internal/names"
+	"tombolo/stacks/handoff"
 	"tombolo/stacks/state"
 )
 
@@ -30,11 +31,12 @@ import (
 const ValuesOutput = "values"
 
 // errMissing says that a source has no such value, errSecret that the value is secret
-// there, and errNoStack that there is no such stack.
+// there, errNoStack that there is no such stack, and errLater that a preview does not know the value.
 var (
 	errMissing = errors.New("is missing")
 	errSecret  = errors.New("is secret")
 	errNoStack = errors.New("does not exist")
+	errLater   = errors.New("is not known yet")
 )
 
 // reader reads values by their sources. Its errors are errMissing, errSecret, or what
@@ -46,6 +48,9 @@ func (p *program) readValues() error {
 	refs := p.c.References()
 	if len(refs) == 0 {
 		return nil
+	}
+	if p.o.ToldStacks != nil && !p.ctx.DryRun() {
+		return errors.New("outputs of stacks as previews tell them are for previews alone; nothing was started")
 	}
 	of, err := p.readers(refs)
 	if err != nil {
@@ -196,14 +201,22 @@ func (p *program) stackReader() reader {
 	}
 }
 
-// told reads outputs that are known already, by the whole names of the stacks.
+// told reads outputs that are known already, by the whole names of the stacks. Of a stack that has nil for
+// them nothing is known before its up.
 func told(outputs map[string]map[string]any, organization, project string) reader {
 	return func(s config.Source) (any, error) {
 		of, exists := outputs[s.StackName(organization, project)]
-		if !exists {
+		switch {
+		case !exists:
 			return nil, errNoStack
+		case of == nil:
+			return s.Later(), nil
 		}
-		return outputAt(s, func(top string) (any, error) { return toldOutput(of, top) })
+		v, err := outputAt(s, func(top string) (any, error) { return toldOutput(of, top) })
+		if errors.Is(err, errLater) {
+			return s.Later(), nil
+		}
+		return v, err
 	}
 }
 
@@ -222,8 +235,11 @@ func outputAt(s config.Source, output func(name string) (any, error)) (any, erro
 
 // toldOutput is an output of a stack as its state has it; secrets are masked.
 func toldOutput(outputs map[string]any, name string) (any, error) {
-	if holdsSecret(outputs[name]) {
+	switch {
+	case holdsSecret(outputs[name]):
 		return nil, errSecret
+	case handoff.AnyUnknown(outputs[name]):
+		return nil, errLater
 	}
 	return outputs[name], nil
 }

@@ -100,7 +100,7 @@ func Of(cloud string, outputs map[string]any) (Handoff, error) {
 
 // predicted is an output of a field's type, unknown when any part of it is.
 func predicted(key string, value any, field reflect.Type) (pulumi.Output, error) {
-	if anyUnknown(value) {
+	if AnyUnknown(value) {
 		return convert(pulumi.UnsafeUnknownOutput(nil), field, func(any) (any, error) {
 			return reflect.Zero(plain(field)).Interface(), nil
 		}), nil
@@ -126,15 +126,16 @@ func entriesOf(entries map[string]any) pulumi.StringMap {
 	return out
 }
 
-func anyUnknown(value any) bool {
+// AnyUnknown says whether an output, as a preview tells it, has something in it that is not known yet.
+func AnyUnknown(value any) bool {
 	switch v := value.(type) {
 	case string:
 		return isUnknown(v)
 	case []any:
-		return slices.ContainsFunc(v, anyUnknown)
+		return slices.ContainsFunc(v, AnyUnknown)
 	case map[string]any:
 		for _, child := range v {
-			if anyUnknown(child) {
+			if AnyUnknown(child) {
 				return true
 			}
 		}

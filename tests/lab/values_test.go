@@ -75,20 +75,26 @@ func (d dataTeam) isMissing(t *testing.T) {
 }
 
 func (d dataTeam) deployed(t *testing.T) {
-	root, err := filepath.Abs("../..")
-	assert.NilError(t, err)
-	dir := filepath.Join(d.dir, "data")
-	assert.NilError(t, os.MkdirAll(dir, 0o755))
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "program"), "./tests/lab/testdata/data")
-	build.Dir = root
-	out, err := build.CombinedOutput()
-	assert.NilError(t, err, string(out))
-	text, err := os.ReadFile("testdata/data/Pulumi.yaml")
-	assert.NilError(t, err)
-	files.Write(t, filepath.Join(dir, "Pulumi.yaml"), string(text))
+	d.program(t, "data")
 	d.mustTool(t, "pulumi", "-C", "data", "stack", "init", "prod", "--non-interactive")
 	d.mustTool(t, "pulumi", "-C", "data", "config", "set", "--secret", "password", dbPassword, "--stack", "prod", "--non-interactive")
 	d.set(t, "host=db-1.internal", "port=5432", "tier=gold")
+}
+
+// program builds a program of the test data in a directory of the project.
+func (p project) program(t *testing.T, name string) {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	assert.NilError(t, err)
+	dir := filepath.Join(p.dir, name)
+	assert.NilError(t, os.MkdirAll(dir, 0o755))
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "program"), "./tests/lab/testdata/"+name)
+	build.Dir = root
+	out, err := build.CombinedOutput()
+	assert.NilError(t, err, string(out))
+	text, err := os.ReadFile("testdata/" + name + "/Pulumi.yaml")
+	assert.NilError(t, err)
+	files.Write(t, filepath.Join(dir, "Pulumi.yaml"), string(text))
 }
 
 func (d dataTeam) previewed(t *testing.T) {

@@ -5,6 +5,7 @@ package change
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
@@ -80,6 +81,29 @@ func (c *Collector) fileChanges(cluster string) config.Changes {
 	return c.results[cluster].FileChanges
 }
 
+// kinds are those of the stacks of a cluster that were previewed, in their order; core and bootstrap are
+// among them.
+func (c *Collector) kinds(cluster string) []stacks.Kind {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out []stacks.Kind
+	for _, s := range c.results[cluster].Stacks {
+		out = append(out, s.Kind)
+	}
+	for _, k := range stacks.Kinds() {
+		if !slices.Contains(out, k) {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+func (c *Collector) unseen(cluster string) []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.results[cluster].Unseen
+}
+
 func (c *Collector) stack(f *fleet.Fleet, of *config.Cluster, k stacks.Kind) (plan.Stack, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -107,11 +131,12 @@ func (c *Collector) Gather(ctx context.Context, set *plan.Set, f *fleet.Fleet, a
 			}
 		}
 		cluster.FileChanges = c.fileChanges(of.Name)
-		for _, k := range stacks.Kinds() {
+		for _, k := range c.kinds(of.Name) {
 			if s, ok := c.stack(f, of, k); ok {
 				cluster.Stacks = append(cluster.Stacks, s)
 			}
 		}
+		set.Unseen = append(set.Unseen, c.unseen(of.Name)...)
 		cluster.Settle()
 		trace(ctx, f, &cluster, of)
 		set.Clusters = append(set.Clusters, cluster)

@@ -36,6 +36,9 @@ type Options struct {
 	*fleet.Fleet
 	Driver func(context.Context, automation.Observer) (Driver, error)
 
+	// OwnStacks are those that the project's file names.
+	OwnStacks func() ([]config.OwnStack, error)
+
 	consent.Consent
 	consent.Remainder
 	Only    string
@@ -43,6 +46,9 @@ type Options struct {
 	Remove  bool
 	// Unreachable continues if a cluster's API does not answer, and leaves its objects.
 	Unreachable bool
+
+	// takesOwn says that own stacks go with the clusters.
+	takesOwn bool
 }
 
 // NewCmdDestroy returns the command; runF, if not nil, runs in place of it.
@@ -50,6 +56,8 @@ func NewCmdDestroy(f *factory.Factory, runF func(context.Context, *Options) erro
 	opts := &Options{
 		Fleet:  fleet.New(f, fleet.Operation{Name: "destroy", Order: rollout.Reverse, Changes: true, Undoing: "up"}),
 		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
+
+		OwnStacks: f.OwnStacks,
 	}
 	var which only
 	cmd := &cobra.Command{
@@ -57,7 +65,8 @@ func NewCmdDestroy(f *factory.Factory, runF func(context.Context, *Options) erro
 		Short: "Take clusters down",
 		Long: strings.TrimSpace(`
 Destroy both stacks of each cluster: bootstrap, then core. If bootstrap cannot be
-destroyed, core is kept.
+destroyed, core is kept. The cluster's own stacks, which tombolo.stacks.yaml names,
+go in the reverse of their places; with --keep-data and --only they stay.
 
 Several clusters are destroyed in the reverse order of their waves, spokes before
 their hub, some of them in parallel. A cluster that fails stops the next wave and
@@ -118,6 +127,9 @@ func destroyRun(ctx context.Context, o *Options) error {
 	if err := o.Enter(all); err != nil {
 		return err
 	}
+	if err := o.nameOwnStacks(all); err != nil {
+		return err
+	}
 	o.NameBackend()
 	return fleet.With(ctx, o.Fleet, o.Driver, func(s *fleet.Session[Driver]) error {
 		if err := o.ask(ctx, all); err != nil {
@@ -128,6 +140,27 @@ func destroyRun(ctx context.Context, o *Options) error {
 			return result.Work(r), err
 		}})
 	})
+}
+
+// nameOwnStacks says which own stacks go with the clusters: they may have data.
+func (o *Options) nameOwnStacks(all []*config.Cluster) error {
+	own, err := o.OwnStacks()
+	if err != nil || o.Only != "" {
+		return err
+	}
+	verb := "goes with it, and all that it has"
+	if o.KeepData {
+		verb = "stays, with --keep-data"
+	}
+	for _, c := range all {
+		for _, s := range own {
+			if s.Has(c.RegistrationLabels()) {
+				o.takesOwn = !o.KeepData
+				o.Status().Plain("! %s: own stack %s (program in %s) %s", c.Name, s.Stack(c.Name), s.Program, verb)
+			}
+		}
+	}
+	return nil
 }
 
 // cannotAsk is why nobody can be asked; nil when somebody can.
@@ -208,6 +241,9 @@ func (o *Options) ask(ctx context.Context, all []*config.Cluster) error {
 func (o *Options) what() string {
 	if o.Only != "" {
 		return o.Only
+	}
+	if o.takesOwn {
+		return "core, bootstrap and own stacks"
 	}
 	return "core and bootstrap"
 }

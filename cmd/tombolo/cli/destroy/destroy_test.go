@@ -200,6 +200,27 @@ func TestDestroyNothing(t *testing.T) {
 	}
 }
 
+// TestDestroyNamesOwnStacks: whoever is asked reads that they go, or stay.
+func TestDestroyNamesOwnStacks(t *testing.T) {
+	for says, args := range map[string][]string{
+		"! demo: own stack demo-database (program in own/database) goes with it, and all that it has\nType demo to destroy its core, bootstrap and own stacks permanently:": {"demo"},
+		"! demo: own stack demo-database (program in own/database) stays, with --keep-data\nType demo to destroy its core and bootstrap permanently:":                       {"demo", "--keep-data"},
+		"Type demo to destroy its bootstrap permanently:": {"demo", "--only", "bootstrap"},
+	} {
+		o, _, in, errOut, err := parse(t, args...)
+		assert.NilError(t, err)
+		o.OwnStacks = func() ([]config.OwnStack, error) {
+			return []config.OwnStack{
+				{Name: "database", Program: "own/database", Clusters: "tombolo/cluster=demo"}, {Name: "bucket", Program: "own/bucket", Clusters: "tombolo/cluster=other"},
+			}, nil
+		}
+		o.Streams.SetTerminal(100)
+		in.WriteString("demo\n")
+		assert.NilError(t, destroyRun(t.Context(), o))
+		assert.Check(t, strings.Contains(errOut.String(), says), "people read %q, want %q in it", errOut, says)
+	}
+}
+
 func TestDestroyUnknownStack(t *testing.T) {
 	_, _, _, _, err := parse(t, "demo", "--only", "everything")
 	want := `invalid argument "everything" for "--only" flag: must be one of: core, bootstrap`

@@ -225,6 +225,15 @@ func (f *Factory) Root() (string, error) {
 	}
 }
 
+// OwnStacks are the own stacks that the project's file names; none outside of a project.
+func (f *Factory) OwnStacks() ([]config.OwnStack, error) {
+	root, err := f.Root()
+	if err != nil {
+		return nil, nil //nolint:nilerr // cluster files may be named by their paths
+	}
+	return config.LoadStacks(root)
+}
+
 func (f *Factory) givenRoot() (string, error) {
 	dir := f.Globals.Root
 	if !filepath.IsAbs(dir) {
@@ -364,19 +373,28 @@ func (f *Factory) labStandsIn(root string, built tools.Built, clusters []*config
 // Driver returns the driver that tells the observer what it does. With --lab
 // it starts the lab if need be, and everything runs there.
 func (f *Factory) Driver(ctx context.Context, observer automation.Observer) (*automation.Driver, error) {
-	return f.DriverWith(ctx, observer, "")
+	return f.DriverWith(ctx, observer, Trusted{})
 }
 
-// DriverWith returns a driver that takes the project file and the stacks' settings from
-// another directory than the project's; "" for the project's own. A lab has its own.
-func (f *Factory) DriverWith(ctx context.Context, observer automation.Observer, settings string) (*automation.Driver, error) {
+// Trusted are directories of what is trusted, where the project's has what somebody proposes; "" for
+// the project's own.
+type Trusted struct {
+	// Settings has the project file and the stacks' settings; a lab has its own.
+	Settings string
+	// Programs has the programs of own stacks. Without it, none is run where Settings is another
+	// directory than the project's.
+	Programs string
+}
+
+// DriverWith returns a driver that takes from other directories what runs, or says where it does.
+func (f *Factory) DriverWith(ctx context.Context, observer automation.Observer, from Trusted) (*automation.Driver, error) {
 	f.setBusy()
 	root, err := f.Root()
 	if err != nil {
 		return nil, err
 	}
 	o := automation.Options{
-		Root: root, Programs: f.Programs, Clouds: f.Clouds, Settings: settings, Observer: f.observer(ctx, observer), Trace: f.trace,
+		Root: root, Programs: f.Programs, Clouds: f.Clouds, Settings: from.Settings, OwnPrograms: from.Programs, Observer: f.observer(ctx, observer), Trace: f.trace,
 		BackendURL: f.Globals.Backend, SecretsProvider: f.Globals.SecretsProvider,
 	}
 	if f.Globals.Lab {

@@ -39,6 +39,10 @@ type Options struct {
 	Details        bool
 	Review
 
+	// Programs is the directory with the programs of own stacks; "" for the project's, unless a change is
+	// previewed.
+	Programs string
+
 	// settings is the directory of the project file and the stacks' settings; "" for
 	// the project's own.
 	settings string
@@ -52,7 +56,7 @@ func NewCmdPreview(f *factory.Factory, runF func(context.Context, *Options) erro
 		Markdown: func() bool { return f.Globals.Output == render.Markdown },
 	}
 	opts.Driver = func(ctx context.Context, o automation.Observer) (Driver, error) {
-		return f.DriverWith(ctx, o, opts.settings)
+		return f.DriverWith(ctx, o, factory.Trusted{Settings: opts.settings, Programs: opts.Programs})
 	}
 	opts.Lookup = f.Lookup
 	cmd := &cobra.Command{
@@ -64,6 +68,11 @@ List the resources of both stacks that up would change. Change nothing.
 Before core exists, bootstrap is previewed with typed unknowns in place of core's
 outputs. They are shown as such, and up never applies them. If core would change,
 bootstrap is previewed with the outputs that core's preview predicts.
+
+Own stacks, which tombolo.stacks.yaml names, are previewed in their places. With
+--changed-since, the project may have programs that somebody proposes: then
+--programs names a checkout that is trusted, and without it own stacks are named
+and not previewed.
 
 With --without-secrets, the command decrypts nothing, and needs no key or
 passphrase of the states. Secrets are unknown, and count as unchanged if the
@@ -96,6 +105,8 @@ and the settings of the stacks.`),
 	opts.AddChangedFlags(cmd)
 	cmd.Flags().BoolVar(&opts.Refresh, "refresh", false, "compare with the cloud, not only with the state")
 	factory.AddWithoutSecrets(cmd, &opts.WithoutSecrets)
+	cmd.Flags().StringVar(&opts.Programs, "programs", "",
+		"the `directory` with tombolo.stacks.yaml and the programs that it names (default: the project's; with --changed-since none)")
 	opts.addFlags(cmd, &f.Globals.Output)
 	cmd.Flags().BoolVar(&opts.Details, "details", false, "show the inputs of each resource; secrets are masked")
 	return cmd

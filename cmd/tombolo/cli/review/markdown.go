@@ -2,6 +2,7 @@ package review
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -278,7 +279,12 @@ func table(s plan.Set, brief int) string {
 		return markdown.Row(append(cells, others...)...)
 	}
 	var b strings.Builder
-	head := row("cluster", "account", "wave", "core", "bootstrap", "why")
+	columns := []string{"wave", "core", "bootstrap"}
+	own := hasOwn(s)
+	if own {
+		columns = append(columns, "own stacks")
+	}
+	head := row("cluster", "account", append(columns, "why")...)
 	b.WriteString("\n" + head + "|" + strings.Repeat("---|", strings.Count(head, "|")-1) + "\n")
 	for _, c := range s.Changed() {
 		why := strings.Join(c.Reasons, "; ")
@@ -286,12 +292,25 @@ func table(s plan.Set, brief int) string {
 			why = ""
 		}
 		cells := map[string]string{}
+		var others []string
 		for _, stack := range c.Stacks {
 			cells[stack.Kind] = counted(stack.Counts())
+			if stack.Own() {
+				others = append(others, markdown.Text(stack.Kind)+": "+counted(stack.Counts()))
+			}
 		}
-		b.WriteString(row(markdown.Text(c.Name), markdown.Text(c.Account), strconv.Itoa(c.Wave), cells["core"], cells["bootstrap"], markdown.Text(why)))
+		values := []string{strconv.Itoa(c.Wave), cells["core"], cells["bootstrap"]}
+		if own {
+			values = append(values, strings.Join(others, "<br>"))
+		}
+		b.WriteString(row(markdown.Text(c.Name), markdown.Text(c.Account), append(values, markdown.Text(why))...))
 	}
 	return b.String()
+}
+
+// hasOwn says whether a cluster has own stacks, of programs that are the team's.
+func hasOwn(s plan.Set) bool {
+	return slices.ContainsFunc(s.Clusters, func(c plan.Cluster) bool { return slices.ContainsFunc(c.Stacks, plan.Stack.Own) })
 }
 
 func flows(s plan.Set, brief int) string {

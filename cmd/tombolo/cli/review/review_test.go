@@ -249,6 +249,19 @@ func TestPolicyInTheComment(t *testing.T) {
 	}
 }
 
+// TestOwnStacksInTheComment: own stacks have a column where there are some, and their resources are listed and judged
+// like all others.
+func TestOwnStacksInTheComment(t *testing.T) {
+	c := upgraded("demo")
+	r := &plan.Reader{}
+	r.Read(step(apitype.OpDelete, "aws:s3/bucketV2:BucketV2", "data", object{"bucket": "demo-data"}, nil))
+	c.Stacks = append(c.Stacks, r.Stack(aws.Cloud{}, "demo-database", "database"))
+	comment := Comment(plan.Set{Clusters: []plan.Cluster{c}}, Options{Key: "preview"})
+	for _, text := range []string{"| cluster | wave | core | bootstrap | own stacks | why |\n", "| database: 1 to delete |", "**demo-database**: 1 to delete", "deletes data: `aws:s3:BucketV2 data`"} {
+		assert.Check(t, strings.Contains(comment, text), "nobody reads %q:\n%s", text, comment)
+	}
+}
+
 // TestWarningsInTheReview: a reviewer reads the warnings of the cluster file, in the comment
 // and on the page.
 func TestWarningsInTheReview(t *testing.T) {

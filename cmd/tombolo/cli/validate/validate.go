@@ -15,6 +15,7 @@ import (
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 	"tombolo/config/strict"
+	"tombolo/internal/wording"
 )
 
 // Driver is what the command needs of automation.Driver.
@@ -31,6 +32,8 @@ type Options struct {
 	Clusters func([]string) ([]*config.Cluster, error)
 	// Schema is that of cluster files; SharedSchema that of files with settings that clusters share.
 	Schema, SharedSchema func() ([]byte, error)
+	// OwnStacks are those that the project's file names.
+	OwnStacks func() ([]config.OwnStack, error)
 	// Explain writes a file with all defaults and where each value comes from.
 	Explain func(path string) ([]byte, error)
 
@@ -48,16 +51,17 @@ type Options struct {
 
 // NewCmdValidate returns the command; runF, if not nil, runs in place of it.
 func NewCmdValidate(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
-	opts := &Options{Out: f.Streams.Out, Status: f.Status, JSON: f.JSON, Clusters: f.ClustersOrAll, Schema: config.Schema, SharedSchema: config.SharedSchema, Explain: config.Explain}
+	opts := &Options{Out: f.Streams.Out, Status: f.Status, JSON: f.JSON, Clusters: f.ClustersOrAll, Schema: config.Schema, SharedSchema: config.SharedSchema, Explain: config.Explain, OwnStacks: f.OwnStacks}
 	opts.Driver = func(ctx context.Context) (Driver, error) { return f.Driver(ctx, nil) }
 	cmd := &cobra.Command{
 		Use:   "validate [<cluster or file>...]",
 		Short: "Check cluster files",
 		Long: strings.TrimSpace(`
-Check cluster files. Without named clusters, check all files of the project. All
-problems are reported together, each with its place in the file and its remedy.
-A file with warnings is valid: they tell, for example, of an addon that gets no
-more releases, or of a version of Kubernetes that costs more at AWS. Nothing is
+Check cluster files. Without named clusters, check all files of the project, and
+in any case tombolo.stacks.yaml, which names own stacks. All problems of cluster
+files are reported together, each with its place in the file and its remedy. A
+file with warnings is valid: they tell, for example, of an addon that gets no more
+releases, or of a version of Kubernetes that costs more at AWS. Nothing is
 started.
 
 Files of settings that clusters share, _defaults.yaml and _<environment>.yaml
@@ -109,6 +113,13 @@ func validateRun(ctx context.Context, o *Options) error {
 		return o.explain(loaded)
 	}
 	clusters.WarnOfShared(o.Status(), loaded)
+	own, err := o.OwnStacks()
+	if err != nil {
+		return err
+	}
+	if len(own) > 0 {
+		o.Status().Done("%s: %s", config.StacksFile, wording.Count(len(own), "own stack"))
+	}
 	for _, c := range loaded {
 		clusters.WarnOfOwn(o.Status(), c)
 		if o.JSON() {
