@@ -135,7 +135,7 @@ const (
 	NoSchedule, PreferNoSchedule, NoExecute                                  = nodes.NoSchedule, nodes.PreferNoSchedule, nodes.NoExecute
 	AccessView, AccessEdit, AccessAdmin, AccessClusterAdmin                  = access.AccessView, access.AccessEdit, access.AccessAdmin, access.AccessClusterAdmin
 	IRSA, PodIdentity, WorkloadIdentity                                      = identity.IRSA, identity.PodIdentity, identity.WorkloadIdentity
-	Flux, ArgoCD, AuthBasic, AuthSSH                                         = gitops.Flux, gitops.ArgoCD, gitops.AuthBasic, gitops.AuthSSH
+	Flux, ArgoCD, AuthBasic, AuthSSH, AuthGitHubApp                          = gitops.Flux, gitops.ArgoCD, gitops.AuthBasic, gitops.AuthSSH, gitops.AuthGitHubApp
 	CredentialsAWS, CredentialsServiceAccount, LeavingKeep, SlackChannel     = gitops.CredentialsAWS, gitops.CredentialsServiceAccount, gitops.LeavingKeep, gitops.SlackChannel
 	TeamsChannel, GenericChannel, NoNotices, FailureNotices                  = gitops.TeamsChannel, gitops.GenericChannel, gitops.NoNotices, gitops.FailureNotices
 	RunNotices, PrometheusAddon, SealedSecretsAddon, SpokeRoleEnd            = gitops.RunNotices, gitops.PrometheusAddon, gitops.SealedSecretsAddon, gitops.SpokeRoleEnd

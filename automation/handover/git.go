@@ -28,17 +28,22 @@ func (g *git) prepare(ctx context.Context, c *Credentials) error {
 		{"core.autocrlf", "false"},
 		{"remote.origin.url", g.url},
 	}
+	if err := os.Mkdir(g.tree, 0o700); err != nil {
+		return fmt.Errorf("make the clone: %w", err)
+	}
 	if c != nil {
-		more, err := g.access(*c)
+		full, err := g.withToken(ctx, *c)
+		if err != nil {
+			return fmt.Errorf("prepare access to %s: %w", g.url, err)
+		}
+		g.mask = newMask(&full)
+		more, err := g.access(full)
 		if err != nil {
 			return fmt.Errorf("prepare access to %s: %w", g.url, err)
 		}
 		settings = append(settings, more...)
 	}
 	g.env = withSettings(g.env, settings)
-	if err := os.Mkdir(g.tree, 0o700); err != nil {
-		return fmt.Errorf("make the clone: %w", err)
-	}
 	if _, err := g.run(ctx, "init", "--quiet"); err != nil {
 		return err
 	}

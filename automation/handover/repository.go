@@ -1,5 +1,7 @@
 package handover
 
+import "tombolo/internal/githubapp"
+
 // Repository is where to push, and as whom.
 type Repository struct {
 	// URL as git takes it, without credentials.
@@ -13,8 +15,9 @@ type Repository struct {
 }
 
 // Credentials for a repository: Username and Password over HTTP, or PrivateKey
-// and KnownHosts over SSH.
+// and KnownHosts over SSH, or App, which gets a password.
 type Credentials struct {
 	Username, Password     string
 	PrivateKey, KnownHosts string
+	App                    *githubapp.App
 }

@@ -227,8 +227,11 @@ func (s Set) Examples() map[string]string {
 }
 
 func authKeys(kind config.AuthType) []string {
-	if kind == config.AuthSSH {
+	switch kind {
+	case config.AuthSSH:
 		return []string{"identity", "known_hosts"}
+	case config.AuthGitHubApp:
+		return []string{"githubAppID", "githubAppInstallationID", "githubAppPrivateKey"}
 	}
 	return []string{"password", "username"}
 }

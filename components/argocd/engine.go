@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strconv"
 	"strings"
 	"time"
 
@@ -398,9 +399,26 @@ func authSecret(args *EngineArgs) object.Args {
 		Name: names.PlatformAuth, Namespace: names.ArgoCDNamespace,
 		Labels: pulumi.StringMap{SecretTypeLabel: pulumi.String("repository")},
 	}
-	return object.Secret(meta, "Opaque", map[string]pulumi.StringInput{
-		"type": pulumi.String("git"), "url": pulumi.String(args.URL),
-		"username": args.Auth.Username, "password": args.Auth.Password,
-		"sshPrivateKey": args.Auth.PrivateKey,
-	})
+	data := map[string]pulumi.StringInput{"type": pulumi.String("git"), "url": pulumi.String(args.URL)}
+	if args.Auth.App != nil {
+		maps.Copy(data, appData(args.Auth))
+	} else {
+		maps.Copy(data, map[string]pulumi.StringInput{
+			"username": args.Auth.Username, "password": args.Auth.Password, "sshPrivateKey": args.Auth.PrivateKey,
+		})
+	}
+	return object.Secret(meta, "Opaque", data)
+}
+
+// appData is what the repo-server reads of a GitHub App.
+// https://github.com/argoproj/argo-cd/blob/v3.5.7/docs/operator-manual/declarative-setup.md#github-app-repositories
+func appData(auth *distribution.Auth) map[string]pulumi.StringInput {
+	data := map[string]pulumi.StringInput{
+		"githubAppID": pulumi.String(strconv.Itoa(auth.App.ID)), "githubAppInstallationID": pulumi.String(strconv.Itoa(auth.App.InstallationID)),
+		"githubAppPrivateKey": auth.PrivateKey,
+	}
+	if auth.App.API != "" {
+		data["githubAppEnterpriseBaseUrl"] = pulumi.String(auth.App.API)
+	}
+	return data
 }

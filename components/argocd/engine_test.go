@@ -180,6 +180,16 @@ func TestCredentials(t *testing.T) {
 	object, _ := r.Named(configMap, "mgmt-configmap-argocd-ssh-known-hosts-cm")
 	object.Expect(t, map[string]string{"data.ssh_known_hosts": ""})
 
+	args.URL = "https://github.example.com/acme/platform.git"
+	args.Auth = &distribution.Auth{PrivateKey: secret("PEM"), App: &distribution.App{ID: 12, InstallationID: 34, API: "https://github.example.com/api/v3"}}
+	assert.DeepEqual(t, repository(t, built(t, args)), map[string]string{
+		"type": "git", "url": args.URL, "githubAppID": "12", "githubAppInstallationID": "34", "githubAppPrivateKey": "PEM",
+		"githubAppEnterpriseBaseUrl": "https://github.example.com/api/v3",
+	})
+	args.Auth.App.API = ""
+	_, enterprise := repository(t, built(t, args))["githubAppEnterpriseBaseUrl"]
+	assert.Check(t, !enterprise, "github.com has an address of a server")
+
 	args.Auth = nil
 	_, ok := built(t, args).Named(secretType, "mgmt-auth")
 	assert.Check(t, !ok, "a Secret was made without credentials")
@@ -189,8 +199,8 @@ func TestEngineRefuses(t *testing.T) {
 	for want, change := range map[string]func(*EngineArgs){
 		"URL is required":                 func(a *EngineArgs) { a.URL = "" },
 		"interval 1ms is shorter than 1s": func(a *EngineArgs) { a.Interval = time.Millisecond },
-		"auth needs user name and password, or private key and known hosts":     func(a *EngineArgs) { a.Auth.Password = nil },
-		"the distribution has no Deployment; is it Argo CD's install manifest?": func(a *EngineArgs) { a.Manifest = nil },
+		"auth needs user name and password, or private key and known hosts, or private key and GitHub App": func(a *EngineArgs) { a.Auth.Password = nil },
+		"the distribution has no Deployment; is it Argo CD's install manifest?":                            func(a *EngineArgs) { a.Manifest = nil },
 		"the distribution has no ConfigMap argocd-ssh-known-hosts-cm": func(a *EngineArgs) {
 			a.Auth = &distribution.Auth{PrivateKey: secret("PEM"), KnownHosts: "x"}
 			a.Manifest = []byte(strings.ReplaceAll(string(a.Manifest), "known-hosts", "x"))

@@ -50,11 +50,21 @@ type Repository struct {
 }
 
 // Auth is the credentials for a Git repository: Username and Password, or
-// PrivateKey and KnownHosts. Secrets must be Pulumi secrets.
+// PrivateKey and KnownHosts, or PrivateKey and App. Secrets must be Pulumi secrets.
 type Auth struct {
 	Username, Password, PrivateKey pulumi.StringInput
 	// KnownHosts are lines of a known_hosts file.
 	KnownHosts string
+	// App is a GitHub App; nil for none.
+	App *App
+}
+
+// App is a GitHub App that is installed where the repository is.
+type App struct {
+	// ID of the App, and InstallationID of its installation.
+	ID, InstallationID int
+	// API is the address of GitHub's API, for one that is not github.com's; "" for that.
+	API string
 }
 
 // Problems are what is wrong with the repository.
@@ -77,8 +87,9 @@ func (a *EngineArgs) Problems() []error {
 	if a.Auth != nil {
 		basic := a.Auth.Username != nil && a.Auth.Password != nil
 		ssh := a.Auth.PrivateKey != nil && a.Auth.KnownHosts != ""
-		if basic == ssh {
-			problems = append(problems, errors.New("auth needs user name and password, or private key and known hosts"))
+		app := a.Auth.PrivateKey != nil && a.Auth.App != nil
+		if len(slices.DeleteFunc([]bool{basic, ssh, app}, func(is bool) bool { return !is })) != 1 {
+			problems = append(problems, errors.New("auth needs user name and password, or private key and known hosts, or private key and GitHub App"))
 		}
 	}
 	return problems
@@ -169,6 +180,10 @@ func (r Recipe) inputs() pulumi.Map {
 	}
 	if auth := r.Args.Auth; auth != nil && auth.KnownHosts != "" {
 		inputs["knownHosts"] = pulumi.String(auth.KnownHosts)
+	}
+	if auth := r.Args.Auth; auth != nil && auth.App != nil {
+		inputs["githubApp"] = pulumi.Int(auth.App.ID)
+		inputs["githubAppInstallation"] = pulumi.Int(auth.App.InstallationID)
 	}
 	return inputs
 }

@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -94,7 +95,7 @@ func (a *EngineArgs) recipe() (distribution.Recipe, error) {
 	if err == nil {
 		err = a.Substitution.apply(objects)
 	}
-	following := a.follow().syncObjects(a.Auth != nil)
+	following := a.follow().syncObjects(a.Auth != nil, a.Auth != nil && a.Auth.App != nil)
 	sync := []distribution.SyncObject{{Name: "repository", Object: following[0]}, {Name: "kustomization", Object: following[1]}}
 	if err == nil && a.Webhook != "" {
 		if !hasReceivers(objects) {
@@ -147,7 +148,7 @@ const syncTimeout = "10m"
 
 // syncObjects are the GitRepository and the Kustomization. Git may hold them
 // too; when it no longer does, Flux must not take away what it lives on.
-func (f Follow) syncObjects(private bool) []distribution.Object {
+func (f Follow) syncObjects(private, app bool) []distribution.Object {
 	repository := map[string]any{
 		"interval": f.Interval.String(),
 		"url":      f.URL,
@@ -155,6 +156,9 @@ func (f Follow) syncObjects(private bool) []distribution.Object {
 	}
 	if private {
 		repository["secretRef"] = map[string]any{"name": names.PlatformAuth}
+	}
+	if app {
+		repository["provider"] = "github"
 	}
 	kustomization := map[string]any{
 		"interval": f.Interval.String(),
@@ -185,9 +189,25 @@ func authSecret(auth *distribution.Auth) object.Args {
 	if auth == nil {
 		return object.Args{}
 	}
+	if auth.App != nil {
+		return object.Secret(object.Meta{Name: names.PlatformAuth, Namespace: names.FluxNamespace}, "Opaque", appData(auth))
+	}
 	data := map[string]pulumi.StringInput{"username": auth.Username, "password": auth.Password, "identity": auth.PrivateKey}
 	if auth.KnownHosts != "" {
 		data["known_hosts"] = pulumi.String(auth.KnownHosts)
 	}
 	return object.Secret(object.Meta{Name: names.PlatformAuth, Namespace: names.FluxNamespace}, "Opaque", data)
+}
+
+// appData is what source-controller reads of a GitHub App, with spec.provider: github.
+// https://github.com/fluxcd/source-controller/blob/v1.9.3/docs/spec/v1/gitrepositories.md#configure-github-app-secret
+func appData(auth *distribution.Auth) map[string]pulumi.StringInput {
+	data := map[string]pulumi.StringInput{
+		"githubAppID": pulumi.String(strconv.Itoa(auth.App.ID)), "githubAppInstallationID": pulumi.String(strconv.Itoa(auth.App.InstallationID)),
+		"githubAppPrivateKey": auth.PrivateKey,
+	}
+	if auth.App.API != "" {
+		data["githubAppBaseURL"] = pulumi.String(auth.App.API)
+	}
+	return data
 }

@@ -196,14 +196,36 @@ func TestCredentialsAreSecret(t *testing.T) {
 	assert.Check(t, is.Equal(r.OfType(repository)[0].String("spec.secretRef.name"), ""))
 }
 
+// TestGitHubApp: source-controller finds what it reads of an App, and is told to, by the files in
+// Git, too.
+func TestGitHubApp(t *testing.T) {
+	args := engineArgs(t)
+	args.Auth = &distribution.Auth{
+		PrivateKey: pulumi.ToSecret(pulumi.String("PEM")).(pulumi.StringOutput),
+		App:        &distribution.App{ID: 12, InstallationID: 34, API: "https://github.example.com/api/v3"},
+	}
+	r := built(t, args)
+	assert.DeepEqual(t, r.OfType(secretType)[0].SecretData(t), map[string]string{
+		"githubAppID": "12", "githubAppInstallationID": "34", "githubAppPrivateKey": "PEM", "githubAppBaseURL": "https://github.example.com/api/v3",
+	})
+	assert.Check(t, is.Equal(r.OfType(repository)[0].String("spec.provider"), "github"))
+	assert.Check(t, is.Equal(built(t, engineArgs(t)).OfType(repository)[0].String("spec.provider"), ""))
+	args.Auth.App.API = ""
+	_, enterprise := built(t, args).OfType(secretType)[0].SecretData(t)["githubAppBaseURL"]
+	assert.Check(t, !enterprise, "github.com has an address of a server")
+	files, err := Files(&FilesArgs{Manifest: args.Manifest, Substitution: SubstituteStrictly, Follow: follow(), Private: true, App: true})
+	assert.NilError(t, err)
+	assert.Check(t, is.Contains(string(files[SyncFile]), "  provider: github\n"))
+}
+
 func TestEngineRefuses(t *testing.T) {
 	for want, change := range map[string]func(*EngineArgs){
 		"URL is required":                 func(a *EngineArgs) { a.URL = "" },
 		"interval 1ms is shorter than 1s": func(a *EngineArgs) { a.Interval = time.Millisecond },
-		"auth needs user name and password, or private key and known hosts":                 func(a *EngineArgs) { a.Auth.Password = nil },
-		"the distribution has no Deployment; is it Flux's install manifest?":                func(a *EngineArgs) { a.Manifest = []byte("") },
-		"document 1 of the distribution is no Kubernetes object: it needs apiVersion, kind": func(a *EngineArgs) { a.Manifest = []byte("message: not found") },
-		"document 1 of the distribution: yaml":                                              func(a *EngineArgs) { a.Manifest = []byte("<html>: [") },
+		"auth needs user name and password, or private key and known hosts, or private key and GitHub App": func(a *EngineArgs) { a.Auth.Password = nil },
+		"the distribution has no Deployment; is it Flux's install manifest?":                               func(a *EngineArgs) { a.Manifest = []byte("") },
+		"document 1 of the distribution is no Kubernetes object: it needs apiVersion, kind":                func(a *EngineArgs) { a.Manifest = []byte("message: not found") },
+		"document 1 of the distribution: yaml":                                                             func(a *EngineArgs) { a.Manifest = []byte("<html>: [") },
 		"the distribution has no kustomize-controller, which the platform tree needs": func(a *EngineArgs) {
 			a.Manifest = []byte(strings.ReplaceAll(string(a.Manifest), "kustomize-controller", "x"))
 		},

@@ -51,6 +51,8 @@ type FilesArgs struct {
 	// Private says that Flux needs the Secret names.PlatformAuth for the repository. It
 	// is in no file: bootstrap makes it.
 	Private bool
+	// App says that the Secret is of a GitHub App.
+	App bool
 }
 
 // Digest identifies what an engine installs: the manifest, and the one change
@@ -83,7 +85,7 @@ func Files(args *FilesArgs) (map[string][]byte, error) {
 	}
 	var sync bytes.Buffer
 	encoder := newEncoder(&sync)
-	for _, o := range args.syncObjects(args.Private) {
+	for _, o := range args.syncObjects(args.Private, args.App) {
 		o.Annotate(applyAnnotation, ifNotPresent)
 		o.Annotate(substituteAnnotation, disabled)
 		if err := encoder.Encode(map[string]any(o)); err != nil {

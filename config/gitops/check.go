@@ -52,6 +52,7 @@ func Check(v *check.File, g GitOps, around Around) {
 	if v.Doc.Has("gitops.distribution") {
 		checkDistribution(v, g.Engine, g.Distribution)
 		checkTested(v, g, around.Version)
+		checkApps(v, g)
 	}
 }
 

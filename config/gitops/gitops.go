@@ -137,39 +137,6 @@ func (d Distribution) IsChart() bool {
 // chartSuffix ends the name of a packaged chart.
 const chartSuffix = ".tgz"
 
-// AuthType is how the engine reads the Git repository.
-type AuthType string
-
-// The kinds of Git credentials.
-const (
-	// AuthBasic is a user name and a password or token over HTTPS.
-	AuthBasic AuthType = "basic"
-	// AuthSSH is a private key and the host's known keys.
-	AuthSSH AuthType = "ssh"
-)
-
-// Auth refers to the secrets for the Git repository; it never holds them.
-type Auth struct {
-	// Type is basic or ssh.
-	Type AuthType `yaml:"type"`
-	// Username for basic. Default git.
-	Username string `yaml:"username,omitempty"`
-	// Password (basic): where the password or token is.
-	Password *secret.SecretRef `yaml:"password,omitempty"`
-	// PrivateKey (ssh): where the PEM private key is.
-	PrivateKey *secret.SecretRef `yaml:"privateKey,omitempty"`
-	// KnownHosts (ssh): the host's public keys, as in a known_hosts file.
-	KnownHosts string `yaml:"knownHosts,omitempty"`
-}
-
-var authFields = field.Of[Auth](map[string]field.Descriptor{
-	"Type":       {Rule: strict.Rule{What: "a kind of Git credentials", Allowed: form.Texts(AuthBasic, AuthSSH)}, Change: field.Changes("the engine's Secret for the repository changes")},
-	"Username":   {Rule: strict.Rule{Default: defaultUsername}, Change: field.Changes("the engine's Secret for the repository changes")},
-	"Password":   {Change: field.Changes("the engine's Secret for the repository changes")},
-	"PrivateKey": {Change: field.Changes("the engine's Secret for the repository changes")},
-	"KnownHosts": {Change: field.Changes("the engine's Secret for the repository changes")},
-})
-
 // SealedSecrets refers to the key that opens SealedSecrets; it never holds it. Bootstrap puts
 // it on the cluster before the controller starts, so that a cluster which is made again opens
 // what was sealed for the one before.

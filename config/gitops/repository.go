@@ -1,7 +1,6 @@
 package gitops
 
 import (
-	"encoding/base64"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -66,25 +65,6 @@ func checkRepository(v *check.File, engine Engine, raw string) *url.URL {
 func hasPassword(u *url.URL) bool {
 	_, ok := u.User.Password()
 	return ok
-}
-
-// checkAccess checks that the credentials fit the URL's scheme.
-func checkAccess(v *check.File, u *url.URL, auth *Auth) {
-	at := strict.Path("gitops.auth")
-	if !v.Doc.Sound(at, at.Field("type")) {
-		return
-	}
-	switch {
-	case u.Scheme == "ssh" && auth == nil:
-		v.Problem(at, "add auth with type: ssh, privateKey and knownHosts", "is required with an ssh:// URL")
-	case auth == nil:
-	case u.Scheme == "ssh" && auth.Type != AuthSSH:
-		v.Problem(at.Field("type"), "use ssh, or an https:// URL", "%s does not go with an ssh:// URL", auth.Type)
-	case u.Scheme != "ssh" && auth.Type == AuthSSH:
-		v.Problem(at.Field("type"), "use basic, or an ssh:// URL", "ssh does not go with an %s:// URL", u.Scheme)
-	case u.Scheme == "http" && !local(u.Hostname()):
-		v.Problem("gitops.url", "use https://", "http:// would send the credentials in the clear")
-	}
 }
 
 // local hosts are names for tests (RFC 6761), on the same machine.
@@ -201,73 +181,4 @@ func checkChart(v *check.File, at strict.Path, engine Engine, d Distribution) {
 		key = at.Field("path")
 	}
 	v.Problem(key, "name Flux's install.yaml", "is a Helm chart, and Flux is installed from its manifest")
-}
-
-// checkAuth checks that each kind of credentials has its own keys, and no others.
-func checkAuth(v *check.File, a Auth) {
-	at := strict.Path("gitops.auth")
-	needs := map[AuthType][]string{
-		AuthBasic: {"password"},
-		AuthSSH:   {"privateKey", "knownHosts"},
-	}
-	excludes := map[AuthType][]string{
-		AuthBasic: {"privateKey", "knownHosts"},
-		AuthSSH:   {"username", "password"},
-	}
-	if !v.Doc.Sound(at.Field("type")) {
-		return
-	}
-	for _, key := range needs[a.Type] {
-		if !v.Doc.Has(at.Field(key)) {
-			v.Problem(at.Field(key), authRemedy(key), "is required with type %s", a.Type)
-		}
-	}
-	for _, key := range excludes[a.Type] {
-		if v.Doc.Has(at.Field(key)) {
-			v.Problem(at.Field(key), "remove it", "has no effect with type %s", a.Type)
-		}
-	}
-	secret.Check(v, at.Field("password"), a.Password)
-	secret.Check(v, at.Field("privateKey"), a.PrivateKey)
-	if a.Type == AuthSSH && v.Doc.Has(at.Field("knownHosts")) {
-		checkKnownHosts(v, at.Field("knownHosts"), a.KnownHosts)
-	}
-}
-
-func authRemedy(key string) string {
-	if key == "knownHosts" {
-		return "add the lines that ssh-keyscan prints for the host, once you have checked them"
-	}
-	return fmt.Sprintf("add %s with config, env or file, which says where the secret is", key)
-}
-
-// checkKnownHosts has lines of a host, a key type and a key.
-func checkKnownHosts(v *check.File, at strict.Path, text string) {
-	found := false
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if line == "" || strings.HasPrefix(line, "#") {
-			continue
-		}
-		found = true
-		if !knownHost(line) {
-			v.Problem(at, authRemedy("knownHosts"), "%s is not a line of a known_hosts file", wording.Quote(line))
-			return
-		}
-	}
-	if !found {
-		v.Problem(at, authRemedy("knownHosts"), "names no host")
-	}
-}
-
-func knownHost(line string) bool {
-	words := strings.Fields(line)
-	if strings.HasPrefix(line, "@") {
-		words = words[1:]
-	}
-	if len(words) < 3 {
-		return false
-	}
-	_, err := base64.StdEncoding.DecodeString(words[2])
-	return err == nil && strings.Contains(words[1], "-")
 }

@@ -56,12 +56,7 @@ func (p *program) engineArgs(product distribution.Product) (distribution.EngineA
 	if args.PullConfig, err = p.pullConfig(); err != nil {
 		return distribution.EngineArgs{}, err
 	}
-	auth, err := p.secrets().auth(p.c.GitOps.Auth)
-	if auth != nil {
-		args.Auth = &distribution.Auth{
-			Username: auth.username, Password: auth.password, PrivateKey: auth.privateKey, KnownHosts: auth.knownHosts,
-		}
-	}
+	args.Auth, err = p.secrets().auth(p.c.GitOps)
 	return args, err
 }
 
@@ -119,6 +114,7 @@ func GitFiles(ctx context.Context, c *config.Cluster) (map[string][]byte, error)
 	}
 	return flux.Files(&flux.FilesArgs{
 		Manifest: manifest, Substitution: flux.SubstituteStrictly, Private: c.GitOps.Auth != nil,
+		App:    c.GitOps.Auth != nil && c.GitOps.Auth.Type == config.AuthGitHubApp,
 		Follow: flux.Follow{Repository: repository, SubstituteFrom: names.InfraConfig},
 	})
 }

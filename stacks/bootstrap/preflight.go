@@ -44,7 +44,7 @@ func Preflight(ctx context.Context, c *config.Cluster, env map[string]string) er
 		problems = append(problems, s.check(pullPasswordPath, pull.Password))
 	}
 	if a := c.GitOps.Auth; a != nil {
-		problems = append(problems, s.check("gitops.auth.password", a.Password), s.check("gitops.auth.privateKey", a.PrivateKey))
+		problems = append(problems, s.check("gitops.auth.password", a.Password), s.checkGitKey(a))
 	}
 	return errors.Join(problems...)
 }

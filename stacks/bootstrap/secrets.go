@@ -11,9 +11,11 @@ import (
 	pulumiconfig "github.com/pulumi/pulumi/sdk/v3/go/pulumi/config"
 
 	"tombolo/components/channel"
+	"tombolo/components/distribution"
 	"tombolo/components/sealingkey"
 	"tombolo/config"
 	"tombolo/internal/file"
+	"tombolo/internal/githubapp"
 	"tombolo/internal/names"
 	"tombolo/stacks/catalog"
 )
@@ -28,19 +30,13 @@ type secrets struct {
 	unknown bool
 }
 
-// gitAuth is gitops.auth, for either engine: user name and password, or private
-// key and known hosts.
-type gitAuth struct {
-	username, password, privateKey pulumi.StringInput
-	knownHosts                     string
-}
-
 func (p *program) secrets() secrets {
 	return secrets{ctx: p.ctx, cluster: p.c, env: p.o.Env, unknown: p.o.WithoutSecrets}
 }
 
-// auth is nil when the file has none.
-func (s secrets) auth(a *config.Auth) (*gitAuth, error) {
+// auth is gitops.auth for either engine; nil when the file has none.
+func (s secrets) auth(g config.GitOps) (*distribution.Auth, error) {
+	a := g.Auth
 	if a == nil {
 		return nil, nil
 	}
@@ -50,16 +46,42 @@ func (s secrets) auth(a *config.Auth) (*gitAuth, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &gitAuth{username: pulumi.String(a.Username), password: password}, nil
-	case config.AuthSSH:
-		key, err := s.resolve("gitops.auth.privateKey", a.PrivateKey)
+		return &distribution.Auth{Username: pulumi.String(a.Username), Password: password}, nil
+	case config.AuthSSH, config.AuthGitHubApp:
+		key, err := s.resolve(gitKeyPath, a.PrivateKey)
 		if err != nil {
 			return nil, err
 		}
-		return &gitAuth{privateKey: key, knownHosts: a.KnownHosts}, nil
+		out := &distribution.Auth{PrivateKey: key, KnownHosts: a.KnownHosts}
+		if a.Type == config.AuthGitHubApp {
+			out.App = &distribution.App{ID: a.AppID, InstallationID: a.InstallationID, API: g.GitHubAPI()}
+		}
+		return out, nil
 	default:
-		return nil, fmt.Errorf("gitops.auth.type: %q is unknown; expected basic or ssh", a.Type)
+		return nil, unknownAuth(a.Type)
 	}
+}
+
+// gitKeyPath is where the cluster file refers to a private key for the repository.
+const gitKeyPath = "gitops.auth.privateKey"
+
+func unknownAuth(t config.AuthType) error {
+	return fmt.Errorf("gitops.auth.type: %q is unknown; expected basic, ssh or github-app", t)
+}
+
+// checkGitKey reads the private key of a GitHub App that is kept outside of Pulumi.
+func (s secrets) checkGitKey(a *config.Auth) error {
+	if a.PrivateKey == nil || a.PrivateKey.Config != "" {
+		return nil
+	}
+	text, err := s.read(gitKeyPath, a.PrivateKey)
+	if err != nil || a.Type != config.AuthGitHubApp {
+		return err
+	}
+	if _, err := githubapp.ParseKey(text); err != nil {
+		return fmt.Errorf("%s %w; take the file that GitHub gave when the key was made", gitKeyPath, err)
+	}
+	return nil
 }
 
 // resolve reads the secret that ref refers to; path is where ref is in the
@@ -231,9 +253,12 @@ func GitCredentials(c *config.Cluster, env map[string]string, kept func(key stri
 		out.Password, err = plain("gitops.auth.password", auth.Password)
 	case config.AuthSSH:
 		out.KnownHosts = auth.KnownHosts
-		out.PrivateKey, err = plain("gitops.auth.privateKey", auth.PrivateKey)
+		out.PrivateKey, err = plain(gitKeyPath, auth.PrivateKey)
+	case config.AuthGitHubApp:
+		out.App = &githubapp.App{ID: auth.AppID, Installation: auth.InstallationID, API: c.GitOps.GitHubAPI()}
+		out.App.Key, err = plain(gitKeyPath, auth.PrivateKey)
 	default:
-		err = fmt.Errorf("gitops.auth.type: %q is unknown; expected basic or ssh", auth.Type)
+		err = unknownAuth(auth.Type)
 	}
 	if err != nil {
 		return nil, err

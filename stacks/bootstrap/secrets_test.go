@@ -15,6 +15,7 @@ import (
 	"tombolo/components/recorder"
 	"tombolo/config"
 	"tombolo/config/addon"
+	"tombolo/internal/githubapp"
 	"tombolo/stacks/catalog"
 	"tombolo/tests/samples"
 )
@@ -146,7 +147,7 @@ func TestGitCredentials(t *testing.T) {
 		"pulumi":      {auth: &config.Auth{Type: config.AuthSSH, KnownHosts: "host key", PrivateKey: &config.SecretRef{Config: "gitToken"}}, want: catalog.Credentials{PrivateKey: "from pulumi", KnownHosts: "host key"}},
 		"no such key": {auth: &config.Auth{Type: config.AuthBasic, Password: &config.SecretRef{Config: "other"}}, err: "gitops.auth.password: no such key"},
 		"no secret":   {auth: &config.Auth{Type: config.AuthSSH}, err: "gitops.auth.privateKey is required"},
-		"no type":     {auth: &config.Auth{}, err: `gitops.auth.type: "" is unknown; expected basic or ssh`},
+		"no type":     {auth: &config.Auth{}, err: `gitops.auth.type: "" is unknown; expected basic, ssh or github-app`},
 	} {
 		got, err := GitCredentials(&config.Cluster{GitOps: config.GitOps{Auth: test.auth}}, env, kept)
 		switch {
@@ -158,6 +159,27 @@ func TestGitCredentials(t *testing.T) {
 			t.Errorf("%s: got %+v, %v", name, got, err)
 		}
 	}
+}
+
+// TestGitHubAppCredentials: the driver reads the repository by the App, too, and what is no key
+// of an App is told before anything is made, without any of it.
+func TestGitHubAppCredentials(t *testing.T) {
+	key, _ := samples.SealingKey() // RSA, as that of an App
+	c := &config.Cluster{Name: "demo", File: filepath.Join(t.TempDir(), "demo.yaml"), GitOps: config.GitOps{
+		Engine: config.Flux, URL: "https://github.example.com/acme/platform.git", Distribution: config.Distribution{Path: "install.yaml"},
+		Auth: &config.Auth{Type: config.AuthGitHubApp, AppID: 12, InstallationID: 34, PrivateKey: &config.SecretRef{Env: "TOMBOLO_KEY"}},
+	}}
+	assert.NilError(t, os.WriteFile(filepath.Join(filepath.Dir(c.File), "install.yaml"), []byte("kind: Namespace\n"), 0o600))
+	got, err := GitCredentials(c, map[string]string{"TOMBOLO_KEY": key}, nil)
+	assert.NilError(t, err)
+	assert.DeepEqual(t, got, &catalog.Credentials{App: &githubapp.App{ID: 12, Installation: 34, Key: key, API: "https://github.example.com/api/v3"}})
+	assert.NilError(t, Preflight(t.Context(), c, map[string]string{"TOMBOLO_KEY": key}))
+	err = Preflight(t.Context(), c, map[string]string{"TOMBOLO_KEY": "hunter2"})
+	assert.Check(t, is.Error(err, "gitops.auth.privateKey is no private key in PEM; take the file that GitHub gave when the key was made"))
+	err = Preflight(t.Context(), c, nil)
+	assert.Check(t, is.Error(err, "gitops.auth.privateKey: the environment variable TOMBOLO_KEY is not set"))
+	c.GitOps.Auth.PrivateKey = &config.SecretRef{Config: "appKey"}
+	assert.NilError(t, Preflight(t.Context(), c, nil), "Pulumi keeps the key")
 }
 
 // TestPreflightOfTheSealingKey: what is kept outside of Pulumi is held together before

@@ -8,6 +8,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/config"
+	"tombolo/internal/githubapp"
 	"tombolo/stacks"
 	"tombolo/stacks/core/live"
 )
@@ -106,10 +107,11 @@ type Contents struct {
 
 // Credentials are gitops.auth in plain text, for who reads and writes the
 // repository as the engine does: Username and Password, or PrivateKey and
-// KnownHosts.
+// KnownHosts, or App.
 type Credentials struct {
 	Username, Password     string
 	PrivateKey, KnownHosts string
+	App                    *githubapp.App
 }
 
 // Kept reads a key of a bootstrap stack's encrypted config.
