@@ -13,9 +13,10 @@ TAGS := kustomize_disable_go_plugin_support
 # what they share is compiled once (ADR 11): a package is compiled anew for other flags. Nobody
 # debugs here, so there are no tables for debuggers, and only Go's own library is inlined: both
 # take a third off compiling. Without a symbol table, which traces of a panic do not need, linking
-# bin/tombolo takes a fifth less. -trimpath has a copy of the checkout use what the checkout has
-# compiled. DEBUG=1 leaves them out, for a debugger; `eval "$$(make env)"` has go run use them.
-FLAGS := -trimpath '-gcflags=all=-dwarf=false -l' -gcflags=std=-dwarf=false -ldflags=-s -tags=$(TAGS)
+# bin/tombolo takes a fifth less, and functions that are aligned to 16 bytes in place of 32 take
+# 2 MB off it. -trimpath has a copy of the checkout use what the checkout has compiled. DEBUG=1
+# leaves them out, for a debugger; `eval "$$(make env)"` has go run use them.
+FLAGS := -trimpath '-gcflags=all=-dwarf=false -l' -gcflags=std=-dwarf=false '-ldflags=-s -funcalign=16' -tags=$(TAGS)
 ifeq (,$(DEBUG)$(findstring -dwarf=false -l,$(GOFLAGS)))
 export GOFLAGS := $(shell $(GO) env GOFLAGS) $(FLAGS)
 endif

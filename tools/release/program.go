@@ -62,7 +62,7 @@ func (r *release) programs(ctx context.Context, work string) ([]program, error) 
 func flags() []string {
 	return []string{
 		"-trimpath", "-buildvcs=true", "-tags=kustomize_disable_go_plugin_support",
-		"-gcflags=all=-dwarf=false", "-ldflags=-s -w",
+		"-gcflags=all=-dwarf=false", "-ldflags=-s -w -funcalign=16",
 	}
 }
 
