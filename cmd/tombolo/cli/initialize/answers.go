@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tombolo/automation/gitcmd"
+	"tombolo/cmd/tombolo/cli/clusters"
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/cli/flags"
@@ -228,12 +229,14 @@ func (a *Answers) refuse(all []question) error {
 	return nil
 }
 
-// clusterOf is what a cluster of the project says about new ones; nothing without one.
-func clusterOf(all []*config.Cluster) (like project.Cluster) {
-	if len(all) == 0 {
+// clusterOf is what the first cluster in a cloud, of any without one, says about new ones; nothing
+// without a cluster.
+func clusterOf(all []*config.Cluster, provider config.Provider) (like project.Cluster) {
+	i := slices.IndexFunc(all, func(c *config.Cluster) bool { return provider == "" || c.Cloud.Provider == provider })
+	if i < 0 {
 		return project.Cluster{Engine: config.Flux}
 	}
-	c := all[0]
+	c := all[i]
 	like = project.Cluster{
 		Name: c.Name, Environment: c.Environment, Provider: c.Cloud.Provider, Region: c.Cloud.Region, Account: c.Cloud.Account,
 		Tenant: c.Cloud.Tenant, Engine: c.GitOps.Engine, URL: c.GitOps.URL, AllowedCIDRs: c.Kubernetes.Endpoint.AllowedCIDRs,
@@ -274,11 +277,12 @@ func inside(ctx context.Context, dir string) bool {
 	return err == nil && (at != dir || strings.TrimSpace(string(prefix)) != "")
 }
 
-// clusterFiles are the clusters of a project, of files that are valid; none without any.
-func clusterFiles(dir string) []*config.Cluster {
-	all, err := config.LoadDir(filepath.Join(dir, "clusters"))
-	if err != nil {
-		return nil // the command says nothing about files that it does not write
+// clusterFiles are the clusters of a project. A file that is wrong is an error: its network, which no
+// other cluster may have, is not known.
+func clusterFiles(dir string) ([]*config.Cluster, error) {
+	all, err := clusters.All(dir)
+	if err != nil || len(all) == 0 {
+		return nil, err
 	}
-	return all
+	return clusters.Load(all)
 }

@@ -29,7 +29,11 @@ func newClusterRun(ctx context.Context, o *ClusterOptions) error {
 	if err != nil {
 		return err
 	}
-	text, err := o.newFile(ctx, root)
+	before, err := clusterFiles(root)
+	if err != nil {
+		return err
+	}
+	text, err := o.newFile(ctx, root, before)
 	if err != nil {
 		return err
 	}
@@ -37,7 +41,6 @@ func newClusterRun(ctx context.Context, o *ClusterOptions) error {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return fault.NewUsage(clusters.Short(path)+" exists already", "give another name, or edit that file")
 	}
-	before := clusterFiles(root)
 	if err := write(path, text); err != nil {
 		return err
 	}
@@ -66,8 +69,7 @@ func newClusterRun(ctx context.Context, o *ClusterOptions) error {
 }
 
 // newFile is the text of the file: that of another cluster, or by the answers.
-func (o *ClusterOptions) newFile(ctx context.Context, root string) (string, error) {
-	existing := clusterFiles(root)
+func (o *ClusterOptions) newFile(ctx context.Context, root string, existing []*config.Cluster) (string, error) {
 	if err := o.takeNetwork(ctx); err != nil {
 		return "", err
 	}
@@ -78,7 +80,7 @@ func (o *ClusterOptions) newFile(ctx context.Context, root string) (string, erro
 	if o.Like != "" {
 		return o.likeFile(root)
 	}
-	like := clusterOf(existing)
+	like := clusterOf(existing, o.Provider)
 	o.Environment = cmp.Or(o.Environment, "dev")
 	all := append(o.questions(like, cmp.Or(like.URL, origin(ctx, root))), question{flag: "name", key: "name", value: &o.Name})
 	if err := o.answer(ctx, o.Ask, all); err != nil {

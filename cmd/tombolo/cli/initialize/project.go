@@ -156,8 +156,11 @@ func (o *ProjectOptions) ours() error {
 
 // complete has everything answered.
 func (o *ProjectOptions) complete(ctx context.Context) error {
-	existing := clusterFiles(o.Dir)
-	like := clusterOf(existing)
+	existing, err := clusterFiles(o.Dir)
+	if err != nil {
+		return err
+	}
+	like := clusterOf(existing, o.Provider)
 	o.CIDR = cmp.Or(like.CIDR, project.FreeBlock(nil))
 	from := origin(ctx, o.Dir)
 	if from != "" && like.URL != "" && !gitaddress.Same(from, like.URL) {
@@ -220,17 +223,11 @@ func (o *ProjectOptions) described() (project.Options, error) {
 
 // write writes the files, and the tree by the cluster file that is there then.
 func (o *ProjectOptions) write(all []project.File) ([]scaffold.File, error) {
-	path := filepath.Join(o.Dir, "clusters", o.Name+".yaml")
-	if _, err := os.Lstat(path); err == nil {
-		if _, err := config.Load(path); err != nil {
-			return nil, err // before anything is written
-		}
-	}
 	done, err := project.Write(o.Dir, all)
 	if err != nil || o.Tree != "" {
 		return done, err
 	}
-	c, err := config.Load(path)
+	c, err := config.Load(filepath.Join(o.Dir, "clusters", o.Name+".yaml"))
 	if err != nil {
 		return done, err
 	}

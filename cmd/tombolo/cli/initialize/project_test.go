@@ -254,6 +254,7 @@ func TestNewClusterRefusals(t *testing.T) {
 		"--region: \"x\" is not":          {"second", "--region", "x"},
 		"did you mean":                    {"second", "--like", "frist"},
 		"--account: \"12\" is not an AWS": {"second", "--account", "12"},
+		"missing: --region, --account, --tenant, --admin-group": {"second", "--cloud", "azure"},
 	} {
 		_, err := begin(t, dir, "", append([]string{"cluster"}, args...)...)
 		assert.Check(t, is.ErrorContains(err, want), "%v", args)
