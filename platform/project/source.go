@@ -32,7 +32,7 @@ func (o Options) pin() (string, error) {
 	if o.Version == "" {
 		return "", errors.New("this tombolo is a build between releases, whose archives have no checksums")
 	}
-	archive := regexp.MustCompile(`^[0-9a-f]{64} [ *]tombolo_` + regexp.QuoteMeta(strings.TrimPrefix(o.Version, "v")) + `_[a-z0-9]+_[a-z0-9]+\.tar\.gz\n?$`)
+	archive := regexp.MustCompile(`^[0-9a-f]{64} [ *]tombolo(-tools)?_` + regexp.QuoteMeta(strings.TrimPrefix(o.Version, "v")) + `_[a-z0-9]+_[a-z0-9]+\.tar\.gz\n?$`)
 	var out strings.Builder
 	for line := range bytes.Lines(o.Checksums) {
 		if archive.Match(line) {
@@ -40,7 +40,7 @@ func (o Options) pin() (string, error) {
 		}
 	}
 	if out.Len() == 0 {
-		return "", fmt.Errorf("the checksums have no archive of %s, which this tombolo is", o.Version)
+		return "", fmt.Errorf("the checksums have no archive of tombolo %s", o.Version)
 	}
 	return out.String(), nil
 }

@@ -25,6 +25,7 @@ import (
 	"tombolo/internal/gitaddress"
 	"tombolo/internal/scalar"
 	"tombolo/platform"
+	"tombolo/platform/pipelines"
 	"tombolo/platform/project"
 	"tombolo/platform/scaffold"
 )
@@ -38,8 +39,8 @@ type ProjectOptions struct {
 	Ask    asker
 	// Version of this program, as Go's build information has it.
 	Version string
-	// Pipelines makes the files of the host's pipelines. Default: none.
-	Pipelines func(project.Options) ([]project.File, error)
+	// Release is the tag of the release that the project uses. Default: this program's.
+	Release string
 
 	// Dir is the project's directory.
 	Dir string
@@ -93,7 +94,8 @@ Nothing is overwritten: what exists is kept, and listed where it differs.`),
 	host := flags.NewEnum(&opts.Host, project.Hosts()...)
 	flag.Var(host, "host", "host of Git, whose pipelines are written (default: by the repository's address)")
 	flag.StringVar(&opts.Source, "source", "", "where tombolo's releases and pipelines are, as <host>/<owner>/<repository> (default: none, and no pipelines)")
-	flag.StringVar(&opts.Checksums, "checksums", "", "`file` SHA256SUMS of this release of tombolo, for the pin tombolo.sha256")
+	flag.StringVar(&opts.Release, "release", "", "`tag` of the release of tombolo that the project uses (default: this tombolo's)")
+	flag.StringVar(&opts.Checksums, "checksums", "", "`file` SHA256SUMS of that release, for the pin tombolo.sha256")
 	opts.addFlags(cmd)
 	factory.CompleteFlag(cmd, "host", host.Values())
 	return cmd
@@ -118,13 +120,11 @@ func projectRun(ctx context.Context, o *ProjectOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.Pipelines != nil && o.Source != "" {
-		more, err := o.Pipelines(described)
-		if err != nil {
-			return err
-		}
-		all = append(all, more...)
+	more, err := pipelinesOf(described)
+	if err != nil {
+		return err
 	}
+	all = append(all, more...)
 	done, err := o.write(all)
 	if err != nil {
 		return err
@@ -202,17 +202,36 @@ func (o *ProjectOptions) hostIsKnown() bool {
 	return o.Host != ""
 }
 
+// pipelinesOf are the pipelines of the project's host, which call those of its release; none without one.
+func pipelinesOf(o project.Options) (out []project.File, err error) {
+	if o.Source == "" || o.Version == "" {
+		return nil, nil
+	}
+	secrets := []string{"TOMBOLO_GIT_TOKEN"}
+	if o.SecretsProvider == "" {
+		secrets = append(secrets, pipelines.Passphrase)
+	}
+	files, err := pipelines.Files(pipelines.Options{Host: o.Host, Source: o.Source, Version: o.Version, Secrets: secrets})
+	for _, f := range files {
+		out = append(out, project.File(f))
+	}
+	return out, err
+}
+
 // described is the project as package project takes it.
 func (o *ProjectOptions) described() (project.Options, error) {
 	out := project.Options{
 		Cluster: o.Cluster, Host: o.Host, Tree: o.Tree, Backend: o.Backend, SecretsProvider: o.SecretsProvider,
-		Source: o.Source, Version: project.Release(o.Version),
+		Source: o.Source, Version: project.Release(cmp.Or(o.Release, o.Version)),
+	}
+	if o.Release != "" && out.Version == "" {
+		return out, fault.NewUsage(fmt.Sprintf("--release %s is no tag of a release", o.Release), "give one such as v1.2.3")
 	}
 	if o.Checksums == "" {
 		return out, nil
 	}
 	if out.Version == "" {
-		return out, fault.NewUsage("--checksums is given, and this tombolo is a build between releases", "run the tombolo of the release, or leave the flag out")
+		return out, fault.NewUsage("--checksums is given, and this tombolo is a build between releases", "name the release by --release, or leave the flag out")
 	}
 	var err error
 	if out.Checksums, err = file.Read(o.Checksums, file.MostText); err != nil {
@@ -263,11 +282,11 @@ func (o *ProjectOptions) report(described project.Options, done []scaffold.File)
 	switch {
 	case err == nil:
 	case described.Version == "":
-		status.Plain("  no %s: this tombolo is a build between releases", project.PinFile)
+		status.Plain("  no pin, no pipelines: this is no release of tombolo, --release names one")
 	case described.Attached():
 		status.Plain("  the pin:  gh release download %s -R %s -p SHA256SUMS", described.Version, described.Repo())
 		status.Plain("            gh attestation verify SHA256SUMS -R %s", described.Repo())
-		status.Plain(`            grep ' tombolo_.*\.tar\.gz$' SHA256SUMS > %s`, project.PinFile)
+		status.Plain(`            grep -E ' tombolo(-tools)?_' SHA256SUMS | grep gz > %s`, project.PinFile)
 	default:
 		status.Plain("  no %s: give the release's SHA256SUMS by --checksums", project.PinFile)
 	}
