@@ -118,7 +118,7 @@ release-tools: ## Build the lab's tools, and those of jobs, for the release $TAG
 # projects pin both.
 define release-sums
 	@cd bin/release && sha256sum --check --quiet SHA256SUMS
-	@for sums in $$(cd bin/release-tools 2>/dev/null && ls | grep '^tombolo-tools_.*\.sha256$$' || true); do \
+	@for sums in $$(cd bin/release-tools 2>/dev/null && LC_ALL=C ls | grep '^tombolo-tools_.*\.sha256$$' || true); do \
 		(cd bin/release-tools && sha256sum --check --quiet "$$sums"); cat "bin/release-tools/$$sums" >>bin/release/SHA256SUMS; done
 endef
 
