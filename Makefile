@@ -115,14 +115,22 @@ release: ## Make a release of the commit that is checked out: bin/release (docs/
 release-tools: ## Build the lab's tools, and those of jobs, for the release $TAG: archives for this platform into bin/release-tools
 	@$(GO) run ./tools/build -for compiled -pack bin/release-tools -release "$${TAG:-}"
 
+# The archives of what jobs run are built beside a release: their checksums go to its others, by which
+# projects pin both.
+define release-sums
+	@cd bin/release && sha256sum --check --quiet SHA256SUMS
+	@for sums in $$(cd bin/release-tools 2>/dev/null && LC_ALL=C ls | grep '^tombolo-tools_.*\.sha256$$' || true); do \
+		(cd bin/release-tools && sha256sum --check --quiet "$$sums"); cat "bin/release-tools/$$sums" >>bin/release/SHA256SUMS; done
+endef
+
 .PHONY: release-check
 release-check: ## Compare bin/release with a second build in bin/release-again, and with its checksums
 	@cmp bin/release/SHA256SUMS bin/release-again/SHA256SUMS
-	@cd bin/release && sha256sum --check --quiet SHA256SUMS
+	$(release-sums)
 
 .PHONY: release-publish
 release-publish: ## Publish bin/release as the release of the tag $TAG at GitHub, by gh
-	@cd bin/release && sha256sum --check --quiet SHA256SUMS
+	$(release-sums)
 	@gh release create "$$TAG" --verify-tag --title "$$TAG" --notes-file bin/release/NOTES.md \
 		bin/release/*.tar.gz bin/release/*.cdx.json bin/release/SHA256SUMS bin/release-tools/* bin/attestation/*
 

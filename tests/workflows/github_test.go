@@ -366,24 +366,31 @@ func TestReleaseCheck(t *testing.T) {
 	// The SHA-256 of "a".
 	const sums = "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb  file\n"
 	for name, test := range map[string]struct {
-		file, again string
-		fails       string
+		file, again, tools string
+		fails              string
 	}{
-		"equal":         {"a", sums, ""},
-		"another build": {"a", strings.Replace(sums, "ca", "cb", 1), "differ"},
-		"another file":  {"b", sums, "did NOT match"},
+		"equal":         {"a", sums, "a", ""},
+		"another build": {"a", strings.Replace(sums, "ca", "cb", 1), "a", "differ"},
+		"another file":  {"b", sums, "a", "did NOT match"},
+		"another tool":  {"a", sums, "b", "did NOT match"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			testfiles.Write(t, filepath.Join(dir, "bin/release/file"), test.file)
 			testfiles.Write(t, filepath.Join(dir, "bin/release/SHA256SUMS"), sums)
 			testfiles.Write(t, filepath.Join(dir, "bin/release-again/SHA256SUMS"), test.again)
+			ofTools := strings.Replace(sums, "file", "tombolo-tools_1.2.3_linux_amd64.tar.gz", 1)
+			testfiles.Write(t, filepath.Join(dir, "bin/release-tools/tombolo-tools_1.2.3_linux_amd64.tar.gz"), test.tools)
+			testfiles.Write(t, filepath.Join(dir, "bin/release-tools/tombolo-tools_1.2.3_linux_amd64.tar.gz.sha256"), ofTools)
 			cmd := exec.Command("make", "-f", makefile, "release-check")
 			cmd.Dir = dir
 			cmd.Env = append(os.Environ(), "LC_ALL=C")
 			out, err := cmd.CombinedOutput()
 			if test.fails == "" {
 				assert.NilError(t, err, "%s", out)
+				all, err := os.ReadFile(filepath.Join(dir, "bin/release/SHA256SUMS"))
+				assert.NilError(t, err)
+				assert.Equal(t, string(all), sums+ofTools)
 				return
 			}
 			assert.Check(t, err != nil)

@@ -71,7 +71,7 @@ func TestWriteAndCheck(t *testing.T) {
 
 	_, _, err = run(render.Text, write...)
 	assert.Check(t, is.ErrorContains(err, "there are other files already: .github/workflows/apply.yml, .github/workflows/drift.yml"))
-	_, _, err = run(render.Text, append(write, "--force")...)
+	_, _, err = run(render.Text, append(write, "--force", "--passphrase")...)
 	assert.NilError(t, err)
 	_, _, err = run(render.Text, "check", "--strict")
 	assert.NilError(t, err)

@@ -57,9 +57,10 @@ type Options struct {
 
 	// Strict takes warnings of check for errors.
 	Strict bool
-	// Write is what is written, and Force replaces files that differ.
-	Write pipelines.Options
-	Force bool
+	// Write is what is written, Passphrase says that one encrypts the states, and Force replaces
+	// files that differ.
+	Write             pipelines.Options
+	Passphrase, Force bool
 }
 
 // NewCmdPipelines returns the command; runF, if not nil, runs in place of those below

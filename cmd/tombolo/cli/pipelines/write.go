@@ -36,6 +36,7 @@ A file that is there and differs stays as it is, but with --force.`),
 	fl.StringVar(&opts.Write.Source, "source", "", "the `repository` with the releases, such as github.com/acme/tombolo")
 	fl.StringVar(&opts.Write.Version, "version", "", "the `tag` of the release, such as v1.2.3")
 	fl.StringVar(&opts.Write.Branch, "branch", "main", "the branch that is applied")
+	fl.BoolVar(&opts.Passphrase, "passphrase", false, "a passphrase encrypts the states, and no key service")
 	fl.BoolVar(&opts.Force, "force", false, "replace files that differ")
 	return cmd
 }
@@ -50,6 +51,9 @@ func writeRun(_ context.Context, o *Options) error {
 		return err
 	}
 	o.Write.Secrets = secretsOf(uses)
+	if o.Passphrase {
+		o.Write.Secrets = append(o.Write.Secrets, pipelines.Passphrase)
+	}
 	files, err := pipelines.Files(o.Write)
 	if err != nil {
 		return fault.NewUsage(err.Error(), "see `tombolo pipelines write --help`")
