@@ -101,7 +101,8 @@ func TestWrongValues(t *testing.T) {
 const sums = `aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa  NOTES.md
 bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb  tombolo_1.2.3_darwin_arm64.tar.gz
 cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc  tombolo_1.2.3_linux_amd64.tar.gz
-dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd  tombolo_1.2.3_linux_amd64.cdx.json
+dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd  tombolo-tools_1.2.3_linux_amd64.tar.gz
+eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee  tombolo_1.2.3_linux_amd64.cdx.json
 `
 
 func TestPin(t *testing.T) {
@@ -109,10 +110,10 @@ func TestPin(t *testing.T) {
 	assert.Check(t, is.Equal(byPath(t, o)[PinFile], ""))
 	o.Checksums = []byte(sums)
 	lines := strings.SplitAfter(sums, "\n")
-	assert.Check(t, is.Equal(byPath(t, o)[PinFile], lines[1]+lines[2]))
+	assert.Check(t, is.Equal(byPath(t, o)[PinFile], lines[1]+lines[2]+lines[3]))
 	o.Version = "v1.2.4"
 	_, err := o.Files()
-	assert.Check(t, is.Error(err, "the checksums have no archive of v1.2.4, which this tombolo is"))
+	assert.Check(t, is.Error(err, "the checksums have no archive of tombolo v1.2.4"))
 	o.Version = ""
 	_, err = o.Files()
 	assert.Check(t, is.ErrorContains(err, "is a build between releases"))
@@ -141,7 +142,7 @@ func TestRenovate(t *testing.T) {
 		}
 		assert.Check(t, is.DeepEqual(found, want))
 		pins := regexp.MustCompile(has.CustomManagers[1].MatchStrings[0]).FindAllStringSubmatch(all[PinFile], -1)
-		assert.Check(t, is.Len(pins, 2))
+		assert.Check(t, is.Len(pins, 3))
 		assert.Check(t, is.DeepEqual(pins[1][2:], []string{"1.2.3", "linux_amd64"}))
 	}
 }
