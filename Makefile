@@ -112,7 +112,7 @@ release: ## Make a release of the commit that is checked out: bin/release (docs/
 
 .PHONY: release-tools
 release-tools: ## Build the lab's tools for a release: archives for this platform into bin/release-tools
-	@$(GO) run ./tools/build -for compiled -pack bin/release-tools
+	@$(GO) run ./tools/build -for release -pack bin/release-tools
 
 .PHONY: release-check
 release-check: ## Compare bin/release with a second build in bin/release-again, and with its checksums

@@ -55,7 +55,17 @@ func pack(ctx context.Context, groups []group, root, platform, to string, out *o
 		}
 		list = append(list, r)
 	}
-	return writeReleased(filepath.Join(to, "tools_"+goos+"_"+goarch+".json"), list)
+	name := filepath.Join(to, "tools_"+goos+"_"+goarch)
+	return errors.Join(writeReleased(name+".json", list), os.WriteFile(name+".sha256", sums(list), 0o644))
+}
+
+// sums are the lines that `sha256sum --check` reads, for who has no checkout.
+func sums(list []released) []byte {
+	var lines []byte
+	for _, r := range list {
+		lines = fmt.Appendf(lines, "%s  %s\n", r.SHA256, r.Name)
+	}
+	return lines
 }
 
 // native says that building the group runs what it has built.
