@@ -113,7 +113,7 @@ release: ## Make a release of the commit that is checked out: bin/release (docs/
 
 .PHONY: release-tools
 release-tools: ## Build the lab's tools, and those of jobs, for the release $TAG: archives for this platform into bin/release-tools
-	@$(GO) run ./tools/build -for compiled -pack bin/release-tools -release "$${TAG:-}"
+	@$(GO) run ./tools/build -for release -pack bin/release-tools -release "$${TAG:-}"
 
 # The archives of what jobs run are built beside a release: their checksums go to its others, by which
 # projects pin both.

@@ -30,7 +30,7 @@ func Of(root string) Built {
 	own := filepath.Join(root, ".tools")
 	_, err := os.Stat(filepath.Join(root, "tools", "build"))
 	b := Built{Dir: own, checkout: err == nil}
-	if named := os.Getenv(Variable); named != "" {
+	if named, err := filepath.Abs(os.Getenv(Variable)); err == nil && os.Getenv(Variable) != "" {
 		b.Dir = named
 		return b
 	}

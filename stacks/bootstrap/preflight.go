@@ -73,7 +73,7 @@ const labManifests = "TOMBOLO_LAB_MANIFESTS"
 // source is where the engine's install manifest or chart is.
 func source(c *config.Cluster) distribution.Source {
 	d := c.GitOps.Distribution
-	if dir := os.Getenv(labManifests); dir != "" && d.SHA256 != "" {
+	if dir := os.Getenv(labManifests); dir != "" && d.Path == "" && d.SHA256 != "" {
 		own := filepath.Join(dir, d.SHA256)
 		if _, err := os.Stat(own); err == nil {
 			return distribution.Source{Path: own}

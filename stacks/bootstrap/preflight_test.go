@@ -50,6 +50,22 @@ func TestPreflight(t *testing.T) {
 	}
 }
 
+// TestTheLabsManifest: what the lab has in place of a release is installed, and nothing else is.
+func TestTheLabsManifest(t *testing.T) {
+	sum, other := strings.Repeat("0", 64), strings.Repeat("1", 64)
+	t.Setenv(labManifests, t.TempDir())
+	own := filepath.Join(os.Getenv(labManifests), sum)
+	assert.NilError(t, os.WriteFile(own, []byte("kind: Namespace\n"), 0o600))
+	of := func(d config.Distribution) string {
+		s := source(&config.Cluster{File: "/project/clusters/first.yaml", GitOps: config.GitOps{Distribution: d}})
+		return s.Path + s.URL + " " + s.SHA256
+	}
+	const url = "https://example.com/install.yaml"
+	assert.Equal(t, of(config.Distribution{URL: url, SHA256: sum}), own+" ")
+	assert.Equal(t, of(config.Distribution{URL: url, SHA256: other}), url+" "+other)
+	assert.Equal(t, of(config.Distribution{Path: "install.yaml", SHA256: sum}), "/project/clusters/install.yaml "+sum)
+}
+
 func TestPreflightOfASpoke(t *testing.T) {
 	c := &config.Cluster{Name: "demo", GitOps: config.GitOps{Engine: config.ArgoCD, Hub: "mgmt"}}
 	assert.Check(t, Preflight(t.Context(), c, nil), "a spoke has no distribution to look for")

@@ -182,6 +182,7 @@ var along = []struct{ from, to string }{
 	{"cmd/tombolo/cli/up", "automation"},
 	{"cmd/tombolo/render", "automation/rollout"},
 	{"cmd/tombolo/cli/lab", "lab/control"},
+	{"cmd/tombolo/cli/factory", "lab/substitute"},
 	{"cmd/tombolo/cli/factory", "lab/tools"},
 	{"cmd/tombolo-lab/commands", "lab"},
 	{"cmd/tombolo-lab/commands", "cmd/tombolo/cli/lab"},

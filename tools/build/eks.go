@@ -10,17 +10,17 @@ import (
 
 // eksGroup is the EKS plugin with the SDKs that the program has.
 func eksGroup() group {
-	return group{name: "eks", needs: []string{"node", "npm"}, build: func(ctx context.Context, src, out, final string, p *progress) error {
-		return eksPlugin(ctx, src, out, final, p)
+	return group{name: "eks", needs: []string{"node", "npm"}, build: func(ctx context.Context, src, out, _ string, p *progress) error {
+		return eksPlugin(ctx, src, out, p)
 	}}
 }
 
 // onUse is the script that keeps the plugin from loading what it does not use.
 const onUse = "onuse.cjs"
 
-// eksPlugin installs the npm packages of src below out, which will be at final,
-// and writes a plugin that runs them into the directory of plugins there.
-func eksPlugin(ctx context.Context, src, out, final string, p *progress) error {
+// eksPlugin installs the npm packages of src below out, and writes a plugin that runs them into the
+// directory of plugins there. It finds them from where it is itself: a release is unpacked anywhere.
+func eksPlugin(ctx context.Context, src, out string, p *progress) error {
 	room := filepath.Base(src)
 	dir := filepath.Join(out, room)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -60,8 +60,8 @@ func eksPlugin(ctx context.Context, src, out, final string, p *progress) error {
 	if err := os.WriteFile(filepath.Join(plugin, "asks.json"), asks, 0o644); err != nil {
 		return err
 	}
-	script := fmt.Sprintf("#!/bin/sh\nexec node -r '%s' '%s' \"$@\"\n", filepath.Join(final, room, onUse),
-		filepath.Join(final, room, "node_modules", "@pulumi", "eks", "cmd", "provider", "index.js"))
+	script := fmt.Sprintf("#!/bin/sh\nhere=$(readlink -f \"$0\")\nroom=${here%%/*/*/*}/%s\n"+
+		"exec node -r \"$room/%s\" \"$room/node_modules/@pulumi/eks/cmd/provider/index.js\" \"$@\"\n", room, onUse)
 	return os.WriteFile(filepath.Join(plugin, "pulumi-resource-eks"), []byte(script), 0o755)
 }
 

@@ -66,12 +66,6 @@ func everyGroup() []group {
 	return groups
 }
 
-// compiled are the groups that are Go modules. The others are installed from npm's packages,
-// which takes no compiler.
-func compiled() []group {
-	return slices.DeleteFunc(everyGroup(), group.installed)
-}
-
 // installed says that the group is of npm's packages: no compiler has a part in it.
 func (g group) installed() bool { return slices.Contains(g.needs, "npm") }
 

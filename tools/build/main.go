@@ -9,7 +9,7 @@
 // fetched and compared with its checksum in released.json; all others are built. Two more
 // commands make such archives, and write their checksums into that file:
 //
-//	go run ./tools/build -for compiled -pack directory [-platform linux/amd64]
+//	go run ./tools/build -for release -pack directory [-platform linux/amd64]
 //	go run ./tools/build -pin directory -release v1.2.3
 //
 // Built tools stay in the user's cache directory (TOMBOLO_TOOL_CACHE names

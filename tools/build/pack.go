@@ -56,10 +56,20 @@ func pack(ctx context.Context, groups []group, root string, o order, out *os.Fil
 		}
 		list = append(list, r)
 	}
-	if err := writeReleased(filepath.Join(to, "tools_"+goos+"_"+goarch+".json"), list); err != nil || o.release == "" {
+	name := filepath.Join(to, "tools_"+goos+"_"+goarch)
+	if err := errors.Join(writeReleased(name+".json", list), os.WriteFile(name+".sha256", sums(list), 0o644)); err != nil || o.release == "" {
 		return err
 	}
 	return packJobs(list, to, o.release, platform)
+}
+
+// sums are the lines that `sha256sum --check` reads, for who has no checkout.
+func sums(list []released) []byte {
+	var lines []byte
+	for _, r := range list {
+		lines = fmt.Appendf(lines, "%s  %s\n", r.SHA256, r.Name)
+	}
+	return lines
 }
 
 // native says that building the group runs what it has built.

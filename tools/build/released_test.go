@@ -265,7 +265,7 @@ func TestTheListIsRead(t *testing.T) {
 	assert.NilError(t, err)
 	for _, r := range list {
 		found := false
-		for _, g := range compiled() {
+		for _, g := range everyGroup() {
 			found = found || g.name == r.Group
 		}
 		assert.Check(t, found, "there is no group %s", r.Group)

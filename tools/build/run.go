@@ -30,7 +30,7 @@ type order struct {
 func parse(args []string) (order, error) {
 	var o order
 	flags := flag.NewFlagSet("build", flag.ContinueOnError)
-	flags.StringVar(&o.purpose, "for", "lab", "the set of tools: "+strings.Join(purposes(), ", ")+"; compiled for all that -pack can pack; program for bin/tombolo alone")
+	flags.StringVar(&o.purpose, "for", "lab", "the set of tools: "+strings.Join(purposes(), ", ")+"; release for all; program for bin/tombolo alone")
 	flags.StringVar(&o.cluster, "cluster", "", "the tools that a lab needs for this cluster, in place of a set")
 	flags.BoolVar(&o.program, "program", false, "build bin/tombolo after the tools")
 	flags.StringVar(&o.packTo, "pack", "", "build the set into archives of a release, in this directory")
@@ -84,8 +84,8 @@ func (o order) groups(root string) ([]group, string, error) {
 	if o.cluster != "" {
 		return forCluster(root, o.cluster)
 	}
-	if o.purpose == "compiled" {
-		return compiled(), "", nil
+	if o.purpose == "release" {
+		return everyGroup(), "", nil
 	}
 	groups, ok := sets()[o.purpose]
 	if !ok {
