@@ -137,12 +137,17 @@ func TestSharedMerge(t *testing.T) {
 		want func(*Cluster) any
 		is   any
 	}{
-		"a list is replaced as a whole": {"kubernetes: {nodeGroups: [{name: gpu, instanceTypes: [g6.xlarge], size: {}}]}\n",
+		"a list is replaced as a whole": {
+			"kubernetes: {nodeGroups: [{name: gpu, instanceTypes: [g6.xlarge], size: {}}]}\n",
 			func(c *Cluster) any {
 				return c.Kubernetes.NodeGroups[0].Name + fmt.Sprint(len(c.Kubernetes.NodeGroups))
-			}, "gpu1"},
-		"a reference is one value": {"x: &auth {password: {file: ../token}}\n",
-			func(c *Cluster) any { return *c.GitOps.Auth.Password }, SecretRef{File: "../token"}},
+			}, "gpu1",
+		},
+		"a reference is one value": {
+			"x: &auth {password: {file: ../token}}\n",
+			func(c *Cluster) any { return *c.GitOps.Auth.Password },
+			SecretRef{File: "../token"},
+		},
 		"an empty mapping takes nothing away": {"tags: {}\n", func(c *Cluster) any { return len(c.Tags) }, 2},
 		"null takes a mapping away":           {"tags: null\n", func(c *Cluster) any { return len(c.Tags) }, 0},
 		"null takes a scalar away":            {"protect: ~\n", func(c *Cluster) any { return c.Protect }, false},
