@@ -15,6 +15,7 @@ import (
 	"gotest.tools/v3/golden"
 
 	"tombolo/config/strict"
+	"tombolo/tests/bounded"
 )
 
 const sharedDefaults = `# What all clusters have.
@@ -136,12 +137,17 @@ func TestSharedMerge(t *testing.T) {
 		want func(*Cluster) any
 		is   any
 	}{
-		"a list is replaced as a whole": {"kubernetes: {nodeGroups: [{name: gpu, instanceTypes: [g6.xlarge], size: {}}]}\n",
+		"a list is replaced as a whole": {
+			"kubernetes: {nodeGroups: [{name: gpu, instanceTypes: [g6.xlarge], size: {}}]}\n",
 			func(c *Cluster) any {
 				return c.Kubernetes.NodeGroups[0].Name + fmt.Sprint(len(c.Kubernetes.NodeGroups))
-			}, "gpu1"},
-		"a reference is one value": {"x: &auth {password: {file: ../token}}\n",
-			func(c *Cluster) any { return *c.GitOps.Auth.Password }, SecretRef{File: "../token"}},
+			}, "gpu1",
+		},
+		"a reference is one value": {
+			"x: &auth {password: {file: ../token}}\n",
+			func(c *Cluster) any { return *c.GitOps.Auth.Password },
+			SecretRef{File: "../token"},
+		},
 		"an empty mapping takes nothing away": {"tags: {}\n", func(c *Cluster) any { return len(c.Tags) }, 2},
 		"null takes a mapping away":           {"tags: null\n", func(c *Cluster) any { return len(c.Tags) }, 0},
 		"null takes a scalar away":            {"protect: ~\n", func(c *Cluster) any { return c.Protect }, false},
@@ -382,4 +388,29 @@ func TestSetVersionsShared(t *testing.T) {
 	err := SetVersions(filepath.Join(dir, "one.yaml"), "1.36", "1.36")
 	assert.ErrorContains(t, err, `_prod.yaml:2:12: kubernetes.version: cannot be changed in the text as it is written here`)
 	assert.ErrorContains(t, err, `one.yaml, and run the command again`)
+}
+
+// FuzzShared expects any two files to be merged or refused with complete problems, soon.
+func FuzzShared(f *testing.F) {
+	for _, own := range []string{sharedCluster, "name: &a {b: *a}\n", "[]\n", "null\n", "gitops: &g {path: *g}\n<<: *g\n"} {
+		for _, shared := range []string{sharedDefaults, sharedProd, "a: &a {b: *a}\ngitops: *a\n", "- 1\n", "~\n", "tags: {a: &x [*x]}\nkubernetes: {<<: [{version: 1}]}\n"} {
+			f.Add([]byte(own), []byte(shared))
+		}
+	}
+	f.Fuzz(func(t *testing.T, own, shared []byte) {
+		bounded.Read(t, func() {
+			l := Loader{Read: func(string) ([]byte, error) { return shared, nil }}
+			below, err := l.under("fuzz.yaml", own)
+			assert.NilError(t, err)
+			doc := strict.NewDocument("fuzz.yaml")
+			if c := parse(doc, own, below); c == nil && len(doc.Problems()) == 0 {
+				t.Error("no cluster and no problem")
+			}
+			for _, p := range doc.Problems() {
+				if p.Line < 1 || p.Column < 1 || p.Message == "" || p.File == "" {
+					t.Errorf("incomplete problem: %+v", p)
+				}
+			}
+		})
+	})
 }

@@ -80,9 +80,8 @@ func searchSince(ctx context.Context, o Options) (*search, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &search{repo: repo, diff: diff, differing: map[string]bool{}}
+	s := &search{repo: repo, diff: diff, differing: map[string]bool{}, base: map[string]*config.Loader{}}
 	s.show = func(file string) (string, error) { return repo.show(ctx, file) }
-	s.base.Read = s.sharedAtBase
 	if s.own, err = config.LoadStacks(repo.root); err != nil {
 		return nil, err
 	}

@@ -22,8 +22,9 @@ type search struct {
 	tree string
 	// show is the content of a file at the commit, by its path in the repository; "" when it was not there.
 	show func(file string) (string, error)
-	// base loads cluster files with the shared settings of the commit.
-	base config.Loader
+	// base load cluster files with a file of shared settings as it was at the commit, by the file's path
+	// in the repository; that of "" with all of them.
+	base map[string]*config.Loader
 	// differing are the files among the inputs that have changed, by their paths in the repository.
 	differing map[string]bool
 	// unseen is what clusters take values from, and Git does not have.

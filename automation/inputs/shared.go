@@ -33,7 +33,7 @@ func (s Shared) String() string {
 	return fmt.Sprintf("%s %s: %s", s.Name, s.How, what)
 }
 
-// sharedOf are the shared files of a cluster that have changed, when it is another one by them.
+// sharedOf are the shared files of a cluster by whose changes it is another one.
 func (s *search) sharedOf(c *config.Cluster) []string {
 	var changed []string
 	for _, file := range c.SharedFiles() {
@@ -41,19 +41,31 @@ func (s *search) sharedOf(c *config.Cluster) []string {
 			changed = append(changed, inRepo)
 		}
 	}
-	if len(changed) == 0 {
+	if len(changed) == 0 || !s.another(c, "") {
 		return nil
 	}
-	was, err := s.base.Load(c.File)
+	alone := slices.DeleteFunc(slices.Clone(changed), func(inRepo string) bool { return !s.another(c, inRepo) })
+	if len(alone) == 0 {
+		return changed // together
+	}
+	return alone
+}
+
+// another says whether the cluster would be another one with a shared file as it was at the commit, or
+// with all of them.
+func (s *search) another(c *config.Cluster, inRepo string) bool {
+	loader := s.base[inRepo]
+	if loader == nil {
+		loader = &config.Loader{Read: func(file string) ([]byte, error) { return s.readShared(file, inRepo) }}
+		s.base[inRepo] = loader
+	}
+	was, err := loader.Load(c.File)
 	if err != nil {
-		return changed // it was none that is known
+		return true // it was none that is known
 	}
 	before, now := *was, *c
 	before.Warnings, now.Warnings = nil, nil
-	if reflect.DeepEqual(before, now) {
-		return nil
-	}
-	return changed
+	return !reflect.DeepEqual(before, now)
 }
 
 // inRepo is where a file is in the repository; false for one elsewhere, which the cluster file's own
@@ -67,9 +79,11 @@ func (s *search) inRepo(file string) (string, bool) {
 	return inRepo, err == nil
 }
 
-// sharedAtBase is a file of shared settings as it was at the commit.
-func (s *search) sharedAtBase(file string) ([]byte, error) {
+// readShared reads a file of shared settings: that in the repository, or each for "", as it was at the
+// commit.
+func (s *search) readShared(file, of string) ([]byte, error) {
 	inRepo, ok := s.inRepo(file)
+	ok = ok && (of == "" || of == inRepo)
 	switch {
 	case ok && s.diff[inRepo] == added:
 		return nil, fs.ErrNotExist

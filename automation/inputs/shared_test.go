@@ -34,6 +34,29 @@ func TestSharedSettings(t *testing.T) {
 			}, nil,
 			[]string{"clusters/_dev.yaml changed: no cluster is another one by it"},
 		},
+		"a comment in one, a value in the other": {
+			func(c *checkout) {
+				c.write("clusters/_dev.yaml", "# more\ntags: {owner: us}\n")
+				c.write("clusters/_defaults.yaml", "labels: {a: b}\n")
+				c.replace("clusters/two.yaml", "kubernetes:", "labels: {a: b}\nkubernetes:")
+			},
+			map[string][]string{
+				"one": {"shared settings: clusters/_defaults.yaml added"}, "mgmt": {"shared settings: clusters/_defaults.yaml added"},
+				"two": {"cluster file: clusters/two.yaml changed"}, "spoke": {"shared settings: clusters/_defaults.yaml added"},
+			},
+			[]string{"clusters/_defaults.yaml added: 3 clusters", "clusters/_dev.yaml changed: no cluster is another one by it"},
+		},
+		"a value moved up": {
+			func(c *checkout) {
+				c.remove("clusters/_dev.yaml")
+				c.write("clusters/_defaults.yaml", "tags: {owner: us}\n")
+			},
+			map[string][]string{
+				"mgmt": {"shared settings: clusters/_defaults.yaml added"}, "two": {"shared settings: clusters/_defaults.yaml added"},
+				"spoke": {"shared settings: clusters/_defaults.yaml added"},
+			},
+			[]string{"clusters/_defaults.yaml added: 3 clusters", "clusters/_dev.yaml removed: no cluster is another one by it"},
+		},
 		"a file that comes": {
 			func(c *checkout) { c.write("clusters/_defaults.yaml", "protect: true\n") },
 			map[string][]string{

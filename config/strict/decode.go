@@ -48,6 +48,19 @@ func (d *decoder) decode(key, n *yaml.Node, p Path, dst reflect.Value, r Rule) {
 	}
 }
 
+// mark records the position of the value at p. For a mapping or a list, this is
+// the position of its key.
+func (d *decoder) mark(p Path, key, value *yaml.Node) {
+	at := d.at(value)
+	if key != nil {
+		d.doc.keys[p] = d.at(key)
+		if value.Kind != yaml.ScalarNode {
+			at = d.at(key)
+		}
+	}
+	d.doc.values[p] = at
+}
+
 // plain refuses tags of another type, and missing values.
 func (d *decoder) plain(n *yaml.Node, p Path, want reflect.Type) bool {
 	if n.Style&yaml.TaggedStyle != 0 && n.Tag != "!!str" {

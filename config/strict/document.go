@@ -42,19 +42,6 @@ func NewDocument(file string) *Document {
 	}
 }
 
-// mark records the position of the value at p. For a mapping or a list, this is
-// the position of its key.
-func (d *decoder) mark(p Path, key, value *yaml.Node) {
-	at := d.at(value)
-	if key != nil {
-		d.doc.keys[p] = d.at(key)
-		if value.Kind != yaml.ScalarNode {
-			at = d.at(key)
-		}
-	}
-	d.doc.values[p] = at
-}
-
 // Has says whether the file has a value at p. A default does not count.
 func (d *Document) Has(p Path) bool {
 	_, ok := d.values[p]
