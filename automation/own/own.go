@@ -203,7 +203,7 @@ func (s Stacks) failed(c *config.Cluster, o config.OwnStack, err error) error {
 	if command := new(pulumicli.Error); !errors.As(err, &command) || errors.Is(err, context.Canceled) {
 		return fmt.Errorf("own stack %s, program in %s, %s: %w", o.Stack(c.Name), o.Program, words[o.Order], err)
 	}
-	return &fault.Error{Class: fault.Deployment, What: what, Remedy: "what comes after it was not begun: run the same command again to go on", Err: err}
+	return &fault.Error{Class: fault.Deployment, What: what, Remedy: "what comes after it was not begun", Err: err}
 }
 
 // words for the places.

@@ -59,7 +59,7 @@ func (o ownTeam) refused(t *testing.T) {
 	for _, command := range [][]string{{"up", "demo", "--yes"}, {"preview", "demo"}, {"validate"}} {
 		got := o.run(t, command...)
 		assert.Check(t, is.Equal(got.code, 3), command[0])
-		assert.Check(t, is.Contains(got.stderr, "tombolo.stacks.yaml:3:30: stacks[0].program: database has no Pulumi.yaml"))
+		assert.Check(t, is.Contains(got.stderr, "tombolo.stacks.yaml:3:31: stacks[0].program: database has no Pulumi.yaml"))
 	}
 	o.program(t, "database")
 	assert.Check(t, is.Contains(o.run(t, "validate").stderr, "tombolo.stacks.yaml: 1 own stack"))

@@ -154,7 +154,7 @@ func (p *proposal) pipeline() string {
 
 // TestNothingOfAChangeRuns: what a change plants, the pipeline's own commands do not run.
 func TestNothingOfAChangeRuns(t *testing.T) {
-	tier.Long(t, "eleven ways in which a change could be run by its preview, with a repository for each")
+	tier.Long(t, "twelve ways in which a change could be run by its preview, with a repository for each")
 	const reached = "pulumi-resource-aws"
 	for name, test := range map[string]struct {
 		plant func(*proposal)
@@ -190,6 +190,11 @@ func TestNothingOfAChangeRuns(t *testing.T) {
 			p.write("clusters/Pulumi.demo-core.yaml", "secretsprovider: awskms://alias/evil?"+
 				url.Values{"region": {"eu-central-1"}, "endpoint": {server.URL}}.Encode()+"\nencryptedkey: YWJj\n"+
 				"config: {\"tombolo:x\": {secure: YWJj}}\n")
+		}, reached},
+		"own stack": {func(p *proposal) {
+			p.plant("evil/program", "evil/pulumi-resource-evil")
+			p.write("evil/Pulumi.yaml", "name: evil\nruntime: {name: go, options: {binary: ./program}}\nplugins:\n  providers:\n    - {name: evil, path: .}\n")
+			p.write("tombolo.stacks.yaml", "version: 1\nstacks:\n  - {name: evil, program: evil, order: before-core}\n")
 		}, reached},
 		"npmrc": {func(p *proposal) {
 			p.plant("evil/run")

@@ -17,6 +17,8 @@ type document struct {
 	Stacks  []stack `json:"stacks"`
 	// UnchangedSince is the up after which nothing has changed, for which no engine was started.
 	UnchangedSince *automation.LastUp `json:"unchangedSince,omitempty"`
+	// Unseen are lines about own stacks that a preview has left out.
+	Unseen []string `json:"unseen,omitempty"`
 	Seconds        float64            `json:"seconds"`
 }
 
@@ -33,7 +35,7 @@ type stack struct {
 // Write writes the result of a command. Outputs are left out: the command
 // outputs has them.
 func Write(w io.Writer, command string, r automation.Result) error {
-	d := document{Type: "result", Command: command, Cluster: r.Cluster, Stacks: []stack{}, UnchangedSince: r.UnchangedSince, Seconds: r.Duration.Seconds()}
+	d := document{Type: "result", Command: command, Cluster: r.Cluster, Stacks: []stack{}, UnchangedSince: r.UnchangedSince, Unseen: r.Unseen, Seconds: r.Duration.Seconds()}
 	for _, s := range r.Stacks {
 		d.Stacks = append(d.Stacks, stack{
 			Stack: s.Stack, Operation: s.Operation, Changes: s.Changes, Changed: s.Changes.Total(),

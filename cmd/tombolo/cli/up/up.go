@@ -78,7 +78,8 @@ func NewCmdUp(f *factory.Factory, runF func(context.Context, *Options) error) *c
 		Short: "Deploy clusters as their files say",
 		Long: strings.TrimSpace(`
 Deploy both stacks of each cluster: core, then bootstrap, which takes core's
-outputs and hands the cluster over to Git. A failed up can be run again.
+outputs and hands the cluster over to Git. A failed up can be run again. Own
+stacks, which tombolo.stacks.yaml names, are made in their places, by each up.
 
 Several clusters are deployed in the order of their waves, a hub before its
 spokes, some of them in parallel. No cluster starts if a check fails for one of
