@@ -417,7 +417,9 @@ func (d *daemon) hosts() http.Handler {
 }
 
 func (d *daemon) gitHandler() http.Handler {
-	return d.repositories[treeFlux].Handler(gitUser, func() (string, error) { return secret(d.lab.paths().gitToken()) })
+	token := func() (string, error) { return secret(d.lab.paths().gitToken()) }
+	app := git.App{Key: d.lab.paths().gitApp()}
+	return app.Around(d.repositories[treeFlux].Handler(gitUser, token), gitUser, token)
 }
 
 // heal brings back what should run and does not, and lets the Git repositories

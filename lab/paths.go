@@ -39,6 +39,7 @@ func (p paths) repository(tree string) string {
 	return filepath.Join(p.in("git"), trees()[tree])
 }
 func (p paths) gitToken() string   { return p.in("git-token") }
+func (p paths) gitApp() string     { return p.in("git-app.pub") } // who makes an App puts its public key there
 func (p paths) token() string      { return p.in("token") } // of the daemon's own ports
 func (p paths) inbox() string      { return p.in("inbox.jsonl") }
 func (p paths) passphrase() string { return p.in("passphrase") }
