@@ -2,6 +2,9 @@ package automation
 
 import (
 	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/pem"
 	"errors"
 	"os"
 	"os/exec"
@@ -9,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/crypto/ssh"
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
@@ -109,4 +113,31 @@ func TestPushIsStopped(t *testing.T) {
 	if _, err := newBench(t).Push(ctx, following(t), PushOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
+}
+
+// TestDeployKey: a host gets the public half of the key, and nothing else.
+func TestDeployKey(t *testing.T) {
+	b, c := newBench(t), following(t)
+	_, private, err := ed25519.GenerateKey(rand.Reader)
+	assert.NilError(t, err)
+	block, err := ssh.MarshalPrivateKey(private, "")
+	assert.NilError(t, err)
+	key := filepath.Join(filepath.Dir(c.File), "key.pem")
+	assert.NilError(t, os.WriteFile(key, pem.EncodeToMemory(block), 0o600))
+	c.GitOps.Auth = &config.Auth{Type: config.AuthSSH, KnownHosts: "git.example.com ssh-ed25519 AAAA", PrivateKey: &config.SecretRef{File: "key.pem"}}
+	signer, err := ssh.NewSignerFromKey(private)
+	assert.NilError(t, err)
+	got, err := b.DeployKey(t.Context(), c)
+	assert.Check(t, err == nil && got+"\n" == string(ssh.MarshalAuthorizedKey(signer.PublicKey())), "%s, %v", got, err)
+
+	assert.NilError(t, os.WriteFile(key, []byte("hunter2"), 0o600))
+	_, err = b.DeployKey(t.Context(), c)
+	assert.Check(t, is.ErrorContains(err, "gitops.auth.privateKey of demo is no private key without a passphrase"))
+	assert.Check(t, !strings.Contains(err.Error(), "hunter2"))
+	c.GitOps.Auth = nil
+	_, err = b.DeployKey(t.Context(), c)
+	assert.Check(t, is.Error(err, "demo has no SSH key for the repository; add gitops.auth with type: ssh, or leave --deploy-key out"))
+	c.GitOps.Engine, c.GitOps.Hub = config.ArgoCD, "mgmt"
+	_, err = b.DeployKey(t.Context(), c)
+	assert.Check(t, is.Error(err, "demo reads no repository: its hub mgmt does; name the hub"))
 }

@@ -21,6 +21,11 @@ func (d *Driver) Push(ctx context.Context, c *config.Cluster, o PushOptions) (Pu
 	return d.handover().Push(ctx, c, o)
 }
 
+// DeployKey is the public half of the SSH key in gitops.auth: see handover.Handover.DeployKey.
+func (d *Driver) DeployKey(ctx context.Context, c *config.Cluster) (string, error) {
+	return d.handover().DeployKey(ctx, c)
+}
+
 // Verify asks the engine to look at the repository now, and waits until the
 // hand-over has arrived and everything that the engine has for the cluster is
 // ready. If that does not happen in time it returns what it found with a

@@ -426,7 +426,9 @@ func (d *daemon) hosts() http.Handler {
 }
 
 func (d *daemon) gitHandler() http.Handler {
-	return d.repositories[treeFlux].Handler(gitUser, func() (string, error) { return secret(d.lab.paths().gitToken()) }, d.pushed)
+	token := func() (string, error) { return secret(d.lab.paths().gitToken()) }
+	app := git.App{Key: d.lab.paths().gitApp()}
+	return app.Around(d.repositories[treeFlux].Handler(gitUser, token, d.pushed), gitUser, token)
 }
 
 // heal brings back what should run and does not, and lets the Git repositories

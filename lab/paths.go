@@ -45,7 +45,8 @@ func (p paths) repository(tree string) string {
 }
 func (p paths) gitToken() string   { return p.in("git-token") }
 func (p paths) webhook() string    { return p.in("webhook-secret") }
-func (p paths) token() string      { return p.in("token") } // of the daemon's own ports
+func (p paths) gitApp() string     { return p.in("git-app.pub") } // who makes an App puts its public key there
+func (p paths) token() string      { return p.in("token") }       // of the daemon's own ports
 func (p paths) inbox() string      { return p.in("inbox.jsonl") }
 func (p paths) passphrase() string { return p.in("passphrase") }
 func (p paths) secretsKey() string { return p.in("secrets-key") }

@@ -30,6 +30,10 @@ func Same(a, b string) bool {
 	return x.host == y.host && x.path == y.path && (x.scheme != y.scheme || x.port == y.port)
 }
 
+// Host is the host that has the repository of an address, in lower case, and not another name by
+// which it takes SSH; "" for what is no address of a host.
+func Host(address string) string { return read(address).host }
+
 // repository is what an address names. One that is no URL is its path alone.
 type repository struct{ scheme, host, port, path string }
 

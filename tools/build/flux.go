@@ -26,11 +26,10 @@ func cloudsOfFlux() cut {
 	}}
 }
 
-// sourceCut leaves out buckets, GitHub's apps, signatures, and the registries of clouds.
+// sourceCut leaves out buckets, signatures, and the registries of clouds.
 func sourceCut() cut {
 	const (
 		bucket = "internal/controller/bucket_controller.go"
-		git    = "internal/controller/gitrepository_controller.go"
 		chart  = "internal/controller/helmchart_controller.go"
 		image  = "internal/controller/ocirepository_controller.go"
 
@@ -41,9 +40,6 @@ func sourceCut() cut {
 	return cut{module: "github.com/fluxcd/source-controller", edits: []edit{
 		lines(bucket, `source-controller/internal/bucket/`, 3),
 		block(bucket, `\tswitch obj\.Spec\.Provider \{\n\tcase sourcev1\.BucketProviderGoogle:`, `\n\t}\n`, `	return nil, errors.New("the lab's build has no buckets")`),
-		lines(git, `pkg/auth/githubapp"`, 1),
-		block(git, `\t+var appOpts \[\]githubapp\.`, `\n\t+}, nil\n`, `	return nil, errors.New("the lab's build has no apps of GitHub")`),
-		{git, regexp.MustCompile(`githubapp\.KeyAppID`), `"githubAppID"`, 1},
 		lines(chart, verifiers+`|go-containerregistry/pkg/v1/remote"`, 6),
 		block(chart, `\tvar verifiers \[\]soci\.Verifier\n\tverifyOpts`, `\n\tdefault:\n.*?\n\t}\n`, "\treturn nil, "+noSignatures),
 		lines(chart, factory, 1),

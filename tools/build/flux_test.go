@@ -53,7 +53,6 @@ func kubernetesModules() map[string]tree {
 			"main.go": "package main\n\nimport (\n" + source + "oci/cosign\"\n)\n\nfunc main() {\n" + strings.Repeat(verifier, 3) + "}\n",
 			"internal/controller/bucket_controller.go": source + "bucket/azure\"\n" + source + "bucket/gcp\"\n" + source + "bucket/minio\"\n" +
 				"\tswitch obj.Spec.Provider {\n\tcase sourcev1.BucketProviderGoogle:\n\t}\n",
-			"internal/controller/gitrepository_controller.go": "\t\"github.com/fluxcd/pkg/auth/githubapp\"\n\tvar appOpts []githubapp.OptFunc\n\t}, nil\n\tgithubapp.KeyAppID\n",
 			"internal/controller/helmchart_controller.go": signs + "\t\"github.com/google/go-containerregistry/pkg/v1/remote\"\n" + verifier +
 				"\tvar verifiers []soci.Verifier\n\tverifyOpts := 1\n\tdefault:\n\t\treturn\n\t}\n",
 			"internal/controller/ocirepository_controller.go": signs + verifier + "\t\"github.com/google/go-containerregistry/pkg/authn/k8schain\"\n\tk8schain.New\n" +

@@ -1,20 +1,24 @@
 package push
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation"
 	"tombolo/automation/rollout"
 	"tombolo/cmd/tombolo/cli/clitest"
 	"tombolo/cmd/tombolo/cli/factory"
-	"tombolo/cmd/tombolo/cli/handover"
 	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
@@ -28,6 +32,10 @@ type driver struct {
 	err    error
 	got    automation.PushOptions
 	names  []string
+	key    string
+	// api answers in the place of the Git host's.
+	api *httptest.Server
+	url string // of the repository, if another
 }
 
 func (d *driver) Push(_ context.Context, c *config.Cluster, o automation.PushOptions) (automation.PushResult, error) {
@@ -38,6 +46,8 @@ func (d *driver) Push(_ context.Context, c *config.Cluster, o automation.PushOpt
 	r.Cluster, r.Repository, r.Into, r.Commit = c.Name, c.GitOps.URL, "main", commit
 	return r, d.err
 }
+
+func (d *driver) DeployKey(context.Context, *config.Cluster) (string, error) { return d.key, d.err }
 
 func run(t *testing.T, d *driver, json bool, args ...string) (out, errOut string, err error) {
 	t.Helper()
@@ -50,16 +60,53 @@ func run(t *testing.T, d *driver, json bool, args ...string) (out, errOut string
 		o.Clusters = func(names []string) ([]*config.Cluster, error) {
 			var all []*config.Cluster
 			for _, name := range names {
-				all = append(all, &config.Cluster{Name: name, File: name + ".yaml", GitOps: config.GitOps{URL: "https://git.example.com/platform.git"}})
+				all = append(all, &config.Cluster{Name: name, File: name + ".yaml", GitOps: config.GitOps{Engine: config.Flux, URL: cmp.Or(d.url, "https://git.example.com/platform.git")}})
 			}
 			return all, nil
 		}
-		o.Driver = func(context.Context, automation.Observer) (handover.Driver, error) { return d, nil }
+		o.Driver = func(context.Context, automation.Observer) (Driver, error) { return d, nil }
 		o.JSON = func() bool { return json }
+		o.Lookup = func(name string) (string, bool) { return "t0ken", name == "GITHUB_TOKEN" }
+		if d.api != nil {
+			o.HTTP, o.URL = d.api.Client(), d.api.URL
+		}
 		return pushRun(ctx, o)
 	})
 	err = clitest.Execute(t, cmd, args...)
 	return stdout.String(), stderr.String(), err
+}
+
+// TestDeployKey: the host takes the key for reading alone, and the push goes with the user's own
+// credentials.
+func TestDeployKey(t *testing.T) {
+	var sent []string
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, err := io.ReadAll(r.Body)
+		assert.Check(t, err)
+		sent = append(sent, r.Method+" "+r.URL.String()+" "+string(text))
+		if r.Method == http.MethodGet {
+			_, _ = io.WriteString(w, "[]")
+			return
+		}
+		w.WriteHeader(http.StatusCreated)
+		_, _ = io.WriteString(w, "{}")
+	}))
+	t.Cleanup(api.Close)
+	d := &driver{api: api, key: "ssh-ed25519 AAAA", url: "ssh://git@github.com/acme/platform.git", result: automation.PushResult{Branch: "main", Changed: true}}
+	_, said, err := run(t, d, false, "demo", "--deploy-key")
+	assert.NilError(t, err)
+	assert.DeepEqual(t, sent, []string{
+		"GET /repos/acme/platform/keys?per_page=100 ",
+		`POST /repos/acme/platform/keys {"title":"tombolo demo","key":"ssh-ed25519 AAAA","read_only":true}`,
+	})
+	assert.Check(t, d.got.OwnCredentials, "a key that may only read pushes")
+	assert.Check(t, is.Contains(said, "✔ demo: its key may read ssh://git@github.com/acme/platform.git\n"))
+	assert.Check(t, is.Contains(said, "pushed 0123456789ab"))
+
+	d.url, sent, d.names = "git@ssh.dev.azure.com:v3/org/project/repo", nil, nil
+	_, _, err = run(t, d, false, "demo", "--deploy-key")
+	assert.Check(t, is.ErrorContains(err, "Azure DevOps has no deploy keys"))
+	assert.Check(t, len(sent) == 0 && len(d.names) == 0, "%v %v", sent, d.names)
 }
 
 func TestPush(t *testing.T) {
