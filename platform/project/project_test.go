@@ -143,7 +143,8 @@ func TestRenovate(t *testing.T) {
 		assert.Check(t, is.DeepEqual(found, want))
 		pins := regexp.MustCompile(has.CustomManagers[1].MatchStrings[0]).FindAllStringSubmatch(all[PinFile], -1)
 		assert.Check(t, is.Len(pins, 3))
-		assert.Check(t, is.DeepEqual(pins[1][2:], []string{"1.2.3", "linux_amd64"}))
+		assert.Check(t, is.DeepEqual(pins[1][2:], []string{"tombolo", "1.2.3", "linux_amd64"}))
+		assert.Check(t, is.DeepEqual(pins[2][2:], []string{"tombolo-tools", "1.2.3", "linux_amd64"}))
 	}
 }
 
