@@ -483,7 +483,8 @@ func (d *daemon) seed(ctx context.Context) (notes []string, err error) {
 		}
 		err = errors.Join(err, failed)
 	}
-	err = errors.Join(err, d.seedSystems(ctx), d.public.look(ctx))
+	more, failed := d.public.look(ctx)
+	notes, err = append(notes, more...), errors.Join(err, d.seedSystems(ctx), failed)
 	if len(missing) == len(trees()) && !d.public.serves() {
 		notes = append(notes, "there is no platform tree at "+strings.Join(missing, " or ")+", so the lab has no Git repository")
 	}

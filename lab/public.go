@@ -44,51 +44,59 @@ func (l *Lab) newPublic() (*public, error) {
 	return &public{lab: l, charts: has}, err
 }
 
-// answers says that a host is played. A cluster file may be newer than the last look at them.
+// answers says that a host is played.
 func (p *public) answers(host string) bool {
-	host = strings.ToLower(host)
-	if p.charts.Has(host) || p.repositoryAt(host, "/") != nil {
-		return true
-	}
+	return p.charts.Has(strings.ToLower(host)) || p.find(host, "/") != nil
+}
+
+// find is repositoryAt, after another look where the last one may be older than a cluster file.
+func (p *public) find(host, at string) *substitute.Repository {
+	r := p.repositoryAt(host, at)
 	p.looking.Lock()
 	old := time.Since(p.looked) > lookAgain
 	p.looking.Unlock()
-	return old && p.look(context.Background()) == nil && p.repositoryAt(host, "/") != nil
+	if r != nil || !old {
+		return r
+	}
+	if _, err := p.look(context.Background()); err != nil {
+		return nil // `tombolo lab up` says why
+	}
+	return p.repositoryAt(host, at)
 }
 
-// look reads the cluster files, and brings what their clusters follow into the repositories.
-func (p *public) look(ctx context.Context) error {
+// look reads the cluster files, and brings what their clusters follow into the repositories. It notes
+// which of them have commits of their own, and stay as they are.
+func (p *public) look(ctx context.Context) (notes []string, failed error) {
 	p.looking.Lock()
 	defer p.looking.Unlock()
 	p.looked = time.Now()
 	found := substitute.Repositories(p.lab.root)
-	var failed error
 	for _, r := range found {
-		failed = errors.Join(failed, p.lab.follow(ctx, r))
+		note, err := p.lab.follow(ctx, r)
+		failed = errors.Join(failed, err)
+		if note != "" {
+			notes = append(notes, note)
+		}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.repositories = found
-	return failed
+	return notes, failed
 }
 
 // follow brings the content of a repository into the lab's.
-func (l *Lab) follow(ctx context.Context, r *substitute.Repository) error {
+func (l *Lab) follow(ctx context.Context, r *substitute.Repository) (note string, err error) {
 	repository := git.Open(l.paths().public(r), l.paths().home())
-	if _, err := repository.SeedProject(ctx, r.Dir); err != nil {
-		return err
-	}
-	if r.User == "" {
-		if err := repository.Publish(); err != nil {
-			return err
-		}
+	seeding, err := repository.SeedProject(ctx, r.Dir)
+	if err == nil && r.User == "" {
+		err = repository.Publish()
 	}
 	for _, branch := range r.Branches {
-		if err := repository.Also(ctx, branch); err != nil {
-			return err
+		if err == nil {
+			err = repository.Also(ctx, branch)
 		}
 	}
-	return nil
+	return seeding.Note, err
 }
 
 // serves says that there is a repository.
@@ -114,6 +122,9 @@ func (p *public) repositoryAt(host, at string) *substitute.Repository {
 func (p *public) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	at := path.Clean("/" + req.URL.Path)
 	r := p.repositoryAt(req.Host, at)
+	if r == nil && !p.charts.Has(strings.ToLower(req.Host)) {
+		r = p.find(req.Host, at)
+	}
 	if r == nil {
 		p.charts.ServeHTTP(w, req)
 		return
