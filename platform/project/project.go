@@ -88,14 +88,15 @@ func (o Options) Files() ([]File, error) {
 		return nil, err
 	}
 	out := []File{{"clusters/" + o.Cluster.Name + ".yaml", cluster}}
-	for path, name := range map[string]string{
-		"Pulumi.yaml": "Pulumi.yaml", "tombolo.policy.yaml": "tombolo.policy.yaml", ".gitignore": "gitignore", "README.md": "README.md",
-	} {
+	for _, name := range []string{"Pulumi.yaml", "tombolo.policy.yaml", "gitignore", "README.md"} {
 		text, err := render(name+".tmpl", o)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, File{path, text})
+		if name == "gitignore" { // with its dot, the template would not be embedded
+			name = ".gitignore"
+		}
+		out = append(out, File{name, text})
 	}
 	var renovate bytes.Buffer
 	if err := renovateJSON.Execute(&renovate, o); err != nil {
