@@ -62,8 +62,8 @@ func (h *hooked) made(t *testing.T) {
 	path := h.kubectl(t, "demo", "-n", "flux-system", "get", "receiver", "platform", "-o", "jsonpath={.status.webhookPath}")
 	assert.Equal(t, path, names.FluxWebhook(h.token(t)), "Flux makes another path of the secret")
 	assert.Equal(t, strings.TrimSpace(h.must(t, "outputs", "demo", "webhookPath", "--stack", "bootstrap")), path)
-	h.handover.unchanged(t)
-	h.handover.unchanged(t, "--refresh")
+	h.unchanged(t)
+	h.unchanged(t, "--refresh")
 }
 
 func (h *hooked) secretStaysSecret(t *testing.T) { h.staysSecret(t, "demo", h.token(t)) }
