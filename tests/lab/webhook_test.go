@@ -62,8 +62,8 @@ func (h *hooked) made(t *testing.T) {
 	path := h.kubectl(t, "demo", "-n", "flux-system", "get", "receiver", "platform", "-o", "jsonpath={.status.webhookPath}")
 	assert.Equal(t, path, names.FluxWebhook(h.token(t)), "Flux makes another path of the secret")
 	assert.Equal(t, strings.TrimSpace(h.must(t, "outputs", "demo", "webhookPath", "--stack", "bootstrap")), path)
-	h.handover.unchanged(t)
-	h.handover.unchanged(t, "--refresh")
+	h.unchanged(t)
+	h.unchanged(t, "--refresh")
 }
 
 func (h *hooked) secretStaysSecret(t *testing.T) { h.staysSecret(t, "demo", h.token(t)) }
@@ -254,8 +254,9 @@ func TestWebhookOfArgoCD(t *testing.T) {
 	inOrder(t, h, []step[*hookedHub]{
 		{"up makes it", (*hookedHub).made},
 		{"the secret is nowhere in clear", func(h *hookedHub, t *testing.T) { h.staysSecret(t, "demo", h.token(t)) }},
-		{"a push starts Argo CD and its generators", (*hookedHub).pushed},
+		{"a push starts Argo CD", (*hookedHub).pushed},
 		{"who does not know the secret starts nothing", (*hookedHub).refused},
+		{"a push starts generators", (*hookedHub).generated},
 		{"another secret", (*hookedHub).rotated},
 		{"without the key it is gone", (*hookedHub).gone},
 		{"destroy leaves an empty cloud", func(h *hookedHub, t *testing.T) { h.destroyLeavesNothing(t) }},
@@ -320,19 +321,18 @@ func (h *hookedHub) made(t *testing.T) {
 func (h *hookedHub) pushed(t *testing.T) {
 	h.clonePush(t, "platform-argocd.git", func(clone string) {
 		files.Write(t, filepath.Join(clone, hookSettings), settingsOfHook("pushed"))
-		files.Write(t, filepath.Join(clone, "hooked/two/settings.yaml"), strings.ReplaceAll(settingsOfHook("two"), "settings", "two"))
 	})
 	h.has(t, "settings", "pushed")
-	h.has(t, "two", "two")
 }
 
 // quietly commits without a host that tells of it.
-func (h *hookedHub) quietly(t *testing.T, state string) string {
+func (h *hookedHub) quietly(t *testing.T, file, content string) string {
 	t.Helper()
 	clone := t.TempDir()
 	files.Git(t, ".", "clone", "-q", filepath.Join(h.dir, ".lab", "git", "platform-argocd.git"), clone)
-	files.Write(t, filepath.Join(clone, hookSettings), settingsOfHook(state))
-	files.Git(t, clone, "commit", "-q", "-a", "-m", "Change")
+	files.Write(t, filepath.Join(clone, file), content)
+	files.Git(t, clone, "add", ".")
+	files.Git(t, clone, "commit", "-q", "-m", "Change")
 	files.Git(t, clone, "push", "-q", "origin", "main")
 	return files.Git(t, clone, "rev-parse", "HEAD")
 }
@@ -344,24 +344,45 @@ func (h *hookedHub) revision(t *testing.T) string {
 
 func (h *hookedHub) refused(t *testing.T) {
 	before := h.revision(t)
-	commit := h.quietly(t, "quiet")
-	for _, port := range []string{argocdServer, argocdGenerator} {
-		for _, kind := range []string{webhook.GitHub, webhook.GitLab, webhook.AzureDevOps} {
-			for _, token := range []string{"a-secret-of-somebody-else", ""} {
-				assert.Check(t, is.Equal(h.deliver(t, port, kind, "/api/webhook", token, commit), http.StatusBadRequest), "%s of %s with %q", kind, port, token)
-			}
-		}
-	}
+	commit := h.quietly(t, hookSettings, settingsOfHook("quiet"))
+	h.refuses(t, argocdServer)
 	assert.Equal(t, h.revision(t), before, "somebody without the secret has started Argo CD")
 	assert.Equal(t, h.deliver(t, argocdServer, webhook.AzureDevOps, "/api/webhook", h.token(t), commit), http.StatusOK)
 	h.has(t, "settings", "quiet")
+}
+
+// refuses says that a program takes no event without the secret, of whichever kind of host.
+func (h *hookedHub) refuses(t *testing.T, port string) {
+	t.Helper()
+	for _, kind := range []string{webhook.GitHub, webhook.GitLab, webhook.AzureDevOps} {
+		for _, token := range []string{"a-secret-of-somebody-else", ""} {
+			assert.Check(t, is.Equal(h.deliver(t, port, kind, "/api/webhook", token, "1"), http.StatusBadRequest), "%s of %s with %q", kind, port, token)
+		}
+	}
+}
+
+// generated: a controller that began before argocd-server had made its key has no webhook until it begins anew.
+func (h *hookedHub) generated(t *testing.T) {
+	h.kubectl(t, "demo", "-n", "argocd", "rollout", "restart", "deployment", "argocd-applicationset-controller")
+	eventually(t, 2*time.Minute, func() (bool, string) {
+		got := h.deliver(t, argocdGenerator, webhook.GitHub, "/api/webhook", "", "1")
+		return got == http.StatusBadRequest, fmt.Sprintf("the applicationset-controller answers %d", got)
+	})
+	h.refuses(t, argocdGenerator)
+	const told = "refresh ApplicationSet argocd/hooked from webhook"
+	log := func() string { return h.read(t, ".lab/logs/demo-argocd-applicationset-controller.log") }
+	assert.Check(t, !strings.Contains(log(), told), "somebody without the secret has started a generator")
+	commit := h.quietly(t, "hooked/two/settings.yaml", strings.ReplaceAll(settingsOfHook("two"), "settings", "two"))
+	assert.Equal(t, h.deliver(t, argocdGenerator, webhook.GitHub, "/api/webhook", h.token(t), commit), http.StatusOK)
+	h.has(t, "two", "two")
+	assert.Check(t, strings.Contains(log(), told), "the generator was not told of the push")
 }
 
 func (h *hookedHub) rotated(t *testing.T) {
 	h.write(t, "hook", laterToken+"\n")
 	h.edit(t, demoFile, webhookLines("github", "env: TOMBOLO_WEBHOOK_SECRET"), webhookLines("gitlab", "file: ../hook"))
 	h.up(t, "demo")
-	commit := h.quietly(t, "rotated")
+	commit := h.quietly(t, hookSettings, settingsOfHook("rotated"))
 	eventually(t, 2*time.Minute, func() (bool, string) {
 		got := h.deliver(t, argocdServer, webhook.GitLab, "/api/webhook", laterToken, commit)
 		return got == http.StatusOK, fmt.Sprintf("argocd-server answers %d", got)
