@@ -165,7 +165,7 @@ func knownHost(line string) bool {
 
 // fluxApps is the first release of Flux whose GitRepository takes GitHub Apps (source-controller
 // 1.5.0): https://github.com/fluxcd/source-controller/blob/v1.9.3/CHANGELOG.md and
-// https://fluxcd.io/blog/2025/02/flux-v2.5.0/. Argo CD has taken them since before 3.0.
+// https://fluxcd.io/blog/2025/02/flux-v2.5.0. Argo CD has taken them since before 3.0.
 const fluxApps = "v2.5.0"
 
 // checkApps refuses a Flux that knows no GitHub Apps.

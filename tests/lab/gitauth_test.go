@@ -20,7 +20,6 @@ import (
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/knownhosts"
 	"gotest.tools/v3/assert"
-	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/lab/git"
 	"tombolo/tests/tier"
@@ -126,9 +125,13 @@ func (g *gitByKeys) mountHosts(t *testing.T) {
 		return
 	}
 	hosts := g.kubectl(t, "demo", "-n", "argocd", "get", "configmap", "argocd-ssh-known-hosts-cm", "-o", "jsonpath={.data.ssh_known_hosts}")
-	found, err := filepath.Glob(filepath.Join(g.dir, ".lab", "controllers", "*repo-server*", "data"))
-	assert.NilError(t, err)
-	assert.Assert(t, is.Len(found, 1))
+	var found []string
+	eventually(t, time.Minute, func() (bool, string) {
+		var err error
+		found, err = filepath.Glob(filepath.Join(g.dir, ".lab", "controllers", "*repo-server*", "data"))
+		assert.NilError(t, err)
+		return len(found) == 1, "the repo-server has no directory"
+	})
 	assert.NilError(t, os.WriteFile(filepath.Join(found[0], "ssh_known_hosts"), []byte(hosts), 0o600))
 }
 
