@@ -60,7 +60,6 @@ test-all: tools-test test-packages test-rules ## Run those, the lab's long tests
 demo-down: build ## Destroy the demo cluster and remove the whole lab
 	@if [ -e .lab ]; then $(TOMBOLO) destroy $(CLUSTER) --lab --yes --leftovers delete; fi
 	@$(TOMBOLO) lab down
-	@rm -f clusters/Pulumi.$(CLUSTER)-core.yaml clusters/Pulumi.$(CLUSTER)-bootstrap.yaml # written by plain pulumi, and encrypted for this lab
 
 ##@ Build
 

@@ -37,7 +37,7 @@ func (l *Lab) Down(ctx context.Context) error {
 	if len(survivors) > 0 {
 		return fmt.Errorf("take the lab down: still running: %s", strings.Join(survivors, ", "))
 	}
-	if err := os.RemoveAll(l.paths().dir()); err != nil {
+	if err := errors.Join(l.removeSettings(), os.RemoveAll(l.paths().dir())); err != nil {
 		return fmt.Errorf("remove the lab's state: %w", err)
 	}
 	return nil
