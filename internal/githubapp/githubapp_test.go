@@ -96,9 +96,10 @@ func TestParseKey(t *testing.T) {
 		return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: bytes}))
 	}
 	for given, want := range map[string]string{
-		text: "", block("PRIVATE KEY", der): "",
-		"hunter2":                                     "is no private key in PEM",
-		block("PRIVATE KEY", otherDER):                "is no RSA key, which GitHub makes for an App",
+		text:                           "",
+		block("PRIVATE KEY", der):      "",
+		"hunter2":                      "is no private key in PEM",
+		block("PRIVATE KEY", otherDER): "is no RSA key, which GitHub makes for an App",
 		block("ENCRYPTED PRIVATE KEY", []byte("abc")): "is no private key in PEM without a passphrase",
 	} {
 		got, err := ParseKey(given)

@@ -79,7 +79,7 @@ func (s *SSH) connection(ctx context.Context, conn net.Conn, config *ssh.ServerC
 
 // session runs the one command that a session has.
 func (s *SSH) session(ctx context.Context, channel ssh.Channel, requests <-chan *ssh.Request, push bool) {
-	defer channel.Close()
+	defer func() { _ = channel.Close() }() // who is gone has closed it
 	for r := range requests {
 		var asked struct{ Command string }
 		if r.Type != "exec" || ssh.Unmarshal(r.Payload, &asked) != nil {
@@ -102,7 +102,7 @@ func (s *SSH) run(ctx context.Context, channel ssh.Channel, command string, push
 	name = filepath.Base(strings.Trim(name, "'"))
 	switch {
 	case program == "git-receive-pack" && !push:
-		return errors.New("The key you are authenticating with has been marked as read only.") //nolint:staticcheck // as GitHub says it
+		return errors.New("The key you are authenticating with has been marked as read only.") //nolint:revive,staticcheck // as GitHub says it
 	case program != "git-upload-pack" && program != "git-receive-pack":
 		return errors.New("git's commands only")
 	}

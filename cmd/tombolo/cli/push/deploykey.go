@@ -24,7 +24,7 @@ func (o *Options) register(ctx context.Context, t fleet.Terminal, driver Driver,
 	if err != nil {
 		return err
 	}
-	keys, err := o.Asked.DeployKeys(c.GitOps.URL)
+	keys, err := o.DeployKeys(c.GitOps.URL)
 	if err != nil {
 		return err
 	}
