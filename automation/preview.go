@@ -3,6 +3,7 @@ package automation
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"tombolo/automation/approval"
@@ -46,6 +47,8 @@ type previewing struct {
 	own     []config.OwnStack
 	ownSeen []preview.Preview
 	next    map[string]map[string]any
+	// told are the outputs of stacks as bootstrap will find them.
+	told map[string]map[string]any
 }
 
 func (p *previewing) steps(o PreviewOptions) []step.Step {
@@ -176,7 +179,9 @@ func (p *previewing) previewBootstrap(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		p.bootstrapOn.ToldStacks = own.Told(p.cluster, p.own, now, p.next)
+		if p.told = own.Told(p.cluster, p.own, now, p.next); !reflect.DeepEqual(p.told, now) {
+			p.bootstrapOn.ToldStacks = p.told
+		}
 	}
 	var err error
 	p.bootstrap, err = p.driver.previewer().Stack(ctx, p.cluster, stacks.Bootstrap, p.options, p.bootstrapOn)
@@ -186,6 +191,6 @@ func (p *previewing) previewBootstrap(ctx context.Context) error {
 
 func (p *previewing) endPlan(context.Context) error {
 	var err error
-	p.result.Plan, err = p.plan.End(p.core, p.bootstrap, p.ownSeen, own.Unknown(p.cluster, p.own, p.bootstrapOn.ToldStacks))
+	p.result.Plan, err = p.plan.End(p.core, p.bootstrap, p.ownSeen, own.Unknown(p.cluster, p.own, p.told))
 	return err
 }

@@ -69,7 +69,7 @@ type Changes map[string]int
 func (c Changes) Total() int {
 	n := 0
 	for op, count := range c {
-		if op != "same" && op != "read" {
+		if op != "same" && op != "read" && op != "discard" { // a read that is left out changes nothing
 			n += count
 		}
 	}

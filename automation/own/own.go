@@ -18,6 +18,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optup"
 
 	"tombolo/automation/backend"
+	"tombolo/automation/connect"
 	"tombolo/automation/fault"
 	"tombolo/automation/operation"
 	"tombolo/automation/pulumicli"
@@ -218,6 +219,9 @@ func Told(c *config.Cluster, all []config.OwnStack, now, next map[string]map[str
 	out := maps.Clone(now)
 	for _, o := range In(all, config.BeforeCore, config.AfterCore) {
 		name := o.Whole(c.Name)
+		if !slices.Contains(connect.SourcesOf(c).Values, name) {
+			continue
+		}
 		if _, exists := now[name]; !exists {
 			out[name] = nil
 		}

@@ -129,7 +129,7 @@ func (o ownTeam) withoutSecrets(t *testing.T) {
 	assert.Check(t, is.Equal(got.code, 0), got.stderr)
 	r := lastResult(t, got.stdout)
 	r.unchanged(t)
-	assert.Check(t, is.Len(r.Stacks, 3))
+	assert.Check(t, is.Contains(got.stdout, "it has secrets, and this preview decrypts none")) // what it reads of core has some
 }
 
 func (o ownTeam) planned(t *testing.T) {
