@@ -6,6 +6,7 @@ package substitute
 import (
 	"bytes"
 	"fmt"
+	"net/netip"
 	"net/url"
 	"os"
 	"path"
@@ -57,12 +58,12 @@ func (r Repository) Below(at string) (rest string, ok bool) {
 	return rest, rest == "" || rest[0] == '/'
 }
 
-// RepositoryOf is what the lab serves for a cluster; nil for its own repositories, and for a cluster
-// without one.
+// RepositoryOf is what the lab serves for a cluster; nil for its own repositories, for those that another server of this
+// machine has, and for a cluster without one.
 func RepositoryOf(root string, c *config.Cluster) (*Repository, error) {
 	g := c.GitOps
 	u, err := url.Parse(g.URL)
-	if g.URL == "" || err == nil && strings.EqualFold(u.Hostname(), Host) {
+	if g.URL == "" || err == nil && (strings.EqualFold(u.Hostname(), Host) || isLoopback(u.Hostname())) {
 		return nil, nil
 	}
 	if err != nil || u.Scheme != "https" || u.Port() != "" {
@@ -82,6 +83,11 @@ func RepositoryOf(root string, c *config.Cluster) (*Repository, error) {
 		r.User, r.Token = a.Username, a.Password != nil && a.Password.Env == Token
 	}
 	return r, nil
+}
+
+func isLoopback(host string) bool {
+	address, err := netip.ParseAddr(host)
+	return err == nil && address.IsLoopback()
 }
 
 // ManifestOf is the file that the lab has in place of the engine's release that a cluster file names;

@@ -38,6 +38,8 @@ func TestRepositoryOf(t *testing.T) {
 
 	own, err := RepositoryOf(root, cluster("http://"+Host+"/platform.git", "clusters/first"))
 	assert.Check(t, own == nil && err == nil)
+	own, err = RepositoryOf(root, cluster("ssh://git@127.0.0.1:2222/platform.git", "clusters/first"))
+	assert.Check(t, own == nil && err == nil)
 	_, err = RepositoryOf(root, cluster("ssh://git@github.com/acme/clusters.git", "clusters/first"))
 	assert.Check(t, is.ErrorContains(err, "it serves Git by https alone"))
 	_, err = RepositoryOf(root, cluster("https://github.com/acme/platform.git", "clusters/first"))
