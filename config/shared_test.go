@@ -197,7 +197,7 @@ func TestSharedProblems(t *testing.T) {
 			map[string]string{"_prod.yaml": "kubernetes: {colour: red}\n", "one.yaml": sharedCluster + "kubernetes: null\n"},
 			[]string{
 				`_prod.yaml:1:14: kubernetes.colour: is not a known key; `,
-				`one.yaml:1:1: kubernetes: is required and missing; add it, with existing, version, nodeVersion as keys below it`,
+				`one.yaml:7:13: kubernetes: is required, and null takes it away; write a value in its place, or remove the key`,
 			},
 		},
 		"a value of another type": {
@@ -236,6 +236,32 @@ func TestSharedProblems(t *testing.T) {
 		"a version of another format": {
 			map[string]string{"_prod.yaml": "version: 2\n"},
 			[]string{"_prod.yaml:1:10: version: "},
+		},
+		"an unknown key that is like none": {
+			map[string]string{"_defaults.yaml": sharedDefaults + "landscape: a\n", "_prod.yaml": "landscape: a\n", "two.yaml": two},
+			[]string{
+				"_defaults.yaml:31:1: landscape: is not a known key; remove it; the keys here are ",
+				"_prod.yaml:1:1: landscape: is not a known key; remove it; the keys here are ",
+			},
+		},
+		"a list, over a mapping": {
+			map[string]string{"_prod.yaml": "- kubernetes\n", "two.yaml": two},
+			[]string{"_prod.yaml:1:1: must be a mapping, but is a list; "},
+		},
+		"a scalar in the place of a mapping, between two": {
+			map[string]string{"_prod.yaml": "kubernetes: \"1.35\"\ncloud: []\n", "one.yaml": sharedCluster + "kubernetes: {logs: [api]}\n", "two.yaml": two},
+			[]string{"_prod.yaml:1:13: kubernetes: must be a mapping, but is ", "_prod.yaml:2:8: cloud: must be a mapping, but is a list; "},
+		},
+		"nothing but null": {
+			map[string]string{"_prod.yaml": "~\n", "two.yaml": two},
+			[]string{"_prod.yaml:1:1: is empty; write what clusters share, or remove the file"},
+		},
+		"null takes away what is required": {
+			map[string]string{"_prod.yaml": "cloud: null\nkubernetes: {version: null}\n", "two.yaml": two},
+			[]string{
+				"_prod.yaml:1:8: cloud: is required, and null takes it away, together with one.yaml and two.yaml; write a value in its place, or remove the key",
+				"_prod.yaml:2:23: kubernetes.version: is required, and null takes it away, together with one.yaml and two.yaml; write a value in its place, or remove the key",
+			},
 		},
 		"an environment that no cluster has": {
 			map[string]string{"_pord.yaml": "protect: true\n"},

@@ -64,6 +64,8 @@ func (r *repository) brought(ctx context.Context, root, since string, c *config.
 	if err != nil {
 		return Line{}, err
 	}
+	// A change of a shared file may be without effect now because a later one has the same in another file.
+	s.whole = true
 	if _, err := r.git(ctx, "merge-base", "--is-ancestor", s.repo.commit, r.commit); err != nil {
 		if errors.As(err, new(*gitcmd.Refusal)) {
 			err = untold(c, since+" is not among the commits that HEAD comes from", "apply a commit that comes after it, or pass the number of approvals")

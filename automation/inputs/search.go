@@ -25,6 +25,8 @@ type search struct {
 	// base load cluster files with a file of shared settings as it was at the commit, by the file's path
 	// in the repository; that of "" with all of them.
 	base map[string]*config.Loader
+	// whole says that a shared file is compared as a cluster file is: by its text.
+	whole bool
 	// differing are the files among the inputs that have changed, by their paths in the repository.
 	differing map[string]bool
 	// unseen is what clusters take values from, and Git does not have.

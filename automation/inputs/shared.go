@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path"
 	"path/filepath"
 	"reflect"
@@ -37,9 +38,19 @@ func (s Shared) String() string {
 func (s *search) sharedOf(c *config.Cluster) []string {
 	var changed []string
 	for _, file := range c.SharedFiles() {
-		if inRepo, ok := s.inRepo(file); ok && s.diff[inRepo] != "" {
+		inRepo, ok := s.inRepo(file)
+		if !ok {
+			continue
+		}
+		if _, err := os.Lstat(file); err == nil && !s.repo.known[inRepo] && s.diff[inRepo] == "" {
+			s.diff[inRepo] = added // Git ignores it, and the cluster has its settings
+		}
+		if s.diff[inRepo] != "" {
 			changed = append(changed, inRepo)
 		}
+	}
+	if s.whole {
+		return changed
 	}
 	if len(changed) == 0 || !s.another(c, "") {
 		return nil

@@ -118,15 +118,64 @@ func environmentOf(t *testing.T, c *checkout, name string) string {
 	return "environment: " + loaded.Environment
 }
 
-// TestBroughtByShared: what a shared file brings to a cluster is a change that people approve.
+// TestBroughtByShared: the requests that have to be approved are those that the same change in the cluster's own
+// file would have: whatever later ones have written over it.
 func TestBroughtByShared(t *testing.T) {
 	c := newCheckout(t)
 	base := c.id("HEAD")
-	c.write("clusters/_dev.yaml", "tags: {owner: us}\n")
+	var want []string
+	step := func(file, text string) {
+		c.write(file, text)
+		c.commit()
+		want = append([]string{c.id("HEAD")}, want...)
+	}
+	brought := func() []string {
+		t.Helper()
+		one, err := config.Load(filepath.Join(c.dir, "clusters", "one.yaml"))
+		assert.NilError(t, err)
+		line, err := Brought(t.Context(), c.dir, base, one)
+		assert.NilError(t, err)
+		return line.Brought
+	}
+	step("clusters/_dev.yaml", "tags: {owner: us}\n")
+	assert.DeepEqual(t, brought(), want)
+	// What is changed again in a file that is nearer is still approved where it was changed first.
+	step("clusters/_defaults.yaml", "protect: true\n")
+	step("clusters/_dev.yaml", "tags: {owner: us}\nprotect: true\n")
+	assert.DeepEqual(t, brought(), want)
+	c.replace("clusters/one.yaml", "kubernetes:", "protect: true\ntags: {owner: us}\nkubernetes:")
 	c.commit()
+	want = append([]string{c.id("HEAD")}, want...)
+	assert.DeepEqual(t, brought(), want)
+
+	// A file that moves, or goes, is brought by who moves it.
+	base, want = c.id("HEAD"), nil
+	c.remove("clusters/_dev.yaml")
+	c.write("clusters/_next.yaml", "tags: {owner: us}\nprotect: true\n")
+	c.replace("clusters/one.yaml", "environment: dev", "environment: next")
+	c.commit()
+	assert.DeepEqual(t, brought(), []string{c.id("HEAD")})
+	base = c.id("HEAD")
+	c.remove("clusters/_next.yaml")
+	c.commit()
+	assert.DeepEqual(t, brought(), []string{c.id("HEAD")})
+	base = c.id("HEAD")
+	c.write("clusters/_prod.yaml", "tags: {owner: others}\n")
+	c.commit()
+	assert.Check(t, len(brought()) == 0, "of no concern to the cluster")
+}
+
+// TestSharedUnknownToGit: a cluster is not what the commit has where a shared file of it is not in Git.
+func TestSharedUnknownToGit(t *testing.T) {
+	c := newCheckout(t)
+	c.write(".gitignore", "_*.yaml\n")
+	c.commit()
+	c.write("clusters/_dev.yaml", "tags: {owner: us}\n")
+	got, _, err := c.since("HEAD", "", "one")
+	assert.NilError(t, err)
+	assert.DeepEqual(t, got, map[string][]string{"one": {"shared settings: clusters/_dev.yaml added"}})
 	one, err := config.Load(filepath.Join(c.dir, "clusters", "one.yaml"))
 	assert.NilError(t, err)
-	line, err := Brought(t.Context(), c.dir, base, one)
-	assert.NilError(t, err)
-	assert.DeepEqual(t, line.Brought, []string{c.id("HEAD")})
+	_, err = Brought(t.Context(), c.dir, "HEAD", one)
+	assert.ErrorContains(t, err, "what it depends on is not committed")
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -121,6 +122,7 @@ func (f *StackFile) check(doc *strict.Document, dir string) {
 			}
 		}
 	}
+	f.checkNames(doc) // by the projects that were found
 }
 
 // reserved are the ends of names of other stacks, and the parts of operations.
@@ -136,6 +138,9 @@ func (s *OwnStack) find(dir string) (message, remedy string) {
 	if s.Dir == filepath.Clean(dir) || !files.Within(dir, s.Dir) {
 		return fmt.Sprintf("%s is not below the directory of this file", wording.Quote(s.Program)), "keep the program in a directory of the project"
 	}
+	if link := linkBelow(dir, s.Dir); link != "" { // what changes behind it would be no change of the program
+		return fmt.Sprintf("%s is a link", link), "name the directory itself"
+	}
 	text, err := files.ReadInside(filepath.Join(s.Dir, "Pulumi.yaml"), files.MostOfSettings)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Sprintf("%s has no Pulumi.yaml", s.Program), "name the directory of a Pulumi program, from that of this file"
@@ -148,10 +153,38 @@ func (s *OwnStack) find(dir string) (message, remedy string) {
 		return fmt.Sprintf("the Pulumi.yaml in %s cannot be read: %v", s.Program, err), "make it a regular file of YAML"
 	case !projectName.MatchString(s.Project) || s.Project == "." || s.Project == "..":
 		return fmt.Sprintf("the Pulumi.yaml in %s has no name that a project of Pulumi may have", s.Program), "write one like name: database"
-	case s.Project == "tombolo":
+	case strings.EqualFold(s.Project, "tombolo"): // states are files, on some machines of either case
 		return fmt.Sprintf("the Pulumi.yaml in %s has the name tombolo, of the clusters' own project", s.Program), "give the program's project another name"
 	}
 	return "", ""
+}
+
+// linkBelow is the first link on the way from a directory to one below it, as a path from there; "" for none.
+func linkBelow(dir, below string) string {
+	link := ""
+	for at := below; at != filepath.Clean(dir); at = filepath.Dir(at) {
+		if info, err := os.Lstat(at); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			link = at
+		}
+	}
+	if link != "" {
+		link, _ = filepath.Rel(dir, link)
+	}
+	return link
+}
+
+// checkNames refuses names by which two clusters would have one stack: demo-eu's db is demo's eu-db.
+func (f *StackFile) checkNames(doc *strict.Document) {
+	for i, s := range f.Stacks {
+		for _, other := range f.Stacks {
+			if s.Project != "" && s.Project == other.Project && other.Name != "" && strings.HasSuffix(s.Name, "-"+other.Name) {
+				doc.Report(strict.Path("stacks").Index(i).Field("name"),
+					fmt.Sprintf("%s ends like %s of the same project, %s: two clusters could have one stack", wording.Quote(s.Name), wording.Quote(other.Name), s.Project),
+					"take a name with another end, or give one of the programs another project's name")
+				break
+			}
+		}
+	}
 }
 
 // Has says whether a cluster with these labels has such a stack.

@@ -60,8 +60,15 @@ stacks:
   - {name: a, program: odd, order: after-core, clusters: "a==b==c"}
   - {name: b, program: x/../.., order: after-core}
   - {name: c, program: linked, order: after-core}
-`, map[string]string{"ours": "tombolo", "odd": "a/b"})
+  - {name: d, program: here/x, order: after-core}
+  - {name: eu-d, program: there/x, order: after-core}
+  - {name: e, program: upper, order: after-core}
+  - {name: f-e, program: there/x, order: after-core}
+  - {name: g, program: there/x, order: after-core}
+  - {name: eu-g, program: there/x, order: after-core}
+`, map[string]string{"ours": "tombolo", "odd": "a/b", "there/x": "x", "upper": "Tombolo"})
 	assert.NilError(t, os.Symlink(t.TempDir(), filepath.Join(dir, "linked")))
+	assert.NilError(t, os.Symlink("there", filepath.Join(dir, "here")))
 	_, err := Load(dir)
 	var problems strict.Problems
 	assert.Assert(t, errors.As(err, &problems), "%v", err)
@@ -77,8 +84,12 @@ stacks:
 		":6:24: stacks[3].program: the Pulumi.yaml in odd has no name that a project of Pulumi may have",
 		":6:58: stacks[3].clusters: \"a==b==c\" is not a selector",
 		":7:24: stacks[4].program: \"x/../..\" is not below the directory of this file",
-		":8:24: stacks[5].program: the Pulumi.yaml in linked cannot be read: ",
+		":8:24: stacks[5].program: linked is a link; name the directory itself",
+		":9:24: stacks[6].program: here is a link; name the directory itself",
+		":11:24: stacks[8].program: the Pulumi.yaml in upper has the name tombolo",
+		":14:12: stacks[11].name: \"eu-g\" ends like \"g\" of the same project, x: two clusters could have one stack; ",
 	} {
 		assert.Check(t, is.Contains(problems.Error(), want))
 	}
+	assert.Check(t, is.Len(problems, 15), problems.Error())
 }

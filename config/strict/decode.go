@@ -207,14 +207,15 @@ func (d *decoder) holds(mapping *yaml.Node, key string) bool {
 
 // missing reports a required key at the mapping that should have it.
 func (d *decoder) missing(n *yaml.Node, p Path, f Field) {
-	if d.doc.broken[p.Field(f.Name)] {
+	at := p.Field(f.Name)
+	if !d.doc.Sound(at) {
 		return
 	}
 	position := d.doc.Position(p)
 	if p == "" {
 		position = d.at(n)
 	}
-	d.doc.unreadable(position, p.Field(f.Name), "is required and missing", d.howToAdd(f))
+	d.reportMissing(d.doc, position, at, f)
 }
 
 func (d *decoder) list(n *yaml.Node, p Path, dst reflect.Value, r Rule) {

@@ -30,15 +30,18 @@ type Document struct {
 	// broken are the paths that could not be read; to check them further would
 	// only report the consequences of the first problem.
 	broken map[Path]bool
+	// takenAway is where null has taken a key away that another file has.
+	takenAway map[Path]Position
 }
 
 // NewDocument returns a document without any values, to decode a file into.
 func NewDocument(file string) *Document {
 	return &Document{
-		File:   file,
-		values: map[Path]Position{},
-		keys:   map[Path]Position{},
-		broken: map[Path]bool{},
+		File:      file,
+		values:    map[Path]Position{},
+		keys:      map[Path]Position{},
+		broken:    map[Path]bool{},
+		takenAway: map[Path]Position{},
 	}
 }
 

@@ -4,6 +4,7 @@
 package strict
 
 import (
+	"maps"
 	"reflect"
 
 	"gopkg.in/yaml.v3"
@@ -45,7 +46,13 @@ func (f Format) Decode(doc *Document, content []byte, into any, under ...*Shared
 }
 
 func (f Format) decode(doc *Document, root *yaml.Node, into any, under ...*Shared) bool {
-	d := &decoder{Format: f, doc: doc, open: map[*yaml.Node]bool{}, under: under, merged: map[*yaml.Node][]*yaml.Node{}}
+	d := &decoder{
+		Format: f, doc: doc, open: map[*yaml.Node]bool{}, under: under,
+		merged: map[*yaml.Node][]*yaml.Node{},
+	}
+	for _, s := range under {
+		maps.Copy(doc.broken, s.broken)
+	}
 	d.decode(nil, d.layered(root), "", reflect.ValueOf(into).Elem(), Rule{})
 	return !doc.broken[""]
 }
@@ -55,6 +62,15 @@ func (f Format) decode(doc *Document, root *yaml.Node, into any, under ...*Share
 func (f Format) Require(doc *Document, parent Path, required Field) {
 	at := parent.Field(required.Name)
 	if !doc.Has(at) && doc.Sound(at) {
-		doc.unreadable(doc.Position(parent), at, "is required and missing", f.howToAdd(required))
+		f.reportMissing(doc, doc.Position(parent), at, required)
 	}
+}
+
+// reportMissing reports a required key at the place that should have it, or where null has taken it away.
+func (f Format) reportMissing(doc *Document, at Position, p Path, required Field) {
+	if null, is := doc.takenAway[p]; is {
+		doc.unreadable(null, p, "is required, and null takes it away", "write a value in its place, or remove the key")
+		return
+	}
+	doc.unreadable(at, p, "is required and missing", f.howToAdd(required))
 }

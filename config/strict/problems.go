@@ -110,10 +110,17 @@ func (ps Problems) InOrder() Problems {
 // its problems once, and so has a file that several clusters share, though each is called by its name.
 func (ps Problems) Once() Problems {
 	first := map[Problem]int{}
+	alone := map[Problem]bool{} // what is wrong with files by themselves: the keys of a format are for the remedy
 	out := ps[:0]
 	for _, p := range ps {
 		with, said := p.With, p
 		said.With = ""
+		found := said
+		found.Remedy = ""
+		if with != "" && alone[found] {
+			continue
+		}
+		alone[found] = alone[found] || with == ""
 		i, twice := first[said]
 		if !twice {
 			i, twice = first[said.ofAny(with)]

@@ -14,20 +14,24 @@ type Shared struct {
 	// File is its path, for problems.
 	File string
 	root *yaml.Node
+	// broken are the paths that could not be read: what documents lack there is a consequence.
+	broken map[Path]bool
 	// nodes are all values and keys of the file: a node of YAML does not say which file it is of.
 	nodes map[*yaml.Node]bool
 }
 
 // Share reads content for the documents of several files. It reports into doc what is wrong with
-// the file by itself, and returns nil when it is not YAML.
+// the file by itself, and returns nil when it is not a mapping of YAML.
 func (f Format) Share(doc *Document, content []byte, into any) *Shared {
 	root := f.parse(doc, content)
 	if root == nil {
 		return nil
 	}
 	f.Partial = true
-	f.decode(doc, root, into)
-	s := &Shared{File: doc.File, root: root, nodes: map[*yaml.Node]bool{}}
+	if !f.decode(doc, root, into) {
+		return nil
+	}
+	s := &Shared{File: doc.File, root: root, broken: doc.broken, nodes: map[*yaml.Node]bool{}}
 	s.add(root)
 	return s
 }
@@ -91,6 +95,7 @@ func (d *decoder) joined(n *yaml.Node, p Path, gone func(*yaml.Node) bool) []pai
 	for _, name := range keys {
 		stack := stacks[name]
 		if len(stack) > 1 && gone(stack[0].value) {
+			d.doc.takenAway[p.Field(name)] = d.at(stack[0].value)
 			continue
 		}
 		out = append(out, pair{stack[0].key, d.join(stack)})

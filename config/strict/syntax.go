@@ -50,7 +50,7 @@ func (f Format) parse(doc *Document, content []byte) *yaml.Node {
 }
 
 func isEmpty(n *yaml.Node) bool {
-	return len(n.Content) == 0 || n.Content[0].Kind == yaml.ScalarNode && n.Content[0].Value == ""
+	return len(n.Content) == 0 || isNull(n.Content[0]) || n.Content[0].Kind == yaml.ScalarNode && n.Content[0].Value == ""
 }
 
 // encoded checks that content is text in UTF-8.
