@@ -193,7 +193,7 @@ func TestMissingCLI(t *testing.T) {
 	if !errors.As(err, &missing) {
 		t.Fatalf("error is %T: %v", err, err)
 	}
-	want := "the Pulumi CLI is not in PATH; install Pulumi 3.250.0 or newer, or build it with `make tools`"
+	want := "the Pulumi CLI is not in PATH; install Pulumi 3.250.0 or newer, or run `make tools` where a Makefile has it, and put .tools/bin into PATH"
 	if err.Error() != want {
 		t.Errorf("error is %q, want %q", err, want)
 	}

@@ -43,7 +43,7 @@ func (p *CLI) Program(ctx context.Context) (auto.PulumiCommand, error) {
 }
 
 func (p *CLI) look(ctx context.Context) (auto.PulumiCommand, error) {
-	remedy := fmt.Sprintf("install Pulumi %s or newer, or build it with `make tools`", sdk.Version)
+	remedy := fmt.Sprintf("install Pulumi %s or newer, or run `make tools` where a Makefile has it, and put .tools/bin into PATH", sdk.Version)
 	path, err := LookPath("pulumi", p.Getenv("PATH"))
 	if err != nil {
 		return nil, &fault.Error{What: "the Pulumi CLI is not in PATH", Remedy: remedy, Err: err}

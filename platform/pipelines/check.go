@@ -41,8 +41,9 @@ type Use struct {
 type checker struct {
 	root string
 	uses []Use
-	// version that tombolo.sha256 pins; empty where it is not known.
+	// version that tombolo.sha256 pins; empty where it is not known. pinned are the archives.
 	version string
+	pinned  []string
 	found   []Finding
 	// calls counts the pipelines that call those of a release, or are those themselves.
 	calls int
@@ -76,6 +77,11 @@ func Check(root string, hosts ...string) ([]Finding, []Use, error) {
 			if len(hosts) == 0 || slices.Contains(hosts, of.host) {
 				of.check(c.read(name))
 			}
+		}
+	}
+	for _, archive := range []string{"tombolo", "tombolo-tools"} {
+		if c.calls > 0 && c.version != "" && !slices.Contains(c.pinned, archive) {
+			c.say(finding.Error, place{file: "tombolo.sha256"}, "take the line "+archive+"_… of the release's SHA256SUMS", "pins no archive %s, which jobs install", archive)
 		}
 	}
 	if c.calls == 0 {
@@ -196,8 +202,8 @@ func (c *checker) first(name string) string {
 	return fmt.Sprintf("%s:%d", c.uses[i].File, c.uses[i].Line)
 }
 
-// pinned is a line of tombolo.sha256.
-var pinned = regexp.MustCompile(`^[0-9a-f]{64}  (tombolo|tombolo-tools)_([^_]+)_[a-z0-9]+_[a-z0-9]+\.tar\.gz$`)
+// pinLine is a line of tombolo.sha256.
+var pinLine = regexp.MustCompile(`^[0-9a-f]{64}  (tombolo|tombolo-tools)_([^_]+)_[a-z0-9]+_[a-z0-9]+\.tar\.gz$`)
 
 // pin reads which version tombolo.sha256 pins.
 func (c *checker) pin() {
@@ -214,7 +220,10 @@ func (c *checker) pin() {
 	for text := range strings.Lines(string(text)) {
 		line++
 		at.Node = &yaml.Node{Line: line, Column: 1}
-		m := pinned.FindStringSubmatch(strings.TrimRight(text, "\n"))
+		m := pinLine.FindStringSubmatch(strings.TrimRight(text, "\n"))
+		if m != nil {
+			c.pinned = append(c.pinned, m[1])
+		}
 		switch {
 		case m == nil:
 			c.say(finding.Error, at, "take the lines of the release's SHA256SUMS", "is not understood: this is no checksum of an archive of tombolo")

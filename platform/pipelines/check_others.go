@@ -47,8 +47,10 @@ func (c *checker) gitLab(at place) {
 		}
 	})
 	if len(names) > 0 {
-		c.say(finding.Note, at, "set them masked and protected, with the scopes apply and remediate, and plan for what is compared", "variables of the project have the secrets: %s", strings.Join(append(names, PlanKey), ", "))
+		names = append(names, PlanKey)
 	}
+	c.say(finding.Note, at, "set them masked and protected, with the scopes apply and remediate, and plan for what is compared",
+		"variables of the project have the secrets: %s, unless a key service encrypts the states", strings.Join(append(names, Passphrase), ", "))
 }
 
 // azure checks azure-pipelines.yml. Which group has which secret, no file shows.
@@ -92,13 +94,20 @@ func (c *checker) azure(at place) {
 	})
 	c.gets(extends.field("template"), "the pipeline", passed, true, func(name string) string { return "add " + name + " to its parameter secrets" })
 	names := c.names()
+	secret := slices.Clone(names)
+	if len(names) > 0 {
+		secret = append(secret, PlanKey)
+	}
+	if _, ok := passed[Passphrase]; ok {
+		secret = append(secret, Passphrase)
+	}
 	at.field("variables").walk(func(key, value place) {
 		group := key.text() == "group" && (value.text() == "tombolo-plan" || value.text() == "tombolo-apply")
 		if group || slices.Contains(names, key.text()) || key.text() == "name" && slices.Contains(names, value.text()) {
 			c.say(finding.Error, value, "leave it out: the stages that change clusters have their groups", "jobs that run for pull requests get secrets by %s", value.text())
 		}
 	})
-	if len(names) > 0 {
-		c.say(finding.Note, at, "put them into tombolo-apply, and into tombolo-plan what is compared", "variable groups have the secrets: %s", strings.Join(append(names, PlanKey), ", "))
+	if len(secret) > 0 {
+		c.say(finding.Note, at, "put them into tombolo-apply, and into tombolo-plan what is compared", "variable groups have the secrets: %s", strings.Join(secret, ", "))
 	}
 }

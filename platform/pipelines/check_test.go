@@ -114,6 +114,7 @@ func TestGitHub(t *testing.T) {
 		"a partial pin": {map[string]string{"tombolo.sha256": pins + strings.Replace(pins, "1.2.3", "1.2.4", 1)}, []string{"tombolo.sha256:3:1: error: pins v1.2.4 beside v1.2.3; pin one release"}},
 		"a bad pin":     {map[string]string{"tombolo.sha256": pins + "tombolo\n"}, []string{"tombolo.sha256:3:1: error: is not understood"}},
 		"no pin":        {map[string]string{"tombolo.sha256": ""}, []string{"calls pipelines of v1.2.3, and tombolo.sha256 pins no release"}},
+		"no tools":      {map[string]string{"tombolo.sha256": pins[:strings.Index(pins, "\n")+1]}, []string{"tombolo.sha256:1:1: error: pins no archive tombolo-tools, which jobs install; take the line tombolo-tools_… of the release's SHA256SUMS"}},
 		"no YAML":       {map[string]string{apply: "on: ["}, []string{apply + ":1:1: error: is not understood"}},
 		"no jobs":       {map[string]string{".github/workflows/more.yaml": "on: push\n"}, []string{".github/workflows/more.yaml:1:1: error: is not understood: it has no jobs"}},
 		"an alias":      {map[string]string{".github/workflows/more.yaml": "x: &x pull_request\non: *x\njobs: {}\n"}, []string{".github/workflows/more.yaml:2:5: error: is not understood: what starts it"}},
@@ -187,10 +188,10 @@ func TestGitLabAndAzure(t *testing.T) {
 // TestNotes: what no file shows is said.
 func TestNotes(t *testing.T) {
 	for host, want := range map[string]string{
-		GitLab:      ".gitlab-ci.yml:4:1: note: variables of the project have the secrets: TOMBOLO_GIT_TOKEN, TOMBOLO_PLAN_KEY",
-		AzureDevOps: "azure-pipelines.yml:3:1: note: variable groups have the secrets: TOMBOLO_GIT_TOKEN, TOMBOLO_PLAN_KEY",
+		GitLab:      ".gitlab-ci.yml:4:1: note: variables of the project have the secrets: TOMBOLO_GIT_TOKEN, TOMBOLO_PLAN_KEY, PULUMI_CONFIG_PASSPHRASE, unless a key service encrypts the states; ",
+		AzureDevOps: "azure-pipelines.yml:3:1: note: variable groups have the secrets: TOMBOLO_GIT_TOKEN, TOMBOLO_PLAN_KEY, PULUMI_CONFIG_PASSPHRASE; ",
 	} {
-		found, _, err := Check(project(t, options(host, "TOMBOLO_GIT_TOKEN"), nil))
+		found, _, err := Check(project(t, options(host, "TOMBOLO_GIT_TOKEN", Passphrase), nil))
 		assert.NilError(t, err)
 		assert.Assert(t, is.Len(found, 1))
 		assert.Check(t, strings.HasPrefix(found[0].String(), want), found[0])

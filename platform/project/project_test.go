@@ -253,3 +253,46 @@ func TestFreeBlock(t *testing.T) {
 	assert.Check(t, is.Equal(FreeBlock(all), "10.22.0.0/16"))
 	assert.Check(t, is.Equal(FreeBlock([]*config.Cluster{{Network: config.Network{CIDR: "10.0.0.0/8"}}}), ""))
 }
+
+// TestREADME: it says what is needed before the first command, and lists each file that is written.
+func TestREADME(t *testing.T) {
+	readme := func(change func(*Options)) string {
+		o := first(config.AWS, config.Flux)
+		change(&o)
+		text := byPath(t, o)["README.md"]
+		for line := range strings.Lines(text) {
+			assert.Check(t, len(line) <= 120 && !strings.HasSuffix(line, " \n"), "%q", line)
+		}
+		assert.Check(t, !strings.Contains(text, "\n\n\n") && !strings.Contains(text, "<no value>"), text)
+		return text
+	}
+	for name, c := range map[string]struct {
+		change    func(*Options)
+		has, lack []string
+	}{
+		"GitHub": {func(*Options) {}, []string{
+			"make setup-aws ", "export PATH=\"$PWD/bin:$PWD/.tools/bin:$PATH\"", "tombolo doctor first", "`tombolo lab down`", "The lab without a checkout",
+			"also needs Go", "`accounts/<name>.yaml`", "`TOMBOLO_SECRETS` is `passphrase`", "| `Makefile` |", "| `.github/workflows` |", "| `.gitignore` |", "Write [`tombolo.sha256`]",
+		}, []string{"TOMBOLO_RELEASES", "tombolo-source"}},
+		"a key service":         {func(o *Options) { o.SecretsProvider = "awskms://alias/tombolo" }, nil, []string{"PASSPHRASE", "TOMBOLO_SECRETS"}},
+		"AWS from Azure DevOps": {func(o *Options) { o.Host = "azure-devops" }, []string{"account files of AWS do not know Azure DevOps"}, []string{"`tombolo pipelines up"}},
+		"no pipelines": {func(o *Options) { o.Version = "" }, []string{"`tombolo plugins install`", "tombolo doctor first", "`--release <tag>`"}, []string{
+			"make setup", "Makefile", ".github/workflows", "TOMBOLO_SECRETS",
+		}},
+		"Azure DevOps":      {func(o *Options) { o.Host = "azure-devops" }, []string{"| `azure-pipelines.yml` |", "`tombolo-source`", "PULUMI_CONFIG_PASSPHRASE` is a secret of\n  `tombolo-apply`"}, []string{"TOMBOLO_RELEASES", "TOMBOLO_SECRETS"}},
+		"a source in Azure": {func(o *Options) { o.Host, o.Source = "azure-devops", "dev.azure.com/acme/platform/tombolo" }, []string{"`TOMBOLO_RELEASES`"}, []string{"tombolo-source"}},
+		"GitLab, pinned already": {func(o *Options) {
+			o.Host, o.Checksums = "gitlab", []byte(strings.Repeat("ab", 32)+"  tombolo_1.2.3_linux_amd64.tar.gz\n")
+		}, []string{"| `.gitlab-ci.yml` |"}, []string{"Write [`tombolo.sha256`]"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := readme(c.change)
+			for _, want := range c.has {
+				assert.Check(t, is.Contains(text, want))
+			}
+			for _, other := range c.lack {
+				assert.Check(t, !strings.Contains(text, other), other)
+			}
+		})
+	}
+}

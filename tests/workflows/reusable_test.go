@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -170,6 +171,25 @@ func TestCallers(t *testing.T) {
 		}
 		for _, chosen := range []string{"tombolo.sha256", "Makefile", "Pulumi.yaml", ".github/workflows/**"} {
 			assert.Check(t, slices.Contains(paths["preview-program.yml"], chosen) && !slices.Contains(paths["preview.yml"], chosen), chosen)
+		}
+	}
+}
+
+// TestTreesArePreviewed: a change of any folder of a tree at a project's root starts a preview.
+func TestTreesArePreviewed(t *testing.T) {
+	files, err := pipelines.Files(pipelines.Options{Host: pipelines.GitHub, Source: "github.com/acme/tombolo", Version: "v1.2.3"})
+	assert.NilError(t, err)
+	preview := files[slices.IndexFunc(files, func(f pipelines.File) bool { return path.Base(f.Path) == "preview.yml" })]
+	gitlab, err := os.ReadFile("../../.gitlab/pipelines.yml")
+	assert.NilError(t, err)
+	for _, engine := range []string{"argocd", "flux"} {
+		folders, err := os.ReadDir("../../platform/" + engine)
+		assert.NilError(t, err)
+		for _, f := range folders {
+			if f.IsDir() {
+				assert.Check(t, slices.Contains(changesOf(t, preview), f.Name()+"/**"), "GitHub: %s", f.Name())
+				assert.Check(t, len(regexp.MustCompile(`[ \[]`+f.Name()+`/\*\*/\*`).FindAll(gitlab, -1)) > 1, "GitLab: %s", f.Name())
+			}
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tombolo/check/finding"
+	"tombolo/cmd/tombolo/cli/clusters"
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/cli/flags"
@@ -30,7 +31,8 @@ pull requests get none; the pipelines are those of the release that tombolo.sha2
 
 The command reads clusters/, accounts/, tombolo.policy.yaml, tombolo.sha256, and of the
 hosts .github/workflows, .gitlab-ci.yml and azure-pipelines.yml. It asks no host. A
-file that it does not understand is an error. Notes name what only the host knows, such
+file that it does not understand is an error, and so is a cluster file that is not
+valid. Notes name what only the host knows, such
 as the variables of a project at GitLab.`),
 		Example: "  tombolo pipelines check\n  tombolo pipelines check --strict --host github",
 		Args:    noArguments,
@@ -65,6 +67,14 @@ func checkRun(_ context.Context, o *Options) error {
 	root, err := o.Root()
 	if err != nil {
 		return err
+	}
+	// In a file that is not valid, a secret may have a name that no job can pass.
+	if files, err := clusters.All(root); err != nil {
+		return err
+	} else if len(files) > 0 {
+		if _, err := clusters.LoadAll(o.Root); err != nil {
+			return err
+		}
 	}
 	found, uses, err := pipelines.Check(root, hostsOf(o.Write.Host)...)
 	if err != nil {

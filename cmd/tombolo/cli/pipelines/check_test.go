@@ -15,6 +15,7 @@ import (
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
+	"tombolo/config/strict"
 )
 
 // TestWriteAndCheck: what write writes passes check; a cluster file that names another secret is
@@ -36,7 +37,7 @@ func TestWriteAndCheck(t *testing.T) {
 	}
 	write := []string{"write", "--host", "github", "--source", "github.com/acme/tombolo", "--version", "v1.2.3"}
 	name("a: {env: TOMBOLO_GIT_TOKEN}\n")
-	pin := strings.Repeat("ab", 32) + "  tombolo_1.2.3_linux_amd64.tar.gz\n"
+	pin := strings.Repeat("ab", 32) + "  tombolo_1.2.3_linux_amd64.tar.gz\n" + strings.Repeat("cd", 32) + "  tombolo-tools_1.2.3_linux_amd64.tar.gz\n"
 	assert.NilError(t, os.WriteFile(filepath.Join(root, "tombolo.sha256"), []byte(pin), 0o600))
 
 	_, _, err := run(render.Text, "check")
@@ -80,4 +81,15 @@ func TestWriteAndCheck(t *testing.T) {
 	assert.Check(t, is.ErrorContains(err, `the host "gitea" is not known`))
 	_, _, err = run(render.Text, "check", "acme")
 	assert.Check(t, is.ErrorContains(err, "too many arguments: acme"))
+}
+
+// TestCheckRefusesInvalidFiles: a name that no cluster file may have is not taken for no secret.
+func TestCheckRefusesInvalidFiles(t *testing.T) {
+	file := strings.Replace(clitest.ClusterFile("a", "dev", 0), "  engine: flux\n", "  engine: flux\n  auth: {type: basic, username: git, password: {env: MY_TOKEN}}\n", 1)
+	s, _, _, _ := streams.Test()
+	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text, Root: clitest.Project(t, map[string]string{"a": file})}}
+	err := clitest.Execute(t, NewCmdPipelines(f, nil), "check")
+	var invalid strict.Problems
+	assert.Assert(t, errors.As(err, &invalid), err)
+	assert.Check(t, is.ErrorContains(err, "gitops.auth.password.env: is not the name of an environment variable that begins with TOMBOLO_"))
 }
