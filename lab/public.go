@@ -26,8 +26,8 @@ import (
 type public struct {
 	lab    *Lab
 	charts charts.Public
-	// pushed is told of a push to the repository in a directory, by its address.
-	pushed func(dir, address, before, after string)
+	// pushed is told of new commits in a repository.
+	pushed func(r *substitute.Repository, before, after string)
 
 	looking sync.Mutex
 	looked  time.Time
@@ -72,10 +72,13 @@ func (p *public) look(ctx context.Context) (notes []string, failed error) {
 	p.looked = time.Now()
 	found := substitute.Repositories(p.lab.root)
 	for _, r := range found {
-		note, err := p.lab.follow(ctx, r)
+		seeding, err := p.lab.follow(ctx, r)
 		failed = errors.Join(failed, err)
-		if note != "" {
-			notes = append(notes, note)
+		if seeding.Note != "" {
+			notes = append(notes, seeding.Note)
+		}
+		if seeding.Changed {
+			p.pushed(r, seeding.Before, seeding.Commit)
 		}
 	}
 	p.mu.Lock()
@@ -85,7 +88,7 @@ func (p *public) look(ctx context.Context) (notes []string, failed error) {
 }
 
 // follow brings the content of a repository into the lab's.
-func (l *Lab) follow(ctx context.Context, r *substitute.Repository) (note string, err error) {
+func (l *Lab) follow(ctx context.Context, r *substitute.Repository) (git.Seeding, error) {
 	repository := git.Open(l.paths().public(r), l.paths().home())
 	seeding, err := repository.SeedProject(ctx, r.Dir)
 	if err == nil && r.User == "" {
@@ -96,7 +99,7 @@ func (l *Lab) follow(ctx context.Context, r *substitute.Repository) (note string
 			err = repository.Also(ctx, branch)
 		}
 	}
-	return seeding.Note, err
+	return seeding, err
 }
 
 // serves says that there is a repository.
@@ -134,7 +137,7 @@ func (p *public) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	there.URL.Path = "/" + r.Name() + rest
 	repository := git.Open(p.lab.paths().public(r), p.lab.paths().home())
 	repository.HandlerFor(p.may(r), func(_, before, after string) {
-		p.pushed(p.lab.paths().public(r), r.URL.String(), before, after)
+		p.pushed(r, before, after)
 	}).ServeHTTP(w, there)
 }
 

@@ -53,7 +53,7 @@ func checkWebhook(v *check.File, g GitOps) {
 	if err != nil || !v.Doc.Sound("gitops.url", at.Field("type")) {
 		return
 	}
-	host := hostKind(u.Hostname())
+	host := HostKind(u.Hostname())
 	if host != "" && host != w.Type {
 		v.Warn(at.Field("type"), "use "+string(host), "is %s, and gitops.url is at %s", w.Type, u.Hostname())
 	}
@@ -64,8 +64,8 @@ func checkWebhook(v *check.File, g GitOps) {
 	}
 }
 
-// hostKind is the kind of a host that is known by its name; "" for another.
-func hostKind(host string) WebhookType {
+// HostKind is the kind of a host that is known by its name; "" for another.
+func HostKind(host string) WebhookType {
 	host = strings.ToLower(host)
 	for suffix, kind := range map[string]WebhookType{
 		"github.com": GitHubWebhook, "gitlab.com": GitLabWebhook, "dev.azure.com": AzureDevOpsWebhook, "visualstudio.com": AzureDevOpsWebhook,

@@ -3,6 +3,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,9 +50,35 @@ func (r *Repository) Seed(ctx context.Context, tree string) (Seeding, error) {
 }
 
 // SeedProject is Seed for a directory that Git has, or will have: what its .gitignore names stays out,
-// as does what the lab and its tools keep there.
+// as does what the lab and its tools keep there. The branch has the directory's own commits, so that who
+// works there can push to it; what is not committed is a commit of Seed's on top.
 func (r *Repository) SeedProject(ctx context.Context, dir string) (Seeding, error) {
 	return r.seedFrom(ctx, dir)
+}
+
+// projectRef is the commit that was checked out in the directory of SeedProject.
+const projectRef = "refs/lab/project"
+
+// project brings the commits of a directory that is the root of a repository, and returns the one that is
+// checked out; "" where Git has none to give.
+func (r *Repository) project(ctx context.Context, dir string) string {
+	below, err := r.git(ctx, nil, "-C", dir, "rev-parse", "--show-prefix")
+	if err != nil || below != "" {
+		return ""
+	}
+	if _, err := r.git(ctx, nil, "--git-dir="+r.dir, "fetch", "--quiet", "--no-tags", dir, "+HEAD:"+projectRef); err != nil {
+		return "" // no commit yet, or a clone that is shallow
+	}
+	return r.resolve(ctx, projectRef)
+}
+
+// yield takes Seed's commit off the project's before somebody pushes: what is pushed begins at the
+// project's own commits.
+func (r *Repository) yield(ctx context.Context) {
+	head, own := r.head(ctx), r.resolve(ctx, projectRef)
+	if own != "" && head != own && head == r.resolve(ctx, seedRef) {
+		_, _ = r.git(ctx, nil, "--git-dir="+r.dir, "update-ref", "refs/heads/"+Branch, own) // the push is refused then
+	}
 }
 
 // Also has a branch follow Branch, whatever is pushed to either.
@@ -84,17 +111,26 @@ func (r *Repository) seed(ctx context.Context, tree string, added []string) (See
 	if err != nil {
 		return Seeding{}, err
 	}
-	head, seeded := r.resolve(ctx, "refs/heads/"+Branch), r.resolve(ctx, seedRef)
+	own := ""
+	if len(added) == 0 {
+		own = r.project(ctx, tree)
+	}
+	head, seeded := r.head(ctx), r.resolve(ctx, seedRef)
+	ours := head == "" || head == seeded || own != "" && r.within(ctx, head, own)
 	switch {
-	case head == "":
-		return r.commit(ctx, id, "", "Seed the platform tree")
+	case ours && r.resolve(ctx, own+"^{tree}") == id:
+		return r.move(ctx, head, own)
 	case r.resolve(ctx, head+"^{tree}") == id, r.resolve(ctx, seeded+"^{tree}") == id:
 		return Seeding{Commit: head}, nil
-	case head != seeded:
+	case !ours:
 		return Seeding{Commit: head, Note: "the lab's Git repository has commits of its own, so the changes in " +
 			tree + " were not added; push them to it, or run `tombolo lab down` to start over"}, nil
 	}
-	return r.commit(ctx, id, head, "Follow the platform tree")
+	made, err := r.commit(ctx, id, cmp.Or(own, head))
+	if err != nil {
+		return Seeding{}, err
+	}
+	return r.move(ctx, head, made)
 }
 
 // create makes the bare repository, unless it exists.
@@ -141,24 +177,30 @@ func (r *Repository) writeTree(ctx context.Context, tree string, added []string)
 	return r.git(ctx, env, "-C", tree, "-c", "core.bare=false", "write-tree")
 }
 
-// commit puts a tree on the branch, on top of parent if there is one.
-func (r *Repository) commit(ctx context.Context, tree, parent, message string) (Seeding, error) {
-	args := []string{"--git-dir=" + r.dir, "commit-tree", tree, "-m", message}
-	if parent != "" {
-		args = append(args, "-p", parent)
+// commit makes a commit of a tree, on top of parent if there is one.
+func (r *Repository) commit(ctx context.Context, tree, parent string) (string, error) {
+	if parent == "" {
+		return r.git(ctx, nil, "--git-dir="+r.dir, "commit-tree", tree, "-m", "Seed the platform tree")
 	}
-	id, err := r.git(ctx, nil, args...)
-	if err != nil {
-		return Seeding{}, err
-	}
+	return r.git(ctx, nil, "--git-dir="+r.dir, "commit-tree", tree, "-m", "Follow the platform tree", "-p", parent)
+}
+
+// move moves the branch from head, which is Seed's or an earlier one of the project's, to a commit.
+func (r *Repository) move(ctx context.Context, head, commit string) (Seeding, error) {
 	// The seed ref goes first: if the second update is lost, the next Seed
 	// finds the branch empty or refuses to move it; it never overwrites.
 	for _, ref := range []string{seedRef, "refs/heads/" + Branch} {
-		if _, err := r.git(ctx, nil, "--git-dir="+r.dir, "update-ref", ref, id); err != nil {
+		if _, err := r.git(ctx, nil, "--git-dir="+r.dir, "update-ref", ref, commit); err != nil {
 			return Seeding{}, err
 		}
 	}
-	return Seeding{Commit: id, Changed: true, Before: parent}, nil
+	return Seeding{Commit: commit, Changed: commit != head, Before: head}, nil
+}
+
+// within says that a commit is another one, or one of those before it.
+func (r *Repository) within(ctx context.Context, commit, other string) bool {
+	_, err := r.git(ctx, nil, "--git-dir="+r.dir, "merge-base", "--is-ancestor", commit, other)
+	return err == nil
 }
 
 // resolve returns the id of a revision, or "" when there is none.

@@ -44,6 +44,55 @@ func TestSeedFollowsTheTree(t *testing.T) {
 	assert.Check(t, is.Equal(r.resolve(t.Context(), Branch+"^"), first.Commit))
 }
 
+// TestSeedProject: the branch has the commits of a directory that is a repository, so that a push from there
+// goes on from them; what is not committed is on top, until somebody pushes.
+func TestSeedProject(t *testing.T) {
+	r, dir := repository(t), t.TempDir()
+	s := httptest.NewServer(r.Handler("lab", func() (string, error) { return "secret", nil }, func(string, string, string) {}))
+	defer s.Close()
+	address := strings.Replace(s.URL, "http://", "http://lab:secret@", 1) + "/platform.git"
+	seeded := func() Seeding {
+		t.Helper()
+		got, err := r.SeedProject(t.Context(), dir)
+		assert.NilError(t, err)
+		assert.Check(t, is.Equal(got.Commit, r.head(t.Context())))
+		return got
+	}
+	write := func(content string) { files.Write(t, filepath.Join(dir, "a.yaml"), content) }
+	commit := func() string {
+		files.Git(t, dir, "add", ".")
+		files.Git(t, dir, "commit", "-q", "-m", "Change")
+		return files.Git(t, dir, "rev-parse", "HEAD")
+	}
+	write("a: 0\n")
+	before := seeded()
+	files.Git(t, dir, "init", "-q", "-b", "main")
+	assert.Check(t, is.Equal(seeded().Commit, before.Commit), "nothing is committed yet")
+	first := commit()
+	assert.Check(t, is.DeepEqual(seeded(), Seeding{Commit: first, Changed: true, Before: before.Commit}))
+	assert.Check(t, is.DeepEqual(seeded(), Seeding{Commit: first, Before: first}))
+
+	write("a: 1\n")
+	dirty := seeded()
+	assert.Check(t, is.Equal(r.resolve(t.Context(), dirty.Commit+"^"), first))
+	second := commit()
+	files.Git(t, dir, "push", "-q", address, "HEAD:main")
+	assert.Check(t, is.Equal(r.head(t.Context()), second))
+	write("a: 2\n")
+	assert.Check(t, is.Equal(r.resolve(t.Context(), seeded().Commit+"^"), second))
+
+	// Somebody else's commit stays.
+	third := commit()
+	files.Git(t, dir, "commit", "-q", "--allow-empty", "-m", "Of somebody else")
+	files.Git(t, dir, "push", "-q", address, "HEAD:main")
+	files.Git(t, dir, "reset", "-q", "--hard", third)
+	write("a: 3\n")
+	left := seeded()
+	assert.Check(t, !left.Changed && strings.Contains(left.Note, "has commits of its own"), "%+v", left)
+	files.Git(t, dir, "pull", "-q", address, "main")
+	assert.Check(t, seeded().Changed)
+}
+
 func TestSeedNeedsATree(t *testing.T) {
 	_, err := repository(t).Seed(t.Context(), "/nowhere/flux")
 	assert.Check(t, is.Error(err, "seed the lab's Git repository from /nowhere/flux: stat /nowhere/flux: no such file or directory"))

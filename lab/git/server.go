@@ -60,6 +60,10 @@ func (r *Repository) HandlerFor(allowed Allows, pushed Pushed) http.Handler {
 			http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
 			return
 		}
+		if req.URL.Query().Get("service") == "git-receive-pack" {
+			name, _, _ := strings.Cut(strings.TrimPrefix(path.Clean(req.URL.Path), "/"), "/")
+			Open(filepath.Join(filepath.Dir(r.dir), name), r.home).yield(req.Context())
+		}
 		name, isPush := strings.CutSuffix(strings.TrimPrefix(path.Clean(req.URL.Path), "/"), "/git-receive-pack")
 		if !isPush || req.Method != http.MethodPost {
 			r.backend(user, w, req)
