@@ -36,8 +36,8 @@ type Cluster struct {
 	// reached from inside.
 	AllowedCIDRs []string
 	Engine       config.Engine
-	// URL of the repository with the platform tree.
-	URL string
+	// URL of the repository with the platform tree, and the Branch that the engine follows. Default: main.
+	URL, Branch string
 }
 
 // OnAzure says that the cluster is in Azure.

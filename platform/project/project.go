@@ -55,6 +55,19 @@ type File struct {
 	Text string
 }
 
+// Differs is the first line, from 1, that the file in dir has in another form, and that line of f. Both
+// are of use for a file that was kept.
+func (f File) Differs(dir string) (number int, line string) {
+	existing, _ := files.ReadInside(filepath.Join(dir, filepath.FromSlash(f.Path)), files.MostText)
+	there := strings.Split(string(existing), "\n")
+	for i, line := range strings.Split(f.Text, "\n") {
+		if i >= len(there) || there[i] != line {
+			return i + 1, strings.TrimSpace(line)
+		}
+	}
+	return strings.Count(f.Text, "\n") + 1, "none"
+}
+
 //go:embed templates
 var templates embed.FS
 

@@ -55,6 +55,29 @@ func CheckSource(source string) error {
 	return nil
 }
 
+// The schemes of Pulumi's own states, of its service, and of its key services: backend/diy/backend.go and
+// secrets/cloud/manager.go of github.com/pulumi/pulumi/pkg/v3 v3.250.0, with the drivers that they import.
+var (
+	backendForm  = regexp.MustCompile(`^((s3|gs|azblob|postgres|https?)://[^/?\s]\S*|file://\S+)$`)
+	providerForm = regexp.MustCompile(`^(passphrase|default|(awskms|azurekeyvault|gcpkms|hashivault)://\S+)$`)
+)
+
+// CheckBackend refuses what is no URL of a Pulumi state.
+func CheckBackend(url string) error {
+	if !backendForm.MatchString(url) {
+		return fmt.Errorf("%q is no URL of a Pulumi state; give one such as s3://<bucket>, azblob://<container>, gs://<bucket>, https://<host> or file://<path>", url)
+	}
+	return nil
+}
+
+// CheckSecretsProvider refuses what encrypts no secrets of a state.
+func CheckSecretsProvider(provider string) error {
+	if !providerForm.MatchString(provider) {
+		return fmt.Errorf("%q is no key service of Pulumi; give passphrase, or a URL with awskms://, azurekeyvault://, gcpkms:// or hashivault://", provider)
+	}
+	return nil
+}
+
 // Attached says that the source's releases are those of GitHub, or of a GitHub of one's own: the
 // project's own workflow publishes there, and Renovate knows no checksums of other hosts' releases.
 func (o Options) Attached() bool {

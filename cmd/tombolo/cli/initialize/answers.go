@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,6 +35,8 @@ type Answers struct {
 	project.Cluster
 	// Repository is the address of the project's, and Tree that of the platform tree when it has its own.
 	Repository, Tree string
+	// Applied is the branch of the project's repository that is applied, and that the engine follows when the tree is there.
+	Applied string
 	// Private says that no address of the internet may reach the Kubernetes API.
 	Private bool
 	// Yes asks nothing, and takes the defaults.
@@ -49,6 +54,7 @@ func (a *Answers) addFlags(cmd *cobra.Command) {
 	f.StringVar(&a.AdminGroup, "admin-group", "", "object `id` of the group of Entra whose members run tombolo, for Azure")
 	f.Var(engine, "engine", "engine that follows the platform tree (default flux)")
 	f.StringVar(&a.Repository, "repository", "", "`address` of this repository (default: its remote origin)")
+	f.StringVar(&a.Applied, "branch", "", "`branch` of this repository that is applied (default: the one of Git, else main)")
 	f.StringVar(&a.Tree, "tree", "", "`address` of the platform tree's repository, if it has its own")
 	f.StringSliceVar(&a.AllowedCIDRs, "allowed-cidr", nil, "`block` of addresses that may reach the Kubernetes API; may be given again")
 	f.BoolVar(&a.Private, "private", false, "have a Kubernetes API that is reached only from inside the network")
@@ -64,24 +70,29 @@ type question struct {
 	flag, key string
 	value     *string
 	def, text string
-	// set sets the answer, and refuses one that cannot be. Default: it becomes the value.
-	set func(string) error
+	// set sets the answer. Default: it becomes the value. check refuses a value that no key of the file has.
+	set   func(string)
+	check func(string) error
 	// optional says that the answer may be nothing, off that the others leave no need for it.
 	optional bool
 	off      func() bool
 }
 
-// questions about a cluster, with the answers that another one of the project gives as defaults.
-func (a *Answers) questions(like project.Cluster, origin string) []question {
-	onAWS := func() bool { return !a.OnAzure() }
+// questions about a cluster, with the answers that those of the project give as defaults.
+func (a *Answers) questions(existing []*config.Cluster, origin string) []question {
+	onAWS, onAzure := func() bool { return !a.OnAzure() }, func() bool { return a.OnAzure() }
+	like, aws, azure := clusterOf(existing, a.Provider), clusterOf(existing, config.AWS), clusterOf(existing, config.Azure)
 	return []question{
 		{flag: "cloud", key: "cloud.provider", value: (*string)(&a.Provider), def: string(like.Provider), text: "Cloud (aws or azure)"},
-		{flag: "region", key: "cloud.region", value: &a.Region, def: like.Region, text: "Region, such as eu-central-1 or germanywestcentral"},
-		{flag: "account", key: "cloud.account", value: &a.Account, def: like.Account, text: "Account of AWS or subscription of Azure (its id)"},
-		{flag: "tenant", key: "cloud.tenant", value: &a.Tenant, def: like.Tenant, text: "Tenant of Entra (its id)", off: onAWS},
-		{flag: "admin-group", key: "kubernetes.admins", value: &a.AdminGroup, def: like.AdminGroup, text: "Group of Entra whose members run tombolo (its object id)", off: onAWS},
+		{flag: "region", key: "cloud.region", value: &a.Region, def: aws.Region, text: "Region, such as eu-central-1", off: onAzure},
+		{flag: "account", key: "cloud.account", value: &a.Account, def: aws.Account, text: "Account of AWS (its 12 digits)", off: onAzure},
+		{flag: "region", key: "cloud.region", value: &a.Region, def: azure.Region, text: "Region, such as germanywestcentral", off: onAWS},
+		{flag: "account", key: "cloud.account", value: &a.Account, def: azure.Account, text: "Subscription of Azure (its id)", off: onAWS},
+		{flag: "tenant", key: "cloud.tenant", value: &a.Tenant, def: azure.Tenant, text: "Tenant of Entra (its id)", off: onAWS},
+		{flag: "admin-group", key: "kubernetes.admins", value: &a.AdminGroup, def: azure.AdminGroup, text: "Group of Entra whose members run tombolo (its object id)", off: onAWS},
 		{flag: "repository", key: "gitops.url", value: &a.Repository, def: origin, text: "Address of this repository"},
 		{flag: "engine", key: "gitops.engine", value: (*string)(&a.Engine), def: string(like.Engine), text: "Engine (flux or argocd)"},
+		{flag: "branch", key: "gitops.branch", value: &a.Branch},
 		a.access(like),
 	}
 }
@@ -99,11 +110,10 @@ func (a *Answers) access(like project.Cluster) question {
 	if like.Provider != "" && q.def == "" {
 		q.def = private
 	}
-	q.set = func(s string) error {
+	q.set = func(s string) {
 		if a.AllowedCIDRs, a.Private = nil, s == private; !a.Private {
 			a.AllowedCIDRs = strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
 		}
-		return nil
 	}
 	return q
 }
@@ -118,7 +128,7 @@ type asker struct {
 // answer has all questions answered: by a person where one can be asked, else by the defaults. The
 // error names all that are missing at once.
 func (a *Answers) answer(ctx context.Context, who asker, all []question) error {
-	ask := !a.Yes && !who.json() && who.streams.CanPrompt()
+	ask := a.asks(who)
 	var missing []string
 	for _, q := range all {
 		switch {
@@ -139,6 +149,9 @@ func (a *Answers) answer(ctx context.Context, who asker, all []question) error {
 	return a.refuse(all)
 }
 
+// asks says that a person can be asked.
+func (a *Answers) asks(who asker) bool { return !a.Yes && !who.json() && who.streams.CanPrompt() }
+
 // ask asks until there is an answer that may be.
 func (a *Answers) ask(ctx context.Context, who asker, q question) error {
 	text := q.text + ":"
@@ -154,11 +167,13 @@ func (a *Answers) ask(ctx context.Context, who asker, q question) error {
 			return nil
 		}
 		if answer == "" {
+			who.status().Failed("this has no default; give an answer")
 			continue
 		}
 		if err = a.take(q, answer); err == nil {
 			return nil
 		}
+		*q.value = ""
 		who.status().Failed("%v", err)
 	}
 }
@@ -166,18 +181,27 @@ func (a *Answers) ask(ctx context.Context, who asker, q question) error {
 // take sets an answer, and refuses what the cluster file would not be valid with.
 func (a *Answers) take(q question, answer string) error {
 	if q.set != nil {
-		if err := q.set(answer); err != nil {
-			return err
-		}
+		q.set(answer)
 	} else {
 		*q.value = answer
 	}
+	if q.check != nil {
+		return q.check(answer)
+	}
 	for _, p := range a.problems() {
 		if q.key != "" && strings.HasPrefix(p.Path, q.key) {
-			return errors.New(p.Message + "; " + p.Remedy)
+			return errors.New(said(p, answer))
 		}
 	}
 	return nil
+}
+
+// said is a problem of an answer, which is in no file yet: with its value, and without what only YAML needs.
+func said(p strict.Problem, answer string) string {
+	if strings.HasPrefix(p.Message, "is ") {
+		p.Message = strconv.Quote(answer) + " " + p.Message
+	}
+	return p.Message + "; " + strings.Replace(p.Remedy, "digits in quotes", "digits", 1)
 }
 
 // problems of the cluster file with the answers as they are.
@@ -211,17 +235,29 @@ func (a *Answers) refuse(all []question) error {
 		if p.Path == "gitops.path" {
 			continue // it is made of the name, which has the problem
 		}
-		flag := p.Path
+		flag, answer := p.Path, ""
 		for _, q := range all {
 			switch {
 			case q.key == "" || !strings.HasPrefix(p.Path, q.key):
-			case q.key == "gitops.url" && a.Tree != "":
-				flag = "--tree"
+			case q.key == "gitops.url":
+				flag, answer = "--repository", a.URL
+				if a.Tree != "" {
+					flag = "--tree"
+				}
 			default:
 				flag, _, _ = strings.Cut("--"+q.flag, " ")
+				answer = *q.value
 			}
 		}
-		lines = append(lines, flag+": "+p.Message+"; "+p.Remedy)
+		lines = append(lines, flag+": "+said(p, answer))
+	}
+	for _, q := range all {
+		if q.check == nil || *q.value == "" {
+			continue
+		}
+		if err := q.check(*q.value); err != nil {
+			lines = append(lines, "--"+q.flag+": "+err.Error())
+		}
 	}
 	if len(lines) > 0 {
 		return fault.NewUsage(strings.Join(lines, "\n"), "")
@@ -229,22 +265,72 @@ func (a *Answers) refuse(all []question) error {
 	return nil
 }
 
-// clusterOf is what the first cluster in a cloud, of any without one, says about new ones; nothing
-// without a cluster.
-func clusterOf(all []*config.Cluster, provider config.Provider) (like project.Cluster) {
-	i := slices.IndexFunc(all, func(c *config.Cluster) bool { return provider == "" || c.Cloud.Provider == provider })
-	if i < 0 {
-		return project.Cluster{Engine: config.Flux}
+// begins is where the network of a cluster begins. init gives the blocks in their order, so that of the
+// project's own first cluster is the lowest; one in a network of others comes last.
+func begins(c *config.Cluster) netip.Addr {
+	block, err := netip.ParsePrefix(c.Network.CIDR)
+	if err != nil {
+		return netip.IPv6Unspecified() // after all of version 4
 	}
-	c := all[i]
+	return block.Addr()
+}
+
+// clusterOf is what the project's first cluster in a cloud, of any without one, says about new ones. One
+// in another cloud only says what it follows.
+func clusterOf(all []*config.Cluster, provider config.Provider) (like project.Cluster) {
+	in := slices.DeleteFunc(slices.Clone(all), func(c *config.Cluster) bool { return provider != "" && c.Cloud.Provider != provider })
+	switch {
+	case len(all) == 0:
+		return project.Cluster{Engine: config.Flux}
+	case len(in) == 0:
+		like = clusterOf(all, "")
+		return project.Cluster{Environment: like.Environment, Engine: like.Engine, URL: like.URL, Branch: like.Branch}
+	}
+	c := slices.MinFunc(in, func(a, b *config.Cluster) int { return begins(a).Compare(begins(b)) })
 	like = project.Cluster{
 		Name: c.Name, Environment: c.Environment, Provider: c.Cloud.Provider, Region: c.Cloud.Region, Account: c.Cloud.Account,
-		Tenant: c.Cloud.Tenant, Engine: c.GitOps.Engine, URL: c.GitOps.URL, AllowedCIDRs: c.Kubernetes.Endpoint.AllowedCIDRs,
+		Tenant: c.Cloud.Tenant, Engine: c.GitOps.Engine, URL: c.GitOps.URL, Branch: c.GitOps.Branch, CIDR: c.Network.CIDR,
+		AllowedCIDRs: c.Kubernetes.Endpoint.AllowedCIDRs,
 	}
 	if len(c.Kubernetes.Admins) > 0 {
 		like.AdminGroup = c.Kubernetes.Admins[0].Group
 	}
 	return like
+}
+
+// setBranches takes the branches of the repositories of the project and of the tree.
+func (a *Answers) setBranches(ctx context.Context, dir string, like project.Cluster) {
+	const usual = "main"
+	if a.Tree == "" {
+		a.Applied = cmp.Or(a.Applied, like.Branch, branch(ctx, dir), usual)
+		a.Branch = a.Applied
+		return
+	}
+	a.Applied, a.Branch = cmp.Or(a.Applied, branch(ctx, dir), usual), usual
+	if gitaddress.Same(a.Tree, like.URL) {
+		a.Branch = like.Branch
+	}
+}
+
+// sayDefaults says whose answers are taken where none is given.
+func (a *Answers) sayDefaults(who asker, existing []*config.Cluster) {
+	if like := clusterOf(existing, a.Provider); like.Name != "" {
+		who.status().Plain("  defaults: those of cluster %s", like.Name)
+	}
+}
+
+// refuseSecondEngine refuses to mix two engines in one tree, which only one of them reads.
+func (a *Answers) refuseSecondEngine(root string, existing []*config.Cluster) error {
+	for _, c := range existing {
+		if c.HasExternalHub() || c.GitOps.Engine == a.Engine || !gitaddress.Same(c.GitOps.URL, a.URL) {
+			continue
+		}
+		if dir, ok := clusters.Tree(root, c.GitOps); !ok || dir == root {
+			return fault.NewUsage(fmt.Sprintf("the engine is %s, and cluster %s follows %s with %s", a.Engine, c.Name, a.URL, c.GitOps.Engine),
+				fmt.Sprintf("give --engine %s, or --tree with the address of a repository for the tree of %s", c.GitOps.Engine, a.Engine))
+		}
+	}
+	return nil
 }
 
 // origin is the address of the repository's remote origin; "" without one that an engine can read.
@@ -260,6 +346,17 @@ func origin(ctx context.Context, dir string) string {
 	u.User = nil // a clone may have its token there
 	if address := project.HTTPS(u.String()); strings.HasPrefix(address, "https://") {
 		return address
+	}
+	return ""
+}
+
+// branch is the default branch of the remote, else the one that the directory's repository is on; "" without one.
+func branch(ctx context.Context, dir string) string {
+	for _, ref := range []string{"refs/remotes/origin/HEAD", "HEAD"} {
+		out, err := gitcmd.Git{Dir: dir}.Command(ctx, "symbolic-ref", "--short", ref).Output()
+		if err == nil {
+			return strings.TrimPrefix(strings.TrimSpace(string(out)), "origin/")
+		}
 	}
 	return ""
 }

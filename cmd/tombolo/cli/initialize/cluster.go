@@ -2,6 +2,7 @@ package initialize
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -115,7 +116,7 @@ Nothing in the cloud is changed. A file that exists is not overwritten.`),
 	flags.StringVar(&opts.ResourceGroup, "resource-group", "", "resource `group` of the cluster in AKS")
 	flags.StringVar(&opts.Region, "region", "", "region of the cluster, such as eu-central-1 or germanywestcentral")
 	flags.StringVar(&opts.Profile, "profile", "", "AWS profile to use (default: the credentials of the environment)")
-	flags.StringVar(&opts.Environment, "environment", "dev", "environment that the cluster belongs to")
+	flags.StringVar(&opts.Environment, "environment", "", "environment that the cluster belongs to (default dev)")
 	flags.StringVar(&opts.FromTerraform, "from-terraform", "", "`state` of Terraform or OpenTofu whose network the cluster is made in")
 	flags.StringVar(&opts.Network, "network", "", "`id` of the VPC, or of the subnet in Azure, where that state has several")
 	flags.StringVar(&opts.Like, "like", "", "cluster of the project to take the file from, or with --from-aws and --from-azure the gitops section")
@@ -171,6 +172,7 @@ func (o *ClusterOptions) complete() error {
 	case o.FromAzure != "" && (o.Subscription == "" || o.ResourceGroup == ""):
 		return fault.NewUsage("the resource group of the cluster is missing", "give --subscription <id> and --resource-group <group>")
 	}
+	o.Environment = cmp.Or(o.Environment, "dev")
 	if o.Name == "" {
 		o.Name = strings.Trim(notInName.ReplaceAllString(strings.ToLower(o.FromAWS+o.FromAzure), "-"), "-")
 	}

@@ -114,7 +114,7 @@ func TestClusterFromAWSRefused(t *testing.T) {
 		change func(*ClusterOptions)
 		want   string
 	}{
-		{found, func(o *ClusterOptions) { o.FromAWS = "" }, "the cluster is not named"},
+		{found, func(o *ClusterOptions) { o.FromAWS, o.Yes = "", true }, "the cluster is not named"},
 		{found, func(o *ClusterOptions) { o.Region = "" }, "the region is missing"},
 		{found, func(o *ClusterOptions) { o.FromAzure = "main" }, "two clusters are named"},
 		{found, func(o *ClusterOptions) { o.FromAWS, o.FromAzure = "", "main" }, "the resource group of the cluster is missing"},

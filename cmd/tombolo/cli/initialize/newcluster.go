@@ -19,6 +19,11 @@ import (
 
 // newClusterRun writes the file of a cluster that does not exist yet, and its part of the tree.
 func newClusterRun(ctx context.Context, o *ClusterOptions) error {
+	if o.Name == "" && o.asks(o.Ask) {
+		if err := o.ask(ctx, o.Ask, question{key: "name", value: &o.Name, text: "Name of the cluster"}); err != nil {
+			return err
+		}
+	}
 	if o.Name == "" {
 		return fault.NewUsage("the cluster is not named", "give a name: tombolo init cluster <name>; or with --from-aws or --from-azure the cluster that exists")
 	}
@@ -81,9 +86,15 @@ func (o *ClusterOptions) newFile(ctx context.Context, root string, existing []*c
 		return o.likeFile(root)
 	}
 	like := clusterOf(existing, o.Provider)
-	o.Environment = cmp.Or(o.Environment, "dev")
-	all := append(o.questions(like, cmp.Or(like.URL, origin(ctx, root))), question{flag: "name", key: "name", value: &o.Name})
+	o.sayDefaults(o.Ask, existing)
+	o.setBranches(ctx, root, like)
+	all := append(o.questions(existing, cmp.Or(like.URL, origin(ctx, root))),
+		question{flag: "name", key: "name", value: &o.Name},
+		question{flag: "environment", key: "environment", value: &o.Environment, def: cmp.Or(like.Environment, "dev"), text: "Environment"})
 	if err := o.answer(ctx, o.Ask, all); err != nil {
+		return "", err
+	}
+	if err := o.refuseSecondEngine(root, existing); err != nil {
 		return "", err
 	}
 	return o.File()
@@ -91,7 +102,7 @@ func (o *ClusterOptions) newFile(ctx context.Context, root string, existing []*c
 
 // likeFile is the file of the cluster that the new one is like.
 func (o *ClusterOptions) likeFile(root string) (string, error) {
-	for _, flag := range []string{"from-terraform", "cloud", "region", "account", "tenant", "admin-group", "engine", "environment", "repository", "tree", "allowed-cidr", "private"} {
+	for _, flag := range []string{"from-terraform", "cloud", "region", "account", "tenant", "admin-group", "engine", "environment", "repository", "branch", "tree", "allowed-cidr", "private"} {
 		if o.Given(flag) {
 			return "", fault.NewUsage("--"+flag+" does not go with --like, whose file says it", "leave it out, and edit the new file")
 		}

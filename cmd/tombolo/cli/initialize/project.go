@@ -76,10 +76,15 @@ Nothing is overwritten: what exists is kept, and listed where it differs.`),
     --backend 's3://acme-state?region=eu-central-1'`),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.Dir = f.Dir
-			if len(args) > 0 && filepath.IsAbs(args[0]) {
+			if f.Globals.Root != "" {
+				args = append(args, f.Globals.Root)
+			}
+			switch opts.Dir = f.Dir; {
+			case len(args) > 1:
+				return fault.NewUsage("the directory is named twice, by --root too", "leave --root out")
+			case len(args) == 1 && filepath.IsAbs(args[0]):
 				opts.Dir = args[0]
-			} else if len(args) > 0 {
+			case len(args) == 1:
 				opts.Dir = filepath.Join(f.Dir, args[0])
 			}
 			variable, _ := f.Lookup("PULUMI_BACKEND_URL")
@@ -108,9 +113,9 @@ func projectRun(ctx context.Context, o *ProjectOptions) error {
 	if err := o.complete(ctx); err != nil {
 		return err
 	}
-	if o.Tree == "" && inside(ctx, o.Dir) {
-		return fault.NewUsage(clusters.Short(o.Dir)+" is in a Git repository, and the platform tree has to be at a repository's root",
-			"run the command at the root, make a repository of the directory with git init, or name the repository of the tree with --tree")
+	if (o.Tree == "" || o.Source != "") && inside(ctx, o.Dir) {
+		return fault.NewUsage(clusters.Short(o.Dir)+" is in a Git repository, and the platform tree and the pipelines have to be at a repository's root",
+			"run the command at the root, make a repository of the directory with git init, or give --tree and no --source")
 	}
 	described, err := o.described()
 	if err != nil {
@@ -120,7 +125,7 @@ func projectRun(ctx context.Context, o *ProjectOptions) error {
 	if err != nil {
 		return err
 	}
-	more, err := pipelinesOf(described)
+	more, err := pipelinesOf(described, o.Applied)
 	if err != nil {
 		return err
 	}
@@ -132,7 +137,7 @@ func projectRun(ctx context.Context, o *ProjectOptions) error {
 	if o.JSON() {
 		return render.WriteJSON(o.Out, document{Type: "project", Directory: o.Dir, Files: done})
 	}
-	o.report(described, done)
+	o.report(described, all, done)
 	return nil
 }
 
@@ -161,38 +166,34 @@ func (o *ProjectOptions) complete(ctx context.Context) error {
 		return err
 	}
 	like := clusterOf(existing, o.Provider)
+	o.sayDefaults(o.Ask, existing)
 	o.CIDR = cmp.Or(like.CIDR, project.FreeBlock(nil))
 	from := origin(ctx, o.Dir)
 	if from != "" && like.URL != "" && !gitaddress.Same(from, like.URL) {
 		o.Tree = cmp.Or(o.Tree, like.URL)
 	}
-	all := append(o.questions(like, cmp.Or(from, like.URL)),
-		question{flag: "host", value: &o.Host, text: "Host of Git (" + strings.Join(project.Hosts(), ", ") + ")", set: o.setHost, off: o.hostIsKnown},
+	o.setBranches(ctx, o.Dir, like)
+	all := append(o.questions(existing, cmp.Or(from, like.URL)),
+		question{flag: "host", value: &o.Host, text: "Host of Git (" + strings.Join(project.Hosts(), ", ") + ")", check: checkHost, off: o.hostIsKnown},
 		question{flag: "name", key: "name", value: &o.Name, def: cmp.Or(like.Name, "first"), text: "Name of the first cluster"},
 		question{flag: "environment", key: "environment", value: &o.Environment, def: cmp.Or(like.Environment, "dev"), text: "Environment"},
-		question{flag: "backend", value: &o.Backend, text: "URL of the Pulumi state, such as s3://acme-state?region=eu-central-1"},
-		question{flag: "secrets-provider", value: &o.SecretsProvider, text: "Key service for the state's secrets, such as awskms://alias/tombolo, or nothing", optional: true},
-		question{flag: "source", value: &o.Source, text: "Source of tombolo, <host>/<owner>/<repository>, or nothing", set: o.setSource, optional: true},
+		question{flag: "backend", value: &o.Backend, text: "URL of the Pulumi state, such as s3://acme-state?region=eu-central-1", check: project.CheckBackend},
+		question{flag: "secrets-provider", value: &o.SecretsProvider, text: "Key service for the state's secrets, such as awskms://alias/tombolo, or nothing", check: project.CheckSecretsProvider, optional: true},
+		question{flag: "source", value: &o.Source, text: "Source of tombolo, <host>/<owner>/<repository>, or nothing", check: project.CheckSource, optional: true},
 	)
 	if err := o.answer(ctx, o.Ask, all); err != nil {
 		return err
 	}
-	if o.Source == "" {
-		return nil
+	if o.SecretsProvider == "passphrase" {
+		o.SecretsProvider = "" // which is the same
 	}
-	if err := o.setSource(o.Source); err != nil {
-		return fault.NewUsage("--source: "+err.Error(), "")
-	}
-	return nil
+	return o.refuseSecondEngine(o.Dir, existing)
 }
 
-func (o *ProjectOptions) setSource(s string) error { o.Source = s; return project.CheckSource(s) }
-
-func (o *ProjectOptions) setHost(s string) error {
+func checkHost(s string) error {
 	if !slices.Contains(project.Hosts(), s) {
 		return fmt.Errorf("%q is none of %s", s, strings.Join(project.Hosts(), ", "))
 	}
-	o.Host = s
 	return nil
 }
 
@@ -203,7 +204,7 @@ func (o *ProjectOptions) hostIsKnown() bool {
 }
 
 // pipelinesOf are the pipelines of the project's host, which call those of its release; none without one.
-func pipelinesOf(o project.Options) (out []project.File, err error) {
+func pipelinesOf(o project.Options, branch string) (out []project.File, err error) {
 	if o.Source == "" || o.Version == "" {
 		return nil, nil
 	}
@@ -211,7 +212,7 @@ func pipelinesOf(o project.Options) (out []project.File, err error) {
 	if o.SecretsProvider == "" {
 		secrets = append(secrets, pipelines.Passphrase)
 	}
-	files, err := pipelines.Files(pipelines.Options{Host: o.Host, Source: o.Source, Version: o.Version, Secrets: secrets})
+	files, err := pipelines.Files(pipelines.Options{Host: o.Host, Source: o.Source, Version: o.Version, Branch: branch, Secrets: secrets})
 	for _, f := range files {
 		out = append(out, project.File(f))
 	}
@@ -272,9 +273,9 @@ func writeTree(dir string, c *config.Cluster) ([]scaffold.File, error) {
 }
 
 // report says what was written, and what comes next, in at most six lines.
-func (o *ProjectOptions) report(described project.Options, done []scaffold.File) {
+func (o *ProjectOptions) report(described project.Options, all []project.File, done []scaffold.File) {
 	status := o.Status()
-	reportFiles(status, o.Dir, done)
+	reportFiles(status, o.Dir, done, all...)
 	if o.Source == "" {
 		status.Plain("  no pipelines: --source <host>/<owner>/<repository> says where they are")
 	}
@@ -299,12 +300,16 @@ func (o *ProjectOptions) report(described project.Options, done []scaffold.File)
 }
 
 // reportFiles lists what was kept or updated, and counts.
-func reportFiles(status render.Status, dir string, done []scaffold.File) {
+func reportFiles(status render.Status, dir string, done []scaffold.File, all ...project.File) {
 	count := map[scaffold.Change]int{}
 	for _, f := range done {
 		switch count[f.Change]++; f.Change {
 		case scaffold.Kept:
 			status.Plain("  kept     %s, which is not as it would be written", f.Path)
+			if i := slices.IndexFunc(all, func(p project.File) bool { return p.Path == f.Path }); i >= 0 {
+				number, line := all[i].Differs(dir)
+				status.Plain("           its line %d would be: %s", number, line)
+			}
 		case scaffold.Updated:
 			status.Plain("  updated  %s", f.Path)
 		}

@@ -49,7 +49,9 @@ func beginWith(t *testing.T, dir, answers string, networks func(context.Context,
 		return networks(ctx, in, address, of)
 	}
 	cmd := NewCmdInit(f)
-	cmd.PersistentFlags().StringVar(&f.Globals.Backend, "backend", "", "")
+	for name, value := range map[string]*string{"backend": &f.Globals.Backend, "secrets-provider": &f.Globals.SecretsProvider, "root": &f.Globals.Root} {
+		cmd.PersistentFlags().StringVar(value, name, "", "")
+	}
 	err = clitest.Execute(t, cmd, args...)
 	return errOut.String(), err
 }
@@ -119,11 +121,11 @@ func TestQuestions(t *testing.T) {
 	dir := t.TempDir()
 	said, err := begin(t, dir, strings.Join([]string{
 		"azur", "azure", "germany", "germanywestcentral", subscription, tenant, group, "https://github.com/acme/clusters", "",
-		"10.0.0.0/8", "private", "", "prod", "", "azblob://state", "", "acme/tombolo", "github.com/acme/tombolo", "",
+		"10.0.0.0/8", "private", "", "prod", "", "foo://x", "azblob://state", "nonsense", "", "acme/tombolo", "", "",
 	}, "\n"), "project")
 	assert.NilError(t, err)
 	for _, want := range []string{
-		"✗ \"azur\" is not a supported cloud", "did you mean germanynorth?\nRegion, ", "Engine (flux or argocd) [flux]: ",
+		"✗ \"azur\" is not a supported cloud", "did you mean germanynorth?\nRegion, such as germanywestcentral: ", "Engine (flux or argocd) [flux]: ",
 		"Name of the first cluster [first]: Environment [dev]: ", `"acme/tombolo" is no <host>/<owner>/<repository>`,
 	} {
 		assert.Check(t, is.Contains(said, want))
@@ -149,6 +151,10 @@ func TestProjectRefusals(t *testing.T) {
 		{append(complete, "--private", "--allowed-cidr", "203.0.113.0/24"), "contradict each other"},
 		{append(complete, "--private", "--name", "../x"), `--name: "../x" is not a DNS label`},
 		{append(complete, "--private", "--source", "tombolo"), "--source: "},
+		{append(complete, "--private", "--backend", "foo://x"), `--backend: "foo://x" is no URL of a Pulumi state`},
+		{append(complete, "--private", "--backend", "s3:/oops"), "--backend: "},
+		{append(complete, "--private", "--secrets-provider", "nonsense"), "--secrets-provider: "},
+		{append(complete, "--private", "--account", "12"), `--account: "12" is not an AWS account; write its 12 digits, such as`},
 		{append(complete, "--private", "--tree", "git@github.com"), "--tree: "},
 		{append(complete, "--private", "--release", "latest"), "--release latest is no tag of a release"},
 		{append(complete, "--private", "--checksums", "SHA256SUMS"), "this tombolo is a build between releases"},
@@ -176,6 +182,9 @@ func TestProjectKeeps(t *testing.T) {
 	said, err := begin(t, dir, "", args...)
 	assert.NilError(t, err)
 	assert.Check(t, is.Contains(said, "  kept     README.md, which is not as it would be written\n"))
+	said, err = begin(t, dir, "", append(args, "--backend", "s3://right")...)
+	assert.NilError(t, err)
+	assert.Check(t, is.Contains(said, "  kept     Pulumi.yaml, which is not as it would be written\n           its line 11 would be: url: s3://right\n"))
 
 	dir = t.TempDir()
 	assert.NilError(t, os.Mkdir(filepath.Join(dir, "clusters"), 0o700))
@@ -200,10 +209,86 @@ func TestProjectInARepository(t *testing.T) {
 	}
 	args := append([]string{"--private", "--backend", "s3://x"}, flagsOf(config.AWS)...)
 	_, err := begin(t, dir, "", append([]string{"project", "fleet", "--repository", "https://github.com/acme/clusters"}, args...)...)
-	assert.Check(t, is.ErrorContains(err, "is in a Git repository, and the platform tree has to be at a repository's root"))
+	assert.Check(t, is.ErrorContains(err, "is in a Git repository, and the platform tree and the pipelines have to be at a repository's root"))
 	_, err = begin(t, dir, "", append([]string{"project"}, args...)...)
 	assert.NilError(t, err)
 	assert.Check(t, is.Equal(fits(t, dir)[0].GitOps.URL, "https://github.com/acme/clusters.git"))
+}
+
+// repository makes a directory one of Git, on a branch.
+func repository(t *testing.T, dir, branch string) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "git", "init", "-q", "-b", branch, dir).CombinedOutput()
+	assert.NilError(t, err, "%s", out)
+}
+
+// TestDefaults are those of the project's own first cluster, and no second engine's tree is mixed into the first one's.
+func TestDefaults(t *testing.T) {
+	dir := t.TempDir()
+	_, err := begin(t, dir, "", append([]string{"project", "--name", "main", "--allowed-cidr", "203.0.113.0/24", "--repository", "https://github.com/acme/clusters", "--backend", "s3://acme-state"}, flagsOf(config.AWS)...)...)
+	assert.NilError(t, err)
+	_, err = begin(t, dir, "", "cluster", "alpha", "--yes", "--region", "us-east-1")
+	assert.NilError(t, err)
+	said, err := begin(t, dir, "", "cluster", "third", "--yes")
+	assert.NilError(t, err)
+	assert.Check(t, is.Contains(said, "  defaults: those of cluster main\n"))
+	said, err = begin(t, dir, "", "project", "--yes")
+	assert.NilError(t, err)
+	assert.Check(t, !strings.Contains(said, "kept") && !strings.Contains(said, "written"), "%s", said)
+	all := fits(t, dir)
+	assert.Check(t, is.Equal(all[0].Name+all[0].Cloud.Region+all[2].Name+all[2].Cloud.Region, "alphaus-east-1thirdeu-central-1"))
+	_, err = begin(t, dir, "", "cluster", "germany", "--yes", "--cloud", "azure", "--region", "germanywestcentral", "--account", subscription, "--tenant", tenant, "--admin-group", group, "--private")
+	assert.NilError(t, err)
+
+	for _, args := range [][]string{{"cluster", "argo"}, {"project"}} {
+		_, err = begin(t, dir, "", append(args, "--yes", "--engine", "argocd")...)
+		assert.Check(t, is.ErrorContains(err, "follows https://github.com/acme/clusters with flux; give --engine flux, or --tree"))
+	}
+	_, err = begin(t, dir, "", "cluster", "argo", "--yes", "--engine", "argocd", "--tree", "https://github.com/acme/argo")
+	assert.NilError(t, err)
+	_, err = begin(t, dir, "", "project", "--yes")
+	assert.NilError(t, err)
+	_, err = os.Stat(filepath.Join(dir, "app-of-apps"))
+	assert.Check(t, os.IsNotExist(err))
+}
+
+// TestProjectBranch is the repository's own, in the cluster file and in the pipelines.
+func TestProjectBranch(t *testing.T) {
+	args := append([]string{"project", "--private", "--repository", "https://github.com/acme/clusters", "--backend", "s3://x", "--source", "github.com/acme/tombolo", "--release", "v1.2.3"}, flagsOf(config.AWS)...)
+	for want, more := range map[string][]string{"master": nil, "live": {"--branch", "live"}} {
+		dir := t.TempDir()
+		repository(t, dir, "master")
+		_, err := begin(t, dir, "", append(args, more...)...)
+		assert.NilError(t, err)
+		_, err = begin(t, dir, "", "cluster", "second", "--yes")
+		assert.NilError(t, err)
+		for _, c := range fits(t, dir) {
+			assert.Check(t, is.Equal(c.GitOps.Branch, want))
+		}
+		apply, err := os.ReadFile(filepath.Join(dir, ".github", "workflows", "apply.yml"))
+		assert.NilError(t, err)
+		assert.Check(t, is.Contains(string(apply), "branches: ["+want+"]"))
+	}
+	_, err := begin(t, t.TempDir(), "", append(args, "--branch", "a b")...)
+	assert.Check(t, is.ErrorContains(err, "--branch: "))
+}
+
+// TestProjectRoot: --root names the directory, too, and pipelines are at the root of a repository.
+func TestProjectRoot(t *testing.T) {
+	args := append([]string{"--private", "--repository", "https://github.com/acme/clusters", "--backend", "s3://x"}, flagsOf(config.AWS)...)
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	_, err := begin(t, dir, "", append([]string{"project", "--root", elsewhere}, args...)...)
+	assert.NilError(t, err)
+	fits(t, elsewhere)
+	_, err = begin(t, dir, "", append([]string{"project", "here", "--root", elsewhere}, args...)...)
+	assert.Check(t, is.ErrorContains(err, "the directory is named twice"))
+
+	repository(t, dir, "main")
+	args = append(args, "--tree", "https://github.com/acme/platform", "--release", "v1.2.3")
+	_, err = begin(t, dir, "", append([]string{"project", "infra", "--source", "github.com/acme/tombolo"}, args...)...)
+	assert.Check(t, is.ErrorContains(err, "the pipelines have to be at a repository's root"))
+	_, err = begin(t, dir, "", append([]string{"project", "infra"}, args...)...)
+	assert.NilError(t, err)
 }
 
 // TestProjectOfARelease has the pin, and the files of the pipelines; its tree is elsewhere.
