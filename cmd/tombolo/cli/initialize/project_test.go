@@ -120,13 +120,13 @@ func TestProject(t *testing.T) {
 func TestQuestions(t *testing.T) {
 	dir := t.TempDir()
 	said, err := begin(t, dir, strings.Join([]string{
-		"azur", "azure", "germany", "germanywestcentral", subscription, tenant, group, "https://github.com/acme/clusters", "",
+		"azur", "azure", "germany", "germanywestcentral", "", `"` + subscription + `"`, tenant, group, "x", "https://github.com/acme/clusters", "",
 		"10.0.0.0/8", "private", "", "prod", "", "foo://x", "azblob://state", "nonsense", "", "acme/tombolo", "", "",
 	}, "\n"), "project")
 	assert.NilError(t, err)
 	for _, want := range []string{
 		"✗ \"azur\" is not a supported cloud", "did you mean germanynorth?\nRegion, such as germanywestcentral: ", "Engine (flux or argocd) [flux]: ",
-		"Name of the first cluster [first]: Environment [dev]: ", `"acme/tombolo" is no <host>/<owner>/<repository>`,
+		"Name of the first cluster [first]: Environment [dev]: ", "✗ this has no default; give an answer", "Subscription of Azure", "✗ this is not a Git URL", `"acme/tombolo" is no <host>/<owner>/<repository>`,
 	} {
 		assert.Check(t, is.Contains(said, want))
 	}
@@ -136,6 +136,12 @@ func TestQuestions(t *testing.T) {
 	for line := range strings.Lines(said[strings.Index(said, "written"):]) {
 		assert.Check(t, len(line) <= 80, "%s", line)
 	}
+	said, err = begin(t, dir, "second\naws\neu-central-1\n12\n111122223333\n\n\n\ntest\n", "cluster")
+	assert.NilError(t, err)
+	for _, want := range []string{"Name of the cluster: ", "Region, such as eu-central-1: Account of AWS", "write its 12 digits, such", "Environment [prod]: "} {
+		assert.Check(t, is.Contains(said, want))
+	}
+	assert.Check(t, is.Equal(fits(t, dir)[1].Environment, "test"))
 	said, err = begin(t, t.TempDir(), "aws\n", "project")
 	assert.Check(t, is.ErrorContains(err, "reading the answer"))
 	assert.Check(t, is.Contains(said, "Region"))
