@@ -200,6 +200,16 @@ func TestProjectKeeps(t *testing.T) {
 	_, err = os.Stat(filepath.Join(dir, "Pulumi.yaml"))
 	assert.Check(t, os.IsNotExist(err))
 
+	for _, way := range []string{"clusters/base", "clusters/first", "apps"} {
+		dir = t.TempDir()
+		assert.NilError(t, os.Mkdir(filepath.Join(dir, "clusters"), 0o700))
+		assert.NilError(t, os.WriteFile(filepath.Join(dir, way), nil, 0o600))
+		_, err = begin(t, dir, "", args...)
+		assert.Check(t, is.ErrorContains(err, way+" has to be a directory, and a file is in its place; move the file away"))
+		_, err = os.Stat(filepath.Join(dir, "Pulumi.yaml"))
+		assert.Check(t, os.IsNotExist(err))
+	}
+
 	dir = t.TempDir()
 	assert.NilError(t, os.WriteFile(filepath.Join(dir, "clusters"), nil, 0o600))
 	_, err = begin(t, dir, "", args...)
