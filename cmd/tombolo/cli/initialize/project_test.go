@@ -339,6 +339,22 @@ func TestProjectOfARelease(t *testing.T) {
 	assert.Check(t, os.IsNotExist(err))
 }
 
+// TestNewClusterOfSharedSettings has what they say, but for what was asked.
+func TestNewClusterOfSharedSettings(t *testing.T) {
+	dir := t.TempDir()
+	_, err := begin(t, dir, "", append([]string{"project", "--private", "--repository", "https://github.com/acme/clusters", "--backend", "s3://x"}, flagsOf(config.AWS)...)...)
+	assert.NilError(t, err)
+	shared := "kubernetes:\n  version: \"1.35\"\ncloud:\n  provider: aws\n  region: eu-central-1\n"
+	assert.NilError(t, os.WriteFile(filepath.Join(dir, "clusters", "_defaults.yaml"), []byte(shared), 0o600))
+	_, err = begin(t, dir, "", "cluster", "second", "--yes", "--region", "us-east-1")
+	assert.NilError(t, err)
+	c := fits(t, dir)[1]
+	assert.Check(t, is.Equal(c.Kubernetes.Version+c.Cloud.Region, "1.35us-east-1"))
+	text, err := os.ReadFile(filepath.Join(dir, "clusters", "second.yaml"))
+	assert.NilError(t, err)
+	assert.Check(t, !strings.Contains(string(text), "provider: aws"), "%s", text)
+}
+
 func TestNewClusterRefusals(t *testing.T) {
 	dir := t.TempDir()
 	_, err := begin(t, dir, "", append([]string{"project", "--private", "--repository", "https://github.com/acme/clusters", "--backend", "s3://x"}, flagsOf(config.AWS)...)...)
