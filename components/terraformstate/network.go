@@ -32,7 +32,7 @@ type resource struct {
 }
 
 // Network reads the network of the state at an address. of is the id of the VPC or of the subnet in Azure; "" where the state
-// has one. It only reads, and decodes nothing but networks: states hold secrets.
+// has one; a *ChoiceError says which there are. It only reads, and decodes nothing but networks: states hold secrets.
 func (r Reader) Network(ctx context.Context, address, of string) (Network, error) {
 	ctx, stop := context.WithTimeout(ctx, patience)
 	defer stop()
@@ -71,6 +71,25 @@ func decode[T any](resources []resource, kind string) (out []T) {
 	return out
 }
 
+// ChoiceError says that of several networks none is named, or one that is not there.
+type ChoiceError struct {
+	// Of is the id that was asked for, and What its kind.
+	Of, What string
+	// IDs are those that there are.
+	IDs []string
+}
+
+// Error names the networks that there are.
+func (e *ChoiceError) Error() string {
+	if e.Of == "" {
+		return fmt.Sprintf("it has several of the kind %s: %s", e.What, strings.Join(e.IDs, ", "))
+	}
+	return fmt.Sprintf("it has no %s %s; it has %s", e.What, e.Of, strings.Join(e.IDs, ", "))
+}
+
+// Choices are the ids of the networks that may be named.
+func (e *ChoiceError) Choices() []string { return e.IDs }
+
 // choose is the one item of that id, or the only one.
 func choose[T any](items []T, id func(T) string, of, what string) (chosen T, err error) {
 	var ids []string
@@ -80,13 +99,10 @@ func choose[T any](items []T, id func(T) string, of, what string) (chosen T, err
 		}
 		ids = append(ids, id(item))
 	}
-	switch {
-	case len(ids) == 0:
+	if len(ids) == 0 {
 		return chosen, fmt.Errorf("it has no %s", what)
-	case of == "":
-		return chosen, fmt.Errorf("it has several of the kind %s, and one has to be named: %s", what, strings.Join(ids, ", "))
 	}
-	return chosen, fmt.Errorf("it has no %s %s; it has %s", what, of, strings.Join(ids, ", "))
+	return chosen, &ChoiceError{Of: of, What: what, IDs: ids}
 }
 
 // The attributes of the AWS provider. Source: the schemas in internal/service/ec2 of hashicorp/terraform-provider-aws.

@@ -1,6 +1,8 @@
 package terraformstate
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -26,7 +28,8 @@ func TestNetwork(t *testing.T) {
 	assert.Check(t, is.DeepEqual(got, Network{NodeSubnet: network + "aks", Account: "s", Region: "germanywestcentral", HasRoutes: true}))
 
 	_, err = r.Network(t.Context(), "azure.tfstate", "")
-	assert.Check(t, is.Error(err, "it has several of the kind VPC of AWS or subnet of Azure, and one has to be named: "+network+"aks, "+network+"other"))
+	assert.Check(t, is.Error(err, "it has several of the kind VPC of AWS or subnet of Azure: "+network+"aks, "+network+"other"))
+	assert.Check(t, is.DeepEqual(errors.Unwrap(fmt.Errorf("%w", err)).(*ChoiceError).Choices(), []string{network + "aks", network + "other"}))
 	_, err = r.Network(t.Context(), "aws.tfstate", "vpc-0b")
 	assert.Check(t, is.Error(err, "it has no VPC vpc-0b; it has vpc-0a"))
 	assert.NilError(t, os.WriteFile(filepath.Join(dir, "empty.tfstate"), []byte(state), 0o600))

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -163,7 +162,7 @@ func (a *Answers) ask(ctx context.Context, who asker, q question) error {
 		if err != nil {
 			return err
 		}
-		if answer = cmp.Or(answer, q.def); answer == "" && q.optional {
+		if answer = cmp.Or(strings.Trim(answer, `"'`), q.def); answer == "" && q.optional {
 			return nil
 		}
 		if answer == "" {
@@ -190,17 +189,17 @@ func (a *Answers) take(q question, answer string) error {
 	}
 	for _, p := range a.problems() {
 		if q.key != "" && strings.HasPrefix(p.Path, q.key) {
-			return errors.New(said(p, answer))
+			if strings.HasPrefix(p.Message, "is ") { // it may be secret, and is not repeated
+				p.Message = "this " + p.Message
+			}
+			return errors.New(said(p))
 		}
 	}
 	return nil
 }
 
-// said is a problem of an answer, which is in no file yet: with its value, and without what only YAML needs.
-func said(p strict.Problem, answer string) string {
-	if strings.HasPrefix(p.Message, "is ") {
-		p.Message = strconv.Quote(answer) + " " + p.Message
-	}
+// said is a problem of an answer, which is in no file yet: without what only YAML needs.
+func said(p strict.Problem) string {
 	return p.Message + "; " + strings.Replace(p.Remedy, "digits in quotes", "digits", 1)
 }
 
@@ -235,21 +234,17 @@ func (a *Answers) refuse(all []question) error {
 		if p.Path == "gitops.path" {
 			continue // it is made of the name, which has the problem
 		}
-		flag, answer := p.Path, ""
+		flag := p.Path
 		for _, q := range all {
 			switch {
 			case q.key == "" || !strings.HasPrefix(p.Path, q.key):
-			case q.key == "gitops.url":
-				flag, answer = "--repository", a.URL
-				if a.Tree != "" {
-					flag = "--tree"
-				}
+			case q.key == "gitops.url" && a.Tree != "":
+				flag = "--tree"
 			default:
 				flag, _, _ = strings.Cut("--"+q.flag, " ")
-				answer = *q.value
 			}
 		}
-		lines = append(lines, flag+": "+said(p, answer))
+		lines = append(lines, flag+": "+said(p))
 	}
 	for _, q := range all {
 		if q.check == nil || *q.value == "" {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 	"tombolo/internal/file"
+	"tombolo/internal/wording"
 	"tombolo/platform/project"
 	"tombolo/platform/scaffold"
 )
@@ -97,12 +99,38 @@ func (o *ClusterOptions) newFile(ctx context.Context, root string, existing []*c
 	if err := o.refuseSecondEngine(root, existing); err != nil {
 		return "", err
 	}
-	return o.File()
+	text, err := o.File()
+	if err != nil || o.Engine != like.Engine || o.Provider != like.Provider {
+		return text, err // what clusters of another kind share may not be meant for it
+	}
+	return o.leaveOut(root, text)
+}
+
+// leaveOut leaves out of a new file what the files of shared settings beside it say.
+func (o *ClusterOptions) leaveOut(root, text string) (string, error) {
+	beside := config.Cluster{File: filepath.Join(root, "clusters", o.Name+".yaml"), Environment: o.Environment}
+	var shared [][]byte
+	var names []string
+	for _, path := range beside.SharedFiles() {
+		content, err := file.ReadInside(path, file.MostOfSettings)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return "", fmt.Errorf("read the settings that clusters share: %w", err)
+		}
+		shared, names = append(shared, content), append(names, clusters.Short(path))
+	}
+	if len(shared) == 0 {
+		return text, nil
+	}
+	o.Status().Plain("  left out: what %s says", wording.Or(names))
+	return project.LeaveOut(text, shared)
 }
 
 // likeFile is the file of the cluster that the new one is like.
 func (o *ClusterOptions) likeFile(root string) (string, error) {
-	for _, flag := range []string{"from-terraform", "cloud", "region", "account", "tenant", "admin-group", "engine", "environment", "repository", "tree", "allowed-cidr", "private"} {
+	for _, flag := range []string{"from-terraform", "cloud", "region", "account", "tenant", "admin-group", "engine", "environment", "repository", "branch", "tree", "allowed-cidr", "private"} {
 		if o.Given(flag) {
 			return "", fault.NewUsage("--"+flag+" does not go with --like, whose file says it", "leave it out, and edit the new file")
 		}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -130,6 +131,9 @@ func projectRun(ctx context.Context, o *ProjectOptions) error {
 		return err
 	}
 	all = append(all, more...)
+	if err := o.refuseObstacles(all); err != nil {
+		return err
+	}
 	done, err := o.write(all)
 	if err != nil {
 		return err
@@ -239,6 +243,29 @@ func (o *ProjectOptions) described() (project.Options, error) {
 		return out, fault.NewUsage(fmt.Sprintf("--checksums cannot be read: %v", err), "give the release's SHA256SUMS")
 	}
 	return out, nil
+}
+
+// refuseObstacles refuses a file where a directory has to be, before the first one is written.
+func (o *ProjectOptions) refuseObstacles(all []project.File) error {
+	var dirs []string
+	if tree, err := fs.ReadDir(platform.Reference(o.Engine), "."); err == nil && o.Tree == "" {
+		dirs = append(dirs, "clusters/base", "clusters/"+o.Name)
+		for _, entry := range tree {
+			if entry.IsDir() {
+				dirs = append(dirs, entry.Name())
+			}
+		}
+	}
+	for _, f := range all {
+		dirs = append(dirs, path.Dir(f.Path))
+	}
+	for _, dir := range dirs {
+		info, err := os.Stat(filepath.Join(o.Dir, filepath.FromSlash(dir)))
+		if !errors.Is(err, fs.ErrNotExist) && (err != nil || !info.IsDir()) {
+			return fault.NewUsage(dir+" has to be a directory, and a file is in its place", "move the file away; nothing was written")
+		}
+	}
+	return nil
 }
 
 // write writes the files, and the tree by the cluster file that is there then.

@@ -120,13 +120,13 @@ func TestProject(t *testing.T) {
 func TestQuestions(t *testing.T) {
 	dir := t.TempDir()
 	said, err := begin(t, dir, strings.Join([]string{
-		"azur", "azure", "germany", "germanywestcentral", subscription, tenant, group, "https://github.com/acme/clusters", "",
+		"azur", "azure", "germany", "germanywestcentral", "", `"` + subscription + `"`, tenant, group, "x", "https://github.com/acme/clusters", "",
 		"10.0.0.0/8", "private", "", "prod", "", "foo://x", "azblob://state", "nonsense", "", "acme/tombolo", "", "",
 	}, "\n"), "project")
 	assert.NilError(t, err)
 	for _, want := range []string{
 		"✗ \"azur\" is not a supported cloud", "did you mean germanynorth?\nRegion, such as germanywestcentral: ", "Engine (flux or argocd) [flux]: ",
-		"Name of the first cluster [first]: Environment [dev]: ", `"acme/tombolo" is no <host>/<owner>/<repository>`,
+		"Name of the first cluster [first]: Environment [dev]: ", "✗ this has no default; give an answer", "Subscription of Azure", "✗ this is not a Git URL", `"acme/tombolo" is no <host>/<owner>/<repository>`,
 	} {
 		assert.Check(t, is.Contains(said, want))
 	}
@@ -136,6 +136,12 @@ func TestQuestions(t *testing.T) {
 	for line := range strings.Lines(said[strings.Index(said, "written"):]) {
 		assert.Check(t, len(line) <= 80, "%s", line)
 	}
+	said, err = begin(t, dir, "second\naws\neu-central-1\n12\n111122223333\n\n\n\ntest\n", "cluster")
+	assert.NilError(t, err)
+	for _, want := range []string{"Name of the cluster: ", "Region, such as eu-central-1: Account of AWS", "write its 12 digits, such", "Environment [prod]: "} {
+		assert.Check(t, is.Contains(said, want))
+	}
+	assert.Check(t, is.Equal(fits(t, dir)[1].Environment, "test"))
 	said, err = begin(t, t.TempDir(), "aws\n", "project")
 	assert.Check(t, is.ErrorContains(err, "reading the answer"))
 	assert.Check(t, is.Contains(said, "Region"))
@@ -193,6 +199,16 @@ func TestProjectKeeps(t *testing.T) {
 	assert.Check(t, is.ErrorContains(err, "first.yaml"))
 	_, err = os.Stat(filepath.Join(dir, "Pulumi.yaml"))
 	assert.Check(t, os.IsNotExist(err))
+
+	for _, way := range []string{"clusters/base", "clusters/first", "apps"} {
+		dir = t.TempDir()
+		assert.NilError(t, os.Mkdir(filepath.Join(dir, "clusters"), 0o700))
+		assert.NilError(t, os.WriteFile(filepath.Join(dir, way), nil, 0o600))
+		_, err = begin(t, dir, "", args...)
+		assert.Check(t, is.ErrorContains(err, way+" has to be a directory, and a file is in its place; move the file away"))
+		_, err = os.Stat(filepath.Join(dir, "Pulumi.yaml"))
+		assert.Check(t, os.IsNotExist(err))
+	}
 
 	dir = t.TempDir()
 	assert.NilError(t, os.WriteFile(filepath.Join(dir, "clusters"), nil, 0o600))
@@ -321,6 +337,22 @@ func TestProjectOfARelease(t *testing.T) {
 	assert.Check(t, is.Equal(c.GitOps.URL, "https://github.com/acme/platform.git"))
 	_, err = os.Stat(filepath.Join(dir, "apps"))
 	assert.Check(t, os.IsNotExist(err))
+}
+
+// TestNewClusterOfSharedSettings has what they say, but for what was asked.
+func TestNewClusterOfSharedSettings(t *testing.T) {
+	dir := t.TempDir()
+	_, err := begin(t, dir, "", append([]string{"project", "--private", "--repository", "https://github.com/acme/clusters", "--backend", "s3://x"}, flagsOf(config.AWS)...)...)
+	assert.NilError(t, err)
+	shared := "kubernetes:\n  version: \"1.35\"\ncloud:\n  provider: aws\n  region: eu-central-1\n"
+	assert.NilError(t, os.WriteFile(filepath.Join(dir, "clusters", "_defaults.yaml"), []byte(shared), 0o600))
+	_, err = begin(t, dir, "", "cluster", "second", "--yes", "--region", "us-east-1")
+	assert.NilError(t, err)
+	c := fits(t, dir)[1]
+	assert.Check(t, is.Equal(c.Kubernetes.Version+c.Cloud.Region, "1.35us-east-1"))
+	text, err := os.ReadFile(filepath.Join(dir, "clusters", "second.yaml"))
+	assert.NilError(t, err)
+	assert.Check(t, !strings.Contains(string(text), "provider: aws"), "%s", text)
 }
 
 func TestNewClusterRefusals(t *testing.T) {

@@ -3,12 +3,14 @@ package initialize
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
 
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/config"
+	"tombolo/internal/wording"
 )
 
 // takeNetwork answers what a state of Terraform says: the network, and the cloud, region and account that it is in.
@@ -30,8 +32,18 @@ func (o *ClusterOptions) takeNetwork(ctx context.Context) error {
 		dir, address = filepath.Split(address)
 	}
 	found, err := o.Networks(ctx, dir, address, o.Network)
+	if several := interface{ Choices() []string }(nil); errors.As(err, &several) {
+		return fault.NewUsage(err.Error(), "name one of them by --network <id>")
+	}
 	if err != nil {
-		return fault.NewPrecondition(err.Error(), "run `terraform state list` there, and name a network by --network <id>", nil)
+		return fault.NewPrecondition(err.Error(), "give a state with a network that can be read here, or leave --from-terraform out", nil)
+	}
+	if len(found.Isolated) > 0 {
+		o.Status().Plain("  left out, as they have no default route: %s", strings.Join(found.Isolated, ", "))
+	}
+	if vpc := found.Existing.VPC; vpc != "" && len(found.Existing.PrivateSubnets) < 2 {
+		return fault.NewPrecondition(fmt.Sprintf("of %s the state has %s", vpc, wording.Count(len(found.Existing.PrivateSubnets), "private subnet"))+", and EKS needs two",
+			"give a state that has the subnets and their routes, or write the file without --from-terraform, and name them in network.existing", nil)
 	}
 	cloud := config.AWS
 	if found.Existing.NodeSubnet != "" {
@@ -50,9 +62,6 @@ func (o *ClusterOptions) takeNetwork(ctx context.Context) error {
 	o.NetworkFrom = config.Source{State: filepath.Base(o.FromTerraform)}.StateName()
 	if strings.Contains(o.FromTerraform, "://") {
 		o.NetworkFrom = config.Source{State: o.FromTerraform}.StateName()
-	}
-	if len(found.Isolated) > 0 {
-		o.Status().Plain("  left out, as they have no default route: %s", strings.Join(found.Isolated, ", "))
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package initialize
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -14,6 +15,12 @@ import (
 	"tombolo/stacks/catalog"
 )
 
+// choice is an error that has networks to choose from.
+type choice string
+
+func (c choice) Error() string     { return "it has no VPC " + string(c) }
+func (c choice) Choices() []string { return nil }
+
 // TestClusterInANetworkOfTerraform: the state answers for cloud, region, account and network, and a flag must not contradict it.
 func TestClusterInANetworkOfTerraform(t *testing.T) {
 	const subnet = "/subscriptions/" + subscription + "/resourceGroups/shared/providers/Microsoft.Network/virtualNetworks/shared/subnets/aks"
@@ -21,6 +28,8 @@ func TestClusterInANetworkOfTerraform(t *testing.T) {
 		Region: "eu-west-1", Account: "444455556666", Isolated: []string{"subnet-0000000d"},
 		Existing: config.ExistingNetwork{VPC: "vpc-0000000a", PrivateSubnets: []string{"subnet-0000000a", "subnet-0000000b"}, PublicSubnets: []string{"subnet-0000000c"}},
 	}
+	isolated := vpc
+	isolated.Existing.PrivateSubnets = nil
 	azure := catalog.TerraformNetwork{Region: "westeurope", Account: subscription, Outbound: config.OutboundRoutes, Existing: config.ExistingNetwork{NodeSubnet: subnet}}
 	for name, test := range map[string]struct {
 		found catalog.TerraformNetwork
@@ -32,7 +41,9 @@ func TestClusterInANetworkOfTerraform(t *testing.T) {
 		"Azure":          {azure, []string{"--tenant", tenant, "--admin-group", group}, ""},
 		"another region": {vpc, []string{"--region", "eu-central-1"}, "--region is eu-central-1, and the network is in eu-west-1"},
 		"another cloud":  {vpc, []string{"--cloud", "azure"}, "--cloud is azure, and the state has a network of aws"},
-		"no state":       {vpc, []string{"--network", "vpc-0000000f"}, "it has no VPC vpc-0000000f"},
+		"no state":       {vpc, []string{"--network", "none"}, "there is no state; give a state with a network that can be read here"},
+		"no such VPC":    {vpc, []string{"--network", "vpc-0000000f"}, "it has no VPC vpc-0000000f; name one of them by --network <id>"},
+		"no subnets":     {isolated, nil, "of vpc-0000000a the state has 0 private subnets, and EKS needs two; give a state that has the subnets"},
 		"like":           {vpc, []string{"--like", "first"}, "--from-terraform does not go with --like"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -40,8 +51,12 @@ func TestClusterInANetworkOfTerraform(t *testing.T) {
 			asked := ""
 			networks := func(_ context.Context, in, address, of string) (catalog.TerraformNetwork, error) {
 				asked = filepath.Join(in, address)
-				if of != "" {
-					return catalog.TerraformNetwork{}, errors.New("it has no VPC " + of)
+				switch of {
+				case "":
+				case "none":
+					return catalog.TerraformNetwork{}, errors.New("there is no state")
+				default:
+					return catalog.TerraformNetwork{}, fmt.Errorf("read: %w", choice(of))
 				}
 				return test.found, nil
 			}
