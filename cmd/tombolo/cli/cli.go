@@ -80,8 +80,10 @@ func supervise(f *factory.Factory, signals <-chan os.Signal, command func(contex
 		}
 		switch received {
 		case 1:
-			f.Announce(fmt.Sprintf("interrupted: nothing more is started, and running operations have %s to finish; interrupt again to stop them at once",
-				automation.DefaultCancelGrace))
+			if !f.Streams.Asks() { // a question says itself that it was interrupted
+				f.Announce(fmt.Sprintf("interrupted: nothing more is started, and running operations have %s to finish; interrupt again to stop them at once",
+					automation.DefaultCancelGrace))
+			}
 			cancel()
 			leave = time.After(readingGrace)
 		case 2:

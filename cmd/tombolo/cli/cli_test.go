@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -84,6 +85,29 @@ func TestExitCodesAreUnique(t *testing.T) {
 		}
 		seen[c.code] = c.name
 	}
+}
+
+// TestInterruptAtAQuestion: nothing runs then, and nothing has to finish.
+func TestInterruptAtAQuestion(t *testing.T) {
+	f, _, errOut := testFactory(t)
+	reader, writer := io.Pipe()
+	defer writer.Close()
+	f.Streams.In = reader
+	signals := make(chan os.Signal, 1)
+	code := supervise(f, signals, func(ctx context.Context) int {
+		go func() {
+			for !f.Streams.Asks() {
+				runtime.Gosched()
+			}
+			signals <- syscall.SIGINT
+		}()
+		_, err := f.Streams.Ask(ctx, "go on?")
+		class := classify(err)
+		report(f, class, err)
+		return class.code
+	})
+	assert.Equal(t, code, 130)
+	assert.Equal(t, errOut.String(), "go on? \n✗ reading the answer: interrupted; nothing more was done\n")
 }
 
 func TestSupervise(t *testing.T) {

@@ -77,6 +77,11 @@ func TestWriteAndCheck(t *testing.T) {
 	_, _, err = run(render.Text, "check", "--strict")
 	assert.NilError(t, err)
 
+	_, said, err = run(render.Text, append(write, "--force", "--passphrase")...)
+	assert.NilError(t, err)
+	assert.Check(t, is.Contains(said, "nothing to write: the pipelines are there already"))
+	_, _, err = run(render.Text, "write", "--host", "github")
+	assert.Check(t, is.ErrorContains(err, "missing: --source, --version; give these flags"))
 	_, _, err = run(render.Text, "write", "--host", "gitea", "--source", "github.com/acme/tombolo", "--version", "v1.2.3")
 	assert.Check(t, is.ErrorContains(err, `the host "gitea" is not known`))
 	_, _, err = run(render.Text, "check", "acme")

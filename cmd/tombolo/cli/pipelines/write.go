@@ -42,6 +42,9 @@ A file that is there and differs stays as it is, but with --force.`),
 }
 
 func writeRun(_ context.Context, o *Options) error {
+	if lacking := missing(o.Write); len(lacking) > 0 {
+		return fault.NewUsage("missing: "+strings.Join(lacking, ", "), "give these flags: see `tombolo pipelines write --help`")
+	}
 	root, err := o.Root()
 	if err != nil {
 		return err
@@ -59,6 +62,7 @@ func writeRun(_ context.Context, o *Options) error {
 		return fault.NewUsage(err.Error(), "see `tombolo pipelines write --help`")
 	}
 	var kept []string
+	written := 0
 	for _, f := range files {
 		path := filepath.Join(root, filepath.FromSlash(f.Path))
 		there, err := file.ReadInside(path, file.MostOfSettings)
@@ -78,9 +82,23 @@ func writeRun(_ context.Context, o *Options) error {
 			return err
 		}
 		o.Status().Done("%s", f.Path)
+		written++
 	}
 	if len(kept) > 0 {
 		return fault.NewPrecondition("there are other files already: "+strings.Join(kept, ", "), "compare, and use --force to replace them", nil)
 	}
+	if written == 0 {
+		o.Status().Done("nothing to write: the pipelines are there already")
+	}
 	return nil
+}
+
+// missing are the flags that have no value, and no default.
+func missing(o pipelines.Options) (flags []string) {
+	for _, f := range []struct{ name, value string }{{"--host", o.Host}, {"--source", o.Source}, {"--version", o.Version}} {
+		if f.value == "" {
+			flags = append(flags, f.name)
+		}
+	}
+	return flags
 }

@@ -157,8 +157,8 @@ func (s *Streams) ErrRedraws() bool { return s.ErrIsTerminal() && !s.Append }
 func (s *Streams) CanPrompt() bool { return s.inTerminal && s.ErrIsTerminal() }
 
 // Ask writes a question to ErrOut and returns the line that answers it, without
-// spaces around it. It returns the context's error when that ends first, and
-// io.EOF when no more input comes.
+// spaces around it. The error is context.Canceled when the context ends first, or no more input
+// comes: a question without an answer interrupts the command.
 func (s *Streams) Ask(ctx context.Context, question string) (string, error) {
 	s.asking.Lock()
 	defer s.asking.Unlock()
@@ -167,14 +167,36 @@ func (s *Streams) Ask(ctx context.Context, question string) (string, error) {
 	select {
 	case <-ctx.Done():
 		fmt.Fprintln(s.ErrOut)
-		return "", ctx.Err()
+		return "", unansweredError("interrupted")
 	case l := <-s.awaited:
 		s.awaited = nil
-		if l.err != nil && (!errors.Is(l.err, io.EOF) || l.text == "") {
+		if errors.Is(l.err, io.EOF) && l.text == "" {
+			fmt.Fprintln(s.ErrOut)
+			return "", unansweredError("the input ended")
+		}
+		if l.err != nil && !errors.Is(l.err, io.EOF) {
 			return "", fmt.Errorf("reading the answer: %w", l.err)
 		}
 		return strings.TrimSpace(l.text), nil
 	}
+}
+
+// unansweredError says why a question got no answer.
+type unansweredError string
+
+func (e unansweredError) Error() string {
+	return "reading the answer: " + string(e) + "; nothing more was done"
+}
+
+func (unansweredError) Unwrap() error { return context.Canceled }
+
+// Asks says whether a question waits for its answer.
+func (s *Streams) Asks() bool {
+	if s.asking.TryLock() {
+		s.asking.Unlock()
+		return false
+	}
+	return true
 }
 
 // Confirm asks a question that has yes or no for an answer, and returns whether it is yes.
