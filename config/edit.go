@@ -31,8 +31,8 @@ func SetVersions(path, version, nodes string) error {
 	if nodes == version {
 		nodes = ""
 	}
-	text := withVersions(f.doc, f.content, version, nodes)
-	if !f.leadsTo(text, version, nodes) {
+	text, ok := f.with(version, nodes)
+	if !ok {
 		return cannotEdit(f.doc, path, version, nodes)
 	}
 	if text == f.content {
@@ -53,13 +53,13 @@ func AtVersion(path, version string) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	text := withVersions(f.doc, f.content, version, "")
+	text, ok := f.with(version, "")
 	doc := strict.NewDocument(path)
 	c := parse(doc, []byte(text), f.below)
 	if err := doc.Problems().Err(); err != nil {
 		return nil, err
 	}
-	if !f.leadsTo(text, version, "") {
+	if !ok {
 		return nil, cannotEdit(f.doc, path, version, "")
 	}
 	if c.HasHubFile() {
@@ -98,13 +98,27 @@ const (
 	nodeVersionPath = strict.Path("kubernetes.nodeVersion")
 )
 
-// withVersions is the file's text with other versions; nodes is "" for none.
+// with is the text with other versions, and whether it leads to them; nodes is "" for none. Null takes
+// away what a shared file says about nodes.
+func (e edit) with(version, nodes string) (text string, ok bool) {
+	quoted := strconv.Quote(version)
+	if nodes != "" {
+		text = withVersions(e.doc, e.content, quoted, strconv.Quote(nodes))
+		return text, e.leadsTo(text, version, nodes)
+	}
+	text = withVersions(e.doc, e.content, quoted, "")
+	if e.leadsTo(text, version, "") {
+		return text, true
+	}
+	if null := withVersions(e.doc, e.content, quoted, "null"); e.leadsTo(null, version, "") {
+		return null, true
+	}
+	return text, false
+}
+
+// withVersions is the file's text with other versions, as YAML has them; nodes is "" for none.
 func withVersions(doc *strict.Document, content, version, nodes string) string {
 	lines := strings.SplitAfter(content, "\n")
-	version = strconv.Quote(version)
-	if nodes != "" {
-		nodes = strconv.Quote(nodes)
-	}
 	at, key := doc.Position(versionPath), doc.KeyPosition(versionPath)
 	if at.File != "" {
 		return withOwnVersions(doc, lines, version, nodes)

@@ -416,6 +416,26 @@ func TestSetVersionsShared(t *testing.T) {
 	assert.ErrorContains(t, err, `one.yaml, and run the command again`)
 }
 
+// A version of nodes that a shared file has does not stay when an upgrade of the cluster ends.
+func TestSetVersionsSharedNodes(t *testing.T) {
+	prod := strings.Replace(sharedProd, "version: \"1.35\"", "version: \"1.35\"\n  nodeVersion: \"1.34\"", 1)
+	for own, after := range map[string]string{
+		sharedCluster: sharedCluster + "kubernetes:\n  version: \"1.36\"\n  nodeVersion: null\n",
+		sharedCluster + "kubernetes: {version: \"1.35\"} # ours\n":                   sharedCluster + "kubernetes: {version: \"1.36\", nodeVersion: null} # ours\n",
+		sharedCluster + "kubernetes:\n  version: \"1.36\"\n  nodeVersion: \"1.35\"\n": sharedCluster + "kubernetes:\n  version: \"1.36\"\n  nodeVersion: null\n",
+	} {
+		file := filepath.Join(sharing(t, map[string]string{"_prod.yaml": prod, "one.yaml": own}), "one.yaml")
+		next, err := AtVersion(file, "1.36")
+		assert.NilError(t, err)
+		assert.Equal(t, next.Kubernetes.Version+next.Kubernetes.NodeVersion, "1.36")
+		assert.NilError(t, SetVersions(file, "1.36", "1.36"))
+		got, err := os.ReadFile(file)
+		assert.NilError(t, err)
+		assert.Equal(t, string(got), after)
+		assert.NilError(t, SetVersions(file, "1.36", "1.36"))
+	}
+}
+
 // FuzzShared expects any two files to be merged or refused with complete problems, soon.
 func FuzzShared(f *testing.F) {
 	for _, own := range []string{sharedCluster, "name: &a {b: *a}\n", "[]\n", "null\n", "gitops: &g {path: *g}\n<<: *g\n"} {

@@ -1,9 +1,13 @@
 package pulumicli
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 
@@ -56,7 +60,25 @@ func (p *CLI) AsideIn(dir, stack string, of Place, secrets bool) (Place, error) 
 	if text, err = yaml.Marshal(all); err != nil {
 		return Place{}, err
 	}
-	return aside(dir, stack, of, text, secrets)
+	at, err := aside(dir, stack, of, text, secrets)
+	return at, errors.Join(err, linkAll(of.dir, dir))
+}
+
+// linkAll has what is beside a program's project file beside its copy, too: the CLI takes the paths of plugins and of
+// Python's environments from there. Source: resolvePluginPath in sdk/go/common/resource/plugin/host.go and
+// resolveVirtualEnvironmentPath in sdk/python/toolchain/pip.go of github.com/pulumi/pulumi.
+func linkAll(from, to string) error {
+	entries, err := os.ReadDir(from)
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), "Pulumi.") {
+			continue
+		}
+		linked := os.Symlink(filepath.Join(from, e.Name()), filepath.Join(to, e.Name()))
+		if !errors.Is(linked, fs.ErrExist) { // the backend and the settings are the copy's own
+			err = errors.Join(err, linked)
+		}
+	}
+	return err
 }
 
 // HaveSecrets says whether the settings of a stack have some.
