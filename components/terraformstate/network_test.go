@@ -2,7 +2,6 @@ package terraformstate
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -29,7 +28,9 @@ func TestNetwork(t *testing.T) {
 
 	_, err = r.Network(t.Context(), "azure.tfstate", "")
 	assert.Check(t, is.Error(err, "it has several of the kind VPC of AWS or subnet of Azure: "+network+"aks, "+network+"other"))
-	assert.Check(t, is.DeepEqual(errors.Unwrap(fmt.Errorf("%w", err)).(*ChoiceError).Choices(), []string{network + "aks", network + "other"}))
+	several := new(ChoiceError)
+	assert.Assert(t, errors.As(err, &several))
+	assert.Check(t, is.DeepEqual(several.Choices(), []string{network + "aks", network + "other"}))
 	_, err = r.Network(t.Context(), "aws.tfstate", "vpc-0b")
 	assert.Check(t, is.Error(err, "it has no VPC vpc-0b; it has vpc-0a"))
 	assert.NilError(t, os.WriteFile(filepath.Join(dir, "empty.tfstate"), []byte(state), 0o600))

@@ -356,6 +356,11 @@ func branch(ctx context.Context, dir string) string {
 	return ""
 }
 
+// isRepository says that a directory is in a Git repository.
+func isRepository(ctx context.Context, dir string) bool {
+	return gitcmd.Git{Dir: dir}.Command(ctx, "rev-parse", "--git-dir").Run() == nil
+}
+
 // inside says that a directory, which need not be there yet, is or will be in a Git repository below its root.
 func inside(ctx context.Context, dir string) bool {
 	at := dir

@@ -80,7 +80,8 @@ func NewCmdCluster(f *factory.Factory, runF func(context.Context, *ClusterOption
 		Long: strings.TrimSpace(`
 Write a cluster file into clusters/, and the cluster's part of the platform tree where
 the project has the tree. On a terminal the command asks for what the flags leave out;
-the first cluster of the project gives the defaults. With --like, the file is that of
+the first cluster of the project gives the defaults, and what files of shared settings
+say is left out. With --like, the file is that of
 another cluster with the new name, a path of its own, and a free block of addresses.
 
 With --from-terraform, the cluster is made in the network that a state of Terraform or

@@ -66,10 +66,12 @@ or becomes the root of a Git repository: Pulumi.yaml, the file of a first cluste
 the platform tree beside it, the policy, Renovate's configuration and a README.
 
 On a terminal the command asks for what the flags leave out. Of a project that has
-clusters already, the first one gives the defaults. The state's URL is that of
---backend or PULUMI_BACKEND_URL.
+clusters already, the one with the lowest block of addresses gives the defaults: init
+gives them in order. The state's URL is that of --backend or PULUMI_BACKEND_URL.
+With --source, the pipelines and their Makefile are written, too.
 
-Nothing is overwritten: what exists is kept, and listed where it differs.`),
+Nothing is overwritten: what exists is kept, and listed where it differs. --root names
+the directory, too.`),
 		Example: strings.TrimSpace(`
   tombolo init project
   tombolo init project --yes --cloud aws --region eu-central-1 \
@@ -141,7 +143,7 @@ func projectRun(ctx context.Context, o *ProjectOptions) error {
 	if o.JSON() {
 		return render.WriteJSON(o.Out, document{Type: "project", Directory: o.Dir, Files: done})
 	}
-	o.report(described, all, done)
+	o.report(ctx, described, all, done)
 	return nil
 }
 
@@ -299,8 +301,8 @@ func writeTree(dir string, c *config.Cluster) ([]scaffold.File, error) {
 	return out, err
 }
 
-// report says what was written, and what comes next, in at most six lines.
-func (o *ProjectOptions) report(described project.Options, all []project.File, done []scaffold.File) {
+// report says what was written, and what comes next, in at most seven lines.
+func (o *ProjectOptions) report(ctx context.Context, described project.Options, all []project.File, done []scaffold.File) {
 	status := o.Status()
 	reportFiles(status, o.Dir, done, all...)
 	if o.Source == "" {
@@ -321,6 +323,16 @@ func (o *ProjectOptions) report(described project.Options, all []project.File, d
 	if o.Tree != "" {
 		status.Plain("  next:     in a clone of the tree: tombolo init platform <dir> %s", o.Name)
 		return
+	}
+	var first []string
+	if dir := clusters.Short(o.Dir); dir != "." {
+		first = append(first, "cd "+dir)
+	}
+	if !isRepository(ctx, o.Dir) {
+		first = append(first, "git init -b "+o.Applied)
+	}
+	if len(first) > 0 {
+		status.Plain("  first:    %s", strings.Join(first, " && "))
 	}
 	status.Plain("  next:     tombolo check, commit, push; README.md has the rest")
 	status.Plain("            tombolo up %s --verify", o.Name)

@@ -274,8 +274,9 @@ func TestProjectBranch(t *testing.T) {
 	for want, more := range map[string][]string{"master": nil, "live": {"--branch", "live"}} {
 		dir := t.TempDir()
 		repository(t, dir, "master")
-		_, err := begin(t, dir, "", append(args, more...)...)
+		said, err := begin(t, dir, "", append(args, more...)...)
 		assert.NilError(t, err)
+		assert.Check(t, !strings.Contains(said, "git init"), "%s", said)
 		_, err = begin(t, dir, "", "cluster", "second", "--yes")
 		assert.NilError(t, err)
 		for _, c := range fits(t, dir) {
@@ -293,9 +294,10 @@ func TestProjectBranch(t *testing.T) {
 func TestProjectRoot(t *testing.T) {
 	args := append([]string{"--private", "--repository", "https://github.com/acme/clusters", "--backend", "s3://x"}, flagsOf(config.AWS)...)
 	dir, elsewhere := t.TempDir(), t.TempDir()
-	_, err := begin(t, dir, "", append([]string{"project", "--root", elsewhere}, args...)...)
+	said, err := begin(t, dir, "", append([]string{"project", "--root", elsewhere}, args...)...)
 	assert.NilError(t, err)
 	fits(t, elsewhere)
+	assert.Check(t, is.Contains(said, "  first:    cd "+elsewhere+" && git init -b main\n"))
 	_, err = begin(t, dir, "", append([]string{"project", "here", "--root", elsewhere}, args...)...)
 	assert.Check(t, is.ErrorContains(err, "the directory is named twice"))
 
