@@ -103,7 +103,7 @@ func (o *Options) lines(r result) {
 	options := o.Problems()
 	for _, f := range r.found {
 		if f.Line == 0 {
-			fmt.Fprintln(o.ErrOut, f.String())
+			o.Status().Plain("%s", f)
 		} else {
 			render.Problems(o.ErrOut, strict.Problems{{
 				File: f.File, Line: f.Line, Column: f.Column,
