@@ -63,11 +63,17 @@ func (f Finding) WithRemedy(remedy string) Finding {
 	return f
 }
 
+// few is how many clusters a text names; of more it has the number.
+const few = 5
+
 // Text is the message with the clusters that it concerns.
 func (f Finding) Text() string {
 	clusters := "clusters " + strings.Join(f.Clusters, ", ")
-	if len(f.Clusters) == 1 {
+	switch n := len(f.Clusters); {
+	case n == 1:
 		clusters = "cluster " + f.Clusters[0]
+	case n > few:
+		clusters = fmt.Sprintf("%d clusters", n)
 	}
 	if f.Places > 1 {
 		clusters = fmt.Sprintf("%d places; %s", f.Places, clusters)

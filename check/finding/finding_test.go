@@ -36,6 +36,8 @@ func TestCollector(t *testing.T) {
 func TestText(t *testing.T) {
 	f := Finding{Severity: Error, File: "a.yaml", Clusters: []string{"one"}, Message: "is bad", Places: 3}
 	assert.Check(t, is.Equal(f.String(), "a.yaml: error: is bad (3 places; cluster one)"))
+	f.Clusters = []string{"a", "b", "c", "d", "e", "f"}
+	assert.Check(t, is.Equal(f.Text(), "is bad (3 places; 6 clusters)"))
 }
 
 // TestOneLine: whatever a file's name and its text are, a finding is one line that no CI

@@ -49,6 +49,22 @@ func TestFollow(t *testing.T) {
 	}
 }
 
+// TestUnused: many names are counted, and what an addon publishes has a command that uses it.
+func TestUnused(t *testing.T) {
+	w := of(t, map[string]string{"start/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\n"})
+	for _, name := range []string{"cloud", "account", "cluster"} {
+		w.Published.Variables[name] = published.Variable{}
+	}
+	w.Published.Objects = []published.Object{{Kind: "ConfigMap", Namespace: "dns", Name: "dns-values", Setting: []string{"addons", "external-dns"}}}
+	w.Follow()
+	w.CheckUnused()
+	got := findingtest.Messages(w.Findings)
+	assert.Check(t, is.Contains(got, "of what every cluster is given, 4 values are not used, such as account and cloud"))
+	for _, f := range w.Findings {
+		assert.Check(t, is.Equal(f.Unused == "dns/dns-values", strings.HasPrefix(f.Remedy, "use it: `tombolo init platform` writes what does")), f.Message)
+	}
+}
+
 func TestWhatIsMissingIsNotJudgedAfterAFailure(t *testing.T) {
 	w := of(t, map[string]string{"start/stage.yaml": stage("stage", "./none", "  dependsOn: [{name: nobody}]\n")})
 	w.Follow()

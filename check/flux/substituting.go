@@ -246,6 +246,9 @@ func (w *Walk) wrongKey(s *sync, from variablesFrom, key string) {
 		WithRemedy("refer to one whose keys have only letters, digits and _; Helm values belong in a HelmRelease's valuesFrom"))
 }
 
+// few is how many names of unused values a note lists.
+const few = 3
+
 // CheckUnused warns of what the cluster file asks for and the tree does not
 // use. What every cluster is given, used or not, is no more than a note.
 func (w *Walk) CheckUnused() {
@@ -269,12 +272,19 @@ func (w *Walk) CheckUnused() {
 			w.unused(name, o.Setting, fmt.Sprintf("%s %s is published, and nothing in the tree refers to it", o.Kind, name))
 		}
 	}
-	if len(given) > 0 {
+	switch n := len(given); {
+	case n > few:
+		w.Note(tree.Place{}, fmt.Sprintf("of what every cluster is given, %d values are not used, such as %s", n, wording.And(given[:2])))
+	case n > 0:
 		w.Note(tree.Place{}, fmt.Sprintf("of what every cluster is given, this is not used: %s", strings.Join(given, ", ")))
 	}
 }
 
 func (w *Walk) unused(name string, setting []string, message string) {
-	f := finding.Warningf("%s", message).WithRemedy("use it, or remove it from the cluster file")
+	remedy := "use it, or remove it from the cluster file"
+	if len(setting) > 0 && setting[0] == "addons" {
+		remedy = "use it: `tombolo init platform` writes what does; or remove it from the cluster file"
+	}
+	f := finding.Warningf("%s", message).WithRemedy(remedy)
 	w.InClusterFile(setting, f).Unused = name
 }

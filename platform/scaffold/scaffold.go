@@ -100,6 +100,10 @@ type writer struct {
 // apps, and the other files in their directories.
 func (w *writer) copyAll(clusters []*config.Cluster) error {
 	roots := slices.Clone(w.shared)
+	if _, err := os.Stat(filepath.Join(w.dir, "Pulumi.yaml")); err == nil {
+		// The README at a project's root is the project's, and not the tree's.
+		roots = slices.DeleteFunc(roots, func(name string) bool { return name == "README.md" })
+	}
 	for _, a := range addon.All() {
 		if on(clusters, a.Name) {
 			roots = append(roots, w.ofAddon(a.Name)...)

@@ -74,6 +74,17 @@ func read(t *testing.T, dir, file string) string {
 	return string(text)
 }
 
+// TestREADMEOfAProject: it is the project's, and neither written nor reported.
+func TestREADMEOfAProject(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"Pulumi.yaml", "README.md"} {
+		assert.NilError(t, os.WriteFile(filepath.Join(dir, name), []byte("ours\n"), 0o600))
+	}
+	changes := write(t, dir, true, cluster("clusters/dev"))
+	assert.Check(t, is.Equal(changes["README.md"], Change("")))
+	assert.Check(t, is.Equal(read(t, dir, "README.md"), "ours\n"))
+}
+
 func TestTreeHasWhatTheClusterTurnsOn(t *testing.T) {
 	dir := t.TempDir()
 	changes := write(t, dir, false, cluster("clusters/dev", "karpenter"))

@@ -24,8 +24,11 @@ func TestHelpFits(t *testing.T) {
 		examples := false
 		for line := range strings.Lines(b.String()) {
 			examples = strings.HasPrefix(line, "Examples:") || examples && line != "\n"
-			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > helpWidth && !examples {
+			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > helpWidth {
 				t.Errorf("%s: %d characters: %s", cmd.CommandPath(), n, line)
+			}
+			if examples && !strings.HasPrefix(line, "Examples:") && !strings.HasPrefix(line, "  ") {
+				t.Errorf("%s: an example is not indented: %s", cmd.CommandPath(), line)
 			}
 		}
 		for _, c := range cmd.Commands() {

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/charmbracelet/lipgloss"
+
 	"tombolo/internal/wording"
 )
 
@@ -44,9 +46,14 @@ func (s Status) Failed(format string, args ...any) {
 
 // Plain writes a line without a symbol.
 func (s Status) Plain(format string, args ...any) {
-	if !s.Quiet {
-		fmt.Fprintln(s.W, wording.Lines(fmt.Sprintf(format, args...)))
+	if s.Quiet {
+		return
 	}
+	text := wording.Lines(fmt.Sprintf(format, args...))
+	if s.Width > 0 && lipgloss.Width(text) > s.Width {
+		text = strings.TrimSuffix(Paragraph(text, s.Width), "\n")
+	}
+	fmt.Fprintln(s.W, text)
 }
 
 func (s Status) line(symbol, format string, args ...any) {

@@ -19,3 +19,13 @@ func TestStatusBreaksLines(t *testing.T) {
 		assert.Equal(t, b.String(), want)
 	}
 }
+
+// TestNamesStayWhole: nothing is broken at a hyphen, and lines without a symbol are broken, too.
+func TestNamesStayWhole(t *testing.T) {
+	var b strings.Builder
+	Status{W: &b, Width: 24}.Plain("%s", "give it by --from-aws in ap-southeast-1")
+	assert.Equal(t, b.String(), "give it by --from-aws\n  in ap-southeast-1\n")
+	b.Reset()
+	Status{W: &b, Width: 24}.Plain("  kept     %s", "a.yaml")
+	assert.Equal(t, b.String(), "  kept     a.yaml\n")
+}

@@ -93,7 +93,10 @@ func (s Style) fit(text string, width int) string {
 func wrap(text string, width int) []string {
 	text = strings.TrimRight(text, "\n")
 	if width > 0 {
-		text = lipgloss.NewStyle().Width(width).Render(text)
+		// It would break at hyphens, and so in names and options.
+		const hyphen = "\ue000"
+		text = lipgloss.NewStyle().Width(width).Render(strings.ReplaceAll(text, "-", hyphen))
+		text = strings.ReplaceAll(text, hyphen, "-")
 	}
 	lines := strings.Split(text, "\n")
 	for i := range lines {

@@ -52,7 +52,7 @@ CLI, or with kubelogin in Azure. In the lab, it uses the lab's own command, whic
 kubeconfig names by its path.`),
 		Example: strings.TrimSpace(`
   tombolo kubeconfig demo >demo.kubeconfig
-  kubectl --kubeconfig "$(tombolo kubeconfig demo --file demo.kubeconfig)" get nodes`),
+  kubectl --kubeconfig "$(tombolo kubeconfig demo --file kubeconfig)" get nodes`),
 		Args: factory.OneCluster(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Name = args[0]

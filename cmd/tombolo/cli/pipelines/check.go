@@ -117,7 +117,11 @@ func hostsOf(host string) []string {
 
 func (o *Options) write(f pipelines.Finding) error {
 	if !o.JSON() {
-		_, err := fmt.Fprintln(o.Streams.Out, f.String())
+		text := f.String() + "\n"
+		if width := o.Streams.OutWidth(); width > 0 {
+			text = render.Paragraph(f.String(), width)
+		}
+		_, err := fmt.Fprint(o.Streams.Out, text)
 		return err
 	}
 	return render.WriteJSON(o.Streams.Out, struct {

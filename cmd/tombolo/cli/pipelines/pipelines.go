@@ -1,5 +1,5 @@
 // Package pipelines is the command tombolo pipelines, for the roles that pipelines
-// assume in an account.
+// assume in an account, and for their files.
 package pipelines
 
 import (
@@ -66,7 +66,7 @@ type Options struct {
 // NewCmdPipelines returns the command; runF, if not nil, runs in place of those below
 // it.
 func NewCmdPipelines(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
-	cmd := factory.Group("pipelines", "Make the roles that pipelines assume in an account", `
+	cmd := factory.Group("pipelines", "Make the roles of pipelines, and write and check the pipelines", `
 Make the roles that the jobs of a pipeline assume in a cloud account: one that reads,
 for previews and drift, and one that applies. Jobs assume them by OpenID Connect, or
 through the roles of another account. In Azure, they are managed identities with their

@@ -56,7 +56,7 @@ func (o *Options) report(results []result, elsewhere, fleets []*config.Cluster) 
 			bad = append(bad, fmt.Sprintf("%s does not fit the clusters that follow it: %s", r.tree, counts(r.found)))
 			continue
 		}
-		verdict := fmt.Sprintf("%s fits %s", r.tree, strings.Join(names(r.chosen), ", "))
+		verdict := fmt.Sprintf("%s fits %s", r.tree, clusters.Names(r.chosen))
 		if found := counts(r.found); found != "" {
 			verdict += ": " + found
 		}
@@ -103,7 +103,7 @@ func (o *Options) lines(r result) {
 	options := o.Problems()
 	for _, f := range r.found {
 		if f.Line == 0 {
-			fmt.Fprintln(o.ErrOut, f.String())
+			o.Status().Plain("%s", f)
 		} else {
 			render.Problems(o.ErrOut, strict.Problems{{
 				File: f.File, Line: f.Line, Column: f.Column,
