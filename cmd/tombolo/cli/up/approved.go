@@ -73,7 +73,9 @@ func (o *Options) compare(ctx context.Context, s *fleet.Session[Driver], all []*
 	of := func(name string) *config.Cluster {
 		return all[slices.IndexFunc(all, func(c *config.Cluster) bool { return c.Name == name })]
 	}
-	o.Brought = func(ctx context.Context, cluster string) (inputs.Line, error) { return o.brought(ctx, s.Driver, of(cluster)) }
+	o.Brought = func(ctx context.Context, cluster string) (inputs.Line, error) {
+		return o.brought(ctx, s.Driver, of(cluster))
+	}
 	o.Applied = func(ctx context.Context, cluster string) (string, error) { return s.Driver.Applied(ctx, of(cluster)) }
 	rules, err := o.Rules(ctx, o.Fleet)
 	if err != nil {
