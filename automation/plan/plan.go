@@ -62,6 +62,9 @@ type Cluster struct {
 	Account string
 	// Labels of its registration, by which policies choose.
 	Labels map[string]string
+	// LabelsBefore are those that it had, by which policies choose, too: a change that gives a cluster
+	// another environment is one of both.
+	LabelsBefore map[string]string
 	// Reasons why it was previewed.
 	Reasons []string
 	// Secrets that its file refers to.

@@ -57,7 +57,7 @@ func (v *Verdict) match(s Set, m config.PolicyMatch) (clusters []string, err err
 		return nil, fmt.Errorf("selector %q: %w", m.Clusters, err)
 	}
 	for _, c := range s.Clusters {
-		if !selector.Matches(labels.Set(c.Labels)) {
+		if !selector.Matches(labels.Set(c.Labels)) && (c.LabelsBefore == nil || !selector.Matches(labels.Set(c.LabelsBefore))) {
 			continue
 		}
 		before := len(v.Matches)

@@ -154,7 +154,7 @@ func (p *proposal) pipeline() string {
 
 // TestNothingOfAChangeRuns: what a change plants, the pipeline's own commands do not run.
 func TestNothingOfAChangeRuns(t *testing.T) {
-	tier.Long(t, "twelve ways in which a change could be run by its preview, with a repository for each")
+	tier.Long(t, "thirteen ways in which a change could be run by its preview, with a repository for each")
 	const reached = "pulumi-resource-aws"
 	for name, test := range map[string]struct {
 		plant func(*proposal)
@@ -195,6 +195,17 @@ func TestNothingOfAChangeRuns(t *testing.T) {
 			p.plant("evil/program", "evil/pulumi-resource-evil")
 			p.write("evil/Pulumi.yaml", "name: evil\nruntime: {name: go, options: {binary: ./program}}\nplugins:\n  providers:\n    - {name: evil, path: .}\n")
 			p.write("tombolo.stacks.yaml", "version: 1\nstacks:\n  - {name: evil, program: evil, order: before-core}\n")
+		}, reached},
+		"own stack that was another": {func(p *proposal) {
+			p.run("git", "switch", "--quiet", "main")
+			p.write("team/Pulumi.yaml", "name: team\nruntime: {name: go, options: {binary: ./program}}\n")
+			p.write("tombolo.stacks.yaml", "version: 1\nstacks:\n  - {name: team, program: team, order: before-core}\n")
+			p.commit()
+			p.run("git", "switch", "--quiet", "--create", "another")
+			p.write("clusters/demo.yaml", plantedCluster+"tags: {team: networks}\n")
+			p.plant("team/program", "evil/program", "evil/pulumi-resource-evil", "evil/pulumi-language-go")
+			p.write("team/Pulumi.yaml", "name: team\nmain: ../evil\nruntime: {name: go, options: {binary: ../evil/program}}\npackages: {evil: ../evil}\n"+
+				"plugins:\n  languages:\n    - {name: go, path: ../evil}\n  providers:\n    - {name: evil, path: ../evil}\n")
 		}, reached},
 		"npmrc": {func(p *proposal) {
 			p.plant("evil/run")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,6 +31,9 @@ type Judge struct {
 	// Brought finds the commits that have brought what an apply changes of a cluster; nil where
 	// nothing is applied.
 	Brought func(ctx context.Context, cluster string) (inputs.Line, error)
+	// Applied is the commit that was applied to a cluster last, "" where none is known; nil where
+	// nothing is applied.
+	Applied func(ctx context.Context, cluster string) (string, error)
 }
 
 // AddPolicyFlags adds the flags.
@@ -44,6 +48,7 @@ func (j *Judge) AddPolicyFlags(cmd *cobra.Command) {
 type Rules struct {
 	policy    *config.Policy
 	approvals plan.Approvals
+	before    func(cluster string) (map[string]string, error)
 }
 
 // Rules reads the policy. The approvals are asked for when a rule needs them.
@@ -54,13 +59,48 @@ func (j *Judge) Rules(ctx context.Context, f *fleet.Fleet) (Rules, error) {
 		return r, err
 	}
 	r.approvals = j.approvals(ctx, f.Status())
+	r.before = func(cluster string) (map[string]string, error) { return j.labelsBefore(ctx, f, cluster) }
 	return r, nil
+}
+
+// labelsBefore are the labels that a cluster had before the change; nil where that is not known.
+func (j *Judge) labelsBefore(ctx context.Context, f *fleet.Fleet, cluster string) (map[string]string, error) {
+	ref := f.ChangedSince
+	if j.Applied != nil {
+		var err error
+		if ref, err = j.Applied(ctx, cluster); err != nil {
+			return nil, err
+		}
+	}
+	if ref == "" {
+		return nil, nil
+	}
+	root, err := f.Root()
+	if err != nil {
+		return nil, err
+	}
+	labels, err := inputs.LabelsAt(ctx, inputs.Options{Root: root, Ref: ref}, cluster)
+	if err != nil && j.Applied != nil && !j.Approvals.Auto {
+		return nil, nil //nolint:nilerr // whoever passes a number may have a shallow clone
+	}
+	return labels, err
 }
 
 // Judge adds the verdicts to the change.
 func (r Rules) Judge(set *plan.Set) error {
 	if r.policy == nil {
 		return nil
+	}
+	chosen := slices.ContainsFunc(r.policy.Rules, func(rule config.PolicyRule) bool { return rule.Match.Clusters != "" })
+	for i := range set.Clusters {
+		c := &set.Clusters[i]
+		if !chosen || !slices.ContainsFunc(c.Stacks, func(s plan.Stack) bool { return len(s.Resources) > 0 }) {
+			continue // no rule asks for labels
+		}
+		var err error
+		if c.LabelsBefore, err = r.before(c.Name); err != nil {
+			return err
+		}
 	}
 	return set.Judge(r.policy, r.approvals)
 }

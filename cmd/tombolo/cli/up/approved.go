@@ -70,9 +70,13 @@ func (o *Options) checkPlan(cmd *cobra.Command) error {
 // compare compares what an up of the clusters would do with the plan, and has the policy
 // judge it, before anything changes.
 func (o *Options) compare(ctx context.Context, s *fleet.Session[Driver], all []*config.Cluster) error {
-	o.Brought = func(ctx context.Context, cluster string) (inputs.Line, error) {
-		return o.brought(ctx, s.Driver, all[slices.IndexFunc(all, func(c *config.Cluster) bool { return c.Name == cluster })])
+	of := func(name string) *config.Cluster {
+		return all[slices.IndexFunc(all, func(c *config.Cluster) bool { return c.Name == name })]
 	}
+	o.Brought = func(ctx context.Context, cluster string) (inputs.Line, error) {
+		return o.brought(ctx, s.Driver, of(cluster))
+	}
+	o.Applied = func(ctx context.Context, cluster string) (string, error) { return s.Driver.Applied(ctx, of(cluster)) }
 	rules, err := o.Rules(ctx, o.Fleet)
 	if err != nil {
 		return err
