@@ -124,9 +124,9 @@ func (p project) aksHas(t *testing.T, plane, nodes string) {
 
 func (p project) aksPlaneAhead(t *testing.T) {
 	args := []string{"upgrade", "aks", "--to", "1.34", "--hold-nodes", "--no-gate", "--accept", "untested-engine", "--yes"}
+	before := p.kubectl(t, "aks", "get", "nodes", "-o", "jsonpath={.items[*].metadata.uid}")
 	p.aksKilledAt(t, "the cluster", args...)
 	assert.Check(t, is.Contains(p.read(t, aksFile), "  version: \"1.34\"\n  nodeVersion: \"1.33\"\n"), "the file says what was under way")
-	before := p.kubectl(t, "aks", "get", "nodes", "-o", "jsonpath={.items[*].metadata.uid}")
 	p.must(t, args...)
 	p.aksHas(t, "1.34", "1.33")
 	assert.Equal(t, p.kubectl(t, "aks", "get", "nodes", "-o", "jsonpath={.items[*].metadata.uid}"), before)
