@@ -421,7 +421,7 @@ func TestSetVersionsSharedNodes(t *testing.T) {
 	prod := strings.Replace(sharedProd, "version: \"1.35\"", "version: \"1.35\"\n  nodeVersion: \"1.34\"", 1)
 	for own, after := range map[string]string{
 		sharedCluster: sharedCluster + "kubernetes:\n  version: \"1.36\"\n  nodeVersion: null\n",
-		sharedCluster + "kubernetes: {version: \"1.35\"} # ours\n":                   sharedCluster + "kubernetes: {version: \"1.36\", nodeVersion: null} # ours\n",
+		sharedCluster + "kubernetes: {version: \"1.35\"} # ours\n":                    sharedCluster + "kubernetes: {version: \"1.36\", nodeVersion: null} # ours\n",
 		sharedCluster + "kubernetes:\n  version: \"1.36\"\n  nodeVersion: \"1.35\"\n": sharedCluster + "kubernetes:\n  version: \"1.36\"\n  nodeVersion: null\n",
 	} {
 		file := filepath.Join(sharing(t, map[string]string{"_prod.yaml": prod, "one.yaml": own}), "one.yaml")

@@ -29,7 +29,7 @@ func All() catalog.Programs {
 	return catalog.Programs{
 		Of: Of, Preflight: Preflight, Live: core.Live, CheckValues: CheckValues, ContentsOf: ContentsOf, Roles: core.Roles,
 		TerraformNetwork: TerraformNetwork,
-		GitFiles: bootstrap.GitFiles, ReadSecret: bootstrap.ReadSecret, GitCredentials: bootstrap.GitCredentials,
+		GitFiles:         bootstrap.GitFiles, ReadSecret: bootstrap.ReadSecret, GitCredentials: bootstrap.GitCredentials,
 		ChannelAddress: bootstrap.ChannelAddress, HubKubeconfig: bootstrap.HubKubeconfig,
 	}
 }

@@ -18,8 +18,8 @@ type document struct {
 	// UnchangedSince is the up after which nothing has changed, for which no engine was started.
 	UnchangedSince *automation.LastUp `json:"unchangedSince,omitempty"`
 	// Unseen are lines about own stacks that a preview has left out.
-	Unseen []string `json:"unseen,omitempty"`
-	Seconds        float64            `json:"seconds"`
+	Unseen  []string `json:"unseen,omitempty"`
+	Seconds float64  `json:"seconds"`
 }
 
 type stack struct {
