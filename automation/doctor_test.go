@@ -147,6 +147,18 @@ func TestDoctorFindsAll(t *testing.T) {
 	}
 }
 
+// A token that is not there is said once.
+func TestDoctorSaysOnceThatATokenIsMissing(t *testing.T) {
+	b := ready(t)
+	b.missing = errors.New("gitops.auth.password: the environment variable TOMBOLO_GIT_TOKEN is not set")
+	b.deps.reachGit = func(context.Context, handover.Repository) error { return b.missing }
+	reports, err := b.Doctor(t.Context(), []*config.Cluster{planned("one")})
+	assert.NilError(t, err)
+	got := strings.Join(said(reports[0].Findings), "\n")
+	assert.Check(t, is.Equal(strings.Count(got, "TOMBOLO_GIT_TOKEN"), 1), got)
+	assert.Check(t, is.Contains(got, "fail Git repository: "))
+}
+
 // A cluster that exists needs no more of any quota.
 func TestDemandOfWhatExists(t *testing.T) {
 	b := newBench(t)

@@ -26,8 +26,12 @@ func (d Doctor) Examine(ctx context.Context, clusters []*config.Cluster) ([]Repo
 	return d.each(ctx, clusters, func(x subject) []Finding {
 		found := append(slices.Clone(shared), d.Account(ctx, x.cluster, x.core, x.all)...)
 		found = append(found, d.checkLocks(x.cluster)...)
-		found = append(found, d.checkGit(ctx, x.cluster)...)
-		found = append(found, d.checkNeeds(ctx, x.cluster))
+		git, needs := d.checkGit(ctx, x.cluster), d.checkNeeds(ctx, x.cluster)
+		found = append(found, git...)
+		// A token that is not there fails both.
+		if !slices.ContainsFunc(git, func(f Finding) bool { return f.Message == needs.Message }) {
+			found = append(found, needs)
+		}
 		found = append(found, d.checkReach(ctx, x.cluster, x.core)...)
 		found = append(found, d.checkExternalHub(ctx, x.cluster)...)
 		found = append(found, d.checkHub(ctx, x.cluster)...)
