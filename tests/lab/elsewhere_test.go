@@ -4,8 +4,10 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -13,20 +15,39 @@ import (
 
 	"tombolo/lab"
 	"tombolo/lab/tools"
+	"tombolo/tests/bucket"
 	"tombolo/tests/scenario"
 	"tombolo/tests/tier"
 )
 
-// TestElsewhere: a project that is no checkout of this source, with the programs of a release in PATH
-// and the files of clusters in a real cloud, runs in the lab as it is.
+// TestElsewhere: from an empty directory, with the programs of a release in PATH, to a project with a cluster in
+// the lab, changed by a pull request, a plan and pushes, to nothing. Its files are those of a real cloud.
 func TestElsewhere(t *testing.T) {
-	tier.Long(t, "two clusters from nothing, in a project of one's own")
+	tier.Long(t, "two projects of one's own from an empty directory to the end of their clusters")
 	tier.Parallel(t)
 	root, err := filepath.Abs("../..")
 	assert.NilError(t, err)
 	for _, name := range []string{"eks-flux", "aks-argocd"} {
 		scenario.RunFile(t, filepath.Join("testdata", "elsewhere", name+".txtar"), func(env *testscript.Env) error { return elsewhere(env, root) }, nil)
 	}
+}
+
+// TestElsewhereWithTerraform: a state of OpenTofu in a bucket gives a cluster its network, and its values.
+func TestElsewhereWithTerraform(t *testing.T) {
+	tier.Long(t, "the command line and bootstrap with a state in a bucket; unit tests hold what is read of states")
+	root, err := filepath.Abs("../..")
+	assert.NilError(t, err)
+	b := bucket.Serve(t)
+	state := strings.Replace(b.URL(), "?", "/network.tfstate?", 1)
+	script := filepath.Join("testdata", "elsewhere", "terraform.txtar")
+	scenario.RunFile(t, script, func(env *testscript.Env) error {
+		content, err := os.ReadFile(filepath.Join(env.WorkDir, "network.tfstate"))
+		b.Put(t, "network.tfstate", string(content))
+		env.Setenv("STATE", strings.Replace(state, "s3ForcePathStyle", "use_path_style", 1))
+		env.Setenv("AWS_ACCESS_KEY_ID", "key")
+		env.Setenv("AWS_SECRET_ACCESS_KEY", "key")
+		return errors.Join(err, elsewhere(env, root))
+	}, nil)
 }
 
 // elsewhere is the environment of somebody who has unpacked a release and its tools. The project is
