@@ -98,9 +98,10 @@ func TestVerifySaysAllOfAMessage(t *testing.T) {
 GitRepository   flux-system/platform   yes     main@sha1:abc
 Kustomization   flux-system/apps       no      main@sha1:abc
 
-Kustomization flux-system/apps: ReconciliationFailed: ConfigMap/flux-
-  system/facts dry-run failed: errors: .data.K8S: expected string, got
-  &value.valueUnstructured{Value:1.36} .data.ACCOUNT: expected string
+Kustomization flux-system/apps: ReconciliationFailed:
+  ConfigMap/flux-system/facts dry-run failed: errors: .data.K8S: expected
+  string, got &value.valueUnstructured{Value:1.36} .data.ACCOUNT: expected
+  string
 `
 	assert.Check(t, is.Equal(b.String(), want))
 }
