@@ -133,6 +133,8 @@ func (g *gitByKeys) mountHosts(t *testing.T) {
 		return len(found) == 1, "the repo-server has no directory"
 	})
 	assert.NilError(t, os.WriteFile(filepath.Join(found[0], "ssh_known_hosts"), []byte(hosts), 0o600))
+	// It has looked already, and looks again after minutes.
+	g.kubectl(t, "demo", "-n", "argocd", "annotate", "application", "platform", "argocd.argoproj.io/refresh=hard", "--overwrite")
 }
 
 func (g *gitByKeys) wrongHost(t *testing.T) {
