@@ -230,8 +230,11 @@ func outcome(o unstructured.Unstructured) (why string, stops, known bool) {
 	if failed := phase == "Failed" || phase == "Error" || phase == "Running" && retries > 0; failed || phase == "Succeeded" && synced == "OutOfSync" {
 		stops = true
 	}
-	why += fmt.Sprintf("%s, operation %s: %s%s", synced, phase, message, refusals(o))
-	return why, stops, !asked && (stops || synced == "Synced")
+	refused := refusals(o)
+	why += fmt.Sprintf("%s, operation %s: %s%s", synced, phase, message, refused)
+	// While it begins another try, it does not say what the last one failed at.
+	begins := refused == "" && strings.HasPrefix(message, "Retrying operation")
+	return why, stops, !asked && (stops && !begins || synced == "Synced")
 }
 
 // refusals are what the last operation says of the objects that it could not apply: between two tries, its message is that
