@@ -2,13 +2,13 @@ package lab
 
 import (
 	"errors"
-	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
 
 	"tombolo/internal/file"
 	"tombolo/internal/scalar"
+	"tombolo/lab/substitute"
 )
 
 // removeSettings removes the settings of the lab's stacks from beside the cluster files: they name a key that is on
@@ -39,9 +39,5 @@ func onLoopback(provider string) bool {
 		return false
 	}
 	service, err := url.Parse(key.Query().Get("endpoint"))
-	if err != nil {
-		return false
-	}
-	address, err := netip.ParseAddr(service.Hostname())
-	return err == nil && address.IsLoopback()
+	return err == nil && substitute.IsLoopback(service.Hostname())
 }

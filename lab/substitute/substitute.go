@@ -63,7 +63,7 @@ func (r Repository) Below(at string) (rest string, ok bool) {
 func RepositoryOf(root string, c *config.Cluster) (*Repository, error) {
 	g := c.GitOps
 	u, err := url.Parse(g.URL)
-	if g.URL == "" || err == nil && (strings.EqualFold(u.Hostname(), Host) || isLoopback(u.Hostname())) {
+	if g.URL == "" || err == nil && (strings.EqualFold(u.Hostname(), Host) || IsLoopback(u.Hostname())) {
 		return nil, nil
 	}
 	if err != nil || u.Scheme != "https" || u.Port() != "" {
@@ -85,7 +85,8 @@ func RepositoryOf(root string, c *config.Cluster) (*Repository, error) {
 	return r, nil
 }
 
-func isLoopback(host string) bool {
+// IsLoopback says that a host is an address of this machine alone.
+func IsLoopback(host string) bool {
 	address, err := netip.ParseAddr(host)
 	return err == nil && address.IsLoopback()
 }

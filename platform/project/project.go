@@ -28,7 +28,7 @@ import (
 type Options struct {
 	// Cluster is the first one.
 	Cluster Cluster
-	// Host of the repository: one of Hosts.
+	// Host of the repository: one of pipelines.Hosts.
 	Host string
 	// Tree is the address of the platform tree's repository; "" for this one.
 	Tree string
@@ -43,9 +43,6 @@ type Options struct {
 	// Checksums are the release's SHA256SUMS; nil leaves out the pin of the release.
 	Checksums []byte
 }
-
-// Hosts are those of Git that have pipelines.
-func Hosts() []string { return []string{"github", "gitlab", "azure-devops"} }
 
 // File is a file of the project.
 type File struct {

@@ -16,6 +16,7 @@ import (
 	"tombolo/config"
 	"tombolo/config/policy"
 	"tombolo/config/strict"
+	"tombolo/platform/pipelines"
 	"tombolo/platform/scaffold"
 )
 
@@ -51,7 +52,7 @@ func byPath(t *testing.T, o Options) map[string]string {
 func TestFiles(t *testing.T) {
 	for _, provider := range []config.Provider{config.AWS, config.Azure} {
 		for _, engine := range []config.Engine{config.Flux, config.ArgoCD} {
-			for _, host := range Hosts() {
+			for _, host := range pipelines.Hosts() {
 				t.Run(fmt.Sprint(provider, engine, host), func(t *testing.T) {
 					o := first(provider, engine)
 					o.Host = host

@@ -99,7 +99,7 @@ the directory, too.`),
 	flag.StringVar(&opts.Name, "name", "", "`name` of the first cluster (default first)")
 	flag.StringVar(&opts.Region, "region", "", "region of the cluster, such as eu-central-1 or germanywestcentral")
 	flag.StringVar(&opts.Environment, "environment", "", "environment that the cluster belongs to (default dev)")
-	host := flags.NewEnum(&opts.Host, project.Hosts()...)
+	host := flags.NewEnum(&opts.Host, pipelines.Hosts()...)
 	flag.Var(host, "host", "host of Git, whose pipelines are written (default: by the repository's address)")
 	flag.StringVar(&opts.Source, "source", "", "where tombolo's releases and pipelines are, as <host>/<owner>/<repository> (default: none, and no pipelines)")
 	flag.StringVar(&opts.Release, "release", "", "`tag` of the release of tombolo that the project uses (default: this tombolo's)")
@@ -180,7 +180,7 @@ func (o *ProjectOptions) complete(ctx context.Context) error {
 	}
 	o.setBranches(ctx, o.Dir, like)
 	all := append(o.questions(existing, cmp.Or(from, like.URL)),
-		question{flag: "host", value: &o.Host, text: "Host of Git (" + strings.Join(project.Hosts(), ", ") + ")", check: checkHost, off: o.hostIsKnown},
+		question{flag: "host", value: &o.Host, text: "Host of Git (" + strings.Join(pipelines.Hosts(), ", ") + ")", check: checkHost, off: o.hostIsKnown},
 		question{flag: "name", key: "name", value: &o.Name, def: cmp.Or(like.Name, "first"), text: "Name of the first cluster"},
 		question{flag: "environment", key: "environment", value: &o.Environment, def: cmp.Or(like.Environment, "dev"), text: "Environment"},
 		question{flag: "backend", value: &o.Backend, text: "URL of the Pulumi state, such as s3://acme-state?region=eu-central-1", check: project.CheckBackend},
@@ -197,8 +197,8 @@ func (o *ProjectOptions) complete(ctx context.Context) error {
 }
 
 func checkHost(s string) error {
-	if !slices.Contains(project.Hosts(), s) {
-		return fmt.Errorf("%q is none of %s", s, strings.Join(project.Hosts(), ", "))
+	if !slices.Contains(pipelines.Hosts(), s) {
+		return fmt.Errorf("%q is none of %s", s, strings.Join(pipelines.Hosts(), ", "))
 	}
 	return nil
 }
