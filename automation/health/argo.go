@@ -121,17 +121,19 @@ func (a argo) identity() argocd.Cluster {
 }
 
 // fetch has the root and the cluster's Applications compared with Git now. One
-// that does not exist is left for verify to miss.
-func (a argo) fetch(ctx context.Context, k kube.Cluster, at time.Time) error {
+// that does not exist is left for verify to miss. Argo CD itself repeats a comparison
+// that failed at its interval, which may be an hour.
+func (a argo) fetch(ctx context.Context, k kube.Cluster, at time.Time, again bool) error {
 	p, err := a.look(ctx, k)
 	if err != nil {
 		return err
 	}
 	for _, r := range p.order {
-		if r.Kind != "Application" {
+		o := p.objects[r]
+		if r.Kind != "Application" || again && (refreshing(o) || syncing(o) != "" || a.check(p, o).Ready) {
 			continue
 		}
-		if err := (argocd.Hub{Client: k.Client}).Refresh(ctx, argocd.Application{Unstructured: p.objects[r]}, fetchManager); err != nil {
+		if err := (argocd.Hub{Client: k.Client}).Refresh(ctx, argocd.Application{Unstructured: o}, fetchManager); err != nil {
 			return err
 		}
 	}

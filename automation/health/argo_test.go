@@ -5,9 +5,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
 	clienttesting "k8s.io/client-go/testing"
 
@@ -191,10 +193,28 @@ func TestArgoCDIsAskedForTheClustersApplicationsAlone(t *testing.T) {
 		asked = append(asked, patch.Name)
 		return true, kubetest.Object(t, other), nil
 	})
-	assert.NilError(t, engineOf(s.Cluster).fetch(t.Context(), s.At, time.Now()))
+	assert.NilError(t, engineOf(s.Cluster).fetch(t.Context(), s.At, time.Now(), false))
 	if got := strings.Join(asked, " "); got != "platform promtail-spoke" {
 		t.Errorf("asked for %s", got)
 	}
+}
+
+// TestVerifyAsksAgain: a comparison that failed is one that Argo CD repeats at its interval, which is
+// longer than anybody waits. What is ready, or being synced, is left alone.
+func TestVerifyAsksAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		failed := strings.Replace(promtailApp, "health: {status: Healthy}", "conditions: [{type: ComparisonError, message: connection refused}]", 1)
+		busy := strings.NewReplacer("promtail-spoke", "busy", "health: {status: Healthy}", "operationState: {phase: Running}").Replace(promtailApp)
+		s := spokeOn(t, rootApplication, promtailSet, failed, busy)
+		asked := map[string]int{}
+		kubetest.Fake(s.At).PrependReactor("patch", "applications", func(a clienttesting.Action) (bool, runtime.Object, error) {
+			asked[a.(clienttesting.PatchActionImpl).Name]++
+			return true, kubetest.Object(t, other), nil
+		})
+		_, err := s.Verify(t.Context(), Options{Timeout: time.Minute})
+		assert.Check(t, is.ErrorContains(err, "2 of 6 checks not passed"))
+		assert.Check(t, is.DeepEqual(asked, map[string]int{"platform": 1, "busy": 1, "promtail-spoke": 3}))
+	})
 }
 
 func TestEngineOf(t *testing.T) {

@@ -25,7 +25,7 @@ func (e external) look(ctx context.Context, k kube.Cluster) (*platform, error) {
 }
 
 // fetch asks for nothing: when Argo CD looks at its repository is for its owners to say.
-func (external) fetch(context.Context, kube.Cluster, time.Time) error { return nil }
+func (external) fetch(context.Context, kube.Cluster, time.Time, bool) error { return nil }
 
 // missing says whether the hub knows the cluster.
 func (e external) missing(*platform) []Check { return []Check{e.registered()} }

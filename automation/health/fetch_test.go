@@ -31,7 +31,7 @@ func patched(k kube.Cluster, answer error) *clienttesting.PatchActionImpl {
 func TestFetchOwnsTheAnnotationAlone(t *testing.T) {
 	k := fluxWithout(t, nil, repository)
 	patch := patched(k, nil)
-	assert.NilError(t, (flux{}).fetch(t.Context(), k, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)))
+	assert.NilError(t, (flux{}).fetch(t.Context(), k, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), false))
 	var got map[string]any
 	assert.NilError(t, json.Unmarshal(patch.Patch, &got))
 	meta := got["metadata"].(map[string]any)
@@ -63,7 +63,7 @@ func TestFetchWithoutRepositoryOrItsKind(t *testing.T) {
 	for name, k := range map[string]kube.Cluster{
 		"no repository": fluxWithout(t, nil), "no kind": fluxWithout(t, []string{"GitRepository"}),
 	} {
-		if err := (flux{}).fetch(t.Context(), k, time.Now()); err != nil {
+		if err := (flux{}).fetch(t.Context(), k, time.Now(), false); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

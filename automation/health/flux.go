@@ -217,7 +217,7 @@ const requestedAt = "reconcile.fluxcd.io/requestedAt"
 
 // fetch sets the annotation. A repository that does not exist is left for
 // verify to miss.
-func (flux) fetch(ctx context.Context, k kube.Cluster, at time.Time) error {
+func (f flux) fetch(ctx context.Context, k kube.Cluster, at time.Time, again bool) error {
 	repositories, err := repositoriesOf(k)
 	if meta.IsNoMatchError(err) {
 		return nil
@@ -231,6 +231,9 @@ func (flux) fetch(ctx context.Context, k kube.Cluster, at time.Time) error {
 	}
 	if err != nil {
 		return err
+	}
+	if again && f.check(newPlatform(f, nil), o).Ready {
+		return nil
 	}
 	request := &unstructured.Unstructured{}
 	request.SetGroupVersionKind(o.GroupVersionKind())

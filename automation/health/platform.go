@@ -68,8 +68,9 @@ type engine interface {
 	// look finds the engine's objects for the cluster that is verified; k is the
 	// cluster that the engine is in.
 	look(ctx context.Context, k kube.Cluster) (*platform, error)
-	// fetch asks the engine to look at the platform's repository now.
-	fetch(ctx context.Context, k kube.Cluster, at time.Time) error
+	// fetch asks the engine to look at the platform's repository now; again, for what is at
+	// rest and not ready alone.
+	fetch(ctx context.Context, k kube.Cluster, at time.Time, again bool) error
 	// repository is the object whose revision is the repository's.
 	repository() ref
 	// check judges one object.

@@ -36,7 +36,7 @@ type Site struct {
 // there is a note, and what the engine has fetched by itself is verified.
 func (s Site) Fetch(ctx context.Context) {
 	e := engineOf(s.Cluster)
-	if err := e.fetch(ctx, s.At, time.Now()); err != nil && ctx.Err() == nil {
+	if err := e.fetch(ctx, s.At, time.Now(), false); err != nil && ctx.Err() == nil {
 		s.Observer.Note(s.Cluster.Name, fmt.Sprintf("verifying what %s fetched last, as it cannot be asked to fetch now: %v", e.name(), err))
 	}
 }

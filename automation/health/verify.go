@@ -43,8 +43,12 @@ type Verification struct {
 // is cut short finds the end of the wait in place of the cause.
 const lookGrace = 3 * time.Second
 
-// poll is how often the platform is looked at during a wait.
-const poll = time.Second
+// poll is how often the platform is looked at during a wait, and askAgain how often the
+// engine is asked to try again what failed.
+const (
+	poll     = time.Second
+	askAgain = 20 * time.Second
+)
 
 // Verify asks the engine to look at the repository now, and waits until the
 // hand-over has arrived and everything that the engine has for the cluster is
@@ -63,13 +67,18 @@ func (s Site) await(ctx context.Context, o Options) (Verification, error) {
 	}
 	start := time.Now()
 	result := Verification{Cluster: s.Cluster.Name}
-	noted := ""
+	noted, asked := "", start
 	looks, cancel := context.WithTimeout(ctx, o.Timeout+lookGrace)
 	defer cancel()
 	err := wait.PollUntilContextTimeout(ctx, poll, o.Timeout, true, func(ctx context.Context) (bool, error) {
 		result.look(looks, s, o)
 		if result.Cause == nil {
 			return true, nil
+		}
+		if time.Since(asked) > askAgain {
+			asked = time.Now()
+			// Who may not ask was told so by the first try.
+			_ = engineOf(s.Cluster).fetch(ctx, s.At, asked, true)
 		}
 		if text := result.Cause.String(); text != noted && ctx.Err() == nil {
 			noted = text

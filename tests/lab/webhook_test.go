@@ -362,12 +362,16 @@ func (h *hookedHub) refuses(t *testing.T, port string) {
 }
 
 // generated: a controller that began before argocd-server had made its key has no webhook until it begins anew.
+// One that has is left alone: it would take the event, and end before it has acted.
 func (h *hookedHub) generated(t *testing.T) {
-	h.kubectl(t, "demo", "-n", "argocd", "rollout", "restart", "deployment", "argocd-applicationset-controller")
-	eventually(t, 2*time.Minute, func() (bool, string) {
+	listens := func() (bool, string) {
 		got := h.deliver(t, argocdGenerator, webhook.GitHub, "/api/webhook", "", "1")
 		return got == http.StatusBadRequest, fmt.Sprintf("the applicationset-controller answers %d", got)
-	})
+	}
+	if already, _ := listens(); !already {
+		h.kubectl(t, "demo", "-n", "argocd", "rollout", "restart", "deployment", "argocd-applicationset-controller")
+		eventually(t, 2*time.Minute, listens)
+	}
 	h.refuses(t, argocdGenerator)
 	const told = "refresh ApplicationSet argocd/hooked from webhook"
 	log := func() string { return h.read(t, ".lab/logs/demo-argocd-applicationset-controller.log") }
