@@ -1,6 +1,7 @@
 package terraformstate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -29,6 +31,11 @@ type Reader struct {
 	Getenv func(string) string
 	// Transport of HTTP; nil for Go's own.
 	Transport http.RoundTripper
+}
+
+// In is a reader for files below dir, with variables of env before those of the environment.
+func In(dir string, env map[string]string) Reader {
+	return Reader{Dir: dir, Getenv: func(name string) string { return cmp.Or(env[name], os.Getenv(name)) }}
 }
 
 // client follows no redirect: passwords and tokens go to nobody whom a server names.

@@ -66,7 +66,7 @@ const MostOthers = 8
 var templates embed.FS
 
 var (
-	sourceForm  = regexp.MustCompile(`^[A-Za-z0-9.-]+(:\d+)?(/[\w.-]+){2,}$`)
+	sourceForm  = regexp.MustCompile(`^([a-z0-9-]+\.)+[a-z0-9-]+(:[0-9]+)?(/[A-Za-z0-9][A-Za-z0-9._-]*){2,}$`)
 	versionForm = regexp.MustCompile(`^v\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$`)
 	branchForm  = regexp.MustCompile(`^[\w./-]+$`)
 	// A cluster file names no other: see config/secret.
@@ -108,13 +108,23 @@ func Files(o Options) ([]File, error) {
 	return files, nil
 }
 
+// CheckSource refuses what is no <host>/<owner>/<repository>.
+func CheckSource(source string) error {
+	if !sourceForm.MatchString(source) || strings.HasSuffix(source, ".git") {
+		return fmt.Errorf("%q is no <host>/<owner>/<repository>, such as github.com/acme/tombolo", source)
+	}
+	return nil
+}
+
 // check refuses what would not be a pipeline, or another one than its text looks like.
 func (o Options) check() error {
+	if err := CheckSource(o.Source); err != nil {
+		return fmt.Errorf("write pipelines: the source %w", err)
+	}
 	for _, c := range []struct {
 		what, value, example string
 		form                 *regexp.Regexp
 	}{
-		{"source", o.Source, "github.com/acme/tombolo", sourceForm},
 		{"version", o.Version, "v1.2.3", versionForm},
 		{"branch", o.Branch, "main", branchForm},
 	} {

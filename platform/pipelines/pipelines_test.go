@@ -75,11 +75,11 @@ func TestFilesAreRefused(t *testing.T) {
 		many = append(many, "TOMBOLO_"+string(letter))
 	}
 	for want, change := range map[string]func(*Options){
-		`the host "gitea" is not known; known are github, gitlab, azure-devops`:   func(o *Options) { o.Host = "gitea" },
-		`the source "acme/tombolo" has another form than github.com/acme/tombolo`: func(o *Options) { o.Source = "acme/tombolo" },
-		`the version "main" has another form than v1.2.3`:                         func(o *Options) { o.Version = "main" },
-		`the branch "a b" has another form than main`:                             func(o *Options) { o.Branch = "a b" },
-		`"A: B" is no name of a secret, such as TOMBOLO_GIT_TOKEN`:                func(o *Options) { o.Secrets = []string{"A: B"} },
+		`the host "gitea" is not known; known are github, gitlab, azure-devops`: func(o *Options) { o.Host = "gitea" },
+		`the source "acme/tombolo" is no <host>/<owner>/<repository>`:           func(o *Options) { o.Source = "acme/tombolo" },
+		`the version "main" has another form than v1.2.3`:                       func(o *Options) { o.Version = "main" },
+		`the branch "a b" has another form than main`:                           func(o *Options) { o.Branch = "a b" },
+		`"A: B" is no name of a secret, such as TOMBOLO_GIT_TOKEN`:              func(o *Options) { o.Secrets = []string{"A: B"} },
 		`gets 8 secrets beside TOMBOLO_CHANNEL, TOMBOLO_GIT_TOKEN, TOMBOLO_PLAN_KEY, TOMBOLO_SEALING_CERTIFICATE, TOMBOLO_SEALING_KEY, PULUMI_CONFIG_PASSPHRASE, and these are 9`: func(o *Options) { o.Secrets = many },
 	} {
 		o := options(GitHub)
@@ -105,4 +105,11 @@ func TestNoRequestGetsASecret(t *testing.T) {
 		}
 	}
 	assert.Equal(t, seen, 2)
+}
+
+func TestSource(t *testing.T) {
+	assert.NilError(t, CheckSource("github.com/acme/tombolo"))
+	for _, wrong := range []string{"https://github.com/acme/tombolo", "acme/tombolo", "github.com/acme", "github.com/acme/tombolo.git", "github.com/a b/c", "github.com/acme/\"x"} {
+		assert.Check(t, is.ErrorContains(CheckSource(wrong), "is no <host>/<owner>/<repository>"), wrong)
+	}
 }

@@ -21,6 +21,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	files "tombolo/internal/file"
+	"tombolo/platform/pipelines"
 	"tombolo/platform/scaffold"
 )
 
@@ -44,17 +45,9 @@ type Options struct {
 	Checksums []byte
 }
 
-// File is a file of the project.
-type File struct {
-	// Path in the project, with slashes.
-	Path string
-	// Text of it.
-	Text string
-}
-
 // Differs is the first line, from 1, that the file in dir has in another form, and that line of f. Both
 // are of use for a file that was kept.
-func (f File) Differs(dir string) (number int, line string) {
+func Differs(dir string, f pipelines.File) (number int, line string) {
 	existing, _ := files.ReadInside(filepath.Join(dir, filepath.FromSlash(f.Path)), files.MostText)
 	there := strings.Split(string(existing), "\n")
 	for i, line := range strings.Split(f.Text, "\n") {
@@ -92,12 +85,12 @@ func scalar(text any) (string, error) {
 
 // Files are the project's but for the tree and the pipelines. The error is strict.Problems when the
 // cluster file would be wrong: see Cluster.File.
-func (o Options) Files() ([]File, error) {
+func (o Options) Files() ([]pipelines.File, error) {
 	cluster, err := o.Cluster.File()
 	if err != nil {
 		return nil, err
 	}
-	out := []File{{"clusters/" + o.Cluster.Name + ".yaml", cluster}}
+	out := []pipelines.File{{"clusters/" + o.Cluster.Name + ".yaml", cluster}}
 	for _, name := range []string{"Pulumi.yaml", "tombolo.policy.yaml", "gitignore", "README.md"} {
 		text, err := render(name+".tmpl", o)
 		if err != nil {
@@ -106,19 +99,19 @@ func (o Options) Files() ([]File, error) {
 		if name == "gitignore" { // with its dot, the template would not be embedded
 			name = ".gitignore"
 		}
-		out = append(out, File{name, text})
+		out = append(out, pipelines.File{name, text})
 	}
 	var renovate bytes.Buffer
 	if err := renovateJSON.Execute(&renovate, o); err != nil {
 		return nil, fmt.Errorf("render renovate.json: %w", err)
 	}
-	out = append(out, File{"renovate.json", renovate.String()})
+	out = append(out, pipelines.File{"renovate.json", renovate.String()})
 	if o.Checksums != nil {
 		pin, err := o.pin()
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, File{PinFile, pin})
+		out = append(out, pipelines.File{PinFile, pin})
 	}
 	return out, nil
 }
@@ -132,11 +125,11 @@ func render(name string, data any) (string, error) {
 }
 
 // Write makes the files that are missing below dir, and says what happened to each, as scaffold.Write
-// does. It replaces nothing.
-func Write(dir string, all []File) ([]scaffold.File, error) {
+// does. It keeps a file that differs, or replaces it where it is told to.
+func Write(dir string, all []pipelines.File, replace bool) ([]scaffold.File, error) {
 	var done []scaffold.File
 	for _, f := range all {
-		change, err := write(filepath.Join(dir, filepath.FromSlash(f.Path)), f.Text)
+		change, err := write(filepath.Join(dir, filepath.FromSlash(f.Path)), f.Text, replace)
 		if err != nil {
 			return done, fmt.Errorf("write %s: %w; what is there already stays when the command runs again", f.Path, err)
 		}
@@ -145,11 +138,13 @@ func Write(dir string, all []File) ([]scaffold.File, error) {
 	return done, nil
 }
 
-func write(path, text string) (scaffold.Change, error) {
+func write(path, text string, replace bool) (scaffold.Change, error) {
 	existing, err := files.ReadInside(path, files.MostText)
 	switch {
 	case err == nil && string(existing) == text:
 		return scaffold.Same, nil
+	case err == nil && replace:
+		return scaffold.Updated, files.Replace(path, []byte(text), 0o644)
 	case err == nil:
 		return scaffold.Kept, nil
 	case !errors.Is(err, fs.ErrNotExist):

@@ -59,7 +59,7 @@ func TestFiles(t *testing.T) {
 					dir := t.TempDir()
 					all, err := o.Files()
 					assert.NilError(t, err)
-					_, err = Write(dir, all)
+					_, err = Write(dir, all, false)
 					assert.NilError(t, err)
 					c, err := config.Load(filepath.Join(dir, "clusters", "first.yaml"))
 					assert.NilError(t, err)
@@ -178,7 +178,7 @@ func TestWrite(t *testing.T) {
 	assert.NilError(t, err)
 	assert.NilError(t, os.WriteFile(filepath.Join(dir, "README.md"), []byte("Ours.\n"), 0o600))
 	for _, want := range []scaffold.Change{scaffold.Written, scaffold.Same} {
-		done, err := Write(dir, all)
+		done, err := Write(dir, all, false)
 		assert.NilError(t, err)
 		for _, f := range done {
 			if f.Path == "README.md" {
@@ -190,7 +190,7 @@ func TestWrite(t *testing.T) {
 	}
 	assert.NilError(t, os.RemoveAll(filepath.Join(dir, "clusters")))
 	assert.NilError(t, os.WriteFile(filepath.Join(dir, "clusters"), nil, 0o600))
-	_, err = Write(dir, all)
+	_, err = Write(dir, all, false)
 	assert.Check(t, is.ErrorContains(err, "write clusters/first.yaml: "))
 }
 
@@ -219,10 +219,6 @@ func TestRelease(t *testing.T) {
 		"v1.2.3+dirty": "", "(devel)": "", "": "",
 	} {
 		assert.Check(t, is.Equal(Release(version), want), version)
-	}
-	assert.NilError(t, CheckSource("github.com/acme/tombolo"))
-	for _, wrong := range []string{"https://github.com/acme/tombolo", "acme/tombolo", "github.com/acme", "github.com/acme/tombolo.git", "github.com/a b/c", "github.com/acme/\"x"} {
-		assert.Check(t, is.ErrorContains(CheckSource(wrong), "is no <host>/<owner>/<repository>"), wrong)
 	}
 }
 

@@ -45,16 +45,6 @@ func (o Options) pin() (string, error) {
 	return out.String(), nil
 }
 
-var sourceForm = regexp.MustCompile(`^([a-z0-9-]+\.)+[a-z0-9-]+(:[0-9]+)?(/[A-Za-z0-9][A-Za-z0-9._-]*){2,}$`)
-
-// CheckSource refuses what is no <host>/<owner>/<repository>.
-func CheckSource(source string) error {
-	if !sourceForm.MatchString(source) || strings.HasSuffix(source, ".git") {
-		return fmt.Errorf("%q is no <host>/<owner>/<repository>, such as github.com/acme/tombolo", source)
-	}
-	return nil
-}
-
 // The schemes of Pulumi's own states, of its service, and of its key services: backend/diy/backend.go and
 // secrets/cloud/manager.go of github.com/pulumi/pulumi/pkg/v3 v3.250.0, with the drivers that they import.
 var (

@@ -1,12 +1,10 @@
 package bootstrap
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -86,7 +84,7 @@ func CheckValues(ctx context.Context, c *config.Cluster, project string, outputs
 
 // stateReader reads outputs of states of Terraform, each state once.
 func stateReader(ctx context.Context, c *config.Cluster, env map[string]string) reader {
-	from := terraformstate.Reader{Dir: filepath.Dir(c.File), Getenv: func(name string) string { return cmp.Or(env[name], os.Getenv(name)) }}
+	from := terraformstate.In(filepath.Dir(c.File), env)
 	type found struct {
 		outputs map[string]terraformstate.Output
 		err     error

@@ -1,10 +1,8 @@
 package programs
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"os"
 
 	"tombolo/components/terraformstate"
 	"tombolo/config"
@@ -13,8 +11,7 @@ import (
 
 // TerraformNetwork reads the network that a state of Terraform or OpenTofu has.
 func TerraformNetwork(ctx context.Context, dir, address, of string, env map[string]string) (catalog.TerraformNetwork, error) {
-	from := terraformstate.Reader{Dir: dir, Getenv: func(name string) string { return cmp.Or(env[name], os.Getenv(name)) }}
-	n, err := from.Network(ctx, address, of)
+	n, err := terraformstate.In(dir, env).Network(ctx, address, of)
 	if err != nil {
 		return catalog.TerraformNetwork{}, fmt.Errorf("read the network of %s: %w", config.Source{State: address}.StateName(), err)
 	}

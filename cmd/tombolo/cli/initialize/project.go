@@ -185,7 +185,7 @@ func (o *ProjectOptions) complete(ctx context.Context) error {
 		question{flag: "environment", key: "environment", value: &o.Environment, def: cmp.Or(like.Environment, "dev"), text: "Environment"},
 		question{flag: "backend", value: &o.Backend, text: "URL of the Pulumi state, such as s3://acme-state?region=eu-central-1", check: project.CheckBackend},
 		question{flag: "secrets-provider", value: &o.SecretsProvider, text: "Key service for the state's secrets, such as awskms://alias/tombolo, or nothing", check: project.CheckSecretsProvider, optional: true},
-		question{flag: "source", value: &o.Source, text: "Source of tombolo, <host>/<owner>/<repository>, or nothing", check: project.CheckSource, optional: true},
+		question{flag: "source", value: &o.Source, text: "Source of tombolo, <host>/<owner>/<repository>, or nothing", check: pipelines.CheckSource, optional: true},
 	)
 	if err := o.answer(ctx, o.Ask, all); err != nil {
 		return err
@@ -210,7 +210,7 @@ func (o *ProjectOptions) hostIsKnown() bool {
 }
 
 // pipelinesOf are the pipelines of the project's host, which call those of its release; none without one.
-func pipelinesOf(o project.Options, branch string) (out []project.File, err error) {
+func pipelinesOf(o project.Options, branch string) ([]pipelines.File, error) {
 	if o.Source == "" || o.Version == "" {
 		return nil, nil
 	}
@@ -218,11 +218,7 @@ func pipelinesOf(o project.Options, branch string) (out []project.File, err erro
 	if o.SecretsProvider == "" {
 		secrets = append(secrets, pipelines.Passphrase)
 	}
-	files, err := pipelines.Files(pipelines.Options{Host: o.Host, Source: o.Source, Version: o.Version, Branch: branch, Secrets: secrets})
-	for _, f := range files {
-		out = append(out, project.File(f))
-	}
-	return out, err
+	return pipelines.Files(pipelines.Options{Host: o.Host, Source: o.Source, Version: o.Version, Branch: branch, Secrets: secrets})
 }
 
 // described is the project as package project takes it.
@@ -248,7 +244,7 @@ func (o *ProjectOptions) described() (project.Options, error) {
 }
 
 // refuseObstacles refuses a file where a directory has to be, before the first one is written.
-func (o *ProjectOptions) refuseObstacles(all []project.File) error {
+func (o *ProjectOptions) refuseObstacles(all []pipelines.File) error {
 	var dirs []string
 	if tree, err := fs.ReadDir(platform.Reference(o.Engine), "."); err == nil && o.Tree == "" {
 		dirs = append(dirs, "clusters/base", "clusters/"+o.Name)
@@ -271,8 +267,8 @@ func (o *ProjectOptions) refuseObstacles(all []project.File) error {
 }
 
 // write writes the files, and the tree by the cluster file that is there then.
-func (o *ProjectOptions) write(all []project.File) ([]scaffold.File, error) {
-	done, err := project.Write(o.Dir, all)
+func (o *ProjectOptions) write(all []pipelines.File) ([]scaffold.File, error) {
+	done, err := project.Write(o.Dir, all, false)
 	if err != nil || o.Tree != "" {
 		return done, err
 	}
@@ -302,7 +298,7 @@ func writeTree(dir string, c *config.Cluster) ([]scaffold.File, error) {
 }
 
 // report says what was written, and what comes next, in at most seven lines.
-func (o *ProjectOptions) report(ctx context.Context, described project.Options, all []project.File, done []scaffold.File) {
+func (o *ProjectOptions) report(ctx context.Context, described project.Options, all []pipelines.File, done []scaffold.File) {
 	status := o.Status()
 	reportFiles(status, o.Dir, done, all...)
 	if o.Source == "" {
@@ -339,14 +335,14 @@ func (o *ProjectOptions) report(ctx context.Context, described project.Options, 
 }
 
 // reportFiles lists what was kept or updated, and counts.
-func reportFiles(status render.Status, dir string, done []scaffold.File, all ...project.File) {
+func reportFiles(status render.Status, dir string, done []scaffold.File, all ...pipelines.File) {
 	count := map[scaffold.Change]int{}
 	for _, f := range done {
 		switch count[f.Change]++; f.Change {
 		case scaffold.Kept:
 			status.Plain("  kept     %s, which is not as it would be written", f.Path)
-			if i := slices.IndexFunc(all, func(p project.File) bool { return p.Path == f.Path }); i >= 0 {
-				number, line := all[i].Differs(dir)
+			if i := slices.IndexFunc(all, func(p pipelines.File) bool { return p.Path == f.Path }); i >= 0 {
+				number, line := project.Differs(dir, all[i])
 				status.Plain("           its line %d would be: %s", number, line)
 			}
 		case scaffold.Updated:

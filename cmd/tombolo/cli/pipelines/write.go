@@ -2,19 +2,15 @@ package pipelines
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
-	"tombolo/internal/file"
 	"tombolo/platform/pipelines"
+	"tombolo/platform/project"
+	"tombolo/platform/scaffold"
 )
 
 func newWrite(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
@@ -61,28 +57,20 @@ func writeRun(_ context.Context, o *Options) error {
 	if err != nil {
 		return fault.NewUsage(err.Error(), "see `tombolo pipelines write --help`")
 	}
+	done, err := project.Write(root, files, o.Force)
+	if err != nil {
+		return err
+	}
 	var kept []string
 	written := 0
-	for _, f := range files {
-		path := filepath.Join(root, filepath.FromSlash(f.Path))
-		there, err := file.ReadInside(path, file.MostOfSettings)
-		switch {
-		case err == nil && string(there) == f.Text:
-			continue
-		case err == nil && !o.Force:
+	for _, f := range done {
+		switch f.Change {
+		case scaffold.Kept:
 			kept = append(kept, f.Path)
-			continue
-		case err != nil && !errors.Is(err, fs.ErrNotExist):
-			return fmt.Errorf("write %s: %w", f.Path, err)
+		case scaffold.Written, scaffold.Updated:
+			o.Status().Done("%s", f.Path)
+			written++
 		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
-		}
-		if err := file.Replace(path, []byte(f.Text), 0o644); err != nil {
-			return err
-		}
-		o.Status().Done("%s", f.Path)
-		written++
 	}
 	if len(kept) > 0 {
 		return fault.NewPrecondition("there are other files already: "+strings.Join(kept, ", "), "compare, and use --force to replace them", nil)
