@@ -195,7 +195,8 @@ func (d *deregistration) advance(ctx context.Context, v *view, settled bool) err
 	generated := false
 	for _, a := range d.left {
 		set, ok := v.set(a)
-		generated = generated || ok
+		// A set that goes itself, and makes the same whatever clusters there are, drops nothing before.
+		generated = generated || ok && (set.followsClusters() || !v.goes(set, d.left))
 		if !d.LetGo {
 			continue
 		}

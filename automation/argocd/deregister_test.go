@@ -3,12 +3,14 @@ package argocd
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clienttesting "k8s.io/client-go/testing"
@@ -208,6 +210,30 @@ func TestAHubLosesItsRootLast(t *testing.T) {
 			t.Errorf("deleted in order %s; left are %q", got, w.left())
 		}
 	})
+}
+
+// TestAHubWaitsForGeneratorsThatFollowClusters: nothing leaves a list when the cluster's labels do.
+func TestAHubWaitsForGeneratorsThatFollowClusters(t *testing.T) {
+	const git = `{git: {repoURL: x}}`
+	for generators, waits := range map[string]bool{
+		`[{list: {elements: [{a: b}]}}]`: false, `[{list: {elements: []}}, {matrix: {generators: [` + git + `, {pullRequest: {}}]}}]`: false,
+		`[{list: {elements: []}}, {matrix: {generators: [` + git + `, {clusters: {selector: {matchLabels: {x: y}}}}]}}]`: true, `[{list: {}}, {plugin: {}}]`: true,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t, registered("mgmt", ""),
+				set("listed", generators, `, annotations: {argocd.argoproj.io/tracking-id: "platform:argoproj.io/ApplicationSet:argocd/listed"}`),
+				application("platform", "", "server: "+InCluster))
+			w.create("listed-x", "ownerReferences: [{apiVersion: argoproj.io/v1alpha1, kind: ApplicationSet, name: listed, uid: s}]")
+			var notes []string
+			var began []bool
+			o := quick(&notes)
+			start := time.Now()
+			o.Waiting = func(string) { began = append(began, w.get(Namespace, "platform") == nil && time.Since(start) < o.Settle) }
+			l := Leaving{Cluster: Cluster{Name: "mgmt", Server: InCluster}, Hub: true}
+			_ = w.Deregister(t.Context(), l, o) // no garbage collector takes what the set has made
+			assert.Check(t, is.Equal(slices.Contains(began, true), !waits), generators)
+		})
+	}
 }
 
 func TestDeregisterSaysWhyItTookTooLong(t *testing.T) {

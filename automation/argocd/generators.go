@@ -39,6 +39,32 @@ func anyReaches(generators []any, registration labels.Set) bool {
 	return false
 }
 
+// followsClusters says whether another registration may have the set make other Applications. Of Argo CD's
+// generators these do: https://argo-cd.readthedocs.io/en/stable/operator-manual/applicationset/Generators/
+// A plugin may do anything.
+func (s Set) followsClusters() bool {
+	generators, _, _ := unstructured.NestedSlice(s.Object, "spec", "generators")
+	return anyFollows(generators)
+}
+
+func anyFollows(generators []any) bool {
+	for _, item := range generators {
+		g, _ := item.(map[string]any)
+		for kind, of := range g {
+			switch kind {
+			case "clusters", "clusterDecisionResource", "plugin":
+				return true
+			case "matrix", "merge":
+				m, _ := of.(map[string]any)
+				if inner, _ := m["generators"].([]any); anyFollows(inner) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
 // selects judges a cluster generator. One without a selector selects every
 // cluster.
 func selects(clusters map[string]any, registration labels.Set) bool {
