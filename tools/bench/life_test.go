@@ -18,8 +18,7 @@ import (
 const clustersVariable = "TOMBOLO_BENCH_CLUSTERS"
 
 // fleetDefaults are the settings that the fleet's clusters share. The version is what the upgrade changes.
-const fleetDefaults = `environment: bench
-kubernetes: {version: "` + fromVersion + `"}
+const fleetDefaults = `kubernetes: {version: "` + fromVersion + `"}
 gitops:
   branch: main
   auth: {type: basic, username: lab, password: {env: TOMBOLO_GIT_TOKEN}}
@@ -43,12 +42,12 @@ addons: {reloader: {}}
 	fleetEngines = []string{`gitops:
   engine: flux
   url: http://git.lab.test/platform.git
-  path: clusters/demo
+  path: clusters/NAME
   distribution: {version: v2.9.3, path: ../.tools/share/flux-install.yaml}
 `, `gitops:
   engine: argocd
   url: http://git.lab.test/platform-argocd.git
-  path: clusters/mgmt
+  path: clusters/NAME
   distribution: {version: v3.5.7, path: ../.tools/share/argocd-install.yaml}
 `}
 )
@@ -92,12 +91,22 @@ func fleetOf(b *testing.B, n int) *checkout {
 	files := map[string]string{}
 	for i := range n {
 		region := regions[i/2/perRegion%len(regions)]
-		text := fmt.Sprintf("version: 1\nname: NAME\nwave: %d\n", min(i/4, 2)) + fleetClouds[i%2] + fleetEngines[i/2%2]
+		text := fmt.Sprintf("version: 1\nname: NAME\nenvironment: bench\nwave: %d\n", min(i/4, 2)) + fleetClouds[i%2] + fleetEngines[i/2%2]
 		name := (&checkout{}).name(i)
 		files[name] = strings.NewReplacer("NAME", name, "REGION", region).Replace(text)
 	}
 	c := fill(b, files)
 	c.defaults(fromVersion)
+	for engine, tree := range []string{"platform/flux", "platform/argocd"} {
+		assert.NilError(b, os.RemoveAll(filepath.Join(c.dir, tree)))
+		args := []string{"init", "platform", tree}
+		for i := range n {
+			if i/2%2 == engine {
+				args = append(args, c.name(i))
+			}
+		}
+		c.run(args...)
+	}
 	c.labUp(profile, share)
 	return c
 }
