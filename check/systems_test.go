@@ -43,6 +43,7 @@ var systemFaults = []struct{ name, file, old, new string }{
 	{"value misspelt", shop, "path: ./deploy", "pth: ./deploy"},
 	{"value of a wrong type", shop, "team: sellers", "suspend: sometimes\n    team: sellers"},
 	{"channel of an unknown type", shop, "type: slack", "type: slak"},
+	{"channel of an unknown severity", shop, "type: slack", "type: slack\n      severity: warning"},
 	{"team missing", shop, "    team: sellers\n", ""},
 	{"group of the system itself", shop, "group: sellers", "group: system:masters"},
 	{"group of another team", shop, "group: sellers", "group: editors"},
@@ -60,9 +61,9 @@ var systemFaults = []struct{ name, file, old, new string }{
 	{"connections to whom", shop, "    team: sellers\n", "    team: sellers\n    allowTo: [{namespace: blog, cidr: 10.60.0.0/16}]\n"},
 	{"connections in no list", shop, "    team: sellers\n", "    team: sellers\n    allowTo: internet\n"},
 	{"secret that nothing makes", shop, "secret: channel", "secret: chanel"},
-	{"retired connector", channels, "http://inbox.lab.test/blog", "https://company.webhook.office.com/webhookb2/1"},
-	{"address in clear", channels, "http://inbox.lab.test/shop", "https://hooks.slack.com/services/1"},
-	{"address in clear in base64", channels, "stringData:\n  address: http://inbox.lab.test/shop", "data:\n  address: aHR0cHM6Ly9ob29rcy5zbGFjay5jb20vc2VydmljZXMvMQ=="},
+	{"retired connector", channels, "http://inbox.lab.test/msteams/blog", "https://company.webhook.office.com/webhookb2/1"},
+	{"address in clear", channels, "http://inbox.lab.test/slack/shop", "https://hooks.slack.com/services/1"},
+	{"address in clear in base64", channels, "stringData:\n  address: http://inbox.lab.test/slack/shop", "data:\n  address: aHR0cHM6Ly9ob29rcy5zbGFjay5jb20vc2VydmljZXMvMQ=="},
 }
 
 func teams(t *testing.T) []published.Set {
@@ -164,6 +165,7 @@ var argocdFaults = []struct{ name, file, old, new string }{
 	{"value of a wrong type", argocdShop, "team: sellers", "suspend: sometimes\nteam: sellers"},
 	{"no YAML", argocdShop, "team: sellers", "team: [sellers"},
 	{"channel of an unknown type", argocdShop, "type: slack", "type: slak"},
+	{"channel of an unknown severity", argocdShop, "type: slack", "type: slack\n  severity: warning"},
 	{"team missing", argocdShop, "team: sellers\n", ""},
 	{"group of the system itself", argocdShop, "group: sellers", "group: system:masters"},
 	{"group of the page that is a role", argocdShop, "team: sellers\n", "team: sellers\nsignInGroup: role:admin\n"},

@@ -78,6 +78,9 @@ repository:
 {{- with .Channel.Type}}
 channel:
   type: {{.}}
+{{- with $.Channel.Severity}}
+  severity: {{.}}
+{{- end}}
 {{- end}}
 {{- with .Hosts}}
 hosts:

@@ -130,6 +130,9 @@ spec:
     channel:
       type: {{.Channel.Type}}
       secret: {{.Channel.Secret | printf "%q"}}
+{{- with .Channel.Severity}}
+      severity: {{.}}
+{{- end}}
 {{- end}}
 `))
 

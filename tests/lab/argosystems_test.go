@@ -32,21 +32,21 @@ const addressesPatch = `patches:
       kind: Secret
       metadata: {name: argocd-notifications-secret, namespace: argocd}
       stringData:
-        shop: http://inbox.lab.test/shop
+        shop: http://inbox.lab.test/slack/shop
         hostile: http://inbox.lab.test/hostile
 `
 
 // initSystem adds a system as people do.
-func (f *fleet) initSystem(t *testing.T, name, channel string, clusters ...string) {
+func (f *fleet) initSystem(t *testing.T, name, channel string, more ...string) {
 	t.Helper()
 	f.must(t, append([]string{
 		"init", "system", name, "--team", "team-" + name, "--group", "team-" + name, "--host", name + ".lab.test",
 		"--repository", "http://git.lab.test/" + name + ".git", "--path", "./deploy", "--channel", channel,
-	}, clusters...)...)
+	}, more...)...)
 }
 
 func (f *fleet) systemsSetUp(t *testing.T) {
-	f.initSystem(t, "shop", "slack", hub, spokeA)
+	f.initSystem(t, "shop", "slack", "--channel-severity", "info", hub, spokeA)
 	f.initSystem(t, "hostile", "generic", hub)
 	f.write(t, hubList, f.read(t, hubList)+addressesPatch)
 	f.must(t, "check", argocdTree, hub, spokeA, spokeB)
@@ -58,6 +58,14 @@ func (f *fleet) systemsSetUp(t *testing.T) {
 		left := f.untold(t, map[string][]string{"door": {"Service hostile/door: ", "spec.type must be ClusterIP"}})
 		return left == "", left
 	})
+	for _, cluster := range []string{hub, spokeA} { // in Slack's form
+		eventually(t, time.Minute, func() (bool, string) {
+			all := f.inbox(t, "shop")
+			return slices.ContainsFunc(all, func(m lab.Message) bool {
+				return m.Severity == "info" && m.Object == "application/"+cluster+"-shop.argocd" && strings.Contains(m.Text, "was delivered, and is healthy")
+			}), fmt.Sprintf("the channel of shop has not the delivery on %s: %+v", cluster, all)
+		})
+	}
 	f.othersHearNothing(t)
 	var o outcome
 	eventually(t, time.Minute, func() (bool, string) {

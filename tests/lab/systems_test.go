@@ -54,6 +54,7 @@ func systemsSteps() []step[systems] {
 		{"what it may not do is refused and told", systems.attacked},
 		{"nobody but the platform says whose identity it has in Azure", systems.identityIsThePlatforms},
 		{"what it may do works", systems.allowed},
+		{"a team is told in Slack of a commit that is refused, and a revert brings back what was", systems.reverted},
 		{"a system is added in Git, with a sealed secret", systems.added},
 		{"it is suspended", systems.suspended},
 		{"and removed, with all that it had", systems.removed},
@@ -135,6 +136,8 @@ func (s systems) refusalIsTold(t *testing.T) {
 		}
 		return false, "the channel of hostile has not the refusal"
 	})
+	// The Workflow of the one that chose the severity info has a card of what was delivered.
+	s.told(t, "blog", "info", "Deployment/blog/web created")
 	s.othersHearNothing(t)
 	o := s.run(t, "status", teams, "--systems")
 	o.ends(t, 0, teams+", hostile of team strangers: Kustomization hostile/system: ReconciliationFailed: ", "spec.type must be ClusterIP")
@@ -145,7 +148,8 @@ func (s systems) othersHearNothing(t *testing.T) {
 	t.Helper()
 	for _, m := range s.inbox(t, "") {
 		ofPlatform := m.Channel == "platform" && !strings.HasSuffix(m.Object, ".hostile")
-		assert.Check(t, m.Channel == "hostile" || ofPlatform, "%s of %s: %s", m.Channel, m.Object, m.Text)
+		asked := m.Channel == "blog" && m.Severity == "info" && strings.HasSuffix(m.Object, ".blog")
+		assert.Check(t, m.Channel == "hostile" || ofPlatform || asked, "%s of %s: %s", m.Channel, m.Object, m.Text)
 	}
 }
 
@@ -153,7 +157,61 @@ func (s systems) othersHearNothing(t *testing.T) {
 func (s systems) commit(t *testing.T, system string, files map[string]string) {
 	t.Helper()
 	s.push(t, system, files)
+	s.look(t, system)
+}
+
+// look has Flux look at a system's repository now.
+func (s systems) look(t *testing.T, system string) {
+	t.Helper()
 	s.kubectl(t, teams, "-n", system, "annotate", "gitrepository", "system", "--overwrite", "reconcile.fluxcd.io/requestedAt="+time.Now().Format(time.RFC3339Nano))
+}
+
+// told waits until a system's channel has a message of its delivery.
+func (s systems) told(t *testing.T, system, severity, text string) {
+	t.Helper()
+	eventually(t, 2*time.Minute, func() (bool, string) {
+		all := s.inbox(t, system)
+		return slices.ContainsFunc(all, func(m lab.Message) bool {
+			return m.Severity == severity && m.Object == "kustomization/system."+system && strings.Contains(m.Text, text)
+		}), fmt.Sprintf("the channel of %s has not %q: %+v", system, text, all)
+	})
+}
+
+// reverted: what was before two commits, of which one is refused, is there again when Git has
+// it again.
+func (s systems) reverted(t *testing.T) {
+	dir := t.TempDir()
+	git := func(args ...string) {
+		t.Helper()
+		s.mustTool(t, "/usr/bin/env", append([]string{"git", "-C", dir, "-c", "user.name=team", "-c", "user.email=team@example.com"}, args...)...)
+	}
+	git("clone", "-q", filepath.Join(s.dir, ".lab", "git", "shop.git"), ".")
+	replicas := func(want string) {
+		t.Helper()
+		git("push", "-q", "origin", "HEAD:main")
+		s.look(t, "shop")
+		eventually(t, 2*time.Minute, func() (bool, string) {
+			got := s.kubectl(t, teams, "-n", "shop", "get", "deployment", "web", "-o", "jsonpath={.spec.replicas}")
+			return got == want, fmt.Sprintf("the Deployment has %s replicas, and Git %s", got, want)
+		})
+	}
+	file := filepath.Join(dir, "deploy", "web.yaml")
+	change := func(old, wanted string) {
+		t.Helper()
+		text, err := os.ReadFile(file)
+		assert.NilError(t, err)
+		assert.Assert(t, strings.Contains(string(text), old))
+		assert.NilError(t, os.WriteFile(file, []byte(strings.Replace(string(text), old, wanted, 1)), 0o600))
+		git("commit", "-q", "-a", "-m", "change")
+	}
+	change("replicas: 2", "replicas: 3")
+	replicas("3")
+	change("selector: {app: web}\n  ports", "type: LoadBalancer\n  selector: {app: web}\n  ports")
+	replicas("3")
+	s.told(t, "shop", "error", "spec.type must be ClusterIP")
+	git("revert", "--no-edit", "HEAD", "HEAD~1")
+	replicas("2")
+	s.runs(t, "shop")
 }
 
 // linked begins what a file has that is a symbolic link.
