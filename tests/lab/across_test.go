@@ -58,10 +58,12 @@ func TestArgoCD(t *testing.T) {
 		{"another token of the spoke in the other cloud", (*fleet).tokenRotates},
 		{"a token in place of a role, and the role again", (*fleet).credentialsChange},
 		{"another up changes nothing", (*fleet).settled},
+		{"what Git says of bootstrap's namespace stays, and the namespace does when Git says nothing", (*fleet).labelled},
 		{"no token anywhere", (*fleet).noToken},
 		{"systems of teams, one of which is refused and holds nobody up", (*fleet).systemsSetUp},
 		{"what a system may not do is refused and told", (*fleet).systemsAttacked},
 		{"what it may do works", (*fleet).systemsAllowed},
+		{"another up leaves what Git has changed of Argo CD", (*fleet).leftToGit},
 		{"systems are suspended and removed, with all that they had", (*fleet).systemsRemoved},
 		{"a hub is kept while it has spokes", (*fleet).hubIsKept},
 		{"a spoke is rebuilt: it leaves, and comes back as it was, with its data", (*fleet).spokeIsRebuilt},
@@ -536,6 +538,45 @@ func (f *fleet) credentialsChange(t *testing.T) {
 func (f *fleet) settled(t *testing.T) {
 	for _, cluster := range []string{hub, spokeA, spokeB} {
 		f.unchanged(t, cluster)
+	}
+}
+
+// refreshed runs up against what the cluster has, which must have nothing to do.
+func (f *fleet) refreshed(t *testing.T, cluster string) {
+	t.Helper()
+	lastResult(t, f.must(t, "up", cluster, "--yes", "--force", "--refresh", "--output", "json")).unchanged(t)
+}
+
+// labelled has Git give a label to a namespace that the cluster file makes, and take it away.
+func (f *fleet) labelled(t *testing.T) {
+	hello := func(path string) string {
+		t.Helper()
+		return f.kubectl(t, hub, "get", "namespace", "hello", "-o", "jsonpath={.metadata."+path+"}")
+	}
+	uid, list := hello("uid"), f.read(t, hubList)
+	f.write(t, argocdTree+"/clusters/mgmt/hello.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: hello, labels: {mesh: strict}}\n")
+	f.edit(t, hubList, "resources:\n", "resources:\n  - hello.yaml\n")
+	f.must(t, "lab", "up")
+	f.must(t, "verify", hub)
+	assert.Equal(t, hello("labels.mesh"), "strict")
+	f.refreshed(t, hub)
+	assert.Equal(t, hello("labels.mesh"), "strict")
+	f.write(t, hubList, list)
+	f.must(t, "lab", "up")
+	f.must(t, "verify", hub)
+	assert.Equal(t, hello("uid")+hello("deletionTimestamp"), uid, "Argo CD has deleted a namespace of bootstrap's")
+	f.unchanged(t, hub)
+}
+
+// leftToGit: the systems' part of the tree has fields of two objects that bootstrap has installed.
+func (f *fleet) leftToGit(t *testing.T) {
+	f.refreshed(t, hub)
+	for object, want := range map[string]string{
+		`configmap argocd-cm -o jsonpath={.data.application\.sync\.impersonation\.enabled}`:                     "true",
+		`configmap argocd-notifications-cm -o jsonpath={.data.service\.webhook\.shop}`:                          "url: $shop",
+		`secret argocd-notifications-secret -o jsonpath={.metadata.annotations.sealedsecrets\.bitnami\.com/patch}`: "true",
+	} {
+		assert.Check(t, is.Contains(f.kubectl(t, hub, append([]string{"-n", "argocd", "get"}, strings.Fields(object)...)...), want), object)
 	}
 }
 
