@@ -572,8 +572,8 @@ func (f *fleet) labelled(t *testing.T) {
 func (f *fleet) leftToGit(t *testing.T) {
 	f.refreshed(t, hub)
 	for object, want := range map[string]string{
-		`configmap argocd-cm -o jsonpath={.data.application\.sync\.impersonation\.enabled}`:                     "true",
-		`configmap argocd-notifications-cm -o jsonpath={.data.service\.webhook\.shop}`:                          "url: $shop",
+		`configmap argocd-cm -o jsonpath={.data.application\.sync\.impersonation\.enabled}`:                        "true",
+		`configmap argocd-notifications-cm -o jsonpath={.data.service\.webhook\.shop}`:                             "url: $shop",
 		`secret argocd-notifications-secret -o jsonpath={.metadata.annotations.sealedsecrets\.bitnami\.com/patch}`: "true",
 	} {
 		assert.Check(t, is.Contains(f.kubectl(t, hub, append([]string{"-n", "argocd", "get"}, strings.Fields(object)...)...), want), object)
