@@ -63,6 +63,7 @@ var systemFaults = []struct{ name, file, old, new string }{
 	{"secret that nothing makes", shop, "secret: channel", "secret: chanel"},
 	{"retired connector", channels, "http://inbox.lab.test/msteams/blog", "https://company.webhook.office.com/webhookb2/1"},
 	{"address in clear", channels, "http://inbox.lab.test/slack/shop", "https://hooks.slack.com/services/1"},
+	{"list elsewhere without an address", "clusters/teams/kustomization.yaml", "  - ../base/systems.yaml\n", "  - ../base/systems.yaml\n  - ../base/systems-repository.yaml\n"},
 	{"address in clear in base64", channels, "stringData:\n  address: http://inbox.lab.test/slack/shop", "data:\n  address: aHR0cHM6Ly9ob29rcy5zbGFjay5jb20vc2VydmljZXMvMQ=="},
 }
 
@@ -100,6 +101,26 @@ func TestSystems(t *testing.T) {
 			golden.Assert(t, found, "golden/systems-"+strings.ReplaceAll(f.name, " ", "-")+".golden")
 		})
 	}
+}
+
+// TestListElsewhere: systems whose list is in a repository of its own have all that the others have. The check
+// says that it does not follow it.
+func TestListElsewhere(t *testing.T) {
+	type patched struct{ Patches []map[string]any }
+	var ours patched
+	reference := treetest.Copy(t, os.DirFS("../platform/flux"))
+	assert.NilError(t, yaml.Unmarshal(reference["systems/release/kustomization.yaml"].Data, &ours))
+	var theirs struct{ Spec patched }
+	_, stage, _ := strings.Cut(string(reference["clusters/base/systems-repository.yaml"].Data), "---\n")
+	assert.NilError(t, yaml.Unmarshal([]byte(stage), &theirs))
+	assert.DeepEqual(t, theirs.Spec.Patches, ours.Patches)
+
+	seed(t, reference, "clusters/teams/kustomization.yaml", "  - ../base/systems.yaml\n", "  - ../base/systems.yaml\n  - ../base/systems-repository.yaml\n")
+	sets := teams(t)
+	sets[0].Variables["systems_repository"] = published.Variable{Example: "https://git.example.com/systems.git"}
+	found := check(t, reference, sets)
+	assert.Check(t, !strings.Contains(found, "error") && !strings.Contains(found, "warning"), found)
+	assert.Check(t, is.Contains(found, "note: Kustomization flux-system/systems-list is not followed: its path is in GitRepository flux-system/systems, not in this tree"))
 }
 
 // TestManySystems: two hundred are as right as three are, and one that is wrong is found

@@ -56,6 +56,7 @@ func systemsSteps() []step[systems] {
 		{"what it may do works", systems.allowed},
 		{"a team is told in Slack of a commit that is refused, and a revert brings back what was", systems.reverted},
 		{"a system is added in Git, with a sealed secret", systems.added},
+		{"a list of systems has a repository of its own", systems.listedElsewhere},
 		{"it is suspended", systems.suspended},
 		{"and removed, with all that it had", systems.removed},
 		{"no key is in the state", systems.keyStaysSecret},
@@ -578,6 +579,33 @@ func (s systems) added(t *testing.T) { // its pods have the priority that the cl
 	s.runs(t, "news")
 	s.opened(t, "news", "channel", "address", "http://inbox.lab.test/news")
 	s.opened(t, "shop", "database", "password", "sealed for shop")
+}
+
+// listedElsewhere adds a system by the file of another repository, and takes it away there.
+func (s systems) listedElsewhere(t *testing.T) {
+	const list = "lab/systems/list/" + teams + "/kustomization.yaml"
+	file := strings.ReplaceAll(s.read(t, "platform/flux/systems/blog.yaml"), "blog", "wiki")
+	s.write(t, "lab/systems/list/wiki.yaml", strings.NewReplacer("wiki.git", "blog.git", "    channel:\n      type: msteams\n      secret: channel\n      severity: info # this team hears of its deliveries, too\n", "").Replace(file))
+	const labels = "labels: [{pairs: {tombolo/stage: systems}}]\n" // a kustomization file with nothing in it is refused
+	s.write(t, list, labels+"resources: [../wiki.yaml]\n")
+	s.edit(t, "platform/flux/clusters/teams/kustomization.yaml", "  - ../base/systems.yaml\n", "  - ../base/systems.yaml\n  - ../base/systems-repository.yaml\n")
+	s.edit(t, clusterFile(teams), "\nvalues:\n", "\nvalues:\n  systems_repository: http://git.lab.test/list.git\n")
+	s.run(t, "check", "platform/flux", teams).ends(t, 0, "Kustomization flux-system/systems-list is not followed: its path is in GitRepository flux-system/systems, not in this tree")
+	s.project.up(t, teams) // the variable, before the tree has it
+	s.deliver(t)
+	s.runs(t, "wiki")
+	level := s.kubectl(t, teams, "get", "namespace", "wiki", "-o", `jsonpath={.metadata.labels.pod-security\.kubernetes\.io/enforce}`)
+	assert.Equal(t, level, "restricted", "what all systems have in common")
+	assert.Check(t, is.Regexp(`(?m)^teams +wiki +editors +main@[0-9a-f]{8} +ready$`, s.run(t, "status", teams, "--systems").stdout))
+	s.write(t, list, labels+"resources: []\n")
+	s.must(t, "lab", "up")
+	s.kubectl(t, teams, "-n", "flux-system", "annotate", "gitrepository", "systems", "--overwrite", "reconcile.fluxcd.io/requestedAt="+time.Now().Format(time.RFC3339Nano))
+	eventually(t, 2*time.Minute, func() (bool, string) {
+		left := s.kubectl(t, teams, "get", "namespaces", "wiki", "--ignore-not-found", "-o", "name")
+		return left == "", left
+	})
+	s.runs(t, "shop")
+	assert.Equal(t, s.kubectl(t, teams, "-n", "systems", "get", "helmreleases", "-o", "jsonpath={.items[*].metadata.name}"), "blog hostile news shop")
 }
 
 // seal writes a secret of a system into the tree as people do: sealed with the certificate.
