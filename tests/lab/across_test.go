@@ -53,6 +53,7 @@ func TestArgoCD(t *testing.T) {
 		{"the hub's Argo CD is upgraded", (*fleet).upgraded},
 		{"an Application out of sync fires the alert", (*fleet).outOfSyncIsTold},
 		{"collectors of logs reach the labelled cluster alone, Promtail by its name", (*fleet).collectorsByLabel},
+		{"Promtail as a chart of one's own in Git", (*fleet).ownChart},
 		{"a label that is flipped", (*fleet).labelFlips},
 		{"an annotation changes in place", (*fleet).annotationInPlace},
 		{"another token of the spoke in the other cloud", (*fleet).tokenRotates},
@@ -337,6 +338,57 @@ func (f *fleet) collectorsByLabel(t *testing.T) {
 	assert.Check(t, regexp.MustCompile(`cluster: "?spoke-a"?`).MatchString(values), "Promtail did not get the cluster's name:\n%s", values)
 }
 
+// ofOwnChart releases a chart of the tree to the clusters with logs.
+const ofOwnChart = `
+apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+metadata: {name: own-promtail}
+spec:
+  generators: [{clusters: {selector: {matchLabels: {logging: "on"}}}}]
+  template:
+    metadata: {name: "{{ .name }}-own-promtail", labels: {tombolo/cluster: "{{ .name }}"}}
+    spec:
+      destination: {server: "{{ .server }}", namespace: hello}
+      source:
+        repoURL: '{{ index .metadata.annotations "tombolo/repository" }}'
+        targetRevision: '{{ index .metadata.annotations "tombolo/revision" }}'
+        path: charts/own-promtail
+        helm:
+          releaseName: own-promtail
+          values: '{{ dict "promtail" (index .metadata.annotations "tombolo/values" | fromJson).addons.promtail | toJson }}'
+          parameters: [{name: "promtail.config.clients[0].external_labels.cluster", value: "{{ .name }}"}]
+`
+
+// ownChart: the values of a chart in Git, which depends on that of Promtail, have an effect. check follows it.
+func (f *fleet) ownChart(t *testing.T) {
+	const dir = argocdTree + "/charts/own-promtail/"
+	f.write(t, dir+"Chart.yaml", "apiVersion: v2\nname: own-promtail\nversion: 1.0.0\ndependencies:\n  - {name: promtail, version: 6.17.1, repository: http://charts.lab.test}\n")
+	values := func(loki string) {
+		f.write(t, dir+"values.yaml", "promtail:\n  config:\n    clients: [{url: "+loki+", external_labels: {cluster: none}}]\n")
+	}
+	values("http://loki.test/one")
+	f.write(t, argocdTree+"/apps/own-promtail.yaml", ofOwnChart)
+	const list = argocdTree + "/apps/kustomization.yaml"
+	before := f.read(t, list)
+	f.edit(t, list, "resources:\n", "resources:\n  - own-promtail.yaml\n")
+	o := f.run(t, "check", argocdTree, hub, spokeA, spokeB)
+	o.ends(t, 0, "charts/own-promtail/Chart.yaml: note: is followed without promtail, which Argo CD fetches")
+	received := func(loki string) {
+		t.Helper()
+		eventually(t, 2*time.Minute, func() (bool, string) {
+			got := f.kubectl(t, spokeA, "-n", "hello", "get", "configmap", "own-promtail-received", "--ignore-not-found", "-o", `jsonpath={.data.values\.yaml}`)
+			return strings.Contains(got, loki) && strings.Contains(got, "cluster: spoke-a"), got
+		})
+	}
+	f.must(t, "lab", "up")
+	received("http://loki.test/one")
+	values("http://loki.test/two")
+	f.must(t, "lab", "up")
+	received("http://loki.test/two")
+	f.write(t, list, before)
+	f.must(t, "lab", "up")
+}
+
 func (f *fleet) labelFlips(t *testing.T) {
 	const off, on = "\naddons:\n", "\nlabels:\n  logging: \"on\"\n\naddons:\n"
 	f.edit(t, clusterFile(spokeB), off, on)
@@ -547,25 +599,33 @@ func (f *fleet) refreshed(t *testing.T, cluster string) {
 	lastResult(t, f.must(t, "up", cluster, "--yes", "--force", "--refresh", "--output", "json")).unchanged(t)
 }
 
-// labelled has Git give a label to a namespace that the cluster file makes, and take it away.
+// labelled has Git give a label to a namespace that the cluster files make, and leave the namespace out afterwards.
 func (f *fleet) labelled(t *testing.T) {
-	hello := func(path string) string {
+	const namespace, list = argocdTree + "/apps/hello/namespace.yaml", argocdTree + "/apps/hello/kustomization.yaml"
+	hello := func(cluster, path string) string {
 		t.Helper()
-		return f.kubectl(t, hub, "get", "namespace", "hello", "-o", "jsonpath={.metadata."+path+"}")
+		return f.kubectl(t, cluster, "get", "namespace", "hello", "-o", "jsonpath={.metadata."+path+"}")
 	}
-	uid, list := hello("uid"), f.read(t, hubList)
-	f.write(t, argocdTree+"/clusters/mgmt/hello.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: hello, labels: {mesh: strict}}\n")
-	f.edit(t, hubList, "resources:\n", "resources:\n  - hello.yaml\n")
+	all := []string{hub, spokeA, spokeB}
+	uids := map[string]string{}
+	for _, cluster := range all {
+		uids[cluster] = hello(cluster, "uid")
+	}
+	f.edit(t, namespace, "  name: hello\n", "  name: hello\n  labels: {mesh: strict}\n")
 	f.must(t, "lab", "up")
-	f.must(t, "verify", hub)
-	assert.Equal(t, hello("labels.mesh"), "strict")
+	f.must(t, append([]string{"verify"}, all...)...)
 	f.refreshed(t, hub)
-	assert.Equal(t, hello("labels.mesh"), "strict")
-	f.write(t, hubList, list)
+	for _, cluster := range all {
+		assert.Equal(t, hello(cluster, "labels.mesh"), "strict", cluster)
+	}
+	f.edit(t, list, "  - namespace.yaml\n", "")
 	f.must(t, "lab", "up")
-	f.must(t, "verify", hub)
-	assert.Equal(t, hello("uid")+hello("deletionTimestamp"), uid, "Argo CD has deleted a namespace of bootstrap's")
+	f.must(t, append([]string{"verify"}, all...)...)
+	for _, cluster := range all {
+		assert.Equal(t, hello(cluster, "uid")+hello(cluster, "deletionTimestamp"), uids[cluster], "Argo CD has deleted the namespace of %s's bootstrap", cluster)
+	}
 	f.unchanged(t, hub)
+	f.edit(t, list, "resources:\n", "resources:\n  - namespace.yaml\n")
 }
 
 // leftToGit: the systems' part of the tree has fields of two objects that bootstrap has installed.
