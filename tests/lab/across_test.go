@@ -6,7 +6,10 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -22,6 +26,7 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/tests/files"
 	"tombolo/tests/tier"
 )
 
@@ -54,6 +59,7 @@ func TestArgoCD(t *testing.T) {
 		{"an Application out of sync fires the alert", (*fleet).outOfSyncIsTold},
 		{"collectors of logs reach the labelled cluster alone, Promtail by its name", (*fleet).collectorsByLabel},
 		{"Promtail as a chart of one's own in Git", (*fleet).ownChart},
+		{"a pull request has an environment as long as it is open", (*fleet).previewed},
 		{"a label that is flipped", (*fleet).labelFlips},
 		{"an annotation changes in place", (*fleet).annotationInPlace},
 		{"another token of the spoke in the other cloud", (*fleet).tokenRotates},
@@ -385,6 +391,55 @@ func (f *fleet) ownChart(t *testing.T) {
 	values("http://loki.test/two")
 	f.must(t, "lab", "up")
 	received("http://loki.test/two")
+	f.write(t, list, before)
+	f.must(t, "lab", "up")
+}
+
+// previewed has an ApplicationSet as the guide shows it make an environment for a pull request, with a played API of
+// GitHub. Its end takes all of it.
+func (f *fleet) previewed(t *testing.T) {
+	clone := t.TempDir()
+	files.Git(t, ".", "clone", "-q", filepath.Join(f.dir, ".lab", "git", "platform-argocd.git"), clone)
+	settings := filepath.Join(clone, "apps", "hello", "settings.yaml")
+	text, err := os.ReadFile(settings)
+	assert.NilError(t, err)
+	assert.NilError(t, os.WriteFile(settings, append(text, "data: {of: the branch}\n"...), 0o600))
+	files.Git(t, ".", "-C", clone, "commit", "-q", "-a", "-m", "Say where it is from")
+	files.Git(t, ".", "-C", clone, "push", "-q", "origin", "HEAD:feature")
+	sha := strings.TrimSpace(files.Git(t, ".", "-C", clone, "rev-parse", "HEAD"))
+	var open atomic.Bool
+	open.Store(true)
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if !open.Load() || !strings.HasSuffix(r.URL.Path, "/repos/acme/platform/pulls") {
+			_, _ = io.WriteString(w, "[]")
+			return
+		}
+		fmt.Fprintf(w, `[{"number": 7, "title": "a", "user": {"login": "ada"}, "head": {"ref": "feature", "sha": %q}, "base": {"ref": "main"}, "labels": [{"name": "preview"}]}]`, sha)
+	}))
+	defer host.Close()
+
+	guide, err := os.ReadFile("../../docs/guide/argocd.md")
+	assert.NilError(t, err)
+	_, rest, found := strings.Cut(string(guide), "# apps/previews.yaml\n")
+	example, _, ended := strings.Cut(rest, "```")
+	assert.Assert(t, found && ended, "the guide has no example")
+	example = strings.NewReplacer("https://api.github.com", host.URL, "requeueAfterSeconds: 60", "requeueAfterSeconds: 5", "                tokenRef: {secretName: previews, key: token}\n", "", `previews: "on"`, `logging: "on"`).Replace(example)
+	f.write(t, argocdTree+"/apps/previews.yaml", example)
+	const list = argocdTree + "/apps/kustomization.yaml"
+	before := f.read(t, list)
+	f.edit(t, list, "resources:\n", "resources:\n  - previews.yaml\n")
+	f.must(t, "lab", "up")
+	eventually(t, 2*time.Minute, func() (bool, string) {
+		got := f.kubectl(t, spokeA, "-n", "hello-7", "get", "configmap", "settings", "--ignore-not-found", "-o", "jsonpath={.data.of}")
+		return got == "the branch", got
+	})
+	open.Store(false)
+	eventually(t, 2*time.Minute, func() (bool, string) {
+		left := f.kubectl(t, spokeA, "get", "namespaces", "hello-7", "--ignore-not-found", "-o", "name")
+		return left == "", left
+	})
+	f.kubectl(t, spokeA, "-n", "hello", "get", "configmap", "settings")
 	f.write(t, list, before)
 	f.must(t, "lab", "up")
 }
