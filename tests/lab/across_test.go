@@ -361,6 +361,7 @@ spec:
         path: charts/own-promtail
         helm:
           releaseName: own-promtail
+          valueFiles: [values.yaml]
           values: '{{ dict "promtail" (index .metadata.annotations "tombolo/values" | fromJson).addons.promtail | toJson }}'
           parameters: [{name: "promtail.config.clients[0].external_labels.cluster", value: "{{ .name }}"}]
 `
@@ -669,10 +670,10 @@ func (f *fleet) labelled(t *testing.T) {
 	f.edit(t, namespace, "  name: hello\n", "  name: hello\n  labels: {mesh: strict}\n")
 	f.must(t, "lab", "up")
 	f.must(t, append([]string{"verify"}, all...)...)
+	labels := func() string { return hello(hub, "labels.mesh") + hello(spokeA, "labels.mesh") + hello(spokeB, "labels.mesh") }
+	eventually(t, time.Minute, func() (bool, string) { return labels() == "strictstrictstrict", labels() })
 	f.refreshed(t, hub)
-	for _, cluster := range all {
-		assert.Equal(t, hello(cluster, "labels.mesh"), "strict", cluster)
-	}
+	assert.Equal(t, labels(), "strictstrictstrict")
 	f.edit(t, list, "  - namespace.yaml\n", "")
 	f.must(t, "lab", "up")
 	f.must(t, append([]string{"verify"}, all...)...)

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -138,7 +139,9 @@ func (s systems) refusalIsTold(t *testing.T) {
 		return false, "the channel of hostile has not the refusal"
 	})
 	// The Workflow of the one that chose the severity info has a card of what was delivered.
-	s.told(t, "blog", "info", "Deployment/blog/web created")
+	eventually(t, time.Minute, func() (bool, string) {
+		return slices.ContainsFunc(s.inbox(t, "blog"), func(m lab.Message) bool { return m.Severity == "info" && strings.HasSuffix(m.Object, ".blog") }), "the channel of blog has nothing"
+	})
 	s.othersHearNothing(t)
 	o := s.run(t, "status", teams, "--systems")
 	o.ends(t, 0, teams+", hostile of team strangers: Kustomization hostile/system: ReconciliationFailed: ", "spec.type must be ClusterIP")
@@ -165,17 +168,6 @@ func (s systems) commit(t *testing.T, system string, files map[string]string) {
 func (s systems) look(t *testing.T, system string) {
 	t.Helper()
 	s.kubectl(t, teams, "-n", system, "annotate", "gitrepository", "system", "--overwrite", "reconcile.fluxcd.io/requestedAt="+time.Now().Format(time.RFC3339Nano))
-}
-
-// told waits until a system's channel has a message of its delivery.
-func (s systems) told(t *testing.T, system, severity, text string) {
-	t.Helper()
-	eventually(t, 2*time.Minute, func() (bool, string) {
-		all := s.inbox(t, system)
-		return slices.ContainsFunc(all, func(m lab.Message) bool {
-			return m.Severity == severity && m.Object == "kustomization/system."+system && strings.Contains(m.Text, text)
-		}), fmt.Sprintf("the channel of %s has not %q: %+v", system, text, all)
-	})
 }
 
 // reverted: what was before two commits, of which one is refused, is there again when Git has
@@ -209,7 +201,12 @@ func (s systems) reverted(t *testing.T) {
 	replicas("3")
 	change("selector: {app: web}\n  ports", "type: LoadBalancer\n  selector: {app: web}\n  ports")
 	replicas("3")
-	s.told(t, "shop", "error", "spec.type must be ClusterIP")
+	eventually(t, 2*time.Minute, func() (bool, string) {
+		all := s.inbox(t, "shop")
+		return slices.ContainsFunc(all, func(m lab.Message) bool {
+			return m.Severity == "error" && m.Object == "kustomization/system.shop" && strings.Contains(m.Text, "spec.type must be ClusterIP")
+		}), fmt.Sprintf("the channel of shop has not the refusal: %+v", all)
+	})
 	git("revert", "--no-edit", "HEAD", "HEAD~1")
 	replicas("2")
 	s.runs(t, "shop")
@@ -596,7 +593,10 @@ func (s systems) listedElsewhere(t *testing.T) {
 	s.runs(t, "wiki")
 	level := s.kubectl(t, teams, "get", "namespace", "wiki", "-o", `jsonpath={.metadata.labels.pod-security\.kubernetes\.io/enforce}`)
 	assert.Equal(t, level, "restricted", "what all systems have in common")
-	assert.Check(t, is.Regexp(`(?m)^teams +wiki +editors +main@[0-9a-f]{8} +ready$`, s.run(t, "status", teams, "--systems").stdout))
+	eventually(t, time.Minute, func() (bool, string) {
+		o := s.run(t, "status", teams, "--systems")
+		return regexp.MustCompile(`(?m)^teams +wiki +editors +main@[0-9a-f]{8} +ready$`).MatchString(o.stdout), o.stdout + o.stderr
+	})
 	s.write(t, list, labels+"resources: []\n")
 	s.must(t, "lab", "up")
 	s.kubectl(t, teams, "-n", "flux-system", "annotate", "gitrepository", "systems", "--overwrite", "reconcile.fluxcd.io/requestedAt="+time.Now().Format(time.RFC3339Nano))
