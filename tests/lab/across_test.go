@@ -670,7 +670,9 @@ func (f *fleet) labelled(t *testing.T) {
 	f.edit(t, namespace, "  name: hello\n", "  name: hello\n  labels: {mesh: strict}\n")
 	f.must(t, "lab", "up")
 	f.must(t, append([]string{"verify"}, all...)...)
-	labels := func() string { return hello(hub, "labels.mesh") + hello(spokeA, "labels.mesh") + hello(spokeB, "labels.mesh") }
+	labels := func() string {
+		return hello(hub, "labels.mesh") + hello(spokeA, "labels.mesh") + hello(spokeB, "labels.mesh")
+	}
 	eventually(t, time.Minute, func() (bool, string) { return labels() == "strictstrictstrict", labels() })
 	f.refreshed(t, hub)
 	assert.Equal(t, labels(), "strictstrictstrict")
