@@ -649,10 +649,10 @@ func (f *fleet) settled(t *testing.T) {
 	}
 }
 
-// refreshed runs up against what the cluster has, which must have nothing to do.
-func (f *fleet) refreshed(t *testing.T, cluster string) {
+// refreshed runs up against what the hub has, which must have nothing to do.
+func (f *fleet) refreshed(t *testing.T) {
 	t.Helper()
-	lastResult(t, f.must(t, "up", cluster, "--yes", "--force", "--refresh", "--output", "json")).unchanged(t)
+	lastResult(t, f.must(t, "up", hub, "--yes", "--force", "--refresh", "--output", "json")).unchanged(t)
 }
 
 // labelled has Git give a label to a namespace that the cluster files make, and leave the namespace out afterwards.
@@ -674,7 +674,7 @@ func (f *fleet) labelled(t *testing.T) {
 		return hello(hub, "labels.mesh") + hello(spokeA, "labels.mesh") + hello(spokeB, "labels.mesh")
 	}
 	eventually(t, time.Minute, func() (bool, string) { return labels() == "strictstrictstrict", labels() })
-	f.refreshed(t, hub)
+	f.refreshed(t)
 	assert.Equal(t, labels(), "strictstrictstrict")
 	f.edit(t, list, "  - namespace.yaml\n", "")
 	f.must(t, "lab", "up")
@@ -688,7 +688,7 @@ func (f *fleet) labelled(t *testing.T) {
 
 // leftToGit: the systems' part of the tree has fields of two objects that bootstrap has installed.
 func (f *fleet) leftToGit(t *testing.T) {
-	f.refreshed(t, hub)
+	f.refreshed(t)
 	for object, want := range map[string]string{
 		`configmap argocd-cm -o jsonpath={.data.application\.sync\.impersonation\.enabled}`:                        "true",
 		`configmap argocd-notifications-cm -o jsonpath={.data.service\.webhook\.shop}`:                             "url: $shop",
