@@ -123,6 +123,21 @@ func TestListElsewhere(t *testing.T) {
 	assert.Check(t, is.Contains(found, "note: Kustomization flux-system/systems-list is not followed: its path is in GitRepository flux-system/systems, not in this tree"))
 }
 
+func TestListElsewhereWithArgoCD(t *testing.T) {
+	of := argocdSystems(t)
+	seed(t, of, hubOverlay, "  - ../lab\n", "  - ../lab\n  - ../../systems/repository\n")
+	sets := fleetOfAll(t, "clusters/mgmt")
+	for _, s := range sets {
+		s.Registration.Annotations["systems_repository"] = "https://git.example.com/systems.git"
+	}
+	found := check(t, of, sets)
+	assert.Check(t, !strings.Contains(found, "error") && !strings.Contains(found, "warning"), found)
+	assert.Check(t, is.Contains(found, "note: ApplicationSet argocd/systems: its generator matrix is not followed"))
+	assert.Check(t, is.Contains(found, "systems-notifications is not followed: its path is in https://git.example.com/systems.git, not in this tree"))
+	delete(sets[1].Registration.Annotations, "systems_repository")
+	assert.Check(t, is.Contains(check(t, of, sets), "error: "))
+}
+
 // TestManySystems: two hundred are as right as three are, and one that is wrong is found
 // among them.
 func TestManySystems(t *testing.T) {

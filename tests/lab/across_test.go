@@ -71,6 +71,7 @@ func TestArgoCD(t *testing.T) {
 		{"what a system may not do is refused and told", (*fleet).systemsAttacked},
 		{"what it may do works", (*fleet).systemsAllowed},
 		{"another up leaves what Git has changed of Argo CD", (*fleet).leftToGit},
+		{"a list of systems moves to a repository of its own, and back", (*fleet).systemsElsewhere},
 		{"systems are suspended and removed, with all that they had", (*fleet).systemsRemoved},
 		{"a hub is kept while it has spokes", (*fleet).hubIsKept},
 		{"a spoke is rebuilt: it leaves, and comes back as it was, with its data", (*fleet).spokeIsRebuilt},
