@@ -43,6 +43,7 @@ var systemFaults = []struct{ name, file, old, new string }{
 	{"value misspelt", shop, "path: ./deploy", "pth: ./deploy"},
 	{"value of a wrong type", shop, "team: sellers", "suspend: sometimes\n    team: sellers"},
 	{"channel of an unknown type", shop, "type: slack", "type: slak"},
+	{"channel of an unknown severity", shop, "type: slack", "type: slack\n      severity: warning"},
 	{"team missing", shop, "    team: sellers\n", ""},
 	{"group of the system itself", shop, "group: sellers", "group: system:masters"},
 	{"group of another team", shop, "group: sellers", "group: editors"},
@@ -60,9 +61,10 @@ var systemFaults = []struct{ name, file, old, new string }{
 	{"connections to whom", shop, "    team: sellers\n", "    team: sellers\n    allowTo: [{namespace: blog, cidr: 10.60.0.0/16}]\n"},
 	{"connections in no list", shop, "    team: sellers\n", "    team: sellers\n    allowTo: internet\n"},
 	{"secret that nothing makes", shop, "secret: channel", "secret: chanel"},
-	{"retired connector", channels, "http://inbox.lab.test/blog", "https://company.webhook.office.com/webhookb2/1"},
-	{"address in clear", channels, "http://inbox.lab.test/shop", "https://hooks.slack.com/services/1"},
-	{"address in clear in base64", channels, "stringData:\n  address: http://inbox.lab.test/shop", "data:\n  address: aHR0cHM6Ly9ob29rcy5zbGFjay5jb20vc2VydmljZXMvMQ=="},
+	{"retired connector", channels, "http://inbox.lab.test/msteams/blog", "https://company.webhook.office.com/webhookb2/1"},
+	{"address in clear", channels, "http://inbox.lab.test/slack/shop", "https://hooks.slack.com/services/1"},
+	{"list elsewhere without an address", "clusters/teams/kustomization.yaml", "  - ../base/systems.yaml\n", "  - ../base/systems.yaml\n  - ../base/systems-repository.yaml\n"},
+	{"address in clear in base64", channels, "stringData:\n  address: http://inbox.lab.test/slack/shop", "data:\n  address: aHR0cHM6Ly9ob29rcy5zbGFjay5jb20vc2VydmljZXMvMQ=="},
 }
 
 func teams(t *testing.T) []published.Set {
@@ -99,6 +101,41 @@ func TestSystems(t *testing.T) {
 			golden.Assert(t, found, "golden/systems-"+strings.ReplaceAll(f.name, " ", "-")+".golden")
 		})
 	}
+}
+
+// TestListElsewhere: systems whose list is in a repository of its own have all that the others have. The check
+// says that it does not follow it.
+func TestListElsewhere(t *testing.T) {
+	type patched struct{ Patches []map[string]any }
+	var ours patched
+	reference := treetest.Copy(t, os.DirFS("../platform/flux"))
+	assert.NilError(t, yaml.Unmarshal(reference["systems/release/kustomization.yaml"].Data, &ours))
+	var theirs struct{ Spec patched }
+	_, stage, _ := strings.Cut(string(reference["clusters/base/systems-repository.yaml"].Data), "---\n")
+	assert.NilError(t, yaml.Unmarshal([]byte(stage), &theirs))
+	assert.DeepEqual(t, theirs.Spec.Patches, ours.Patches)
+
+	seed(t, reference, "clusters/teams/kustomization.yaml", "  - ../base/systems.yaml\n", "  - ../base/systems.yaml\n  - ../base/systems-repository.yaml\n")
+	sets := teams(t)
+	sets[0].Variables["systems_repository"] = published.Variable{Example: "https://git.example.com/systems.git"}
+	found := check(t, reference, sets)
+	assert.Check(t, !strings.Contains(found, "error") && !strings.Contains(found, "warning"), found)
+	assert.Check(t, is.Contains(found, "note: Kustomization flux-system/systems-list is not followed: its path is in GitRepository flux-system/systems, not in this tree"))
+}
+
+func TestListElsewhereWithArgoCD(t *testing.T) {
+	of := argocdSystems(t)
+	seed(t, of, hubOverlay, "  - ../lab\n", "  - ../lab\n  - ../../systems/repository\n")
+	sets := fleetOfAll(t, "clusters/mgmt")
+	for _, s := range sets {
+		s.Registration.Annotations["systems_repository"] = "https://git.example.com/systems.git"
+	}
+	found := check(t, of, sets)
+	assert.Check(t, !strings.Contains(found, "error") && !strings.Contains(found, "warning"), found)
+	assert.Check(t, is.Contains(found, "note: ApplicationSet argocd/systems: its generator matrix is not followed"))
+	assert.Check(t, is.Contains(found, "systems-notifications is not followed: its path is in https://git.example.com/systems.git, not in this tree"))
+	delete(sets[1].Registration.Annotations, "systems_repository")
+	assert.Check(t, is.Contains(check(t, of, sets), "error: "))
 }
 
 // TestManySystems: two hundred are as right as three are, and one that is wrong is found
@@ -164,6 +201,7 @@ var argocdFaults = []struct{ name, file, old, new string }{
 	{"value of a wrong type", argocdShop, "team: sellers", "suspend: sometimes\nteam: sellers"},
 	{"no YAML", argocdShop, "team: sellers", "team: [sellers"},
 	{"channel of an unknown type", argocdShop, "type: slack", "type: slak"},
+	{"channel of an unknown severity", argocdShop, "type: slack", "type: slack\n  severity: warning"},
 	{"team missing", argocdShop, "team: sellers\n", ""},
 	{"group of the system itself", argocdShop, "group: sellers", "group: system:masters"},
 	{"group of the page that is a role", argocdShop, "team: sellers\n", "team: sellers\nsignInGroup: role:admin\n"},

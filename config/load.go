@@ -566,6 +566,7 @@ func validate(doc *strict.Document, c *Cluster) {
 		checkAzure(v, c)
 	} else {
 		checkAWS(v, c)
+		checkRoom(v, c)
 	}
 	services.CheckNamespaces(v, c.Namespaces)
 	checkAddons(v, c)

@@ -59,6 +59,11 @@ func TestApplicationThatIsRefused(t *testing.T) {
 func TestKindOfSource(t *testing.T) {
 	const lost = "spec: {project: default, destination: {name: one}, source: {repoURL: 'https://git.test/tree', path: none}}\n"
 	inside := "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: lost}\n" + lost
+	const fetching = chartFile + "dependencies: [{name: b, version: 1.0.0, repository: 'https://charts.test'}]\n"
+	const beside = "dependencies: [{name: b, version: 1.0.0, repository: 'file://../b'}]\n"
+	// Helm's, of that dependency.
+	const lock = "dependencies:\n- name: b\n  repository: file://../b\n  version: 1.0.0\n" +
+		"digest: sha256:c13ba59994ad84210425fb6ae9bf71aaa91fcb62c97754e2d1ac0304e7c00ad3\ngenerated: \"2026-11-29T18:37:15Z\"\n"
 	for name, test := range map[string]struct {
 		source string
 		files  map[string]string
@@ -78,6 +83,14 @@ func TestKindOfSource(t *testing.T) {
 		"file of a parameter":       {"path: all, helm: {fileParameters: [{name: a, path: a.txt}]}", map[string]string{"all/Chart.yaml": chartFile}, "the file a.txt of its parameter a is not in the tree"},
 		"text of a file":            {"path: all, helm: {fileParameters: [{name: a, path: a.txt}]}", map[string]string{"all/Chart.yaml": chartFile, "all/a.txt": "none", "all/templates/a.yaml": "{{ if .Values.a }}\n" + strings.Replace(inside, "path: none", "path: {{ .Values.a }}", 1) + "{{ end }}"}, `path "none" is not`},
 		"subchart that is off":      {"path: all, helm: {values: 'b: {enabled: false}'}", map[string]string{"all/Chart.yaml": chartFile + "dependencies: [{name: b, version: 1.0.0, repository: '', condition: b.enabled}]\n", "all/charts/b/Chart.yaml": "apiVersion: v2\nname: b\nversion: 1.0.0\n", "all/charts/b/templates/a.yaml": inside}, ""},
+		"chart beside it":           {"path: all", map[string]string{"all/Chart.yaml": chartFile + beside, "b/Chart.yaml": "apiVersion: v2\nname: b\nversion: 1.0.0\n", "b/templates/a.yaml": inside}, `path "none" is not`},
+		"chart of no repository":    {"path: all", map[string]string{"all/Chart.yaml": chartFile + "dependencies: [{name: b, version: 1.0.0}]\n"}, "its dependency b has no repository, and is not in charts"},
+		"fetched chart":             {"path: all", map[string]string{"all/Chart.yaml": fetching, "all/values.yaml": "b: {x: 1}\nglobal: {}\n"}, "is followed without b, which Argo CD fetches"},
+		"templates without it":      {"path: all", map[string]string{"all/Chart.yaml": fetching, "all/templates/a.yaml": inside}, `path "none" is not`},
+		"helpers of it":             {"path: all", map[string]string{"all/Chart.yaml": fetching, "all/templates/a.yaml": "{{ include \"b.name\" . }}\n"}, "is not followed: its templates need b, which Argo CD fetches"},
+		"value of another name":     {"path: all, helm: {values: 'bb: {x: 1}'}", map[string]string{"all/Chart.yaml": fetching}, "its value bb has no effect: the chart has no templates, and no dependency of this name"},
+		"lock of others":            {"path: all", map[string]string{"all/Chart.yaml": fetching, "all/Chart.lock": lock}, "the file Chart.lock is not of these dependencies"},
+		"lock of its own":           {"path: all", map[string]string{"all/Chart.yaml": chartFile + beside, "all/Chart.lock": lock, "b/Chart.yaml": "apiVersion: v2\nname: b\nversion: 1.0.0\n", "b/templates/a.yaml": inside}, `path "none" is not`},
 		"file of the source":        {"path: all", map[string]string{"all/.argocd-source.yaml": "directory: {exclude: a.yaml}\n", "all/a.yaml": inside}, ""},
 		"file of the Application":   {"path: all, directory: {recurse: true}", map[string]string{"all/.argocd-source-it.yaml": "directory: {recurse: false}\n", "all/b/a.yaml": inside}, ""},
 		"file of another":           {"path: all", map[string]string{"all/.argocd-source-at.yaml": "directory: {exclude: a.yaml}\n", "all/a.yaml": inside}, `path "none" is not`},

@@ -1,6 +1,7 @@
 package argocd
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -16,6 +17,7 @@ import (
 	"tombolo/check/near"
 	"tombolo/check/tree"
 	"tombolo/check/walk"
+	"tombolo/internal/wording"
 )
 
 // chart are the objects that a chart of the tree becomes.
@@ -25,10 +27,12 @@ func (w *Walk) chart(in *walk.Origin, app Application, from Source) []string {
 	if err == nil {
 		err = helm.Installable(c, releaseName(app, from), w.Published.Kubernetes)
 	}
-	if err == nil && len(c.Metadata.Dependencies) > len(c.Dependencies()) {
-		w.Elsewhere = true
-		w.Note(tree.Place{File: path.Join(in.Dir(), "Chart.yaml")}, "is not followed: the charts that it depends on are not in this tree")
-		return nil
+	if err == nil {
+		err = helm.Buildable(c)
+	}
+	var fetched []string
+	if err == nil {
+		fetched, err = helm.Complete(c, w.Files, in.Dir())
 	}
 	var values map[string]any
 	if err == nil {
@@ -36,14 +40,47 @@ func (w *Walk) chart(in *walk.Origin, app Application, from Source) []string {
 	}
 	var texts []string
 	if err == nil {
+		w.checkUnused(in, c, values)
 		w.checkPublishedKeys(in, c, app, from, values)
 		texts, err = render(c, app, from, values, false)
+		if len(fetched) > 0 {
+			w.noteFetched(in, fetched, err)
+			return texts
+		}
 	}
 	if err != nil {
 		w.Incomplete = true
 		w.failedChart(in, c, err)
 	}
 	return texts
+}
+
+// noteFetched says what is not looked into: charts that Argo CD fetches, and with their helpers, if need be, all.
+func (w *Walk) noteFetched(in *walk.Origin, fetched []string, failed error) {
+	w.Elsewhere = true
+	how := "is followed without"
+	if failed != nil {
+		how = "is not followed: its templates need"
+	}
+	w.Note(tree.Place{File: path.Join(in.Dir(), "Chart.yaml")}, fmt.Sprintf("%s %s, which Argo CD fetches", how, wording.And(fetched)))
+}
+
+// checkUnused warns of values that no chart of a chart reads.
+func (w *Walk) checkUnused(in *walk.Origin, c *chart.Chart, values map[string]any) {
+	all := chartutil.CoalesceTables(maps.Clone(values), c.Values)
+	for _, key := range helm.Unused(c, all) {
+		at := tree.Place{File: path.Join(in.Dir(), "Chart.yaml")}
+		w.At(at, finding.Warningf("%s: its value %s has no effect: the chart has no templates, and no dependency of this name", in.Object.Identity(), key).
+			WithRemedy(near.DidYouMean(key, dependencies(c), "put it below the name of the dependency that it is for")))
+	}
+}
+
+func dependencies(c *chart.Chart) []string {
+	var out []string
+	for _, d := range c.Metadata.Dependencies {
+		out = append(out, cmp.Or(d.Alias, d.Name))
+	}
+	return out
 }
 
 // values are what an Application gives a chart of the tree: files, then values,

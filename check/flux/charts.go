@@ -71,7 +71,10 @@ func (w *Walk) checkChart(c chartMet) (loaded *chart.Chart, files *tree.Files) {
 	}
 	loaded, _, err := helm.Load(files, dir)
 	if err == nil {
-		err = w.addDependencies(loaded, files, dir)
+		var fetched []string
+		if fetched, err = helm.Complete(loaded, files, dir); len(fetched) > 0 {
+			err = errRemote
+		}
 	}
 	if err != nil {
 		w.failedChart(c, files, loaded, err)
@@ -132,25 +135,6 @@ func (w *Walk) checkValuesFiles(c chartMet, files *tree.Files, dir string) bool 
 
 // errRemote says that a chart depends on one that is fetched.
 var errRemote = errors.New("it depends on charts that are not in this tree")
-
-// addDependencies adds the charts of this tree that a chart depends on and does not hold.
-func (w *Walk) addDependencies(c *chart.Chart, files *tree.Files, dir string) error {
-	for _, d := range c.Metadata.Dependencies {
-		if slices.ContainsFunc(c.Dependencies(), func(held *chart.Chart) bool { return held.Name() == d.Name }) {
-			continue
-		}
-		below, local := strings.CutPrefix(d.Repository, "file://")
-		if !local {
-			return errRemote
-		}
-		loaded, _, err := helm.Load(files, tree.Relative(path.Join(dir, below)))
-		if err != nil {
-			return fmt.Errorf("its dependency %s, in %s: %w", d.Name, d.Repository, err)
-		}
-		c.AddDependency(loaded)
-	}
-	return nil
-}
 
 // longestRelease is the most that helm-controller leaves of a release's name, in characters: it shortens others.
 // Source: ShortenName in internal/release of fluxcd/helm-controller.

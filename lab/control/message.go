@@ -4,7 +4,7 @@ import "time"
 
 // Message is what a channel was sent.
 type Message struct {
-	// Channel is the path that the message was posted to, without its slash.
+	// Channel is the path that the message was posted to, without what names the form, slack/ or msteams/.
 	Channel string `json:"channel"`
 	// At is when it arrived.
 	At time.Time `json:"at"`

@@ -4,6 +4,7 @@ package inbox
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,10 +36,11 @@ type Inbox struct {
 func Open(file string) *Inbox { return &Inbox{file: file} }
 
 // ServeHTTP takes a message in a format of notification-controller's: its own (generic),
-// Slack's or Teams'.
+// Slack's or Teams'. At /slack/<channel> and /msteams/<channel> it takes what these take, and no
+// more; at /<channel> any of the formats.
 // https://fluxcd.io/flux/components/notification/providers/
 func (i *Inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	channel := strings.Trim(r.URL.Path, "/")
+	of, checked, channel := split(strings.Trim(r.URL.Path, "/"))
 	if r.Method != http.MethodPost || channel == "" {
 		http.Error(w, "post a message to /<channel>", http.StatusMethodNotAllowed)
 		return
@@ -48,7 +50,13 @@ func (i *Inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
 		return
 	}
-	message, err := read(body)
+	if checked {
+		err = of.check(r.Header.Get("Content-Type"), body)
+	}
+	var message Message
+	if err == nil {
+		message, err = read(body)
+	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
@@ -56,7 +64,10 @@ func (i *Inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	message.Channel, message.At = channel, time.Now().UTC()
 	if err := i.add(message); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
 	}
+	w.WriteHeader(of.accepted)
+	_, _ = io.WriteString(w, of.text)
 }
 
 func (i *Inbox) add(m Message) error {
@@ -100,8 +111,11 @@ func (i *Inbox) Messages(channel string) ([]Message, error) {
 	return all, lines.Err()
 }
 
-// severityError is the severity of failures.
-const severityError = "error"
+// The severities, of Flux's events: https://fluxcd.io/flux/components/notification/alerts/#event-severity
+const (
+	severityError = "error"
+	severityInfo  = "info"
+)
 
 // payload is a message in any of the formats: each fills its own part.
 type payload struct {
@@ -109,6 +123,8 @@ type payload struct {
 	InvolvedObject struct{ Kind, Namespace, Name string }
 	Severity       string
 	Message        string
+	// Text of a message for Slack without attachments.
+	Text string
 	// Those of Slack, and of Teams, where the content is an Adaptive Card.
 	Attachments []struct {
 		Author string `json:"author_name"`
@@ -117,7 +133,8 @@ type payload struct {
 
 		Content struct {
 			Body []struct {
-				Items []struct{ Text, Color string }
+				Items   []struct{ Text, Color string }
+				Inlines []struct{ Text string }
 			}
 		}
 	}
@@ -130,16 +147,19 @@ func read(body []byte) (Message, error) {
 	if err := json.Unmarshal(body, &p); err != nil {
 		return Message{}, fmt.Errorf("the message is not JSON: %w", err)
 	}
-	m := Message{Severity: p.Severity, Text: p.Message}
+	m := Message{Severity: p.Severity, Text: cmp.Or(p.Message, p.Text)}
 	if o := p.InvolvedObject; o.Kind != "" {
 		m.Object = fmt.Sprintf("%s/%s.%s", strings.ToLower(o.Kind), o.Name, o.Namespace)
 	}
 	for _, a := range p.Attachments {
-		m.Object, m.Text = a.Author, a.Text
+		m.Object, m.Text, m.Severity = a.Author, a.Text, severityInfo
 		if a.Color == "danger" {
 			m.Severity = severityError
 		}
 		for _, block := range a.Content.Body {
+			for _, run := range block.Inlines {
+				m.Text += run.Text
+			}
 			for n, item := range block.Items {
 				switch n {
 				case 0:

@@ -58,7 +58,7 @@ func (w *writer) applicationSetsOf(root string, clusters []*config.Cluster) erro
 // hub has for them, what each cluster has, and how teams are told of failures.
 func sharedOfArgoCDSystems() []string {
 	in := func(name string) string { return path.Join(systemsDir, name) }
-	return []string{in("Chart.yaml"), in("base"), in("channels"), in("hub"), in("templates"), "charts/namespace", "charts/system"}
+	return []string{in("Chart.yaml"), in("base"), in("channels"), in("hub"), in("repository"), in("templates"), "charts/namespace", "charts/system"}
 }
 
 // argocdSystemFile is the file of a system. What it leaves out, the chart charts/system has.
@@ -78,6 +78,9 @@ repository:
 {{- with .Channel.Type}}
 channel:
   type: {{.}}
+{{- with $.Channel.Severity}}
+  severity: {{.}}
+{{- end}}
 {{- end}}
 {{- with .Hosts}}
 hosts:

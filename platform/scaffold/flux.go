@@ -90,7 +90,7 @@ const (
 
 // sharedOfSystems is what all systems have in common in a tree of Flux.
 func sharedOfSystems() []string {
-	return []string{systemsStage, path.Join(systemsDir, "base"), path.Join(systemsDir, "release"), "charts/system"}
+	return []string{systemsStage, baseDir + "/systems-repository.yaml", path.Join(systemsDir, "base"), path.Join(systemsDir, "release"), "charts/system"}
 }
 
 // systemFile is the file of a system. What it leaves out, the chart and the component
@@ -130,6 +130,9 @@ spec:
     channel:
       type: {{.Channel.Type}}
       secret: {{.Channel.Secret | printf "%q"}}
+{{- with .Channel.Severity}}
+      severity: {{.}}
+{{- end}}
 {{- end}}
 `))
 

@@ -28,7 +28,7 @@ type Values struct {
 	SignInGroup string `json:"signInGroup"`
 	// Repository that the system's manifests are in.
 	Repository Repository `json:"repository"`
-	// Channel that hears of failures.
+	// Channel that is told.
 	Channel Channel `json:"channel"`
 	// Hosts that its routes and Ingresses may take. Default: none. With Flux they are in an
 	// annotation of its Namespace, which the chart does not make.
@@ -50,16 +50,22 @@ type Repository struct {
 	Secret string `json:"secret"`
 }
 
-// Channel is where a team is told of failures.
+// Channel is where a team is told what becomes of its deliveries.
 type Channel struct {
 	// Type is slack, msteams or generic.
 	Type string `json:"type"`
 	// Secret of the system's namespace with the address; without one there is no channel.
 	Secret string `json:"secret"`
+	// Severity from which on the team is told: error, or info for deliveries that succeed, too.
+	// Default: error.
+	Severity string `json:"severity"`
 }
 
 // Types of a channel.
 func Types() []string { return []string{"slack", "msteams", "generic"} }
+
+// Severities of a channel.
+func Severities() []string { return []string{"error", "info"} }
 
 // Problem is why a system cannot be set up as it is.
 type Problem struct {

@@ -214,3 +214,18 @@ func TestNamespaceOfATakenEngine(t *testing.T) {
 		assert.Check(t, is.Equal(all[0].Name, "reports"))
 	}
 }
+
+// TestNamespacesAreKept by the engine when Git has no more of them; what the cluster file says of it counts.
+func TestNamespacesAreKept(t *testing.T) {
+	own := map[string]string{"argocd.argoproj.io/sync-options": "Prune=confirm"}
+	for engine, want := range map[config.Engine]map[string]string{
+		config.Flux:   {"kustomize.toolkit.fluxcd.io/prune": "disabled", "argocd.argoproj.io/sync-options": "Prune=confirm"},
+		config.ArgoCD: {"argocd.argoproj.io/sync-options": "Prune=confirm", "argocd.argoproj.io/compare-options": "IgnoreExtraneous"},
+	} {
+		c := &config.Cluster{Name: "shop", Namespaces: []config.Namespace{{Name: "reports", Annotations: own}}, GitOps: config.GitOps{Engine: engine}}
+		all := (&program{c: c}).namespaces()
+		assert.DeepEqual(t, all[0].Annotations, want)
+		assert.DeepEqual(t, all[1].Annotations, keeps(engine))
+	}
+	assert.Check(t, is.Len(own, 1), "the file's are left alone")
+}

@@ -52,10 +52,28 @@ func namespaceArgs(c *config.Cluster) []namespaces.Namespace {
 // namespaces are those to make: that of an engine that was there before is others'.
 func (p *program) namespaces() []namespaces.Namespace {
 	all := namespaceArgs(p.c)
+	for i, n := range all {
+		all[i].Annotations = keeps(p.c.GitOps.Engine)
+		maps.Copy(all[i].Annotations, n.Annotations)
+	}
 	if !p.takenOver {
 		return all
 	}
 	return slices.DeleteFunc(all, func(n namespaces.Namespace) bool { return n.Name == p.c.EngineNamespace() })
+}
+
+// keeps are the annotations by which an engine leaves a namespace that Git had, for labels of its own, and
+// has no more: it is bootstrap's, and all that is in it would go with it. Sources:
+// https://fluxcd.io/flux/components/kustomize/kustomizations/#controlling-the-apply-behavior-of-resources ("prune")
+// and https://argo-cd.readthedocs.io/en/stable/user-guide/sync-options/ ("No Prune Resources").
+func keeps(e config.Engine) map[string]string {
+	if e == config.ArgoCD {
+		return map[string]string{
+			"argocd.argoproj.io/sync-options":    "Prune=false,Delete=false",
+			"argocd.argoproj.io/compare-options": "IgnoreExtraneous",
+		}
+	}
+	return map[string]string{"kustomize.toolkit.fluxcd.io/prune": "disabled"}
 }
 
 // withNamespace adds a namespace, or only the labels that it lacks.

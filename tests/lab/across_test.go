@@ -6,7 +6,10 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -22,6 +26,7 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/tests/files"
 	"tombolo/tests/tier"
 )
 
@@ -53,15 +58,20 @@ func TestArgoCD(t *testing.T) {
 		{"the hub's Argo CD is upgraded", (*fleet).upgraded},
 		{"an Application out of sync fires the alert", (*fleet).outOfSyncIsTold},
 		{"collectors of logs reach the labelled cluster alone, Promtail by its name", (*fleet).collectorsByLabel},
+		{"Promtail as a chart of one's own in Git", (*fleet).ownChart},
+		{"a pull request has an environment as long as it is open", (*fleet).previewed},
 		{"a label that is flipped", (*fleet).labelFlips},
 		{"an annotation changes in place", (*fleet).annotationInPlace},
 		{"another token of the spoke in the other cloud", (*fleet).tokenRotates},
 		{"a token in place of a role, and the role again", (*fleet).credentialsChange},
 		{"another up changes nothing", (*fleet).settled},
+		{"what Git says of bootstrap's namespace stays, and the namespace does when Git says nothing", (*fleet).labelled},
 		{"no token anywhere", (*fleet).noToken},
 		{"systems of teams, one of which is refused and holds nobody up", (*fleet).systemsSetUp},
 		{"what a system may not do is refused and told", (*fleet).systemsAttacked},
 		{"what it may do works", (*fleet).systemsAllowed},
+		{"another up leaves what Git has changed of Argo CD", (*fleet).leftToGit},
+		{"a list of systems moves to a repository of its own, and back", (*fleet).systemsElsewhere},
 		{"systems are suspended and removed, with all that they had", (*fleet).systemsRemoved},
 		{"a hub is kept while it has spokes", (*fleet).hubIsKept},
 		{"a spoke is rebuilt: it leaves, and comes back as it was, with its data", (*fleet).spokeIsRebuilt},
@@ -335,6 +345,107 @@ func (f *fleet) collectorsByLabel(t *testing.T) {
 	assert.Check(t, regexp.MustCompile(`cluster: "?spoke-a"?`).MatchString(values), "Promtail did not get the cluster's name:\n%s", values)
 }
 
+// ofOwnChart releases a chart of the tree to the clusters with logs.
+const ofOwnChart = `
+apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+metadata: {name: own-promtail}
+spec:
+  generators: [{clusters: {selector: {matchLabels: {logging: "on"}}}}]
+  template:
+    metadata: {name: "{{ .name }}-own-promtail", labels: {tombolo/cluster: "{{ .name }}"}}
+    spec:
+      destination: {server: "{{ .server }}", namespace: hello}
+      source:
+        repoURL: '{{ index .metadata.annotations "tombolo/repository" }}'
+        targetRevision: '{{ index .metadata.annotations "tombolo/revision" }}'
+        path: charts/own-promtail
+        helm:
+          releaseName: own-promtail
+          valueFiles: [values.yaml]
+          values: '{{ dict "promtail" (index .metadata.annotations "tombolo/values" | fromJson).addons.promtail | toJson }}'
+          parameters: [{name: "promtail.config.clients[0].external_labels.cluster", value: "{{ .name }}"}]
+`
+
+// ownChart: the values of a chart in Git, which depends on that of Promtail, have an effect. check follows it.
+func (f *fleet) ownChart(t *testing.T) {
+	const dir = argocdTree + "/charts/own-promtail/"
+	f.write(t, dir+"Chart.yaml", "apiVersion: v2\nname: own-promtail\nversion: 1.0.0\ndependencies:\n  - {name: promtail, version: 6.17.1, repository: http://charts.lab.test}\n")
+	values := func(loki string) {
+		f.write(t, dir+"values.yaml", "promtail:\n  config:\n    clients: [{url: "+loki+", external_labels: {cluster: none}}]\n")
+	}
+	values("http://loki.test/one")
+	f.write(t, argocdTree+"/apps/own-promtail.yaml", ofOwnChart)
+	const list = argocdTree + "/apps/kustomization.yaml"
+	before := f.read(t, list)
+	f.edit(t, list, "resources:\n", "resources:\n  - own-promtail.yaml\n")
+	o := f.run(t, "check", argocdTree, hub, spokeA, spokeB)
+	o.ends(t, 0, "charts/own-promtail/Chart.yaml: note: is followed without promtail, which Argo CD fetches")
+	received := func(loki string) {
+		t.Helper()
+		eventually(t, 2*time.Minute, func() (bool, string) {
+			got := f.kubectl(t, spokeA, "-n", "hello", "get", "configmap", "own-promtail-received", "--ignore-not-found", "-o", `jsonpath={.data.values\.yaml}`)
+			return strings.Contains(got, loki) && strings.Contains(got, "cluster: spoke-a"), got
+		})
+	}
+	f.must(t, "lab", "up")
+	received("http://loki.test/one")
+	values("http://loki.test/two")
+	f.must(t, "lab", "up")
+	received("http://loki.test/two")
+	f.write(t, list, before)
+	f.must(t, "lab", "up")
+}
+
+// previewed has an ApplicationSet as the guide shows it make an environment for a pull request, with a played API of
+// GitHub. Its end takes all of it.
+func (f *fleet) previewed(t *testing.T) {
+	clone := t.TempDir()
+	files.Git(t, ".", "clone", "-q", filepath.Join(f.dir, ".lab", "git", "platform-argocd.git"), clone)
+	settings := filepath.Join(clone, "apps", "hello", "settings.yaml")
+	text, err := os.ReadFile(settings)
+	assert.NilError(t, err)
+	assert.NilError(t, os.WriteFile(settings, append(text, "data: {of: the branch}\n"...), 0o600))
+	files.Git(t, ".", "-C", clone, "commit", "-q", "-a", "-m", "Say where it is from")
+	files.Git(t, ".", "-C", clone, "push", "-q", "origin", "HEAD:feature")
+	sha := strings.TrimSpace(files.Git(t, ".", "-C", clone, "rev-parse", "HEAD"))
+	var open atomic.Bool
+	open.Store(true)
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if !open.Load() || !strings.HasSuffix(r.URL.Path, "/repos/acme/platform/pulls") {
+			_, _ = io.WriteString(w, "[]")
+			return
+		}
+		fmt.Fprintf(w, `[{"number": 7, "title": "a", "user": {"login": "ada"}, "head": {"ref": "feature", "sha": %q}, "base": {"ref": "main"}, "labels": [{"name": "preview"}]}]`, sha)
+	}))
+	defer host.Close()
+
+	guide, err := os.ReadFile("../../docs/guide/argocd.md")
+	assert.NilError(t, err)
+	_, rest, found := strings.Cut(string(guide), "# apps/previews.yaml\n")
+	example, _, ended := strings.Cut(rest, "```")
+	assert.Assert(t, found && ended, "the guide has no example")
+	example = strings.NewReplacer("https://api.github.com", host.URL, "requeueAfterSeconds: 60", "requeueAfterSeconds: 5", "                tokenRef: {secretName: previews, key: token}\n", "", `previews: "on"`, `logging: "on"`).Replace(example)
+	f.write(t, argocdTree+"/apps/previews.yaml", example)
+	const list = argocdTree + "/apps/kustomization.yaml"
+	before := f.read(t, list)
+	f.edit(t, list, "resources:\n", "resources:\n  - previews.yaml\n")
+	f.must(t, "lab", "up")
+	eventually(t, 2*time.Minute, func() (bool, string) {
+		got := f.kubectl(t, spokeA, "-n", "hello-7", "get", "configmap", "settings", "--ignore-not-found", "-o", "jsonpath={.data.of}")
+		return got == "the branch", got
+	})
+	open.Store(false)
+	eventually(t, 2*time.Minute, func() (bool, string) {
+		left := f.kubectl(t, spokeA, "get", "namespaces", "hello-7", "--ignore-not-found", "-o", "name")
+		return left == "", left
+	})
+	f.kubectl(t, spokeA, "-n", "hello", "get", "configmap", "settings")
+	f.write(t, list, before)
+	f.must(t, "lab", "up")
+}
+
 func (f *fleet) labelFlips(t *testing.T) {
 	const off, on = "\naddons:\n", "\nlabels:\n  logging: \"on\"\n\naddons:\n"
 	f.edit(t, clusterFile(spokeB), off, on)
@@ -536,6 +647,55 @@ func (f *fleet) credentialsChange(t *testing.T) {
 func (f *fleet) settled(t *testing.T) {
 	for _, cluster := range []string{hub, spokeA, spokeB} {
 		f.unchanged(t, cluster)
+	}
+}
+
+// refreshed runs up against what the hub has, which must have nothing to do.
+func (f *fleet) refreshed(t *testing.T) {
+	t.Helper()
+	lastResult(t, f.must(t, "up", hub, "--yes", "--force", "--refresh", "--output", "json")).unchanged(t)
+}
+
+// labelled has Git give a label to a namespace that the cluster files make, and leave the namespace out afterwards.
+func (f *fleet) labelled(t *testing.T) {
+	const namespace, list = argocdTree + "/apps/hello/namespace.yaml", argocdTree + "/apps/hello/kustomization.yaml"
+	hello := func(cluster, path string) string {
+		t.Helper()
+		return f.kubectl(t, cluster, "get", "namespace", "hello", "-o", "jsonpath={.metadata."+path+"}")
+	}
+	all := []string{hub, spokeA, spokeB}
+	uids := map[string]string{}
+	for _, cluster := range all {
+		uids[cluster] = hello(cluster, "uid")
+	}
+	f.edit(t, namespace, "  name: hello\n", "  name: hello\n  labels: {mesh: strict}\n")
+	f.must(t, "lab", "up")
+	f.must(t, append([]string{"verify"}, all...)...)
+	labels := func() string {
+		return hello(hub, "labels.mesh") + hello(spokeA, "labels.mesh") + hello(spokeB, "labels.mesh")
+	}
+	eventually(t, time.Minute, func() (bool, string) { return labels() == "strictstrictstrict", labels() })
+	f.refreshed(t)
+	assert.Equal(t, labels(), "strictstrictstrict")
+	f.edit(t, list, "  - namespace.yaml\n", "")
+	f.must(t, "lab", "up")
+	f.must(t, append([]string{"verify"}, all...)...)
+	for _, cluster := range all {
+		assert.Equal(t, hello(cluster, "uid")+hello(cluster, "deletionTimestamp"), uids[cluster], "Argo CD has deleted the namespace of %s's bootstrap", cluster)
+	}
+	f.unchanged(t, hub)
+	f.edit(t, list, "resources:\n", "resources:\n  - namespace.yaml\n")
+}
+
+// leftToGit: the systems' part of the tree has fields of two objects that bootstrap has installed.
+func (f *fleet) leftToGit(t *testing.T) {
+	f.refreshed(t)
+	for object, want := range map[string]string{
+		`configmap argocd-cm -o jsonpath={.data.application\.sync\.impersonation\.enabled}`:                        "true",
+		`configmap argocd-notifications-cm -o jsonpath={.data.service\.webhook\.shop}`:                             "url: $shop",
+		`secret argocd-notifications-secret -o jsonpath={.metadata.annotations.sealedsecrets\.bitnami\.com/patch}`: "true",
+	} {
+		assert.Check(t, is.Contains(f.kubectl(t, hub, append([]string{"-n", "argocd", "get"}, strings.Fields(object)...)...), want), object)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -32,21 +33,21 @@ const addressesPatch = `patches:
       kind: Secret
       metadata: {name: argocd-notifications-secret, namespace: argocd}
       stringData:
-        shop: http://inbox.lab.test/shop
+        shop: http://inbox.lab.test/slack/shop
         hostile: http://inbox.lab.test/hostile
 `
 
 // initSystem adds a system as people do.
-func (f *fleet) initSystem(t *testing.T, name, channel string, clusters ...string) {
+func (f *fleet) initSystem(t *testing.T, name, channel string, more ...string) {
 	t.Helper()
 	f.must(t, append([]string{
 		"init", "system", name, "--team", "team-" + name, "--group", "team-" + name, "--host", name + ".lab.test",
 		"--repository", "http://git.lab.test/" + name + ".git", "--path", "./deploy", "--channel", channel,
-	}, clusters...)...)
+	}, more...)...)
 }
 
 func (f *fleet) systemsSetUp(t *testing.T) {
-	f.initSystem(t, "shop", "slack", hub, spokeA)
+	f.initSystem(t, "shop", "slack", "--channel-severity", "info", hub, spokeA)
 	f.initSystem(t, "hostile", "generic", hub)
 	f.write(t, hubList, f.read(t, hubList)+addressesPatch)
 	f.must(t, "check", argocdTree, hub, spokeA, spokeB)
@@ -58,6 +59,14 @@ func (f *fleet) systemsSetUp(t *testing.T) {
 		left := f.untold(t, map[string][]string{"door": {"Service hostile/door: ", "spec.type must be ClusterIP"}})
 		return left == "", left
 	})
+	for _, cluster := range []string{hub, spokeA} { // in Slack's form
+		eventually(t, time.Minute, func() (bool, string) {
+			all := f.inbox(t, "shop")
+			return slices.ContainsFunc(all, func(m lab.Message) bool {
+				return m.Severity == "info" && m.Object == "application/"+cluster+"-shop.argocd" && strings.Contains(m.Text, "was delivered, and is healthy")
+			}), fmt.Sprintf("the channel of shop has not the delivery on %s: %+v", cluster, all)
+		})
+	}
 	f.othersHearNothing(t)
 	var o outcome
 	eventually(t, time.Minute, func() (bool, string) {
@@ -252,6 +261,49 @@ spec: {template: {spec: {restartPolicy: Never, containers: [{name: stay, image: 
 		return strings.Contains(o.stderr, "2 systems, 0 not ready"), o.stderr
 	})
 	assert.Equal(t, f.kubectl(t, hub, "-n", "argocd", "get", "application", "mgmt-hostile", "-o", "jsonpath={.metadata.finalizers}"), "")
+}
+
+// systemsElsewhere moves the systems' files to another repository. Nothing is made anew, and what changes there arrives.
+func (f *fleet) systemsElsewhere(t *testing.T) {
+	const list = "lab/systems/list/"
+	uids := func() string {
+		return f.kubectl(t, hub, "-n", "argocd", "get", "applications", "-l", "tombolo/system=shop", "-o", "jsonpath={.items[*].metadata.uid}")
+	}
+	before, overlay := uids(), f.read(t, hubList)
+	for _, name := range []string{"clusters/" + hub + "/systems.yaml", "clusters/" + spokeA + "/systems.yaml"} {
+		f.write(t, list+name, f.read(t, argocdTree+"/"+name))
+	}
+	from := filepath.Join(f.dir, argocdTree, "systems")
+	for _, name := range []string{"Chart.yaml", "templates", "channels", "shop.yaml", "hostile.yaml"} {
+		assert.NilError(t, os.MkdirAll(filepath.Join(f.dir, list, "systems"), 0o755))
+		f.mustTool(t, "/usr/bin/env", "cp", "-r", filepath.Join(from, name), filepath.Join(f.dir, list, "systems"))
+	}
+	for _, cluster := range []string{hub, spokeA, spokeB} {
+		f.edit(t, clusterFile(cluster), "\nvalues:\n", "\nvalues:\n  systems_repository: http://git.lab.test/list.git\n")
+	}
+	f.must(t, "up", hub, spokeA, spokeB, "--yes")
+	f.edit(t, hubList, "  - ../lab\n", "  - ../lab\n  - ../../systems/repository\n")
+	f.run(t, "check", argocdTree, hub, spokeA, spokeB).ends(t, 0, "ApplicationSet argocd/systems: its generator matrix is not followed")
+	suspended := func(want string) {
+		t.Helper()
+		f.follow(t)
+		f.refresh(t, "mgmt-shop.setup")
+		eventually(t, 2*time.Minute, func() (bool, string) {
+			o := f.run(t, "status", hub, "--systems")
+			return regexp.MustCompile(`(?m)^mgmt +shop +team-shop +\S+ +` + want + `$`).MatchString(o.stdout), o.stdout + o.stderr
+		})
+		assert.Equal(t, uids(), before, "Applications were made anew")
+	}
+	suspended("ready")
+	sources := f.kubectl(t, hub, "-n", "argocd", "get", "application", "mgmt-shop.setup", "-o", "jsonpath={.spec.sources[*].repoURL}")
+	assert.Check(t, is.Contains(sources, "/list.git"))
+	shop := f.read(t, list+"systems/shop.yaml")
+	f.write(t, list+"systems/shop.yaml", shop+"suspend: true\n")
+	suspended("suspended")
+	f.write(t, list+"systems/shop.yaml", shop)
+	suspended("ready")
+	f.write(t, hubList, overlay)
+	suspended("ready")
 }
 
 func (f *fleet) systemsRemoved(t *testing.T) {

@@ -30,6 +30,7 @@ func TestHandover(t *testing.T) {
 		{"another distribution is applied", (*handover).anotherDistribution},
 		{"push hands Flux over", (*handover).push},
 		{"a second push changes nothing", (*handover).pushAgain},
+		{"what Git says of bootstrap's namespace stays, and the namespace does when Git says nothing", (*handover).labelled},
 		{"an upgrade through Git is not reverted", (*handover).upgradeThroughGit},
 		{"plain pulumi sees nothing to do", func(h *handover, t *testing.T) { h.plainPulumi(t) }},
 		{"another distribution is left to Git", (*handover).leftToGit},
@@ -181,6 +182,31 @@ func (h *handover) push(t *testing.T) {
 func (h *handover) pushAgain(t *testing.T) {
 	p := h.pushes(t)
 	assert.Check(t, !p.Changed, "pushed %+v", p)
+}
+
+// ofGit has labels for a namespace that the cluster file makes, with a label of its own.
+const ofGit = "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: reporting, labels: {mesh: strict, team: analysts}}\n"
+
+func (h *handover) labelled(t *testing.T) {
+	reporting := func(path string) string {
+		t.Helper()
+		return h.kubectl(t, "demo", "get", "namespace", "reporting", "-o", "jsonpath={.metadata."+path+"}")
+	}
+	const both = "labels.mesh}{.metadata.labels.team}{.metadata.labels.owner"
+	uid := reporting("uid")
+	commit := h.commit(t, settingsFile, func(text string) string { return text + ofGit })
+	h.must(t, "verify", "demo", "--revision", commit)
+	h.unchanged(t)
+	h.unchanged(t, "--refresh")
+	assert.Equal(t, reporting(both), "strictanalystsplatform")
+	h.edit(t, demoFile, "owner: platform", "owner: sellers")
+	s := h.project.up(t, "demo").Stacks[1]
+	assert.Check(t, s.Changed == 1 && s.Changes["update"] == 1, "%v", s.Changes)
+	assert.Equal(t, reporting(both), "strictanalystssellers")
+	commit = h.commit(t, settingsFile, func(text string) string { return strings.TrimSuffix(text, ofGit) })
+	h.must(t, "verify", "demo", "--revision", commit)
+	assert.Equal(t, reporting("uid")+reporting("deletionTimestamp"), uid, "Flux has deleted a namespace of bootstrap's")
+	h.unchanged(t)
 }
 
 // commit changes a file in Git, as a reviewed merge does.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -54,7 +55,9 @@ func systemsSteps() []step[systems] {
 		{"what it may not do is refused and told", systems.attacked},
 		{"nobody but the platform says whose identity it has in Azure", systems.identityIsThePlatforms},
 		{"what it may do works", systems.allowed},
+		{"a team is told in Slack of a commit that is refused, and a revert brings back what was", systems.reverted},
 		{"a system is added in Git, with a sealed secret", systems.added},
+		{"a list of systems has a repository of its own", systems.listedElsewhere},
 		{"it is suspended", systems.suspended},
 		{"and removed, with all that it had", systems.removed},
 		{"no key is in the state", systems.keyStaysSecret},
@@ -135,6 +138,10 @@ func (s systems) refusalIsTold(t *testing.T) {
 		}
 		return false, "the channel of hostile has not the refusal"
 	})
+	// The Workflow of the one that chose the severity info has a card of what was delivered.
+	eventually(t, time.Minute, func() (bool, string) {
+		return slices.ContainsFunc(s.inbox(t, "blog"), func(m lab.Message) bool { return m.Severity == "info" && strings.HasSuffix(m.Object, ".blog") }), "the channel of blog has nothing"
+	})
 	s.othersHearNothing(t)
 	o := s.run(t, "status", teams, "--systems")
 	o.ends(t, 0, teams+", hostile of team strangers: Kustomization hostile/system: ReconciliationFailed: ", "spec.type must be ClusterIP")
@@ -145,7 +152,8 @@ func (s systems) othersHearNothing(t *testing.T) {
 	t.Helper()
 	for _, m := range s.inbox(t, "") {
 		ofPlatform := m.Channel == "platform" && !strings.HasSuffix(m.Object, ".hostile")
-		assert.Check(t, m.Channel == "hostile" || ofPlatform, "%s of %s: %s", m.Channel, m.Object, m.Text)
+		asked := m.Channel == "blog" && m.Severity == "info" && strings.HasSuffix(m.Object, ".blog")
+		assert.Check(t, m.Channel == "hostile" || ofPlatform || asked, "%s of %s: %s", m.Channel, m.Object, m.Text)
 	}
 }
 
@@ -153,7 +161,55 @@ func (s systems) othersHearNothing(t *testing.T) {
 func (s systems) commit(t *testing.T, system string, files map[string]string) {
 	t.Helper()
 	s.push(t, system, files)
+	s.look(t, system)
+}
+
+// look has Flux look at a system's repository now.
+func (s systems) look(t *testing.T, system string) {
+	t.Helper()
 	s.kubectl(t, teams, "-n", system, "annotate", "gitrepository", "system", "--overwrite", "reconcile.fluxcd.io/requestedAt="+time.Now().Format(time.RFC3339Nano))
+}
+
+// reverted: what was before two commits, of which one is refused, is there again when Git has
+// it again.
+func (s systems) reverted(t *testing.T) {
+	dir := t.TempDir()
+	git := func(args ...string) {
+		t.Helper()
+		s.mustTool(t, "/usr/bin/env", append([]string{"git", "-C", dir, "-c", "user.name=team", "-c", "user.email=team@example.com"}, args...)...)
+	}
+	git("clone", "-q", filepath.Join(s.dir, ".lab", "git", "shop.git"), ".")
+	replicas := func(want string) {
+		t.Helper()
+		git("push", "-q", "origin", "HEAD:main")
+		s.look(t, "shop")
+		eventually(t, 2*time.Minute, func() (bool, string) {
+			got := s.kubectl(t, teams, "-n", "shop", "get", "deployment", "web", "-o", "jsonpath={.spec.replicas}")
+			return got == want, fmt.Sprintf("the Deployment has %s replicas, and Git %s", got, want)
+		})
+	}
+	file := filepath.Join(dir, "deploy", "web.yaml")
+	change := func(old, wanted string) {
+		t.Helper()
+		text, err := os.ReadFile(file)
+		assert.NilError(t, err)
+		assert.Assert(t, strings.Contains(string(text), old))
+		assert.NilError(t, os.WriteFile(file, []byte(strings.Replace(string(text), old, wanted, 1)), 0o600))
+		git("commit", "-q", "-a", "-m", "change")
+	}
+	change("replicas: 2", "replicas: 3")
+	replicas("3")
+	change("selector: {app: web}\n  ports", "type: LoadBalancer\n  selector: {app: web}\n  ports")
+	replicas("3")
+	eventually(t, 2*time.Minute, func() (bool, string) {
+		all := s.inbox(t, "shop")
+		return slices.ContainsFunc(all, func(m lab.Message) bool {
+			return m.Severity == "error" && m.Object == "kustomization/system.shop" && strings.Contains(m.Text, "spec.type must be ClusterIP")
+		}), fmt.Sprintf("the channel of shop has not the refusal: %+v", all)
+	})
+	git("revert", "--no-edit", "HEAD", "HEAD~1")
+	replicas("2")
+	s.runs(t, "shop")
 }
 
 // linked begins what a file has that is a symbolic link.
@@ -520,6 +576,36 @@ func (s systems) added(t *testing.T) { // its pods have the priority that the cl
 	s.runs(t, "news")
 	s.opened(t, "news", "channel", "address", "http://inbox.lab.test/news")
 	s.opened(t, "shop", "database", "password", "sealed for shop")
+}
+
+// listedElsewhere adds a system by the file of another repository, and takes it away there.
+func (s systems) listedElsewhere(t *testing.T) {
+	const list = "lab/systems/list/" + teams + "/kustomization.yaml"
+	file := strings.ReplaceAll(s.read(t, "platform/flux/systems/blog.yaml"), "blog", "wiki")
+	s.write(t, "lab/systems/list/wiki.yaml", strings.NewReplacer("wiki.git", "blog.git", "    channel:\n      type: msteams\n      secret: channel\n      severity: info # this team hears of its deliveries, too\n", "").Replace(file))
+	const labels = "labels: [{pairs: {tombolo/stage: systems}}]\n" // a kustomization file with nothing in it is refused
+	s.write(t, list, labels+"resources: [../wiki.yaml]\n")
+	s.edit(t, "platform/flux/clusters/teams/kustomization.yaml", "  - ../base/systems.yaml\n", "  - ../base/systems.yaml\n  - ../base/systems-repository.yaml\n")
+	s.edit(t, clusterFile(teams), "\nvalues:\n", "\nvalues:\n  systems_repository: http://git.lab.test/list.git\n")
+	s.run(t, "check", "platform/flux", teams).ends(t, 0, "Kustomization flux-system/systems-list is not followed: its path is in GitRepository flux-system/systems, not in this tree")
+	s.project.up(t, teams) // the variable, before the tree has it
+	s.deliver(t)
+	s.runs(t, "wiki")
+	level := s.kubectl(t, teams, "get", "namespace", "wiki", "-o", `jsonpath={.metadata.labels.pod-security\.kubernetes\.io/enforce}`)
+	assert.Equal(t, level, "restricted", "what all systems have in common")
+	eventually(t, time.Minute, func() (bool, string) {
+		o := s.run(t, "status", teams, "--systems")
+		return regexp.MustCompile(`(?m)^teams +wiki +editors +main@[0-9a-f]{8} +ready$`).MatchString(o.stdout), o.stdout + o.stderr
+	})
+	s.write(t, list, labels+"resources: []\n")
+	s.must(t, "lab", "up")
+	s.kubectl(t, teams, "-n", "flux-system", "annotate", "gitrepository", "systems", "--overwrite", "reconcile.fluxcd.io/requestedAt="+time.Now().Format(time.RFC3339Nano))
+	eventually(t, 2*time.Minute, func() (bool, string) {
+		left := s.kubectl(t, teams, "get", "namespaces", "wiki", "--ignore-not-found", "-o", "name")
+		return left == "", left
+	})
+	s.runs(t, "shop")
+	assert.Equal(t, s.kubectl(t, teams, "-n", "systems", "get", "helmreleases", "-o", "jsonpath={.items[*].metadata.name}"), "blog hostile news shop")
 }
 
 // seal writes a secret of a system into the tree as people do: sealed with the certificate.

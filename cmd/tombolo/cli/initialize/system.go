@@ -92,8 +92,10 @@ overwritten. Nothing is deployed: commit and push the tree, and the engine does 
 	flags.StringVar(&opts.Values.Repository.Secret, "secret", "", "Secret of the namespace with credentials for the repository")
 	flags.StringVar(&opts.Values.Channel.Type, "channel", "slack", "type of the team's channel: "+strings.Join(system.Types(), ", "))
 	flags.StringVar(&opts.Values.Channel.Secret, "channel-secret", "", "Secret of the namespace with the channel's address (default: no channel)")
+	flags.StringVar(&opts.Values.Channel.Severity, "channel-severity", "", "what the channel is told: "+strings.Join(system.Severities(), ", ")+", which has all deliveries (default: error)")
 	flags.StringSliceVar(&opts.Values.Hosts, "host", nil, "host that routes and Ingresses of the system may take; may be given again (default: none)")
 	factory.CompleteFlag(cmd, "channel", system.Types())
+	factory.CompleteFlag(cmd, "channel-severity", system.Severities())
 	return cmd
 }
 
@@ -184,6 +186,13 @@ func (o *SystemOptions) check() error {
 	}
 	if !slices.Contains(system.Types(), o.Values.Channel.Type) {
 		return fault.NewUsage(fmt.Sprintf("--channel is %q", o.Values.Channel.Type), "use one of "+strings.Join(system.Types(), ", "))
+	}
+	switch severity := o.Values.Channel.Severity; {
+	case severity == "":
+	case !slices.Contains(system.Severities(), severity):
+		return fault.NewUsage(fmt.Sprintf("--channel-severity is %q", severity), "use one of "+strings.Join(system.Severities(), ", "))
+	case !o.Told && o.Values.Channel.Secret == "":
+		return fault.NewUsage("--channel-severity is given for a system without a channel", "name the channel with --channel-secret, with Argo CD by --channel")
 	}
 	problems := slices.Concat(o.Values.Check(), system.CheckHosts(o.Values.Hosts), system.CheckSignInGroup(o.Values.SignInGroup))
 	if len(problems) > 0 {

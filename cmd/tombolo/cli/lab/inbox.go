@@ -35,7 +35,8 @@ func NewCmdInbox(f *Given, runF func(context.Context, *InboxOptions) error) *cob
 		Long: strings.TrimSpace(`
 Show what notification-controller sent to the lab's channels, the oldest first. A
 channel's address is http://inbox.lab.test/<channel>, for a Provider of the type
-slack, msteams or generic.`),
+slack, msteams or generic. At http://inbox.lab.test/slack/<channel> and
+http://inbox.lab.test/msteams/<channel> the lab refuses what Slack and Teams would.`),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
