@@ -46,6 +46,7 @@ addons: {reloader: {}}
   distribution: {version: v2.9.3, path: ../.tools/share/flux-install.yaml}
 `, `gitops:
   engine: argocd
+  argocd: {applications: keep} # no controllers run that would delete them
   url: http://git.lab.test/platform-argocd.git
   path: clusters/NAME
   distribution: {version: v3.5.7, path: ../.tools/share/argocd-install.yaml}
