@@ -159,6 +159,19 @@ func TestDoctorSaysOnceThatATokenIsMissing(t *testing.T) {
 	assert.Check(t, is.Contains(got, "fail Git repository: "))
 }
 
+// An identity of the engine's pods is none of the machine's, whose git may know nothing of the host.
+func TestDoctorHasNoIdentityOfTheEngine(t *testing.T) {
+	b := ready(t)
+	b.deps.reachGit = func(context.Context, handover.Repository) error {
+		return &fault.Error{What: "read https://dev.azure.com/a/p/_git/r: authentication failed", Remedy: "sign in"}
+	}
+	c := planned("one")
+	c.GitOps.Auth = &config.Auth{Type: config.AuthWorkloadIdentity}
+	reports, err := b.Doctor(t.Context(), []*config.Cluster{c})
+	assert.NilError(t, err)
+	assert.Check(t, is.Contains(strings.Join(said(reports[0].Findings), "\n"), "warn Git repository: read https://dev.azure.com/"))
+}
+
 // A cluster that exists needs no more of any quota.
 func TestDemandOfWhatExists(t *testing.T) {
 	b := newBench(t)

@@ -517,7 +517,10 @@ func (c *Cluster) ForCore() *Cluster {
 		out.Services[i].Values = nil
 	}
 	git := &out.GitOps
-	git.URL, git.Branch, git.Path, git.Interval, git.Auth = "", "", "", "", nil
+	git.URL, git.Branch, git.Path, git.Interval = "", "", "", ""
+	if !git.ByIdentity() { // which core makes
+		git.Auth = nil
+	}
 	git.Distribution, git.TakeOver, git.SealedSecrets, git.Webhook = gitops.Distribution{}, false, nil, nil
 	return &out
 }

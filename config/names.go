@@ -135,7 +135,7 @@ const (
 	NoSchedule, PreferNoSchedule, NoExecute                                  = nodes.NoSchedule, nodes.PreferNoSchedule, nodes.NoExecute
 	AccessView, AccessEdit, AccessAdmin, AccessClusterAdmin                  = access.AccessView, access.AccessEdit, access.AccessAdmin, access.AccessClusterAdmin
 	IRSA, PodIdentity, WorkloadIdentity                                      = identity.IRSA, identity.PodIdentity, identity.WorkloadIdentity
-	Flux, ArgoCD, AuthBasic, AuthSSH, AuthGitHubApp                          = gitops.Flux, gitops.ArgoCD, gitops.AuthBasic, gitops.AuthSSH, gitops.AuthGitHubApp
+	Flux, ArgoCD, AuthBasic, AuthSSH, AuthGitHubApp, AuthWorkloadIdentity    = gitops.Flux, gitops.ArgoCD, gitops.AuthBasic, gitops.AuthSSH, gitops.AuthGitHubApp, gitops.AuthWorkloadIdentity
 	CredentialsAWS, CredentialsServiceAccount, LeavingKeep, SlackChannel     = gitops.CredentialsAWS, gitops.CredentialsServiceAccount, gitops.LeavingKeep, gitops.SlackChannel
 	TeamsChannel, GenericChannel, NoNotices, FailureNotices                  = gitops.TeamsChannel, gitops.GenericChannel, gitops.NoNotices, gitops.FailureNotices
 	RunNotices, PrometheusAddon, SealedSecretsAddon, SpokeRoleEnd            = gitops.RunNotices, gitops.PrometheusAddon, gitops.SealedSecretsAddon, gitops.SpokeRoleEnd
@@ -174,6 +174,9 @@ func MovedMinors(version string, minors int) string { return kubernetes.MovedMin
 func ManagedAddonRoleName(cluster, addon string) string {
 	return kubernetes.ManagedAddonRoleName(cluster, addon)
 }
+
+// GitIdentityName is the name in Azure of the identity by which a cluster's engine reads the repository.
+func GitIdentityName(cluster string) string { return cluster + "-" + identity.GitReader }
 
 // ArgoCDRoleName is the name of the IAM role of a hub's Argo CD.
 func ArgoCDRoleName(hub string) string { return gitops.ArgoCDRoleName(hub) }

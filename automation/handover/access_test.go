@@ -57,7 +57,7 @@ func TestBasicCredentials(t *testing.T) {
 	for want, credentials := range map[string]*Credentials{
 		"the credentials may not write: ": {Username: "git", Password: reader},
 		"check gitops.auth in the cluster file, or use the credentials of your own git: add --own-credentials": {Username: "git", Password: "wr0ng-token"},
-		"read " + r.URL + ": ": nil,
+		"have your own git sign in there: `git ls-remote " + r.URL + "` tries it":                              nil,
 	} {
 		r.Credentials = credentials
 		_, err := Push(t.Context(), r, c)

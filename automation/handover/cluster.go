@@ -137,7 +137,7 @@ func notPushed(ctx context.Context, c *config.Cluster, err error) error {
 	return &why
 }
 
-// CredentialsOf are those of gitops.auth; nil when the file has none.
+// CredentialsOf are those of gitops.auth; nil when the file has none, or an identity.
 func CredentialsOf(ctx context.Context, r connect.Connector, c *config.Cluster) (*Credentials, error) {
 	credentials, err := r.Programs.GitCredentials(c, r.Env, r.Kept(ctx, c))
 	if err != nil || credentials == nil {

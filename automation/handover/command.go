@@ -83,12 +83,13 @@ type git struct {
 	tree string // the clone
 	env  []string
 	mask *mask
+	own  bool // by the user's own credentials
 }
 
 func newGit(dir string, r Repository) *git {
 	return &git{
 		url: r.URL, dir: dir, tree: filepath.Join(dir, "clone"),
-		env: environment(os.Environ(), r.Env), mask: newMask(r.Credentials),
+		env: environment(os.Environ(), r.Env), mask: newMask(r.Credentials), own: r.Credentials == nil,
 	}
 }
 

@@ -160,7 +160,11 @@ func (g *git) unreachable(err error) error {
 		return err
 	}
 	remedy := "check gitops.url in the cluster file, and the network"
-	if denied.MatchString(failed.says) {
+	switch {
+	case !denied.MatchString(failed.says):
+	case g.own:
+		remedy = "have your own git sign in there: `git ls-remote " + g.url + "` tries it"
+	default:
 		remedy = "check gitops.auth in the cluster file, or use the credentials of your own git: add --own-credentials"
 	}
 	return &fault.Error{What: fmt.Sprintf("read %s: %s", g.url, lastLines(failed.says)), Remedy: remedy, Err: failed}

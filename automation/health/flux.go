@@ -262,8 +262,13 @@ func asked(o *unstructured.Unstructured) bool {
 	return at != "" && at != kube.Text(o, "status", "lastHandledReconcileAt")
 }
 
-// behind says that the status is about an older generation of the object.
+// behind says that the status is about an older generation of the object. A failure says itself which one
+// it is about: source-controller writes status.observedGeneration when it has succeeded, or has given up.
+// https://github.com/fluxcd/source-controller/blob/v1.9.3/internal/reconcile/reconcile.go ("ComputeReconcileResult")
 func behind(o *unstructured.Unstructured, ready metav1.Condition) bool {
+	if ready.Status == "False" && ready.ObservedGeneration == o.GetGeneration() {
+		return false
+	}
 	observed, ok, _ := unstructured.NestedInt64(o.Object, "status", "observedGeneration")
 	if ok && observed >= 0 && observed < o.GetGeneration() {
 		return true

@@ -6,11 +6,13 @@ package health
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"tombolo/config"
 	"tombolo/internal/names"
 	"tombolo/internal/wording"
 )
@@ -162,8 +164,20 @@ func (v *Verification) look(ctx context.Context, s Site, o Options) {
 	if !infra.Ready {
 		v.Cause = &infra
 	} else if cause, ok := p.firstCause(v.Checks); ok {
+		if s.Cluster.GitOps.ByIdentity() && cause.is(p.engine.repository()) && unread.MatchString(cause.Message) {
+			cause.Message += fmt.Sprintf("; the identity %s with the client id %s has to be a user of the Azure DevOps organisation that may read the repository: docs/guide/tree.md#workload-identity",
+				config.GitIdentityName(s.Cluster.Name), s.Values.Azure.GitClientID)
+		}
 		v.Cause = &cause
 	}
+}
+
+// unread is how go-git and git say that a host does not let somebody read: Azure DevOps does not tell a
+// repository that is not there from one that may not be read.
+var unread = regexp.MustCompile(`(?i)authentication (required|failed)|authorization failed|repository not found|could not read Username|returned error: 40[134]|TF\d{6}`)
+
+func (c Check) is(r ref) bool {
+	return c.Kind == r.Kind && c.Namespace == r.Namespace && c.Name == r.Name
 }
 
 // unreachable keeps what was found before when the look was cut short.

@@ -245,6 +245,20 @@ func TestVerifyNamesTheFirstCause(t *testing.T) {
 	}
 }
 
+// TestVerifyOfAnIdentity: who may not read the repository is told to people, who let it in. Entra's own refusals
+// are no matter of the host's.
+func TestVerifyOfAnIdentity(t *testing.T) {
+	for message, told := range map[string]bool{"authentication required": true, "repository not found": true, "AADSTS700213: No matching federated identity": false} {
+		failed := strings.NewReplacer("generation: 1}", "generation: 2}", "observedGeneration: 1}", "observedGeneration: 2}", `status: "True"`, `status: "False"`, "stored artifact", `"`+message+`"`).Replace(repository)
+		site := fluxOn(fluxWithout(t, nil, infra, failed, platformYAML))
+		site.Cluster.GitOps.Auth = &config.Auth{Type: config.AuthWorkloadIdentity}
+		site.Values.Azure.GitClientID = "g0"
+		_, err := site.await(t.Context(), Options{Timeout: time.Millisecond})
+		assert.Assert(t, is.ErrorContains(err, message))
+		assert.Check(t, is.Equal(strings.Contains(err.Error(), "the identity demo-git with the client id g0 has to be a user of the Azure DevOps organisation"), told), err.Error())
+	}
+}
+
 func TestVerifyErrorText(t *testing.T) {
 	err := &Error{
 		Cluster: "demo", Pending: 2, Total: 7, Waited: 90 * time.Second,

@@ -176,7 +176,11 @@ func (d Doctor) checkGit(ctx context.Context, c *config.Cluster) []Finding {
 		return nil // its hub reads it
 	}
 	if err := d.Repository(ctx, c); err != nil {
-		return []Finding{because(err, check, "make gitops.auth available where tombolo runs")}
+		found := because(err, check, "make gitops.auth available where tombolo runs")
+		if c.GitOps.ByIdentity() { // which the engine's pods alone have
+			found.Level, found.Remedy = Warn, "your own git has read it here; the engine reads it by its identity, of which `tombolo verify` tells"
+		}
+		return []Finding{found}
 	}
 	return []Finding{Good(check, "%s has branch %s", c.GitOps.URL, c.GitOps.Branch)}
 }

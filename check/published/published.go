@@ -151,7 +151,7 @@ func To(c, hub *config.Cluster) Set {
 		p.Registration = register(c, hub, p.Examples())
 		return p
 	}
-	if c.GitOps.Auth != nil {
+	if c.GitOps.Auth != nil && !c.GitOps.ByIdentity() {
 		p.Objects = append(p.Objects, Object{
 			Kind: "Secret", Namespace: names.FluxNamespace, Name: names.PlatformAuth, Keys: authKeys(c.GitOps.Auth.Type),
 		})

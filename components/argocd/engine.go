@@ -37,7 +37,7 @@ const (
 
 // Product is Argo CD, as a distribution.
 func Product() distribution.Product {
-	return distribution.Product{Name: "Argo CD", Namespace: names.ArgoCDNamespace, Release: "argocd", Environment: withoutFiles()}
+	return distribution.Product{Name: "Argo CD", Namespace: names.ArgoCDNamespace, Release: "argocd", Reader: names.RepoServer, Environment: withoutFiles()}
 }
 
 // withoutFiles is the environment in which Git, also as kustomize starts it in the repo-server,
@@ -48,7 +48,7 @@ func Product() distribution.Product {
 // https://github.com/argoproj/argo-cd/blob/v3.5.7/util/kustomize/kustomize.go ("Build").
 func withoutFiles() distribution.Environment {
 	return distribution.Environment{
-		Deployment: "argocd-repo-server", Containers: []string{"argocd-repo-server", "repo-server"}, // the manifest's, the chart's
+		Deployment: names.RepoServer, Containers: []string{"argocd-repo-server", "repo-server"}, // the manifest's, the chart's
 		Variables: [][2]string{{"GIT_ALLOW_PROTOCOL", "git:http:https:ssh"}},
 	}
 }
@@ -400,9 +400,12 @@ func authSecret(args *EngineArgs) object.Args {
 		Labels: pulumi.StringMap{SecretTypeLabel: pulumi.String("repository")},
 	}
 	data := map[string]pulumi.StringInput{"type": pulumi.String("git"), "url": pulumi.String(args.URL)}
-	if args.Auth.App != nil {
+	switch {
+	case args.Auth.App != nil:
 		maps.Copy(data, appData(args.Auth))
-	} else {
+	case args.Auth.ClientID != nil: // https://github.com/argoproj/argo-cd/blob/v3.5.7/docs/user-guide/private-repositories.md#azure-container-registryazure-repos-using-azure-workload-identity
+		data["useAzureWorkloadIdentity"] = pulumi.String("true")
+	default:
 		maps.Copy(data, map[string]pulumi.StringInput{
 			"username": args.Auth.Username, "password": args.Auth.Password, "sshPrivateKey": args.Auth.PrivateKey,
 		})

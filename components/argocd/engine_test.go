@@ -120,6 +120,27 @@ func TestRoot(t *testing.T) {
 	}
 }
 
+// TestWorkloadIdentity: the repo-server's pods alone have the identity, and the repository's Secret says
+// that it is read by it.
+func TestWorkloadIdentity(t *testing.T) {
+	args := engineArgs(t)
+	args.RoleARN, args.Auth = nil, &distribution.Auth{ClientID: pulumi.String("g0")}
+	args.Manifest = append(args.Manifest, "\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: argocd-repo-server}\n"...)
+	r := built(t, args)
+	enginetest.Identified(t, r, "argocd", "argocd-repo-server", "g0")
+	assert.DeepEqual(t, r.OfType(secretType)[0].SecretData(t), map[string]string{
+		"type": "git", "url": "https://git.example.com/platform.git", "useAzureWorkloadIdentity": "true",
+	})
+	// The provider tries a patch as it is, unless something in it is unknown.
+	unborn := &recorder.Recorder{Unborn: true}
+	assert.NilError(t, unborn.Run("mgmt-bootstrap", func(ctx *pulumi.Context) error {
+		_, err := NewEngine(ctx, "mgmt", args)
+		return err
+	}, recorder.Preview))
+	pods := unborn.OfType("kubernetes:apps/v1:DeploymentPatch")[0]
+	assert.Check(t, is.Equal(pods.String(`spec.template.metadata.annotations["tombolo/git-identity"]`), ""), "a patch is tried before its Deployment is there")
+}
+
 // TestRootRetriesTheLatestCommit where the definition of Applications has the field, and nowhere else.
 func TestRootRetriesTheLatestCommit(t *testing.T) {
 	const before = "  group: argoproj.io\n"

@@ -50,13 +50,16 @@ type Repository struct {
 }
 
 // Auth is the credentials for a Git repository: Username and Password, or
-// PrivateKey and KnownHosts, or PrivateKey and App. Secrets must be Pulumi secrets.
+// PrivateKey and KnownHosts, or PrivateKey and App, or ClientID. Secrets must be Pulumi secrets.
 type Auth struct {
 	Username, Password, PrivateKey pulumi.StringInput
 	// KnownHosts are lines of a known_hosts file.
 	KnownHosts string
 	// App is a GitHub App; nil for none.
 	App *App
+	// ClientID is that of an identity of Entra that trusts the service account Product.Reader, for a
+	// repository at Azure DevOps; nil for none.
+	ClientID pulumi.StringInput
 }
 
 // App is a GitHub App that is installed where the repository is.
@@ -88,8 +91,8 @@ func (a *EngineArgs) Problems() []error {
 		basic := a.Auth.Username != nil && a.Auth.Password != nil
 		ssh := a.Auth.PrivateKey != nil && a.Auth.KnownHosts != ""
 		app := a.Auth.PrivateKey != nil && a.Auth.App != nil
-		if len(slices.DeleteFunc([]bool{basic, ssh, app}, func(is bool) bool { return !is })) != 1 {
-			problems = append(problems, errors.New("auth needs user name and password, or private key and known hosts, or private key and GitHub App"))
+		if len(slices.DeleteFunc([]bool{basic, ssh, app, a.Auth.ClientID != nil}, func(is bool) bool { return !is })) != 1 {
+			problems = append(problems, errors.New("auth needs user name and password, or private key and known hosts, or private key and GitHub App, or the client id of an identity"))
 		}
 	}
 	return problems
@@ -120,7 +123,7 @@ type Recipe struct {
 	Objects []Object
 	// Configure makes what controllers read when they start; nil for nothing.
 	Configure func(parent, after pulumi.ResourceOption) ([]pulumi.Resource, error)
-	// Secret with the credentials for the repository. It is made only with Args.Auth.
+	// Secret with the credentials for the repository; the zero Args for none.
 	Secret object.Args
 	// Sync are the objects that tell the engine what to follow, in their order.
 	Sync []SyncObject
@@ -153,6 +156,11 @@ func NewEngine(ctx *pulumi.Context, name string, r Recipe, opts ...pulumi.Resour
 				return nil, nil
 			}
 			made, err := r.forPods(ctx, name, pulumi.Parent(c), pulumi.RetainOnDelete(r.Args.TakenOver))
+			if err == nil && r.byIdentity() {
+				var account pulumi.Resource
+				account, err = r.annotateAccount(ctx, name, pulumi.Parent(c), after)
+				made = append(made, account)
+			}
 			if err != nil || r.Configure == nil {
 				return made, err
 			}
@@ -164,7 +172,15 @@ func NewEngine(ctx *pulumi.Context, name string, r Recipe, opts ...pulumi.Resour
 	if err != nil {
 		return nil, err
 	}
-	if c.Resources, err = r.sync(ctx, name, pulumi.Parent(c), slices.Clone(installed.Resources)); err != nil {
+	before := slices.Clone(installed.Resources)
+	if r.byIdentity() {
+		pods, err := r.labelPods(ctx, name, installed, pulumi.Parent(c))
+		if err != nil {
+			return nil, err
+		}
+		before = append(before, pods)
+	}
+	if c.Resources, err = r.sync(ctx, name, pulumi.Parent(c), before); err != nil {
 		return nil, err
 	}
 	c.Made = installed.Made()
@@ -215,7 +231,7 @@ func (r Recipe) forPods(ctx *pulumi.Context, name string, opts ...pulumi.Resourc
 
 // sync makes what tells the engine what to follow, and adds it to what was made before.
 func (r Recipe) sync(ctx *pulumi.Context, name string, parent pulumi.ResourceOption, before []pulumi.Resource) ([]pulumi.Resource, error) {
-	if r.Args.Auth != nil {
+	if r.Secret.Kind != "" {
 		secret, err := object.New(ctx, name+"-auth", r.Secret, parent)
 		if err != nil {
 			return nil, err
@@ -258,7 +274,7 @@ type Installed struct {
 	// Resources in the order of their stages.
 	Resources []pulumi.Resource
 
-	identities []string
+	identities []string // of the resources
 }
 
 // Install registers the objects in stages; each waits for the one before.
@@ -277,13 +293,13 @@ func (i Installation) Install(ctx *pulumi.Context, name string, objects []Object
 		if err != nil {
 			return Installed{}, err
 		}
+		for _, o := range stage {
+			all.identities = append(all.identities, o.Identity())
+		}
 		all.Resources = append(all.Resources, made...)
 		if len(made) > 0 {
 			before = made
 		}
-	}
-	for _, o := range objects {
-		all.identities = append(all.identities, o.Identity())
 	}
 	return all, nil
 }

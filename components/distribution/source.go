@@ -29,6 +29,8 @@ type Product struct {
 	Namespace string
 	// Release is the name under which a chart of the product is rendered.
 	Release string
+	// Reader is the name of the Deployment that reads Git, and of its service account.
+	Reader string
 	// Environment of the container that builds what teams deliver.
 	Environment Environment
 }

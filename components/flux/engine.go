@@ -30,7 +30,7 @@ const engineType = "tombolo:flux:Engine"
 
 // Product is Flux, as a distribution.
 func Product() distribution.Product {
-	return distribution.Product{Name: "Flux", Namespace: names.FluxNamespace, Environment: withoutGit()}
+	return distribution.Product{Name: "Flux", Namespace: names.FluxNamespace, Reader: names.SourceController, Environment: withoutGit()}
 }
 
 // withoutGit is the environment in which kustomize-controller finds no Git. It needs none:
@@ -95,7 +95,7 @@ func (a *EngineArgs) recipe() (distribution.Recipe, error) {
 	if err == nil {
 		err = a.Substitution.apply(objects)
 	}
-	following := a.follow().syncObjects(a.Auth != nil, a.Auth != nil && a.Auth.App != nil)
+	following := a.follow().syncObjects(providerOf(a.Auth))
 	sync := []distribution.SyncObject{{Name: "repository", Object: following[0]}, {Name: "kustomization", Object: following[1]}}
 	if err == nil && a.Webhook != "" {
 		if !hasReceivers(objects) {
@@ -148,17 +148,17 @@ const syncTimeout = "10m"
 
 // syncObjects are the GitRepository and the Kustomization. Git may hold them
 // too; when it no longer does, Flux must not take away what it lives on.
-func (f Follow) syncObjects(private, app bool) []distribution.Object {
+func (f Follow) syncObjects(provider Provider) []distribution.Object {
 	repository := map[string]any{
 		"interval": f.Interval.String(),
 		"url":      f.URL,
 		"ref":      map[string]any{"branch": f.Branch},
 	}
-	if private {
+	if provider == Generic || provider == GitHub {
 		repository["secretRef"] = map[string]any{"name": names.PlatformAuth}
 	}
-	if app {
-		repository["provider"] = "github"
+	if provider == GitHub || provider == Azure {
+		repository["provider"] = string(provider)
 	}
 	kustomization := map[string]any{
 		"interval": f.Interval.String(),
@@ -184,9 +184,33 @@ func (f Follow) syncObjects(private, app bool) []distribution.Object {
 	return objects
 }
 
+// Provider is what spec.provider of a GitRepository calls a kind of credentials.
+type Provider string
+
+// The providers. Generic and GitHub need the Secret names.PlatformAuth; Azure is the identity of
+// source-controller's pods: https://github.com/fluxcd/source-controller/blob/v1.9.3/docs/spec/v1/gitrepositories.md#azure
+const (
+	Anonymous Provider = ""
+	Generic   Provider = "generic"
+	GitHub    Provider = "github"
+	Azure     Provider = "azure"
+)
+
+func providerOf(auth *distribution.Auth) Provider {
+	switch {
+	case auth == nil:
+		return Anonymous
+	case auth.ClientID != nil:
+		return Azure
+	case auth.App != nil:
+		return GitHub
+	}
+	return Generic
+}
+
 // authSecret is the Secret with the credentials; empty without any.
 func authSecret(auth *distribution.Auth) object.Args {
-	if auth == nil {
+	if auth == nil || auth.ClientID != nil {
 		return object.Args{}
 	}
 	if auth.App != nil {

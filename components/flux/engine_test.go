@@ -213,21 +213,43 @@ func TestGitHubApp(t *testing.T) {
 	args.Auth.App.API = ""
 	_, enterprise := built(t, args).OfType(secretType)[0].SecretData(t)["githubAppBaseURL"]
 	assert.Check(t, !enterprise, "github.com has an address of a server")
-	files, err := Files(&FilesArgs{Manifest: args.Manifest, Substitution: SubstituteStrictly, Follow: follow(), Private: true, App: true})
+	files, err := Files(&FilesArgs{Manifest: args.Manifest, Substitution: SubstituteStrictly, Follow: follow(), Provider: GitHub})
 	assert.NilError(t, err)
 	assert.Check(t, is.Contains(string(files[SyncFile]), "  provider: github\n"))
+}
+
+// TestWorkloadIdentity: source-controller's pods have the identity before anything tells it to read,
+// also where Git has the distribution, and nothing is secret.
+func TestWorkloadIdentity(t *testing.T) {
+	for _, handedOver := range []bool{false, true} {
+		args := engineArgs(t)
+		args.Auth, args.HandedOver = &distribution.Auth{ClientID: pulumi.String("g0")}, handedOver
+		r := built(t, args)
+		enginetest.Identified(t, r, "flux-system", "source-controller", "g0")
+		assert.Check(t, is.Len(r.OfType(secretType), 0))
+		git := r.OfType(repository)[0]
+		git.Expect(t, map[string]string{"spec.provider": "azure", "spec.secretRef.name": ""})
+		assert.Check(t, git.WaitsFor("DeploymentPatch::"))
+	}
+	out := files(t, &FilesArgs{Manifest: filesArgs(t).Manifest, Substitution: SubstituteStrictly, Follow: follow(), Provider: Azure})
+	assert.Check(t, is.Contains(string(out[SyncFile]), "  provider: azure\n"))
+	assert.Check(t, !strings.Contains(string(out[SyncFile]), "secretRef"))
 }
 
 func TestEngineRefuses(t *testing.T) {
 	for want, change := range map[string]func(*EngineArgs){
 		"URL is required":                 func(a *EngineArgs) { a.URL = "" },
 		"interval 1ms is shorter than 1s": func(a *EngineArgs) { a.Interval = time.Millisecond },
-		"auth needs user name and password, or private key and known hosts, or private key and GitHub App": func(a *EngineArgs) { a.Auth.Password = nil },
-		"the distribution has no Deployment; is it Flux's install manifest?":                               func(a *EngineArgs) { a.Manifest = []byte("") },
-		"document 1 of the distribution is no Kubernetes object: it needs apiVersion, kind":                func(a *EngineArgs) { a.Manifest = []byte("message: not found") },
-		"document 1 of the distribution: yaml":                                                             func(a *EngineArgs) { a.Manifest = []byte("<html>: [") },
+		"auth needs user name and password, or private key and known hosts, or private key and GitHub App, or": func(a *EngineArgs) { a.Auth.Password = nil },
+		"the distribution has no Deployment; is it Flux's install manifest?":                                   func(a *EngineArgs) { a.Manifest = []byte("") },
+		"document 1 of the distribution is no Kubernetes object: it needs apiVersion, kind":                    func(a *EngineArgs) { a.Manifest = []byte("message: not found") },
+		"document 1 of the distribution: yaml":                                                                 func(a *EngineArgs) { a.Manifest = []byte("<html>: [") },
 		"the distribution has no kustomize-controller, which the platform tree needs": func(a *EngineArgs) {
 			a.Manifest = []byte(strings.ReplaceAll(string(a.Manifest), "kustomize-controller", "x"))
+		},
+		"the distribution has no Deployment source-controller, which reads the repository by": func(a *EngineArgs) {
+			a.Auth = &distribution.Auth{ClientID: pulumi.String("g0")}
+			a.Manifest = []byte(strings.ReplaceAll(string(a.Manifest), "source-controller", "x"))
 		},
 		"deployment kustomize-controller has no container named manager": func(a *EngineArgs) {
 			a.Manifest = []byte(strings.ReplaceAll(string(a.Manifest), "name: manager", "name: x"))
@@ -277,7 +299,7 @@ func filesArgs(t *testing.T) *FilesArgs {
 	t.Helper()
 	manifest, err := os.ReadFile("testdata/install.yaml")
 	assert.NilError(t, err)
-	return &FilesArgs{Manifest: manifest, Substitution: SubstituteStrictly, Follow: follow(), Private: true}
+	return &FilesArgs{Manifest: manifest, Substitution: SubstituteStrictly, Follow: follow(), Provider: Generic}
 }
 
 func files(t *testing.T, args *FilesArgs) map[string][]byte {
@@ -336,7 +358,7 @@ func TestFilesHoldNoSecret(t *testing.T) {
 		}
 	}
 	args := filesArgs(t)
-	args.Private = false
+	args.Provider = Anonymous
 	sync := files(t, args)[SyncFile]
 	assert.Check(t, !bytes.Contains(sync, []byte("secretRef")), "the repository refers to a Secret that does not exist:\n%s", sync)
 }

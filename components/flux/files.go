@@ -48,11 +48,8 @@ type FilesArgs struct {
 	Substitution Substitution
 	// Follow says what Flux follows.
 	Follow
-	// Private says that Flux needs the Secret names.PlatformAuth for the repository. It
-	// is in no file: bootstrap makes it.
-	Private bool
-	// App says that the Secret is of a GitHub App.
-	App bool
+	// Provider of the credentials for the repository. They are in no file: bootstrap makes them.
+	Provider Provider
 }
 
 // Digest identifies what an engine installs: the manifest, and the one change
@@ -85,7 +82,7 @@ func Files(args *FilesArgs) (map[string][]byte, error) {
 	}
 	var sync bytes.Buffer
 	encoder := newEncoder(&sync)
-	for _, o := range args.syncObjects(args.Private, args.App) {
+	for _, o := range args.syncObjects(args.Provider) {
 		o.Annotate(applyAnnotation, ifNotPresent)
 		o.Annotate(substituteAnnotation, disabled)
 		if err := encoder.Encode(map[string]any(o)); err != nil {

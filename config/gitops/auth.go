@@ -29,11 +29,15 @@ const (
 	// AuthGitHubApp is a GitHub App, whose private key gets tokens of an hour for the
 	// repositories that it is installed in, from the API of the host in gitops.url.
 	AuthGitHubApp AuthType = "github-app"
+	// AuthWorkloadIdentity is an identity of Microsoft Entra that core makes for the engine's pods,
+	// which get tokens for Azure DevOps by it. Nothing is secret.
+	AuthWorkloadIdentity AuthType = "workload-identity"
 )
 
 // Auth refers to the secrets for the Git repository; it never holds them.
 type Auth struct {
-	// Type is basic, ssh or github-app.
+	// Type is basic, ssh, github-app or workload-identity, which is for a cluster in Azure with a
+	// repository at Azure DevOps and takes no other key.
 	Type AuthType `yaml:"type"`
 	// Username for basic. Default git.
 	Username string `yaml:"username,omitempty"`
@@ -54,7 +58,7 @@ type Auth struct {
 const authWords = "the engine's Secret for the repository changes"
 
 var authFields = field.Of[Auth](map[string]field.Descriptor{
-	"Type":           {Rule: strict.Rule{What: "a kind of Git credentials", Allowed: form.Texts(AuthBasic, AuthSSH, AuthGitHubApp)}, Change: field.Changes(authWords)},
+	"Type":           {Rule: strict.Rule{What: "a kind of Git credentials", Allowed: form.Texts(AuthBasic, AuthSSH, AuthGitHubApp, AuthWorkloadIdentity)}, Change: field.Changes(authWords + "; with workload-identity core makes an identity, or deletes it")},
 	"Username":       {Rule: strict.Rule{Default: defaultUsername}, Change: field.Changes(authWords)},
 	"Password":       {Change: field.Changes(authWords)},
 	"PrivateKey":     {Change: field.Changes(authWords)},
@@ -64,7 +68,8 @@ var authFields = field.Of[Auth](map[string]field.Descriptor{
 })
 
 // checkAccess checks that the credentials fit the URL's scheme.
-func checkAccess(v *check.File, u *url.URL, auth *Auth) {
+func checkAccess(v *check.File, u *url.URL, g GitOps) {
+	auth := g.Auth
 	at := strict.Path("gitops.auth")
 	if !v.Doc.Sound(at, at.Field("type")) {
 		return
@@ -76,13 +81,32 @@ func checkAccess(v *check.File, u *url.URL, auth *Auth) {
 	case u.Scheme == "ssh" && auth.Type != AuthSSH:
 		v.Problem(at.Field("type"), "use ssh, or an https:// URL", "%s does not go with an ssh:// URL", auth.Type)
 	case u.Scheme != "ssh" && auth.Type == AuthSSH:
-		v.Problem(at.Field("type"), "use basic or github-app, or an ssh:// URL", "ssh does not go with an %s:// URL", u.Scheme)
+		v.Problem(at.Field("type"), "use another type, or an ssh:// URL", "ssh does not go with an %s:// URL", u.Scheme)
+	case auth.Type == AuthWorkloadIdentity:
+		checkIdentity(v, u, g)
 	case u.Scheme == "http" && !local(u.Hostname()):
 		v.Problem("gitops.url", "use https://", "http:// would send the credentials in the clear")
 	case auth.Type == AuthGitHubApp && elsewhere(u.Hostname()):
 		v.Problem(at.Field("type"), "use basic or ssh", "github-app is for repositories at GitHub, and gitops.url has the host %s", u.Hostname())
 	}
 }
+
+// checkIdentity wants what the identity's tokens are for. Flux that Git has already is changed by nobody
+// but Git, and its pods need a label.
+func checkIdentity(v *check.File, u *url.URL, g GitOps) {
+	const at, another = strict.Path("gitops.auth.type"), "use basic"
+	switch {
+	case !v.OnAzure():
+		v.Problem(at, another, "workload-identity is for clusters in Azure")
+	case u.Scheme != "https" || HostKind(u.Hostname()) != AzureDevOpsWebhook:
+		v.Problem(at, another+", or the address of a repository at https://dev.azure.com", "workload-identity is for repositories at Azure DevOps by https, and gitops.url is at %s://%s", u.Scheme, u.Hostname())
+	case g.TakeOver:
+		v.Problem(at, another+", or remove gitops.takeOver", "does not go with gitops.takeOver: who has installed Flux decides about its pods, which need a label for it")
+	}
+}
+
+// ByIdentity says that the engine reads the repository by an identity that core makes.
+func (g GitOps) ByIdentity() bool { return g.Auth != nil && g.Auth.Type == AuthWorkloadIdentity }
 
 // elsewhere says that a host is of others than GitHub. A server of GitHub Enterprise has any name.
 func elsewhere(host string) bool {
@@ -91,9 +115,10 @@ func elsewhere(host string) bool {
 
 // authKeys are the keys of each kind of credentials that it needs, and those that it takes.
 var authKeys = map[AuthType]struct{ needs, takes []string }{
-	AuthBasic:     {needs: []string{"password"}, takes: []string{"username"}},
-	AuthSSH:       {needs: []string{"privateKey", "knownHosts"}},
-	AuthGitHubApp: {needs: []string{"appId", "installationId", "privateKey"}},
+	AuthBasic:            {needs: []string{"password"}, takes: []string{"username"}},
+	AuthSSH:              {needs: []string{"privateKey", "knownHosts"}},
+	AuthGitHubApp:        {needs: []string{"appId", "installationId", "privateKey"}},
+	AuthWorkloadIdentity: {},
 }
 
 // checkAuth checks that each kind of credentials has its own keys, and no others.
@@ -163,19 +188,25 @@ func knownHost(line string) bool {
 	return err == nil && strings.Contains(words[1], "-")
 }
 
-// fluxApps is the first release of Flux whose GitRepository takes GitHub Apps (source-controller
-// 1.5.0): https://github.com/fluxcd/source-controller/blob/v1.9.3/CHANGELOG.md and
-// https://fluxcd.io/blog/2025/02/flux-v2.5.0. Argo CD has taken them since before 3.0.
-const fluxApps = "v2.5.0"
+// authSince are the first releases of engines that take some kinds of credentials. Flux: GitHub Apps
+// since source-controller 1.5.0, Azure's workload identity since 1.4.0, by
+// https://github.com/fluxcd/source-controller/blob/v1.9.3/CHANGELOG.md,
+// https://fluxcd.io/blog/2025/02/flux-v2.5.0 and https://fluxcd.io/blog/2024/09/flux-v2.4.0.
+// Argo CD: Apps since before 3.0, workload identity since
+// https://github.com/argoproj/argo-cd/pull/21118, which v2.14.21 has not and v3.0.0 has.
+var authSince = map[Engine]map[AuthType]string{
+	Flux:   {AuthGitHubApp: "v2.5.0", AuthWorkloadIdentity: "v2.4.0"},
+	ArgoCD: {AuthWorkloadIdentity: "v3.0.0"},
+}
 
-// checkApps refuses a Flux that knows no GitHub Apps.
-func checkApps(v *check.File, g GitOps) {
+// checkSince refuses an engine that does not know the kind of credentials.
+func checkSince(v *check.File, g GitOps) {
 	const at = strict.Path("gitops.distribution.version")
-	if g.Auth == nil || g.Auth.Type != AuthGitHubApp || g.Engine != Flux || !v.Doc.Sound(at) || !semver.IsValid(g.Distribution.Version) {
+	if g.Auth == nil || !v.Doc.Sound(at) || !semver.IsValid(g.Distribution.Version) {
 		return
 	}
-	if semver.Compare(g.Distribution.Version, fluxApps) < 0 {
-		v.Problem(at, "use "+fluxApps+" or later, or another gitops.auth", "%s has no credentials of type %s", g.Distribution.Version, AuthGitHubApp)
+	if first := authSince[g.Engine][g.Auth.Type]; first != "" && semver.Compare(g.Distribution.Version, first) < 0 {
+		v.Problem(at, "use "+first+" or later, or another gitops.auth", "%s has no credentials of type %s", g.Distribution.Version, g.Auth.Type)
 	}
 }
 

@@ -39,7 +39,7 @@ func Check(v *check.File, g GitOps, around Around) {
 		checkRequired(v, "url", "path", "distribution")
 	}
 	if u := checkRepository(v, g.Engine, g.URL); u != nil {
-		checkAccess(v, u, g.Auth)
+		checkAccess(v, u, g)
 	}
 	if g.Auth != nil {
 		checkAuth(v, *g.Auth)
@@ -52,7 +52,7 @@ func Check(v *check.File, g GitOps, around Around) {
 	if v.Doc.Has("gitops.distribution") {
 		checkDistribution(v, g.Engine, g.Distribution)
 		checkTested(v, g, around.Version)
-		checkApps(v, g)
+		checkSince(v, g)
 	}
 }
 

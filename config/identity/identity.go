@@ -109,5 +109,8 @@ var statementFields = field.Of[Statement](map[string]field.Descriptor{
 // AddonPrefix begin the names of addons' identities in Azure after the cluster's.
 const AddonPrefix = "addon-"
 
+// GitReader is what the name of the identity in Azure by which the engine reads Git has after the cluster's.
+const GitReader = "git"
+
 // Fields are the descriptors of the package.
 var Fields = field.Join(identityFields, roleGrantFields, statementFields)

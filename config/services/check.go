@@ -93,7 +93,7 @@ func checkAgentOf(v *check.File, at strict.Path, s Service, lacksAgent bool) {
 func checkAzureIdentity(v *check.File, service strict.Path, s Service) {
 	at := service.Field("identity").Field("roles")
 	v.Fits(service.Field("name"), "the service's identity", IdentityName(v.Name, s.Name), azurefacts.MaxIdentityName)
-	if slices.Contains([]string{"control-plane", "kubelet"}, s.Name) || strings.HasPrefix(s.Name, identity.AddonPrefix) {
+	if slices.Contains([]string{"control-plane", "kubelet", identity.GitReader}, s.Name) || strings.HasPrefix(s.Name, identity.AddonPrefix) {
 		v.Problem(service.Field("name"), "use another name", "%s would be an identity of the cluster's own", wording.Quote(IdentityName(v.Name, s.Name)))
 	}
 	checkCredential(v, service, s)

@@ -26,6 +26,8 @@ type part struct {
 	credentials func(h handoff.Handoff) registration.Credentials
 	// engineRole is the role that a hub's Argo CD runs with.
 	engineRole func(h handoff.Handoff) pulumi.StringInput
+	// gitIdentity is the client id of the identity by which the engine reads the repository.
+	gitIdentity func(h handoff.Handoff) pulumi.StringInput
 	// addonInputs are what core tells about an addon, one by one.
 	addonInputs func(addon string, h handoff.Handoff) []addonInput
 	// previewers are the groups of Kubernetes of those who may preview.
@@ -39,8 +41,8 @@ type part struct {
 // bootstrap.
 func partOf(c *config.Cluster) part {
 	return map[config.Provider]part{
-		config.AWS:   {awsFacts, awsCredentials, awsEngineRole, awsAddonInputs, awsPreviewers, awsParameters},
-		config.Azure: {azureFacts, azureCredentials, azureEngineRole, azureAddonInputs, azurePreviewers, azureParameters},
+		config.AWS:   {awsFacts, awsCredentials, awsEngineRole, nil, awsAddonInputs, awsPreviewers, awsParameters},
+		config.Azure: {azureFacts, azureCredentials, azureEngineRole, azureGitIdentity, azureAddonInputs, azurePreviewers, azureParameters},
 	}[c.Cloud.Provider]
 }
 
@@ -119,6 +121,16 @@ func azureCredentials(handoff.Handoff) registration.Credentials { return nil }
 
 // azureEngineRole is none: nothing of Azure is asked by a hub's Argo CD.
 func azureEngineRole(handoff.Handoff) pulumi.StringInput { return pulumi.String("") }
+
+// azureGitIdentity fails on what a core has told that has made none: it was made from another file.
+func azureGitIdentity(h handoff.Handoff) pulumi.StringInput {
+	return h.Azure.GitClientID.ApplyT(func(id string) (string, error) {
+		if id == "" {
+			return "", errors.New("gitops.auth is workload-identity, and core has made no identity for it yet: run up for core first")
+		}
+		return id, nil
+	}).(pulumi.StringOutput)
+}
 
 func azureAddonInputs(name string, h handoff.Handoff) []addonInput {
 	return append(madeInputs(name, h),

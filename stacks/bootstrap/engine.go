@@ -1,6 +1,7 @@
 package bootstrap
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -55,6 +56,10 @@ func (p *program) engineArgs(product distribution.Product) (distribution.EngineA
 	args := distribution.EngineArgs{Manifest: manifest, Repository: repository, CertificateAuthority: p.c.Egress.Certificates()}
 	if args.PullConfig, err = p.pullConfig(); err != nil {
 		return distribution.EngineArgs{}, err
+	}
+	if p.c.GitOps.ByIdentity() {
+		args.Auth = &distribution.Auth{ClientID: partOf(p.c).gitIdentity(p.h)}
+		return args, nil
 	}
 	args.Auth, err = p.secrets().auth(p.c.GitOps)
 	return args, err
@@ -112,9 +117,12 @@ func GitFiles(ctx context.Context, c *config.Cluster) (map[string][]byte, error)
 	if err != nil {
 		return nil, err
 	}
+	provider := flux.Anonymous
+	if auth := c.GitOps.Auth; auth != nil {
+		provider = cmp.Or(map[config.AuthType]flux.Provider{config.AuthGitHubApp: flux.GitHub, config.AuthWorkloadIdentity: flux.Azure}[auth.Type], flux.Generic)
+	}
 	return flux.Files(&flux.FilesArgs{
-		Manifest: manifest, Substitution: flux.SubstituteStrictly, Private: c.GitOps.Auth != nil,
-		App:    c.GitOps.Auth != nil && c.GitOps.Auth.Type == config.AuthGitHubApp,
+		Manifest: manifest, Substitution: flux.SubstituteStrictly, Provider: provider,
 		Follow: flux.Follow{Repository: repository, SubstituteFrom: names.InfraConfig},
 	})
 }

@@ -132,11 +132,13 @@ func TestDockerConfig(t *testing.T) {
 	}
 }
 
+const kustomizeController = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: kustomize-controller, namespace: flux-system}\n" +
+	"spec: {template: {spec: {containers: [{name: manager, image: ghcr.io/fluxcd/kustomize-controller:v1.7.3, args: [--watch-all-namespaces=true]}]}}}\n"
+
 // TestGitFilesGoByEgress: the files by which Flux manages itself do not take away what
 // bootstrap gave it, and are known as the same distribution.
 func TestGitFilesGoByEgress(t *testing.T) {
-	const manifest = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: kustomize-controller, namespace: flux-system}\n" +
-		"spec: {template: {spec: {containers: [{name: manager, image: ghcr.io/fluxcd/kustomize-controller:v1.7.3, args: [--watch-all-namespaces=true]}]}}}\n"
+	const manifest = kustomizeController
 	c := closedCluster()
 	c.File = filepath.Join(t.TempDir(), "demo.yaml")
 	c.GitOps.Distribution = config.Distribution{Version: "v2.7.5", Path: "install.yaml"}
@@ -157,6 +159,43 @@ func TestGitFilesGoByEgress(t *testing.T) {
 	for _, file := range files {
 		assert.Check(t, !strings.Contains(string(file), "hunter2"))
 	}
+}
+
+// TestGitIdentity: the client id is core's, and one that core has not made stops the run. Git tells Flux of it,
+// and the driver has no credentials of it.
+func TestGitIdentity(t *testing.T) {
+	c := closedCluster()
+	c.Cloud.Provider, c.Egress = config.Azure, config.Egress{}
+	c.GitOps.Auth = &config.Auth{Type: config.AuthWorkloadIdentity}
+	c.File = filepath.Join(t.TempDir(), "demo.yaml")
+	c.GitOps.Distribution = config.Distribution{Version: "v2.7.5", Path: "install.yaml"}
+	assert.NilError(t, os.WriteFile(filepath.Join(filepath.Dir(c.File), "install.yaml"), []byte(kustomizeController), 0o600))
+	for id, refusal := range map[string]string{"g0": "", "": "core has made no identity for it yet: run up for core first"} {
+		r := &recorder.Recorder{}
+		err := r.Run("demo-bootstrap", func(ctx *pulumi.Context) error {
+			h, err := handoff.Of("azure", map[string]any{"gitClientId": id})
+			if err != nil {
+				return err
+			}
+			args, err := (&program{ctx: ctx, c: c, h: h}).engineArgs(product(c))
+			if err != nil {
+				return err
+			}
+			return recorder.Probe(ctx, pulumi.Map{"id": args.Auth.ClientID})
+		})
+		if refusal != "" {
+			assert.Check(t, is.ErrorContains(err, refusal))
+			continue
+		}
+		assert.NilError(t, err)
+		r.Probed().Expect(t, map[string]string{"id": id})
+	}
+	files, err := GitFiles(t.Context(), c)
+	assert.NilError(t, err)
+	assert.Check(t, is.Contains(string(files["gotk-sync.yaml"]), "provider: azure"))
+	credentials, err := GitCredentials(c, nil, nil)
+	assert.Check(t, credentials == nil && err == nil)
+	assert.NilError(t, Preflight(t.Context(), c, nil))
 }
 
 func TestPreflightOfThePullSecret(t *testing.T) {

@@ -66,7 +66,7 @@ func (s secrets) auth(g config.GitOps) (*distribution.Auth, error) {
 const gitKeyPath = "gitops.auth.privateKey"
 
 func unknownAuth(t config.AuthType) error {
-	return fmt.Errorf("gitops.auth.type: %q is unknown; expected basic, ssh or github-app", t)
+	return fmt.Errorf("gitops.auth.type: %q is unknown; expected basic, ssh, github-app or workload-identity", t)
 }
 
 // checkGitKey reads the private key of a GitHub App that is kept outside of Pulumi.
@@ -236,11 +236,12 @@ func (s secrets) checkChannel() error {
 	return nil
 }
 
-// GitCredentials resolves gitops.auth; nil when the file has none. kept reads a
+// GitCredentials resolves gitops.auth; nil when the file has none, or an identity, which the engine's
+// pods alone have. kept reads a
 // key of the bootstrap stack's encrypted config. No error holds a secret.
 func GitCredentials(c *config.Cluster, env map[string]string, kept func(key string) (string, error)) (*catalog.Credentials, error) {
 	auth := c.GitOps.Auth
-	if auth == nil {
+	if auth == nil || c.GitOps.ByIdentity() {
 		return nil, nil
 	}
 	s := secrets{cluster: c, env: env}

@@ -147,7 +147,7 @@ func TestGitCredentials(t *testing.T) {
 		"pulumi":      {auth: &config.Auth{Type: config.AuthSSH, KnownHosts: "host key", PrivateKey: &config.SecretRef{Config: "gitToken"}}, want: catalog.Credentials{PrivateKey: "from pulumi", KnownHosts: "host key"}},
 		"no such key": {auth: &config.Auth{Type: config.AuthBasic, Password: &config.SecretRef{Config: "other"}}, err: "gitops.auth.password: no such key"},
 		"no secret":   {auth: &config.Auth{Type: config.AuthSSH}, err: "gitops.auth.privateKey is required"},
-		"no type":     {auth: &config.Auth{}, err: `gitops.auth.type: "" is unknown; expected basic, ssh or github-app`},
+		"no type":     {auth: &config.Auth{}, err: `gitops.auth.type: "" is unknown; expected basic, ssh, github-app or workload-identity`},
 	} {
 		got, err := GitCredentials(&config.Cluster{GitOps: config.GitOps{Auth: test.auth}}, env, kept)
 		switch {

@@ -46,7 +46,7 @@ type Programs struct {
 	// key of the file that refers to it, for errors. No error of it, and of the next three,
 	// holds a secret.
 	ReadSecret func(c *config.Cluster, env map[string]string, path string, ref *config.SecretRef) (string, error)
-	// GitCredentials resolves gitops.auth; nil when the file has none.
+	// GitCredentials resolves gitops.auth; nil when the file has none, or an identity.
 	GitCredentials func(c *config.Cluster, env map[string]string, kept Kept) (*Credentials, error)
 	// ChannelAddress is the address of the platform's channel.
 	ChannelAddress func(c *config.Cluster, env map[string]string, kept Kept) (string, error)

@@ -17,7 +17,7 @@ import (
 
 // SchemaVersion is the version of the contract. It goes up when a field is
 // added, removed or changes its meaning.
-const SchemaVersion = 5
+const SchemaVersion = 6
 
 // The stack outputs that hold the contract's version, and the name of the cloud
 // that the cluster is on.
@@ -112,6 +112,9 @@ type Azure struct {
 	NodeSubnetID pulumi.StringOutput `output:"nodeSubnetId"`
 	// KubeletClientID is the client id of the identity by which nodes pull images.
 	KubeletClientID pulumi.StringOutput `output:"kubeletClientId"`
+	// GitClientID is the client id of the identity by which the engine reads the repository; ""
+	// where there is none.
+	GitClientID pulumi.StringOutput `output:"gitClientId"`
 	// ServiceClientIDs are the client ids of the identities of services, by service.
 	ServiceClientIDs pulumi.StringMapOutput `output:"serviceClientIds"`
 }

@@ -58,6 +58,7 @@ type AzureValues struct {
 	VNetCIDR          string            `output:"vnetCidr"`
 	NodeSubnetID      string            `output:"nodeSubnetId"`
 	KubeletClientID   string            `output:"kubeletClientId"`
+	GitClientID       string            `output:"gitClientId"`
 	ServiceClientIDs  map[string]string `output:"serviceClientIds"`
 }
 

@@ -325,7 +325,7 @@ func azureTold() map[string]any {
 		"schemaVersion": float64(handoff.SchemaVersion), "cloud": "azure", "clusterName": "cloudy", "owner": "q5zk", "clusterId": group + "cluster",
 		"clusterVersion": "1.35", "clusterEndpoint": anAPI, "clusterCa": "Y2E=", "region": "germanywestcentral", "oidcIssuer": "https://oidc",
 		"addonOutputs": map[string]any{}, "subscriptionId": "s", "tenantId": "t", "resourceGroup": "cloudy", "nodeResourceGroup": "cloudy-nodes",
-		"vnetId": group + "vnet", "vnetCidr": "10.0.0.0/16", "nodeSubnetId": group + "vnet/subnets/nodes", "kubeletClientId": "k0",
+		"vnetId": group + "vnet", "vnetCidr": "10.0.0.0/16", "nodeSubnetId": group + "vnet/subnets/nodes", "kubeletClientId": "k0", "gitClientId": "",
 		"serviceClientIds": map[string]any{"shop": "c0"},
 	}
 }

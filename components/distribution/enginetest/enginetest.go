@@ -118,3 +118,24 @@ func (e Engine) ForPods(t *testing.T, namespace string) {
 		}
 	}
 }
+
+// Identified tests that the pods that read Git get an identity of Entra, by patches: the account says which
+// one it is before they start, and another one rolls them.
+func Identified(t *testing.T, r *recorder.Recorder, namespace, reader, clientID string) {
+	t.Helper()
+	account, pods := r.OfType("kubernetes:core/v1:ServiceAccountPatch"), r.OfType("kubernetes:apps/v1:DeploymentPatch")
+	assert.Assert(t, len(account) == 1 && len(pods) == 1, "%d patches of accounts and %d of Deployments", len(account), len(pods))
+	for _, patch := range []recorder.Resource{account[0], pods[0]} {
+		patch.Expect(t, map[string]string{"metadata.name": reader, "metadata.namespace": namespace, `metadata.annotations["pulumi.com/patchForce"]`: "true"})
+		assert.Check(t, len(patch.IgnoreChanges) == 0, "%s is left alone", patch.Name)
+	}
+	account[0].Expect(t, map[string]string{`metadata.annotations["azure.workload.identity/client-id"]`: clientID})
+	pods[0].Expect(t, map[string]string{
+		`spec.template.metadata.labels["azure.workload.identity/use"]`: "true", `spec.template.metadata.annotations["tombolo/git-identity"]`: clientID,
+		`metadata.annotations["pulumi.com/skipAwait"]`: "true",
+	})
+	assert.Check(t, account[0].WaitsFor("ServiceAccount::") && pods[0].WaitsFor("Deployment::"), "a patch comes before its object")
+	for _, d := range r.OfType("kubernetes:apps/v1:Deployment") {
+		assert.Check(t, d.WaitsFor("ServiceAccountPatch::"), "%s does not wait for the account", d.Name)
+	}
+}

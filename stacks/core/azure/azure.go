@@ -54,7 +54,9 @@ func Build(ctx *pulumi.Context, c, _ *config.Cluster, own owner.Owner, had live.
 	if err != nil {
 		return none, err
 	}
-	return p.handOff().WithMaps(clients, outputs), nil
+	h := p.handOff().WithMaps(clients, outputs)
+	h.Azure.GitClientID, err = p.makeGitIdentity()
+	return h, err
 }
 
 // program is one run.
@@ -198,7 +200,7 @@ func (p *program) tellGrants() error {
 		"and run up again; or set network.existing.grantAccess, and core gives it", identity, strings.Join(scopes, " and on ")), nil)
 }
 
-// handOff is what bootstrap gets, but for the identities of services.
+// handOff is what bootstrap gets, but for what the identities of workloads are.
 func (p *program) handOff() handoff.Handoff {
 	known := func(text string) pulumi.StringOutput { return pulumi.String(text).ToStringOutput() }
 	cloud, net, cluster := p.c.Cloud, p.network, p.cluster

@@ -106,7 +106,7 @@ func build(r *recorder.Recorder, c *config.Cluster, had live.Resources, o ...pul
 		return recorder.Probe(ctx, pulumi.Map{
 			"id": h.ClusterID, "endpoint": h.ClusterEndpoint, "ca": h.ClusterCA, "issuer": h.OIDCIssuer, "version": h.ClusterVersion,
 			"group": h.Azure.ResourceGroup, "nodes": h.Azure.NodeResourceGroup, "vnet": h.Azure.VNetID, "cidr": h.Azure.VNetCIDR, "subnet": h.Azure.NodeSubnetID,
-			"kubelet": h.Azure.KubeletClientID, "services": h.Azure.ServiceClientIDs, "tenant": h.Azure.TenantID, "account": h.Azure.SubscriptionID,
+			"kubelet": h.Azure.KubeletClientID, "git": h.Azure.GitClientID, "services": h.Azure.ServiceClientIDs, "tenant": h.Azure.TenantID, "account": h.Azure.SubscriptionID,
 		})
 	}, o...)
 }
@@ -153,7 +153,7 @@ func TestHandOff(t *testing.T) {
 		"issuer": "https://oidc.example/demo/", "version": "1.35", "group": "platform-azure-full", "nodes": "platform-azure-full-nodes",
 		"vnet": group + "/providers/Microsoft.Network/virtualNetworks/azure-full", "cidr": "10.20.0.0/16",
 		"subnet":  group + "/providers/Microsoft.Network/virtualNetworks/azure-full/subnets/azure-full-nodes",
-		"kubelet": "client", "services.orders": "client", "tenant": tenant, "account": subscription,
+		"kubelet": "client", "git": "", "services.orders": "client", "tenant": tenant, "account": subscription,
 	})
 }
 
@@ -165,6 +165,24 @@ func TestExistingClusterWithIdentities(t *testing.T) {
 	r.Sound(t, build(r, c, nil, recorder.Preview))
 	r.GoldenRegistrations(t, "azure-native:", "azure-existing-identities.json")
 	r.Probed().Expect(t, map[string]string{"id": "/subscriptions/" + subscription + "/resourceGroups/platform/providers/Microsoft.ContainerService/managedClusters/platform", "vnet": "", "services.shop": "client"})
+}
+
+// TestGitIdentity: the service account of what reads Git is trusted, and the identity has no role. An existing
+// cluster gets a group for it.
+func TestGitIdentity(t *testing.T) {
+	const credential = "azure-native:managedidentity/v20230131:FederatedIdentityCredential"
+	for engine, reader := range map[config.Engine]string{config.Flux: "flux-system:source-controller", config.ArgoCD: "argocd:argocd-repo-server"} {
+		c := load(t, "azure-existing")
+		c.GitOps = config.GitOps{Engine: engine, Hub: c.Name, Auth: &config.Auth{Type: config.AuthWorkloadIdentity}}
+		r := account()
+		r.Sound(t, build(r, c.ForCore(), nil))
+		trusted := r.OfType(credential)
+		assert.Assert(t, is.Len(trusted, 1))
+		trusted[0].Expect(t, map[string]string{"subject": "system:serviceaccount:" + reader, "resourceName": "azure-existing-git", "audiences[0]": "api://AzureADTokenExchange"})
+		assert.Check(t, is.Len(r.OfType(groupToken), 1))
+		assert.Check(t, is.Len(r.OfType("azure-native:authorization/v20220401:RoleAssignment"), 0))
+		r.Probed().Expect(t, map[string]string{"git": "client"})
+	}
 }
 
 func TestGuard(t *testing.T) {

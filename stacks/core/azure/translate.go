@@ -15,6 +15,7 @@ import (
 	"tombolo/config/azurefacts"
 	"tombolo/internal/armid"
 	"tombolo/internal/kubeversion"
+	"tombolo/internal/names"
 	"tombolo/stacks/core/live"
 )
 
@@ -181,9 +182,9 @@ func nodePool(g config.NodeGroup) aks.NodePool {
 	return out
 }
 
-// hasIdentities says that a service or an addon gets an identity.
+// hasIdentities says that a service, an addon or the engine gets an identity.
 func hasIdentities(c *config.Cluster) bool {
-	return slices.ContainsFunc(c.Services, func(s config.Service) bool { return s.Identity != nil }) || len(c.AddonRoles()) > 0
+	return slices.ContainsFunc(c.Services, func(s config.Service) bool { return s.Identity != nil }) || len(c.AddonRoles()) > 0 || c.GitOps.ByIdentity()
 }
 
 // roleOf is the UUID of a role by its name, or the id of a definition as it is.
@@ -213,6 +214,24 @@ func (p *program) makeIdentities() (pulumi.StringMap, error) {
 		clients[s.Name] = made.ClientID
 	}
 	return clients, nil
+}
+
+// makeGitIdentity makes the identity by which the engine reads the repository, and returns its client
+// id; "" without one. It has no role: Azure DevOps says what it may read.
+func (p *program) makeGitIdentity() (pulumi.StringOutput, error) {
+	if !p.c.GitOps.ByIdentity() {
+		return pulumi.String("").ToStringOutput(), nil
+	}
+	account := names.SourceController
+	if p.c.GitOps.Engine == config.ArgoCD {
+		account = names.RepoServer
+	}
+	name := config.GitIdentityName(p.c.Name)
+	made, err := azureidentity.NewIdentity(p.ctx, name, p.identityArgs(name, p.c.EngineNamespace(), account), p.provider)
+	if err != nil {
+		return pulumi.StringOutput{}, err
+	}
+	return made.ClientID, nil
 }
 
 // What follows reads node pools from the resources of a live cluster.
