@@ -96,8 +96,7 @@ func (h *selfManaged) changedInGit(t *testing.T) {
 	const patch = `patches:
   - target: {kind: StatefulSet, name: argocd-application-controller}
     patch: '[{op: add, path: /spec/template/spec/containers/0/args/-, value: --loglevel=debug}]'
-  - target: {kind: ConfigMap, name: argocd-cm}
-    patch: '[{op: add, path: /data, value: {ui.bannercontent: from Git}}]'
+  - patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: argocd-cm}, data: {ui.bannercontent: from Git}}'
 `
 	commit := h.commit(t, "clusters/handover/argocd/kustomization.yaml", func(text string) string { return text + patch })
 	h.must(t, "verify", "demo", "--revision", commit)

@@ -56,7 +56,7 @@ has nothing to push.
 
 The command never forces a push, and makes no commit if nothing differs. If the
 branch takes no pushes, the commit goes to another branch, for a pull request.
-No Secret is committed. The command needs no
+The Secret with the credentials is never committed. The command needs no
 cluster: run it before or after up. A cluster with change windows is pushed only
 in these windows, except to another --branch.
 
