@@ -95,7 +95,8 @@ func (h *selfManaged) fits(t *testing.T) {
 func (h *selfManaged) changedInGit(t *testing.T) {
 	const patch = `patches:
   - target: {kind: StatefulSet, name: argocd-application-controller}
-    patch: '[{op: add, path: /spec/template/spec/containers/0/args/-, value: --loglevel=debug}]'
+    patch: |
+      - {op: add, path: /spec/template/spec/containers/0/args/-, value: --loglevel=debug}
   - patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: argocd-cm}, data: {ui.bannercontent: from Git}}'
 `
 	commit := h.commit(t, "clusters/handover/argocd/kustomization.yaml", func(text string) string { return text + patch })
