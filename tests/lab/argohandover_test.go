@@ -106,7 +106,7 @@ func (h *selfManaged) changedInGit(t *testing.T) {
 		logs, err := filepath.Glob(filepath.Join(h.dir, ".lab", "logs", "*argocd-application-controller*"))
 		assert.NilError(t, err)
 		for _, log := range logs {
-			if strings.Contains(h.read(t, strings.TrimPrefix(log, h.dir+"/")), "level=debug") {
+			if strings.Contains(h.read(t, strings.TrimPrefix(log, h.dir+"/")), `"level":"debug"`) {
 				return true, ""
 			}
 		}
