@@ -26,6 +26,8 @@ metadata: {name: kustomize-controller, namespace: flux-system}
 spec: {template: {spec: {containers: [{name: manager}]}}}
 `
 
+const argocdManifest = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: argocd-server}\n"
+
 // following is a cluster that follows a bare repository.
 func following(t *testing.T) *config.Cluster {
 	t.Helper()
@@ -76,6 +78,48 @@ func TestPush(t *testing.T) {
 		t.Errorf("a second push: %+v, %v", again, err)
 	}
 	assert.Check(t, is.Len(b.cli.calls, 0), "a push started")
+}
+
+// TestPushOfArgoCD: the tree lists the Application, and not what that applies.
+func TestPushOfArgoCD(t *testing.T) {
+	b, c := newBench(t), following(t)
+	c.GitOps.Engine, c.GitOps.Distribution.Version = config.ArgoCD, "v3.5.7"
+	assert.NilError(t, os.WriteFile(filepath.Join(filepath.Dir(c.File), "install.yaml"), []byte(argocdManifest), 0o600))
+	r, err := b.Push(t.Context(), c, PushOptions{})
+	assert.NilError(t, err)
+	assert.Check(t, r.Changed && !r.Proposed, "%+v", r)
+	tree := show(t, c, "main:clusters/demo")
+	assert.Check(t, is.Contains(tree, "argocd.yaml"))
+	assert.Check(t, is.Contains(show(t, c, "main:clusters/demo/argocd/kustomization.yaml"), "resources:\n  - install.yaml\n"))
+	assert.Check(t, is.Contains(show(t, c, "--no-patch"), "Have Argo CD v3.5.7 of cluster demo manage itself"))
+
+	write := func(name, text string) {
+		t.Helper()
+		clone := t.TempDir()
+		script := `set -e; git clone -q "$1" "$2"; cd "$2"; mkdir -p chart; echo "$4" > "clusters/demo/$3"; git add .; git -c user.name=a -c user.email=a@b.c commit -qm a; git push -q`
+		out, err := exec.CommandContext(t.Context(), "sh", "-c", script, "sh", c.GitOps.URL, clone, name, text).CombinedOutput()
+		assert.NilError(t, err, string(out))
+	}
+	write("kustomization.yaml", "resources: [apps]")
+	_, err = b.Push(t.Context(), c, PushOptions{})
+	assert.NilError(t, err)
+	assert.Equal(t, show(t, c, "main:clusters/demo/kustomization.yaml"), "resources: [apps, argocd.yaml]\n")
+
+	c.GitOps.Path = "chart"
+	write("../../chart/Chart.yaml", "name: platform")
+	_, err = b.Push(t.Context(), c, PushOptions{})
+	assert.ErrorContains(t, err, "push demo: chart is a Helm chart, of which the templates alone are applied")
+}
+
+// TestNothingToPush: a spoke has no engine of its own.
+func TestNothingToPush(t *testing.T) {
+	c := following(t)
+	c.GitOps = config.GitOps{Engine: config.ArgoCD, Hub: "mgmt"}
+	r, err := newBench(t).Push(t.Context(), c, PushOptions{})
+	assert.Check(t, err == nil && !r.Changed && r.Nothing == "the Argo CD that manages it is that of its hub mgmt", "%+v, %v", r, err)
+	c.GitOps = config.GitOps{Engine: config.ArgoCD, ExternalHub: &config.ExternalHub{Name: "theirs"}}
+	r, err = newBench(t).Push(t.Context(), c, PushOptions{})
+	assert.Check(t, err == nil && r.Nothing == "the Argo CD that manages it is that of its hub theirs, which others run", "%+v, %v", r, err)
 }
 
 func TestPushProposes(t *testing.T) {

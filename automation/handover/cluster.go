@@ -13,18 +13,13 @@ import (
 	"tombolo/automation/connect"
 	"tombolo/automation/fault"
 	"tombolo/config"
-	"tombolo/internal/names"
 )
-
-// engineDir is where the engine's own manifests are, below gitops.path; Flux's
-// own bootstrap takes the same.
-const engineDir = names.FluxNamespace
 
 // PushOptions of a push.
 type PushOptions struct {
 	// Branch to propose the change on, for a pull request. Default: the branch
 	// that the cluster follows, and where that takes no push,
-	// tombolo/<cluster>-flux.
+	// tombolo/<cluster>-<engine>.
 	Branch string
 	// OwnCredentials pushes with the user's own git configuration, and not
 	// with gitops.auth, which may be for reading alone.
@@ -48,6 +43,8 @@ type PushResult struct {
 	Proposed bool `json:"proposed"`
 	// Refusal is what the server said to a push to Into, if it refused one.
 	Refusal string `json:"refusal,omitempty"`
+	// Nothing says why there is nothing to push, and where the engine is.
+	Nothing string `json:"nothing,omitempty"`
 }
 
 // Handover hands engines over to Git. All fields are required.
@@ -64,17 +61,12 @@ type Handover struct {
 // fault.Error: nothing was changed.
 func (h Handover) Push(ctx context.Context, c *config.Cluster, o PushOptions) (PushResult, error) {
 	result := PushResult{Cluster: c.Name, Repository: c.GitOps.URL, Into: c.GitOps.Branch}
-	if c.HasExternalHub() {
-		return result, &fault.Error{
-			What:   fmt.Sprintf("push %s: the Argo CD that manages it is that of hub %s, which others run", c.Name, c.Hub()),
-			Remedy: "there is nothing of it to push: ask the owners of the hub",
+	if c.IsSpoke() {
+		result.Nothing = fmt.Sprintf("the Argo CD that manages it is that of its hub %s", c.Hub())
+		if c.HasExternalHub() {
+			result.Nothing += ", which others run"
 		}
-	}
-	if c.GitOps.Engine == config.ArgoCD {
-		return result, &fault.Error{
-			What:   fmt.Sprintf("push %s: Argo CD is not handed over to Git: bootstrap installs and upgrades it", c.Name),
-			Remedy: fmt.Sprintf("name the distribution in the file of %s, and run `tombolo up %s`", c.Hub(), c.Hub()),
-		}
+		return result, nil
 	}
 	if c.GitOps.TakeOver {
 		return result, &fault.Error{
@@ -106,21 +98,28 @@ func (h Handover) Push(ctx context.Context, c *config.Cluster, o PushOptions) (P
 // changeOf is what the repository should hold.
 func changeOf(c *config.Cluster, files map[string][]byte, proposal string) Change {
 	tree := path.Clean(c.GitOps.Path)
-	dir := path.Join(tree, engineDir)
 	change := Change{
 		Cluster:  c.Name,
+		Engine:   string(c.GitOps.Engine),
 		Proposal: proposal,
 		Files:    map[string][]byte{},
-		Lists: []List{
-			{Dir: dir, Resources: slices.Sorted(maps.Keys(files)), Create: true},
-			{Dir: tree, Resources: []string{engineDir}},
-		},
-		Message: fmt.Sprintf("Have Flux %s of cluster %s manage itself\n\nWritten by `tombolo push %s` from the cluster file.",
-			c.GitOps.Distribution.Version, c.Name, c.Name),
+		Message: fmt.Sprintf("Have %s %s of cluster %s manage itself\n\nWritten by `tombolo push %s` from the cluster file.",
+			c.GitOps.Engine.Title(), c.GitOps.Distribution.Version, c.Name, c.Name),
 	}
-	for name, content := range files {
-		change.Files[path.Join(dir, name)] = content
+	below := map[string][]string{}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		change.Files[path.Join(tree, name)] = files[name]
+		below[path.Dir(name)] = append(below[path.Dir(name)], path.Base(name))
 	}
+	listed := below["."]
+	delete(below, ".")
+	if listed == nil {
+		listed = slices.Sorted(maps.Keys(below))
+	}
+	for dir, names := range below {
+		change.Lists = append(change.Lists, List{Dir: path.Join(tree, dir), Resources: names, Create: true})
+	}
+	change.Lists = append(change.Lists, List{Dir: tree, Resources: listed})
 	return change
 }
 

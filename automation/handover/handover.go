@@ -21,10 +21,12 @@ type Change struct {
 	Files map[string][]byte
 	// Lists are the kustomization files that must list something.
 	Lists []List
+	// Engine that it is about, in the names of branches.
+	Engine string
 	// Message of the commit.
 	Message string
 	// Proposal is the branch to propose the change on. Default
-	// tombolo/<cluster>-flux, and only when the branch itself takes no push.
+	// tombolo/<cluster>-<engine>, and only when the branch itself takes no push.
 	Proposal string
 }
 

@@ -97,7 +97,7 @@ func (b bench) repository() Repository {
 
 func change() Change {
 	return Change{
-		Cluster: "demo", Message: "Have Flux manage itself",
+		Cluster: "demo", Engine: "flux", Message: "Have Flux manage itself",
 		Files: map[string][]byte{"clusters/demo/flux-system/gotk-sync.yaml": []byte("kind: GitRepository\n")},
 		Lists: []List{
 			{Dir: "clusters/demo/flux-system", Resources: []string{"gotk-sync.yaml"}, Create: true},

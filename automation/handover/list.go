@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 
+	"tombolo/automation/fault"
 	"tombolo/platform/kustomization"
 )
 
@@ -39,6 +40,12 @@ func (l List) write(root *os.Root) (string, error) {
 		return file, root.WriteFile(file, added, 0o644)
 	}
 	if !l.Create {
+		if _, err := root.Stat(path.Join(l.Dir, "Chart.yaml")); err == nil {
+			return "", &fault.Error{
+				What:   l.Dir + " is a Helm chart, of which the templates alone are applied",
+				Remedy: "have gitops.path lead to a directory of manifests, or to a kustomization",
+			}
+		}
 		return "", nil
 	}
 	file := path.Join(l.Dir, kustomization.Names()[0])

@@ -42,7 +42,7 @@ func (p *pusher) push(ctx context.Context) (Outcome, error) {
 	if !errors.As(err, &refused) {
 		return outcome, err
 	}
-	p.change.Proposal = "tombolo/" + p.change.Cluster + "-flux"
+	p.change.Proposal = "tombolo/" + p.change.Cluster + "-" + p.change.Engine
 	outcome, err = p.retry(ctx, func() (Outcome, error) { return p.propose(ctx) })
 	outcome.Refusal = refused.says
 	return outcome, err

@@ -367,6 +367,13 @@ func retriesLatest(objects []distribution.Object) bool {
 
 // root is the Application that everything else comes from. latest says that a retry takes the latest commit.
 func (a *EngineArgs) root(latest bool) distribution.Object {
+	o := a.application(names.Platform, treePath(a.Path), latest)
+	o["metadata"].(map[string]any)["finalizers"] = []any{ResourcesFinalizer}
+	return o
+}
+
+// application follows a path of the repository, on the cluster that Argo CD runs in.
+func (a *EngineArgs) application(name, path string, latest bool) distribution.Object {
 	retry := map[string]any{
 		"limit":   syncRetries,
 		"backoff": map[string]any{"duration": "5s", "factor": 2, "maxDuration": "3m"},
@@ -376,10 +383,10 @@ func (a *EngineArgs) root(latest bool) distribution.Object {
 	}
 	return distribution.Object{
 		"apiVersion": "argoproj.io/v1alpha1", "kind": "Application",
-		"metadata": map[string]any{"name": names.Platform, "namespace": names.ArgoCDNamespace, "finalizers": []any{ResourcesFinalizer}},
+		"metadata": map[string]any{"name": name, "namespace": names.ArgoCDNamespace},
 		"spec": map[string]any{
 			"project":     names.Platform,
-			"source":      map[string]any{"repoURL": a.URL, "targetRevision": a.Branch, "path": treePath(a.Path)},
+			"source":      map[string]any{"repoURL": a.URL, "targetRevision": a.Branch, "path": path},
 			"destination": map[string]any{"server": InCluster, "namespace": names.ArgoCDNamespace},
 			"syncPolicy": map[string]any{
 				"automated":   map[string]any{"prune": true, "selfHeal": true},

@@ -76,6 +76,61 @@ func (p Product) Controllers(manifest []byte) ([]string, error) {
 	return names, nil
 }
 
+// DigestAnnotation is on the Deployments in the files by which an engine manages itself: the
+// digest of the distribution that Git has.
+const DigestAnnotation = "tombolo/distribution"
+
+// Rewrite is the manifest with each object as edit leaves it, and without those of which edit says
+// that they are not kept. Order and comments stay, so that a reader can compare it with the release.
+func Rewrite(manifest []byte, edit func(n *yaml.Node, o Object) (kept bool, err error)) ([]byte, error) {
+	var out bytes.Buffer
+	encoder := yaml.NewEncoder(&out)
+	encoder.SetIndent(2)
+	decoder := yaml.NewDecoder(bytes.NewReader(manifest))
+	for {
+		var document yaml.Node
+		err := decoder.Decode(&document)
+		if errors.Is(err, io.EOF) {
+			return out.Bytes(), encoder.Close()
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(document.Content) == 0 || document.Content[0].Kind != yaml.MappingNode {
+			continue
+		}
+		var decoded map[string]any
+		if err := document.Content[0].Decode(&decoded); err != nil {
+			return nil, err
+		}
+		if len(decoded) == 0 {
+			continue
+		}
+		kept, err := edit(document.Content[0], decoded)
+		if err == nil && kept {
+			err = encoder.Encode(&document)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// SetAnnotation sets an annotation of an object that Rewrite edits.
+func SetAnnotation(n *yaml.Node, key, value string) {
+	SetText(Member(Member(n, "metadata"), "annotations"), key, value)
+}
+
+// Remove removes a key of a mapping, if it is there.
+func Remove(mapping *yaml.Node, key string) {
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		if mapping.Content[i].Value == key {
+			mapping.Content = slices.Delete(mapping.Content, i, i+2)
+			return
+		}
+	}
+}
+
 // Digest identifies a manifest together with the changes that are made to it.
 func Digest(manifest []byte, changes ...string) string {
 	sum := sha256.New()

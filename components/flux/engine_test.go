@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -311,7 +312,7 @@ func files(t *testing.T, args *FilesArgs) map[string][]byte {
 
 func TestFiles(t *testing.T) {
 	for name, content := range files(t, filesArgs(t)) {
-		golden.Assert(t, string(content), name)
+		golden.Assert(t, string(content), path.Base(name))
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"path"
 	"slices"
@@ -14,19 +13,14 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"tombolo/components/distribution"
+	"tombolo/internal/names"
 )
 
-// The files by which Flux manages itself, under the names that Flux's own
+// The files by which Flux manages itself, below the tree's path, under the names that Flux's own
 // bootstrap gives them.
 const (
-	ComponentsFile = "gotk-components.yaml"
-	SyncFile       = "gotk-sync.yaml"
-)
-
-const (
-	// DigestAnnotation is on the Deployments in Files: the Digest of the
-	// distribution that Git has.
-	DigestAnnotation = "tombolo/distribution"
+	ComponentsFile = names.FluxNamespace + "/gotk-components.yaml"
+	SyncFile       = names.FluxNamespace + "/gotk-sync.yaml"
 )
 
 // Directions to kustomize-controller about one object, and their values.
@@ -81,7 +75,8 @@ func Files(args *FilesArgs) (map[string][]byte, error) {
 		return nil, fmt.Errorf("files for Flux: %w", err)
 	}
 	var sync bytes.Buffer
-	encoder := newEncoder(&sync)
+	encoder := yaml.NewEncoder(&sync)
+	encoder.SetIndent(2)
 	for _, o := range args.syncObjects(args.Provider) {
 		o.Annotate(applyAnnotation, ifNotPresent)
 		o.Annotate(substituteAnnotation, disabled)
@@ -92,65 +87,34 @@ func Files(args *FilesArgs) (map[string][]byte, error) {
 	return map[string][]byte{ComponentsFile: components, SyncFile: sync.Bytes()}, encoder.Close()
 }
 
-func newEncoder(w io.Writer) *yaml.Encoder {
-	encoder := yaml.NewEncoder(w)
-	encoder.SetIndent(2)
-	return encoder
-}
-
-// components is the manifest with our directions in it; order and comments
-// stay, so that a reader can compare it with the release.
+// components is the manifest with our directions in it.
 func (a *FilesArgs) components() ([]byte, error) {
 	if _, err := Product().Parse(a.Manifest); err != nil {
 		return nil, err
 	}
-	var out bytes.Buffer
-	encoder := newEncoder(&out)
-	decoder := yaml.NewDecoder(bytes.NewReader(a.Manifest))
 	substituted := a.Substitution == SubstituteAsReleased
-	for {
-		var document yaml.Node
-		err := decoder.Decode(&document)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		if len(document.Content) == 0 || document.Content[0].Kind != yaml.MappingNode {
-			continue
-		}
-		changed, err := a.edit(document.Content[0])
-		if err != nil {
-			return nil, err
-		}
+	out, err := distribution.Rewrite(a.Manifest, func(n *yaml.Node, o distribution.Object) (bool, error) {
+		changed, err := a.edit(n, o)
 		substituted = substituted || changed
-		if err := encoder.Encode(&document); err != nil {
-			return nil, err
-		}
+		return true, err
+	})
+	if err == nil && !substituted {
+		err = errNoKustomizeController
 	}
-	if !substituted {
-		return nil, errNoKustomizeController
-	}
-	return out.Bytes(), encoder.Close()
+	return out, err
 }
 
 // edit annotates one object, and says whether it was the one that substitutes.
-func (a *FilesArgs) edit(n *yaml.Node) (substitutes bool, err error) {
-	var decoded map[string]any
-	if err := n.Decode(&decoded); err != nil {
-		return false, err
-	}
-	o := distribution.Object(decoded)
+func (a *FilesArgs) edit(n *yaml.Node, o distribution.Object) (substitutes bool, err error) {
 	annotations := map[string]string{pruneAnnotation: disabled, substituteAnnotation: disabled}
 	switch o.Kind() {
 	case "Namespace":
 		annotations[applyAnnotation] = ifNotPresent
 	case "Deployment":
-		annotations[DigestAnnotation] = Digest(a.Manifest, a.Substitution)
+		annotations[distribution.DigestAnnotation] = Digest(a.Manifest, a.Substitution)
 	}
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
-		distribution.SetText(distribution.Member(distribution.Member(n, "metadata"), "annotations"), key, annotations[key])
+		distribution.SetAnnotation(n, key, annotations[key])
 	}
 	if !isKustomizeController(o) {
 		return false, nil

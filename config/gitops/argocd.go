@@ -174,6 +174,14 @@ const (
 	ArgoCD Engine = "argocd"
 )
 
+// Title is the engine's name for people.
+func (e Engine) Title() string {
+	if e == ArgoCD {
+		return "Argo CD"
+	}
+	return "Flux"
+}
+
 // ExternalHub is an Argo CD that others run, on any Kubernetes, in the namespace argocd
 // of its cluster. Bootstrap registers the cluster there, and reads and writes nothing
 // else.

@@ -111,15 +111,16 @@ type engine struct {
 	digestAnnotation string
 	// definition is the name of one that every installation has.
 	definition string
-	// remedy says how a distribution gets into Git.
-	remedy string
+	// remedy says how a distribution gets into Git, and foreign, how where others' files
+	// have it there; "" for the same.
+	remedy, foreign string
 	// instead says what to do about an engine that others have installed.
 	instead string
 }
 
 // fluxEngine is the cluster's Flux, which others may have installed before.
 func fluxEngine(c *config.Cluster, r distributionRecord) engine {
-	remedy := "if Git does not have it, run `tombolo push " + c.Name + "`"
+	remedy := pushed(c)
 	if r.TakenOver {
 		remedy = "change it in the repository that Flux itself is in, or name the version that is there in the cluster file"
 	}
@@ -128,23 +129,30 @@ func fluxEngine(c *config.Cluster, r distributionRecord) engine {
 		digest:           func(manifest []byte) string { return flux.Digest(manifest, r.substitution()) },
 		selector:         names.FluxLabel,
 		managed:          func(metav1.PartialObjectMetadata) bool { return true },
-		digestAnnotation: flux.DigestAnnotation,
+		digestAnnotation: distribution.DigestAnnotation,
 		definition:       "gitrepositories.source.toolkit.fluxcd.io",
 		remedy:           remedy,
 		instead:          "Set gitops.takeOver: true to take it over, or have its owner remove it, definitions included, or leave the cluster to it",
 	}
 }
 
-// argocdEngine is Git's when an Application of its own tracks a controller.
-func argocdEngine() engine {
+// argocdEngine is Git's when an Application of its own tracks a controller: by our files, or by
+// those of a team that had it manage itself.
+func argocdEngine(c *config.Cluster) engine {
 	return engine{
-		product:    argocd.Product(),
-		digest:     func(manifest []byte) string { return distribution.Digest(manifest) },
-		managed:    func(o metav1.PartialObjectMetadata) bool { return o.Annotations[names.ArgoCDAnnotation] != "" },
-		definition: "applications.argoproj.io",
-		remedy:     "change it in Git, where Argo CD manages itself",
-		instead:    "Name it in gitops.externalHub, or have its owner remove it, definitions included, or leave the cluster to it",
+		product:          argocd.Product(),
+		digest:           func(manifest []byte) string { return distribution.Digest(manifest) },
+		managed:          func(o metav1.PartialObjectMetadata) bool { return o.Annotations[names.ArgoCDAnnotation] != "" },
+		digestAnnotation: distribution.DigestAnnotation,
+		definition:       "applications.argoproj.io",
+		remedy:           pushed(c),
+		foreign:          "change it in Git, where Argo CD manages itself",
+		instead:          "Name it in gitops.externalHub, or have its owner remove it, definitions included, or leave the cluster to it",
 	}
+}
+
+func pushed(c *config.Cluster) string {
+	return "if Git does not have it, run `tombolo push " + c.Name + "`"
 }
 
 // custody decides by the distribution that the cluster file names:
@@ -175,8 +183,15 @@ func (p *program) custody(e engine, manifest []byte) (custody, error) {
 		return custody{handedOver: true, made: last.Objects, digest: wanted}, nil
 	}
 	message := fmt.Sprintf("Git decides about the engine of %s, and the distribution of the cluster file (%s) has not arrived from there: "+
-		"the engine is left as it is; %s", p.c.Name, p.c.GitOps.Distribution.Version, e.remedy)
+		"the engine is left as it is; %s", p.c.Name, p.c.GitOps.Distribution.Version, e.remedyFor(git))
 	return custody{handedOver: true, made: last.Objects, digest: last.Digest}, p.ctx.Log.Warn(message, nil)
+}
+
+func (e engine) remedyFor(git inGit) string {
+	if git.digest == "" && e.foreign != "" {
+		return e.foreign
+	}
+	return e.remedy
 }
 
 // inGit is what the cluster says about the engine's own management.

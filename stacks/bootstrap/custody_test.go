@@ -16,6 +16,7 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/components/argocd"
 	"tombolo/components/distribution"
 	"tombolo/components/flux"
 	"tombolo/components/recorder"
@@ -81,20 +82,23 @@ func TestCustody(t *testing.T) {
 // it; one that tracks another does not.
 func TestCustodyOfArgoCD(t *testing.T) {
 	const manifest = `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "argocd-server"}}`
-	tracked := func(name string) string {
+	tracked := func(name, digest string) string {
 		return `{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": {"name": "` + name +
-			`", "annotations": {"argocd.argoproj.io/tracking-id": "argocd:apps/Deployment:argocd/argocd-server"}}}`
+			`", "annotations": {"argocd.argoproj.io/tracking-id": "argocd:apps/Deployment:argocd/argocd-server"` + digest + `}}}`
 	}
 	made := []string{"apps/v1 Deployment argocd/argocd-server"}
 	wanted := distribution.Digest([]byte(manifest))
+	pushed := func(digest string) string { return `, "tombolo/distribution": "` + digest + `"` }
 	c := &config.Cluster{Name: "mgmt", GitOps: config.GitOps{Engine: config.ArgoCD, Distribution: config.Distribution{Version: "v3.3.0"}}}
 	for name, test := range map[string]struct {
 		cluster string
 		want    custody
 	}{
-		"nobody else's": {`{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": {"name": "argocd-server"}}`, custody{digest: wanted}},
-		"Git's":         {tracked("argocd-server"), custody{handedOver: true, made: made, digest: "old"}},
-		"the user's":    {tracked("dashboard"), custody{digest: wanted}},
+		"nobody else's":     {`{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": {"name": "argocd-server"}}`, custody{digest: wanted}},
+		"Git's, of others":  {tracked("argocd-server", ""), custody{handedOver: true, made: made, digest: "old"}},
+		"Git's, of a push":  {tracked("argocd-server", pushed("x")), custody{handedOver: true, made: made, digest: "old"}},
+		"Git's, and wanted": {tracked("argocd-server", pushed(wanted)), custody{handedOver: true, made: made, digest: wanted}},
+		"the user's":        {tracked("dashboard", ""), custody{digest: wanted}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := kubeconfig(t, func(w http.ResponseWriter, r *http.Request) {
@@ -108,7 +112,7 @@ func TestCustodyOfArgoCD(t *testing.T) {
 				p := &program{
 					ctx: ctx, c: c, last: distributionRecord{Digest: "old", Objects: made}, own: connection{kubeconfig: pulumi.String(text).ToStringOutput()},
 				}
-				got, err := p.custody(argocdEngine(), []byte(manifest))
+				got, err := p.custody(argocdEngine(c), []byte(manifest))
 				assert.Check(t, got.handedOver == test.want.handedOver && got.digest == test.want.digest && slices.Equal(got.made, test.want.made),
 					"got %+v, want %+v", got, test.want)
 				return err
@@ -116,6 +120,9 @@ func TestCustodyOfArgoCD(t *testing.T) {
 			assert.Check(t, err)
 		})
 	}
+	e := argocdEngine(c)
+	assert.Check(t, is.Equal(e.remedyFor(inGit{managed: true}), "change it in Git, where Argo CD manages itself"))
+	assert.Check(t, is.Contains(e.remedyFor(inGit{managed: true, digest: "x"}), "run `tombolo push mgmt`"))
 }
 
 func TestCustodyCannotBeFound(t *testing.T) {
@@ -133,7 +140,7 @@ func TestWithoutAClusterNothingIsInGit(t *testing.T) {
 	err := (&recorder.Recorder{}).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
 		unknown := pulumi.UnsafeUnknownOutput(nil).ApplyT(func(any) string { return "" }).(pulumi.StringOutput)
 		p := &program{ctx: ctx, own: connection{kubeconfig: unknown}}
-		got, err := p.gitCustody(argocdEngine(), []string{"argocd-server"})
+		got, err := p.gitCustody(argocdEngine(&config.Cluster{}), []string{"argocd-server"})
 		assert.Check(t, !got.managed, "Git manages the engine of a cluster that does not exist")
 		return err
 	}, recorder.Preview)
@@ -179,8 +186,25 @@ func TestGitFiles(t *testing.T) {
 	if _, err := GitFiles(t.Context(), c); err == nil || !strings.Contains(err.Error(), "gitops.interval: ") {
 		t.Errorf("error %v", err)
 	}
-	c.GitOps.Engine = config.ArgoCD
-	if _, err := GitFiles(t.Context(), c); err == nil || !strings.Contains(err.Error(), "its engine is argocd, and only flux manages itself by files of ours") {
-		t.Errorf("error %v", err)
+}
+
+// TestGitFilesOfArgoCD have what bootstrap installs, by the digest by which it knows them again.
+func TestGitFilesOfArgoCD(t *testing.T) {
+	c := closedCluster()
+	c.File = filepath.Join(t.TempDir(), "mgmt.yaml")
+	c.GitOps.Engine, c.GitOps.Distribution = config.ArgoCD, config.Distribution{Path: "install.yaml"}
+	c.GitOps.Auth = &config.Auth{Type: config.AuthSSH, KnownHosts: "github.com ssh-ed25519 AAAA"}
+	const hosts = "\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: argocd-ssh-known-hosts-cm}\ndata: {ssh_known_hosts: released}\n"
+	full := strings.Replace(manifest, `"flux-system"}}`, `"argocd"}, "spec": {"template": {"spec": {"containers": [{"name": "main", "image": "quay.io/argoproj/argocd:v3.5.7"}]}}}}`, 1)
+	assert.NilError(t, os.WriteFile(filepath.Join(filepath.Dir(c.File), "install.yaml"), []byte(full+hosts), 0o600))
+	files, err := GitFiles(t.Context(), c)
+	assert.NilError(t, err)
+	installed, err := manifestOf(t.Context(), product(c), c)
+	assert.NilError(t, err)
+	install := string(files[argocd.InstallFile])
+	for _, want := range []string{"quay.corp.example:8443/argoproj/argocd:v3.5.7", "HTTPS_PROXY", argocdEngine(c).digest(installed)} {
+		assert.Check(t, is.Contains(install, want))
 	}
+	assert.Check(t, !strings.Contains(install, "released"), "bootstrap has the hosts")
+	assert.Check(t, is.Contains(string(files[argocd.ApplicationFile]), "path: clusters/demo/argocd"))
 }

@@ -103,19 +103,23 @@ func (p *program) makeFlux() error {
 	return err
 }
 
-// GitFiles are the files by which Flux manages itself from the cluster's
-// repository, by their name. It fails for another engine.
+// GitFiles are the files by which the cluster's engine manages itself from its repository, by their
+// name below gitops.path.
 func GitFiles(ctx context.Context, c *config.Cluster) (map[string][]byte, error) {
-	if c.GitOps.Engine != config.Flux {
-		return nil, fmt.Errorf("files for %s: its engine is %s, and only flux manages itself by files of ours", c.Name, c.GitOps.Engine)
-	}
-	manifest, err := manifestOf(ctx, flux.Product(), c)
+	manifest, err := manifestOf(ctx, product(c), c)
 	if err != nil {
 		return nil, err
 	}
 	repository, err := repository(c)
 	if err != nil {
 		return nil, err
+	}
+	if c.GitOps.Engine == config.ArgoCD {
+		args := argocd.EngineArgs{EngineArgs: distribution.EngineArgs{Manifest: manifest, Repository: repository}, SignIn: signIn(c.GitOps.ArgoCD.OIDC)}
+		if c.GitOps.Auth != nil {
+			args.Auth = &distribution.Auth{KnownHosts: c.GitOps.Auth.KnownHosts}
+		}
+		return argocd.Files(&args)
 	}
 	provider := flux.Anonymous
 	if auth := c.GitOps.Auth; auth != nil {
@@ -138,7 +142,7 @@ func (p *program) joinArgoCD() error {
 // makeHub installs Argo CD, and registers the cluster with itself. The registration
 // is deleted before the engine: while Argo CD still lives to act on it.
 func (p *program) makeHub() error {
-	engine, err := p.makeEngine(argocd.Product(), argocdEngine(), func(args distribution.EngineArgs) (*distribution.Engine, error) {
+	engine, err := p.makeEngine(argocd.Product(), argocdEngine(p.c), func(args distribution.EngineArgs) (*distribution.Engine, error) {
 		return argocd.NewEngine(p.ctx, p.c.Name, &argocd.EngineArgs{
 			EngineArgs: args, RoleARN: partOf(p.c).engineRole(p.h), SignIn: signIn(p.c.GitOps.ArgoCD.OIDC), Webhook: webhookType(p.c) != "",
 		}, p.own.provider, p.prepared)

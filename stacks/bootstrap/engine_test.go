@@ -145,7 +145,7 @@ func TestGitFilesGoByEgress(t *testing.T) {
 	assert.NilError(t, os.WriteFile(filepath.Join(filepath.Dir(c.File), "install.yaml"), []byte(manifest), 0o600))
 	files, err := GitFiles(t.Context(), c)
 	assert.NilError(t, err)
-	components := string(files["gotk-components.yaml"])
+	components := string(files["flux-system/gotk-components.yaml"])
 	for _, want := range []string{
 		"mirror.corp.example/ghcr/fluxcd/kustomize-controller:v1.7.3", "name: HTTPS_PROXY", "name: NO_PROXY", "mountPath: /etc/company-ca", "name: image-pull",
 		"{name: PATH, value: /usr/local/bin}",

@@ -155,7 +155,7 @@ func (p *program) meetInstalled() error {
 	}
 	e := fluxEngine(p.c, distributionRecord{TakenOver: true})
 	if p.c.GitOps.Engine == config.ArgoCD {
-		e = argocdEngine()
+		e = argocdEngine(p.c)
 	}
 	kubeconfig := text.Value.(string)
 	found, err := e.findOthers(p.ctx.Context(), kubeconfig, p.o.Env, p.c.Name)

@@ -113,7 +113,7 @@ func TestRefuseInstalled(t *testing.T) {
 			`", "creationTimestamp": "2026-01-02T03:04:05Z", "labels": {"tombolo/cluster": "` + label + `"}}}`
 	}
 	ours := strings.Replace(meta("x", ""), `"labels"`, `"annotations": {"pulumi.com/patchForce": "true"}, "labels"`, 1)
-	flux, argo := fluxEngine(&config.Cluster{}, distributionRecord{}), argocdEngine()
+	flux, argo := fluxEngine(&config.Cluster{}, distributionRecord{}), argocdEngine(&config.Cluster{})
 	for name, test := range map[string]struct {
 		engine  engine
 		objects map[string]string

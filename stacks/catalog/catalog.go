@@ -38,8 +38,9 @@ type Programs struct {
 	// TerraformNetwork reads the network that a state of Terraform or OpenTofu has, with env before the process's environment.
 	// Paths of files start from dir. of is the id of the VPC or subnet where the state has several, or "".
 	TerraformNetwork func(ctx context.Context, dir, address, of string, env map[string]string) (TerraformNetwork, error)
-	// GitFiles are the files by which Flux manages itself from the cluster's repository, by
-	// their name.
+	// GitFiles are the files by which the cluster's engine manages itself from the cluster's
+	// repository, by their name below gitops.path. Those in that directory itself bring the others;
+	// without any, the directories of the others are what the tree lists.
 	GitFiles func(ctx context.Context, c *config.Cluster) (map[string][]byte, error)
 
 	// ReadSecret reads a secret that is kept outside of Pulumi, as bootstrap does; path is the

@@ -62,19 +62,10 @@ func newGitByKeys(t *testing.T, engine string) *gitByKeys {
 	t.Helper()
 	g := &gitByKeys{handover: *newHandover(t), engine: engine}
 	if engine == "argocd" {
-		g.repository = filepath.Join(g.dir, ".lab", "git", "platform-argocd.git")
-		g.edit(t, demoFile, "engine: flux", "engine: argocd")
-		g.edit(t, demoFile, "platform.git", "platform-argocd.git")
-		g.edit(t, demoFile, "version: v2.9.3\n    path: ../.tools/share/flux-install.yaml", "version: v3.5.7\n    path: ../.tools/share/argocd-install.yaml")
-		g.write(t, "platform/argocd/"+settingsFile, g.settings("start"))
+		g.byArgoCD(t)
 	}
 	g.serve(t)
 	return g
-}
-
-// settings have no variables, which only Flux fills in.
-func (g *gitByKeys) settings(state string) string {
-	return strings.ReplaceAll(settings(state), "${cluster_name}", "demo")
 }
 
 func (g *gitByKeys) serve(t *testing.T) {
@@ -162,13 +153,13 @@ func (g *gitByKeys) refused(t *testing.T, why string) {
 func (g *gitByKeys) rightHost(t *testing.T) {
 	g.bySSH(t, g.host)
 	g.follows(t, "by-ssh")
-	g.run(t, "push", "demo").fails(t, map[string]string{"flux": "the credentials may not write", "argocd": "Argo CD is not handed over"}[g.engine])
+	g.run(t, "push", "demo").fails(t, "the credentials may not write")
 }
 
 // follows says that a commit arrives, and that the driver reads the repository, too.
 func (g *gitByKeys) follows(t *testing.T, state string) {
 	t.Helper()
-	commit := g.commit(t, settingsFile, func(string) string { return g.settings(state) })
+	commit := g.commit(t, settingsFile, func(string) string { return withoutVariables(state) })
 	g.must(t, "verify", "demo", "--revision", commit, "--timeout", "3m")
 	g.reads(t, state)
 	g.unchanged(t)

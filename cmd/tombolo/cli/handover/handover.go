@@ -32,7 +32,9 @@ type document struct {
 
 // Cluster pushes one cluster's engine and says what came of it.
 func Cluster(ctx context.Context, driver Driver, c *config.Cluster, o Output) error {
-	o.Status.Doing("%s: pushing Flux's manifests to %s", c.Name, c.GitOps.URL)
+	if !c.IsSpoke() {
+		o.Status.Doing("%s: pushing %s's manifests to %s", c.Name, c.GitOps.Engine.Title(), c.GitOps.URL)
+	}
 	r, err := driver.Push(ctx, c, automation.PushOptions{Branch: o.Branch, OwnCredentials: o.OwnCredentials})
 	if err != nil {
 		return err
@@ -40,19 +42,21 @@ func Cluster(ctx context.Context, driver Driver, c *config.Cluster, o Output) er
 	if o.JSON {
 		return render.WriteJSON(o.Out, document{Type: "push", PushResult: r})
 	}
-	o.say(r)
+	o.say(r, c.GitOps.Engine.Title())
 	return nil
 }
 
-func (o Output) say(r automation.PushResult) {
+func (o Output) say(r automation.PushResult, engine string) {
 	if r.Refusal != "" {
 		o.Status.Plain("  branch %s does not accept the push: %s", r.Into, r.Refusal)
 	}
 	switch {
+	case r.Nothing != "":
+		o.Status.Plain("  %s: there is nothing to push: %s", r.Cluster, r.Nothing)
 	case !r.Proposed && !r.Changed:
 		o.Status.Done("%s: already up to date at %s, branch %s", r.Cluster, short(r.Commit), r.Branch)
 	case !r.Proposed:
-		o.Status.Done("%s: pushed %s to branch %s; Flux takes itself over when it has fetched it", r.Cluster, short(r.Commit), r.Branch)
+		o.Status.Done("%s: pushed %s to branch %s; %s takes itself over when it has fetched it", r.Cluster, short(r.Commit), r.Branch, engine)
 	default:
 		done := "pushed"
 		if !r.Changed {

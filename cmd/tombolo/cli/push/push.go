@@ -48,9 +48,11 @@ func NewCmdPush(f *factory.Factory, runF func(context.Context, *Options) error) 
 		Use:   "push [<cluster>...]",
 		Short: "Hand the GitOps engine itself over to Git",
 		Long: strings.TrimSpace(`
-Commit the engine's install manifest and sync objects to the repository that each
-cluster follows, below flux-system in its path. From then on, the engine manages
-itself: a commit upgrades it, and up leaves it alone.
+Commit the engine's install manifest and what has it applied to the repository
+that each cluster follows: below flux-system in its path for Flux; below argocd, with
+the Application argocd.yaml, for Argo CD. From then on, the engine manages itself: a
+commit upgrades it, and up leaves it alone. A cluster whose Argo CD is that of its hub
+has nothing to push.
 
 The command never forces a push, and makes no commit if nothing differs. If the
 branch takes no pushes, the commit goes to another branch, for a pull request.
@@ -60,9 +62,8 @@ in these windows, except to another --branch.
 
 --deploy-key first has GitHub or GitLab take the public half of gitops.auth's SSH
 key as a deploy key of the repository, which may read and never write. So the push
-itself goes with your own git configuration. Argo CD is not pushed: with it, only
-the key is added. The token, from GITHUB_TOKEN or GITLAB_TOKEN, may write deploy
-keys. A key that is there already is left alone.`),
+itself goes with your own git configuration. The token, from GITHUB_TOKEN or
+GITLAB_TOKEN, may write deploy keys. A key that is there already is left alone.`),
 		Example: strings.TrimSpace(`
   tombolo push demo --lab
   tombolo push prod --branch upgrade-flux
@@ -103,7 +104,7 @@ func pushRun(ctx context.Context, o *Options) error {
 // push pushes one cluster's engine, and registers its key before.
 func (o *Options) push(ctx context.Context, t fleet.Terminal, driver Driver, c *config.Cluster) error {
 	if o.DeployKey {
-		if err := o.register(ctx, t, driver, c); err != nil || c.GitOps.Engine == config.ArgoCD {
+		if err := o.register(ctx, t, driver, c); err != nil {
 			return err
 		}
 	}

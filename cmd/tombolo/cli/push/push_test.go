@@ -36,6 +36,9 @@ type driver struct {
 	// api answers in the place of the Git host's.
 	api *httptest.Server
 	url string // of the repository, if another
+	// engine, if another than Flux, and the cluster's hub.
+	engine config.Engine
+	hub    string
 }
 
 func (d *driver) Push(_ context.Context, c *config.Cluster, o automation.PushOptions) (automation.PushResult, error) {
@@ -60,7 +63,7 @@ func run(t *testing.T, d *driver, json bool, args ...string) (out, errOut string
 		o.Clusters = func(names []string) ([]*config.Cluster, error) {
 			var all []*config.Cluster
 			for _, name := range names {
-				all = append(all, &config.Cluster{Name: name, File: name + ".yaml", GitOps: config.GitOps{Engine: config.Flux, URL: cmp.Or(d.url, "https://git.example.com/platform.git")}})
+				all = append(all, &config.Cluster{Name: name, File: name + ".yaml", GitOps: config.GitOps{Engine: cmp.Or(d.engine, config.Flux), Hub: d.hub, URL: cmp.Or(d.url, "https://git.example.com/platform.git")}})
 			}
 			return all, nil
 		}
@@ -133,6 +136,18 @@ func TestPush(t *testing.T) {
 			t.Errorf("%s: %v, %q and\n%s\nwant\n%s", name, err, out, errOut, want)
 		}
 	}
+}
+
+func TestPushOfArgoCD(t *testing.T) {
+	d := &driver{engine: config.ArgoCD, result: automation.PushResult{Branch: "main", Changed: true}}
+	_, said, err := run(t, d, false, "demo")
+	assert.NilError(t, err)
+	assert.Equal(t, said, "► demo: pushing Argo CD's manifests to https://git.example.com/platform.git\n"+
+		"✔ demo: pushed 0123456789ab to branch main; Argo CD takes itself over when it has fetched it\n")
+	d.hub, d.result = "mgmt", automation.PushResult{Nothing: "the Argo CD that manages it is that of its hub mgmt"}
+	_, said, err = run(t, d, false, "demo")
+	assert.NilError(t, err)
+	assert.Equal(t, said, "  demo: there is nothing to push: the Argo CD that manages it is that of its hub mgmt\n")
 }
 
 func TestPushFlags(t *testing.T) {
