@@ -40,11 +40,30 @@ func newCopy(ctx context.Context, flags []string) (*checkout, error) {
 			return nil, fmt.Errorf("copying the checkout: %w", err)
 		}
 	}
-	tools, err := filepath.Abs(".tools")
-	if err == nil {
-		err = os.Symlink(tools, filepath.Join(dir, ".tools"))
+	if err := c.takeTools(); err != nil {
+		c.remove()
+		return nil, fmt.Errorf("copying the checkout: %w", err)
 	}
-	return c, err
+	return c, nil
+}
+
+// takeTools links the built tools. What cluster files name, which has to be in their project, is copied.
+func (c *checkout) takeTools() error {
+	entries, err := os.ReadDir(".tools")
+	if os.IsNotExist(err) {
+		return nil
+	}
+	for _, e := range entries {
+		from, to := filepath.Join(".tools", e.Name()), filepath.Join(c.dir, ".tools", e.Name())
+		err = errors.Join(err, os.MkdirAll(filepath.Dir(to), 0o755))
+		if e.Name() == "share" {
+			err = errors.Join(err, os.CopyFS(to, os.DirFS(from)))
+			continue
+		}
+		whole, problem := filepath.Abs(from)
+		err = errors.Join(err, problem, os.Symlink(whole, to))
+	}
+	return err
 }
 
 func (c *checkout) take(name string) error {
