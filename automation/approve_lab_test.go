@@ -21,7 +21,7 @@ import (
 // TestUpThatStraysWithTheRealCLI: the real engine takes a step in the up that no preview has shown. It is
 // cancelled while it takes it; what comes after is not begun.
 func TestUpThatStraysWithTheRealCLI(t *testing.T) {
-	tier.Short(t, "the real engine is stopped at a step that nobody approved")
+	tier.Long(t, "the real engine is stopped at a step that nobody approved; the short tier has the driver's part of it")
 	t.Parallel()
 	strays := true
 	d, _ := realBench(t, func(p *pulumi.Context) error {

@@ -37,7 +37,6 @@ func TestDemo(t *testing.T) {
 		{"up", project.upFromNothing},
 		{"verify", project.verifyIsGreen},
 		{"bootstrap is a dozen or so objects", project.bootstrapIsSmall},
-		{"the infra ConfigMap changes in place, and is kept", project.infraConfigStays},
 		{"values reach what Git declares", project.valuesReachGit},
 		{"state holds no secret", project.stateHoldsNoSecret},
 		{"a second up starts no engine", project.secondUpStartsNothing},
@@ -195,25 +194,6 @@ func (p project) bootstrapIsSmall(t *testing.T) {
 	decode(t, p.mustTool(t, "pulumi", "stack", "export", "--stack", "demo-bootstrap", "--cwd", p.workdir()), &state)
 	n := len(slices.DeleteFunc(state.Deployment.Resources, func(r struct{ Type string }) bool { return !strings.HasPrefix(r.Type, "kubernetes:") }))
 	assert.Check(t, is.Equal(n, len(applied)+distribution), "the state has other objects than the cluster")
-}
-
-// infraConfigStays: another value is another value of the same object, which no reader ever finds missing; and the
-// engine's own preview, of a file whose plan takes it away, fails.
-func (p project) infraConfigStays(t *testing.T) {
-	ask := func(what string) string {
-		return p.kubectl(t, "demo", "-n", "flux-system", "get", "configmap", "infra-config", "-o", "jsonpath="+what)
-	}
-	const value, engine = "\n  chart_repository: http://charts.lab.test\n", "  engine: flux\n"
-	before := ask("{.metadata.uid}")
-	p.edit(t, demoFile, value, value+"  colour: red\n")
-	p.up(t, "demo")
-	assert.Check(t, is.Equal(ask("{.metadata.uid} {.data.colour}"), before+" red"))
-	file := p.read(t, demoFile)
-	p.write(t, demoFile, strings.NewReplacer(engine, "  engine: argocd\n", "version: v2.9.3", "version: "+ourArgoCD, "flux-install.yaml", "argocd-install.yaml").Replace(file))
-	o := p.run(t, "preview", "demo")
-	o.ends(t, 4, "would delete or replace ConfigMap flux-system/infra-config", "its engine works with them")
-	p.write(t, demoFile, file)
-	assert.Check(t, is.Equal(ask("{.metadata.uid}"), before))
 }
 
 var credential = regexp.MustCompile(`k8s-aws-v1\.|-----BEGIN [A-Z ]*PRIVATE KEY|client-key-data|client-certificate-data`)

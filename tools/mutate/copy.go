@@ -89,27 +89,32 @@ func (c *checkout) remove() { _ = os.RemoveAll(c.dir) }
 
 // holds says that every test is there and passes as long as nothing is mutated.
 func (c *checkout) holds(ctx context.Context, all []mutation) error {
-	tests := map[string][]mutation{}
+	type place struct {
+		dir string
+		lab bool
+	}
+	tests := map[place][]mutation{}
 	for _, m := range all {
-		tests[m.Package] = append(tests[m.Package], m)
+		at := place{m.Package, m.Lab}
+		tests[at] = append(tests[at], m)
 	}
 	if slices.ContainsFunc(all, func(m mutation) bool { return m.Lab }) {
 		if err := c.build(ctx); err != nil {
 			return err
 		}
 	}
-	for dir, of := range tests {
+	for at, of := range tests {
 		var names []string
 		for _, m := range of {
 			names = append(names, m.Test)
 		}
-		ended, err := c.test(ctx, dir, strings.Join(names, "|"), of[0].Lab)
+		ended, err := c.test(ctx, at.dir, strings.Join(names, "|"), at.lab)
 		if err != nil {
 			return err
 		}
 		for _, m := range of {
 			if how := ended[m.Test]; how != "pass" {
-				return fmt.Errorf("%s in %s, which %s names for %s, has to pass before anything is mutated: it did not (%q)", m.Test, dir, list, m.Row, how)
+				return fmt.Errorf("%s in %s, which %s names for %s, has to pass before anything is mutated: it did not (%q)", m.Test, at.dir, list, m.Row, how)
 			}
 		}
 	}
