@@ -16,7 +16,8 @@ import (
 
 // TestOrderOfAddons: the first nodes have room for the engine and for Karpenter. In another order, the rest takes
 // that room and Karpenter never runs; and the load balancer controller's webhook, whose controller finds no
-// room, refuses every Service. In the tree's order neither happens. The parts build on each other.
+// room, refuses every Service. In the tree's order neither happens. The parts build on each other, and the last
+// cluster, in which nothing comes to its end, goes with its lab.
 func TestOrderOfAddons(t *testing.T) {
 	tier.Long(t, "why Karpenter and the load balancer controller come first: TestAddons holds the order itself")
 	p := newProject(t)
@@ -28,6 +29,11 @@ func TestOrderOfAddons(t *testing.T) {
 		order[stage] = p.read(t, stageFile(stage))
 	}
 	inOrder(t, p, []step[project]{
+		{"in the order, all of it runs", project.inTheOrder},
+		{"a destroy leaves nothing", func(p project, t *testing.T) {
+			p.must(t, "destroy", "demo", "--yes")
+			p.nothingExists(t)
+		}},
 		{"the rest first: it takes the room, and Karpenter never comes", project.restFirst},
 		{"a controller that finds no room has Services refused", project.servicesRefused},
 		{"Karpenter finds no room that others have taken", func(p project, t *testing.T) {
@@ -37,19 +43,8 @@ func TestOrderOfAddons(t *testing.T) {
 			p.must(t, "lab", "up")
 			p.unplaced(t, "kube-system/karpenter")
 		}},
-		{"a destroy gets rid of it all the same", func(p project, t *testing.T) {
-			p.must(t, "destroy", "demo", "--yes")
-			p.nothingExists(t)
-		}},
-		{"in the order, all of it runs", project.inTheOrder},
-		{"a destroy leaves nothing", func(p project, t *testing.T) {
-			p.must(t, "destroy", "demo", "--yes")
-			p.nothingExists(t)
-		}},
 	})
 }
-
-const demoFile = "clusters/demo.yaml"
 
 func stageFile(stage string) string { return "platform/flux/clusters/base/" + stage + ".yaml" }
 
