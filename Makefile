@@ -175,6 +175,14 @@ TREES ?= 300
 check-corpus: tools-test ## Give random trees to check and to the real engines, and compare (SEED=7 TREES=300)
 	TOMBOLO_TEST_SEED="$(SEED)" TOMBOLO_TEST_TREES="$(TREES)" $(LESS_GARBAGE) $(GO) test $(TEST),lab -count=1 -v -timeout 60m ./tests/engines
 
+MUTATIONS ?=
+TABLE ?= bin/mutations.md
+
+.PHONY: mutate
+mutate: ## Take out one behaviour at a time, and see whether its test fails (MUTATIONS=A7,B2: some rows; LAB=1: those of the lab, too)
+	@mkdir -p $(dir $(TABLE))
+	$(LESS_GARBAGE) $(GO) run ./tools/mutate -only "$(MUTATIONS)" $(if $(LAB),-lab) -table "$(TABLE)" -- -ldflags=-s
+
 FUZZ_TIME ?= 30s
 
 .PHONY: fuzz

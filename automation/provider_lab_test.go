@@ -32,11 +32,19 @@ type providerStub struct {
 	creations []string
 	// making, if not nil, is called with the name of a role before it is made.
 	making func(name string)
+	// cancelled is closed when the engine is interrupted.
+	cancelled chan struct{}
+	cancel    sync.Once
+}
+
+func (c *providerStub) Cancel(context.Context, *emptypb.Empty) (*emptypb.Empty, error) {
+	c.cancel.Do(func() { close(c.cancelled) })
+	return &emptypb.Empty{}, nil
 }
 
 func serveCloud(t *testing.T) (*providerStub, string) {
 	t.Helper()
-	c := &providerStub{roles: map[string]*pulumirpc.CreateRequest{}, hang: map[string]func(func()){}}
+	c := &providerStub{roles: map[string]*pulumirpc.CreateRequest{}, hang: map[string]func(func()){}, cancelled: make(chan struct{})}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	assert.NilError(t, err)
 	server := grpc.NewServer()

@@ -307,6 +307,45 @@ func TestOrderOfValuesDoesNotMatter(t *testing.T) {
 	}
 }
 
+// TestStagesOfFlux: each stage waits for the one before, which is ready when all in it is.
+func TestStagesOfFlux(t *testing.T) {
+	var before []string
+	for _, stage := range append(addon.Stages(), "apps") {
+		text, err := os.ReadFile(path.Join("../platform/flux/clusters/base", string(stage)+".yaml"))
+		assert.NilError(t, err)
+		var k struct {
+			Spec struct {
+				DependsOn []struct{ Name string }
+				Wait      bool
+			}
+		}
+		assert.NilError(t, sigsyaml.Unmarshal(text, &k))
+		var waits []string
+		for _, d := range k.Spec.DependsOn {
+			waits = append(waits, d.Name)
+		}
+		assert.Check(t, is.DeepEqual(waits, before), string(stage))
+		assert.Check(t, k.Spec.Wait, "%s is ready before what is in it", stage)
+		before = []string{string(stage)}
+	}
+}
+
+// TestLogsAreCollectedByLabel: an Application for each labelled cluster, and the cluster's name as a
+// parameter of it; values that are published have the name, too.
+func TestLogsAreCollectedByLabel(t *testing.T) {
+	const name = "config.clients[0].external_labels.cluster"
+	fleet := fleetOfAll(t, "clusters/prod")
+	promtail := applicationsOf(t, fleet, 1)["sets-promtail"]
+	assert.Assert(t, len(promtail.Sources()) > 0 && promtail.Sources()[0].Helm != nil, "sets has no Promtail")
+	i := slices.IndexFunc(promtail.Sources()[0].Helm.Parameters, func(p helm.Parameter) bool { return p.Name == name })
+	assert.Assert(t, i >= 0, "it has no parameter %s", name)
+	assert.Equal(t, promtail.Sources()[0].Helm.Parameters[i].Value, "sets")
+	delete(fleet[1].Registration.Labels, "logging")
+	for app := range applicationsOf(t, fleet, 1) {
+		assert.Check(t, app != "sets-promtail" && app != "sets-alloy", "%s is there without the label", app)
+	}
+}
+
 // TestWaves holds the order of the app of apps to the catalogue: to its stages,
 // to what an addon requires, and to the reference systems.
 func TestWaves(t *testing.T) {

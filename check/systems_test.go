@@ -270,6 +270,41 @@ func TestApplicationsOfSystemsAreTheirOwn(t *testing.T) {
 	assert.Check(t, is.Contains(check(t, of, fleet), "systems need Argo CD v3.5.0: the hub's v3.4.13 cannot"))
 }
 
+// TestASystemIsAppliedAsItself: Flux applies what a team delivers as the system's account, into its namespace;
+// the team's group looks at it, and its channel hears of all that fails.
+func TestASystemIsAppliedAsItself(t *testing.T) {
+	c, _, err := helm.Load(treetest.Index(t, os.DirFS("../platform/flux")), "charts/system")
+	assert.NilError(t, err)
+	made, err := helm.Render(c, "shop", "shop", map[string]any{
+		"team": "sellers", "group": "oidc:sellers", "repository": map[string]any{"url": "https://git.example.com/shop.git"},
+		"channel": map[string]any{"type": "slack", "secret": "channel"},
+	}, false)
+	assert.NilError(t, err)
+	is := map[string]string{}
+	for _, text := range made {
+		var o struct {
+			Kind     string
+			Metadata struct{ Name, Namespace string }
+			Spec     struct {
+				ServiceAccountName, TargetNamespace string
+				EventSources                        []struct{ Kind, Name string }
+			}
+			Subjects []struct{ Kind, Name string }
+		}
+		assert.NilError(t, yaml.Unmarshal([]byte(text), &o))
+		assert.Equal(t, o.Metadata.Namespace, "shop", text)
+		is[o.Kind+" "+o.Metadata.Name] = fmt.Sprint(o.Spec.ServiceAccountName, o.Spec.TargetNamespace, o.Spec.EventSources, o.Subjects)
+	}
+	for object, want := range map[string]string{
+		"Kustomization system":    "systemshop[] []",
+		"RoleBinding system":      "[] [{ServiceAccount system}]",
+		"RoleBinding system-team": "[] [{Group oidc:sellers}]",
+		"Alert system":            "[{GitRepository *} {HelmRepository *} {OCIRepository *} {HelmChart *} {Kustomization *} {HelmRelease *}] []",
+	} {
+		assert.Equal(t, is[object], want, object)
+	}
+}
+
 // documents are those of a file that do not speak of Flux.
 func documents(t *testing.T, of, file string) []string {
 	t.Helper()

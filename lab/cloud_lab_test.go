@@ -56,15 +56,6 @@ spec:
   containers: [{name: store, image: "store:1", volumeMounts: [{name: data, mountPath: /data}]}]
   volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]
 ---
-apiVersion: karpenter.sh/v1
-kind: NodePool
-metadata: {name: default}
-spec:
-  template:
-    spec:
-      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
-      requirements: [{key: kubernetes.io/os, operator: In, values: [linux]}]
----
 apiVersion: v1
 kind: Pod
 metadata: {name: batch, namespace: default}
@@ -73,6 +64,58 @@ spec:
   containers: [{name: batch, image: "batch:1"}]
 `
 
+const pool = `apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: default}
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+      requirements: [{key: kubernetes.io/os, operator: In, values: [linux]}]
+`
+
+// controllerOf is the Deployment of a chart.
+func controllerOf(chart string) string {
+	return strings.ReplaceAll(`apiVersion: apps/v1
+kind: Deployment
+metadata: {name: CHART, namespace: kube-system, labels: {app.kubernetes.io/name: CHART}}
+spec:
+  selector: {matchLabels: {app.kubernetes.io/name: CHART}}
+  template:
+    metadata: {labels: {app.kubernetes.io/name: CHART}}
+    spec: {containers: [{name: CHART, image: "CHART:1"}]}
+`, "CHART", chart)
+}
+
+// inAnotherOrder: the one node has room for one pod. What comes first takes it; the controller of load balancers has
+// none, and its webhook refuses Services; nor has Karpenter, which could make a node. In the order, Karpenter has the room.
+func inAnotherOrder(t *testing.T, k kubectl) {
+	t.Helper()
+	reason := func(chart string) []string {
+		return []string{"-n", "kube-system", "get", "pods", "-l", "app.kubernetes.io/name=" + chart, "-o", "jsonpath={.items[*].status.conditions[?(@.type=='PodScheduled')].reason}"}
+	}
+	k.run(controllerOf("reloader"), "apply", "-f", "-")
+	k.run("", "-n", "kube-system", "rollout", "status", "deployment/reloader", "--timeout=60s")
+	for _, late := range []string{"aws-load-balancer-controller", "karpenter"} {
+		k.run(controllerOf(late), "apply", "-f", "-")
+		k.await("Unschedulable", reason(late)...)
+	}
+	k.run(pool, "apply", "-f", "-")
+	k.await("mservice.elbv2.k8s.aws", "get", "mutatingwebhookconfigurations", "-o", "jsonpath={.items[*].webhooks[*].name}")
+	out, err := k.command("", "create", "service", "clusterip", "early", "--tcp=80:80")
+	assert.Check(t, err != nil && strings.Contains(out, `failed calling webhook "mservice.elbv2.k8s.aws"`) &&
+		strings.Contains(out, `no endpoints available for service "aws-load-balancer-webhook-service"`), "%v: %s", err, out)
+	k.await("Unschedulable", reason("karpenter")...)
+
+	k.run("", "-n", "kube-system", "delete", "deployment", "reloader", "aws-load-balancer-controller")
+	k.run("", "-n", "kube-system", "rollout", "status", "deployment/karpenter", "--timeout=60s")
+	k.run(controllerOf("aws-load-balancer-controller")+"---\n"+controllerOf("reloader"), "apply", "-f", "-")
+	for _, late := range []string{"aws-load-balancer-controller", "reloader"} {
+		k.run("", "-n", "kube-system", "rollout", "status", "deployment/"+late, "--timeout=60s")
+	}
+	k.await("", "get", "mutatingwebhookconfigurations", "-o", "name")
+}
+
 // TestCloudOfACluster has a real control plane's objects make load balancers, a
 // volume and an instance in the stand-in, and take them away again.
 func TestCloudOfACluster(t *testing.T) {
@@ -80,7 +123,7 @@ func TestCloudOfACluster(t *testing.T) {
 	d := start(t, checkout(t, map[string]string{"settings.yaml": settingsOf("plain")}))
 	client := d.accounts.home().Client(Region)
 	subnet := clusterInTheCloud(t, client)
-	nodes := []standin.Node{{Name: "ip-10-0-1-10", Zone: "eu-central-1b"}}
+	nodes := []standin.Node{{Name: "ip-10-0-1-10", Zone: "eu-central-1b", Pods: 1}}
 	assert.NilError(t, d.clusters.SetNodes(t.Context(), "demo", "a", nodes))
 	k := kubectlOf(t, d, "demo")
 	for _, kind := range []string{"nodepools", "nodeclaims"} {
@@ -89,6 +132,7 @@ func TestCloudOfACluster(t *testing.T) {
 		k.run(string(definition), "apply", "-f", "-")
 		k.run("", "wait", "--for=condition=Established", "crd/"+kind+".karpenter.sh", "--timeout=60s")
 	}
+	inAnotherOrder(t, k)
 	k.run(cloudObjects, "apply", "-f", "-")
 	k.await("Bound", "get", "pvc", "data", "-o", "jsonpath={.status.phase}")
 	k.await("Running", "get", "pod", "batch", "-o", "jsonpath={.status.phase}")

@@ -67,6 +67,26 @@ func TestDeregisterRemovesTheClustersApplicationsAlone(t *testing.T) {
 	})
 }
 
+// TestDeregisterLooksTwice: a controller that was in the middle makes an Application again, right
+// after a look has found none.
+func TestDeregisterLooksTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := fleet(t)
+		again := false
+		w.client.PrependReactor("list", "applications", func(clienttesting.Action) (bool, runtime.Object, error) {
+			if !again && w.get(Namespace, "promtail-a") == nil {
+				again = true
+				w.create("promtail-a", "ownerReferences: [{apiVersion: argoproj.io/v1alpha1, kind: ApplicationSet, name: promtail, uid: s}]")
+			}
+			return false, nil, nil
+		})
+		var notes []string
+		assert.NilError(t, w.Deregister(t.Context(), spokeA(), quick(&notes)))
+		assert.Equal(t, strings.Join(w.cascaded, " "), "promtail-a promtail-a")
+		assert.Equal(t, w.left(), "platform promtail-b")
+	})
+}
+
 func TestReturnUndoesADeregistration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := fleet(t)

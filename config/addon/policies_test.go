@@ -44,7 +44,7 @@ func tooWide(s Statement) []string {
 		}
 	}
 	for _, resource := range s.Resources {
-		if everything(resource) && s.Reason == "" {
+		if (everything(resource) || ofAKind.MatchString(resource)) && s.Reason == "" {
 			problems = append(problems, "the resource "+resource+" means everything, and no reason is given")
 		}
 	}
@@ -53,6 +53,9 @@ func tooWide(s Statement) []string {
 	}
 	return problems
 }
+
+// ofAKind are all secrets, parameters, keys or tables that there are.
+var ofAKind = regexp.MustCompile(`^arn:[^:]*:(dynamodb|kms|secretsmanager|ssm):[^:]*:[^:]*:[a-z-]+[:/]\*$`)
 
 // everything says whether a resource is * or all of a service.
 func everything(resource string) bool {
@@ -66,6 +69,7 @@ func TestTooWide(t *testing.T) {
 		"is none":              {Actions: []string{"GetObject"}, Resources: []string{"arn:aws:s3:::b/x"}},
 		"means everything":     {Actions: []string{"s3:GetObject"}, Resources: []string{"*"}},
 		"arn:aws:s3:::* means": {Actions: []string{"s3:GetObject"}, Resources: []string{"arn:aws:s3:::*"}},
+		"secret:* means":       {Actions: []string{"secretsmanager:GetSecretValue"}, Resources: []string{"arn:aws:secretsmanager:eu-central-1:111122223333:secret:*"}},
 		"no sentence":          {Actions: []string{"s3:GetObject"}, Resources: []string{"*"}, Reason: "because"},
 	} {
 		if got := strings.Join(tooWide(s), "; "); !strings.Contains(got, want) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -35,6 +36,7 @@ func (w *watch) pollDrift(ctx context.Context, claims cache.Store) {
 			return
 		case <-tick.C:
 		}
+		w.rememberPods()
 		net, there := w.network()
 		if !there {
 			continue
@@ -43,6 +45,15 @@ func (w *watch) pollDrift(ctx context.Context, claims cache.Store) {
 			if claim, ok := object.(*unstructured.Unstructured); ok && w.moved(claim, net) {
 				w.loop.Add(reconcile.Object{Kind: nodeClaim, Key: claim.GetName()})
 			}
+		}
+	}
+}
+
+// rememberPods has pods looked at again that have found no node: Karpenter, or its pool, may have come later.
+func (w *watch) rememberPods() {
+	for _, object := range w.pods.List() {
+		if p, ok := object.(*corev1.Pod); ok && unschedulable(p) {
+			w.loop.Add(reconcile.Object{Kind: pod, Key: p.Namespace + "/" + p.Name})
 		}
 	}
 }

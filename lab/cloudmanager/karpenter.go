@@ -26,6 +26,7 @@ const (
 	poolLabel            = "karpenter.sh/nodepool"
 	claimTag             = "karpenter.sh/nodeclaim"
 	readyCondition       = "Ready"
+	karpenterChart       = "karpenter"
 	capacityLabel        = "karpenter.sh/capacity-type"
 	archLabel            = "kubernetes.io/arch"
 )
@@ -45,17 +46,14 @@ func (w *watch) reconcilePod(ctx context.Context, pod *corev1.Pod) error {
 	if net, there := w.network(); there && net.auto {
 		return w.ensureAutoNode(ctx, pod, net)
 	}
-	name := pod.Spec.NodeSelector[poolLabel]
-	if name == "" {
-		return nil
+	if runs, err := w.runs(ctx, karpenterChart); err != nil || !runs {
+		return err
 	}
-	pool, err := w.objects.Resource(nodePools).Get(ctx, name, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		return nil // there is no pool of that name
+	pool, err := w.poolOf(ctx, pod)
+	if err != nil || pool == nil {
+		return err
 	}
-	if err != nil {
-		return fmt.Errorf("look up the node pool %s: %w", name, err)
-	}
+	name := pool.GetName()
 	claims, err := w.objects.Resource(nodeClaims).List(ctx, metav1.ListOptions{LabelSelector: poolLabel + "=" + name})
 	if err != nil {
 		return fmt.Errorf("list the node claims of %s: %w", name, err)
@@ -69,6 +67,28 @@ func (w *watch) reconcilePod(ctx context.Context, pod *corev1.Pod) error {
 		return nil
 	}
 	return err
+}
+
+// poolOf is the pool whose nodes a pod waits for: the one that it names, or the first one when it asks for
+// nothing but room; nil for none.
+func (w *watch) poolOf(ctx context.Context, pod *corev1.Pod) (*unstructured.Unstructured, error) {
+	name := pod.Spec.NodeSelector[poolLabel]
+	if name == "" && (len(pod.Spec.NodeSelector) > 0 || pod.Spec.Affinity != nil) {
+		return nil, nil
+	}
+	pools, err := w.objects.Resource(nodePools).List(ctx, metav1.ListOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, nil // there are no pools at all
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list the node pools: %w", err)
+	}
+	for i := range pools.Items {
+		if name == "" || pools.Items[i].GetName() == name {
+			return &pools.Items[i], nil
+		}
+	}
+	return nil, nil
 }
 
 // unschedulable says that the scheduler has found no node for a pod.

@@ -5,18 +5,31 @@ import (
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 func pending(pool string) *corev1.Pod {
+	var selector map[string]string
+	if pool != "" {
+		selector = map[string]string{poolLabel: pool}
+	}
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "apps", UID: "1"},
-		Spec:       corev1.PodSpec{NodeSelector: map[string]string{poolLabel: pool}},
+		Spec:       corev1.PodSpec{NodeSelector: selector},
 		Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{
 			Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
 		}}},
+	}
+}
+
+// controller is the Deployment of a chart, without a pod that is ready.
+func controller(chart string) *appsv1.Deployment {
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: chart, Namespace: "kube-system", Labels: map[string]string{chartLabel: chart}},
+		Spec:       appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{chartLabel: chart}}},
 	}
 }
 
@@ -24,7 +37,8 @@ func pending(pool string) *corev1.Pod {
 // instance and a node, and all of it goes with the claim.
 func TestPodHasANode(t *testing.T) {
 	a := newAccount(t)
-	w := a.watching()
+	karpenter := controller(karpenterChart)
+	w := a.watching(karpenter)
 	pool := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": map[string]any{"name": "default", "uid": "2"},
 		"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"nodeClassRef": map[string]any{"name": "default"}}}},
@@ -32,10 +46,16 @@ func TestPodHasANode(t *testing.T) {
 	if _, err := w.objects.Resource(nodePools).Create(t.Context(), pool, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 {
-		assert.NilError(t, w.reconcilePod(t.Context(), pending("default")))
-	}
+	assert.NilError(t, w.reconcilePod(t.Context(), pending("default")))
 	claims, err := w.objects.Resource(nodeClaims).List(t.Context(), metav1.ListOptions{})
+	assert.Assert(t, err == nil && len(claims.Items) == 0, "Karpenter, which has no node, has made one: %+v, %v", claims, err)
+	karpenter.Status.ReadyReplicas = 1
+	_, err = w.client.AppsV1().Deployments("kube-system").Update(t.Context(), karpenter, metav1.UpdateOptions{})
+	assert.NilError(t, err)
+	for _, pool := range []string{"default", ""} { // the second asks for room alone
+		assert.NilError(t, w.reconcilePod(t.Context(), pending(pool)))
+	}
+	claims, err = w.objects.Resource(nodeClaims).List(t.Context(), metav1.ListOptions{})
 	assert.Assert(t, err == nil && len(claims.Items) == 1 && claims.Items[0].GetOwnerReferences()[0].Name == "default", "claims %+v, %v", claims, err)
 	name := claims.Items[0].GetName()
 	for range 2 {

@@ -121,6 +121,8 @@ type watch struct {
 	clients
 	log  *slog.Logger
 	loop *reconcile.Loop
+	// pods there are, where nodes are made for them.
+	pods cache.Store
 	// pools is held while nodes of EKS Auto Mode are made.
 	pools sync.Mutex
 }
@@ -174,6 +176,8 @@ func newWatch(cluster standin.ClusterSpec, cloud Cloud, c clients, log *slog.Log
 		w.maker, o.Beside = awsMaker{w}, w.beside
 		o.Informers[ingress] = factory.Networking().V1().Ingresses().Informer()
 		o.Informers[pod] = factory.Core().V1().Pods().Informer()
+		o.Informers[deployment] = factory.Apps().V1().Deployments().Informer()
+		w.pods = o.Informers[pod].GetStore()
 	}
 	w.loop = reconcile.New(o)
 	return w
@@ -195,6 +199,10 @@ func (w *watch) reconcile(ctx context.Context, o reconcile.Object, object any) e
 	}
 	if k, operated := kindNamed(o.Kind); operated {
 		return w.reconcileOperated(ctx, k, o.Key)
+	}
+	if _, aws := w.maker.(awsMaker); aws && o.Kind == deployment {
+		d, _ := object.(*appsv1.Deployment)
+		return w.guardServices(ctx, d)
 	}
 	switch object := object.(type) {
 	case *corev1.Service:

@@ -56,6 +56,9 @@ func (c *cluster) apiServerArgs() []string {
 		// Short, so that a removed access entry takes effect at once.
 		"--authentication-token-webhook-cache-ttl=10s",
 		"--allow-privileged=true",
+		// As on EKS and AKS, whose control planes are not in the network of Services: a webhook is asked
+		// at the endpoints of its Service, and fails at once when there are none.
+		"--enable-aggregator-routing=true",
 		// One user on one machine: no fair queuing, no profiling.
 		"--enable-priority-and-fairness=false", "--profiling=false", "--v=0",
 	}

@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -177,6 +178,13 @@ func node(n standin.Node, group string) *corev1.Node {
 		Spec:       corev1.NodeSpec{ProviderID: n.ProviderID},
 		// A node registers with its status, and kwok keeps the version that there is.
 		Status: corev1.NodeStatus{NodeInfo: corev1.NodeSystemInfo{KubeletVersion: standin.KubeletVersion(n.Version)}},
+	}
+	if n.Pods > 0 { // the others are kwok's own
+		object.Status.Capacity = corev1.ResourceList{
+			corev1.ResourceCPU: resource.MustParse("1k"), corev1.ResourceMemory: resource.MustParse("1Ti"),
+			corev1.ResourcePods: *resource.NewQuantity(int64(n.Pods), resource.DecimalSI),
+		}
+		object.Status.Allocatable = object.Status.Capacity
 	}
 	for _, t := range n.Taints {
 		object.Spec.Taints = append(object.Spec.Taints, corev1.Taint{Key: t.Key, Value: t.Value, Effect: taintEffect(t.Effect)})

@@ -68,6 +68,8 @@ type Node struct {
 	// the patch where the cloud names it, such as 1.34.2 on Azure.
 	// Empty only in what a lab from before this field has recorded.
 	Version string `json:"version,omitempty"`
+	// Pods is the largest number of pods on the node; 0 for as many as there are.
+	Pods int `json:"pods,omitempty"`
 }
 
 // KubeletVersion is what the kubelet of a node reports of a minor version of

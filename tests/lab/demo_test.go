@@ -5,11 +5,13 @@ package lab
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,6 +36,7 @@ func TestDemo(t *testing.T) {
 		{"preview leaves nothing", project.nothingExists},
 		{"up", project.upFromNothing},
 		{"verify", project.verifyIsGreen},
+		{"bootstrap is a dozen or so objects", project.bootstrapIsSmall},
 		{"values reach what Git declares", project.valuesReachGit},
 		{"state holds no secret", project.stateHoldsNoSecret},
 		{"a second up starts no engine", project.secondUpStartsNothing},
@@ -146,6 +149,51 @@ func (p project) valuesReachGit(t *testing.T) {
 	assert.Check(t, strings.Contains(received, vpc), "the chart received no VPC id: %s", received)
 	account := p.kubectl(t, "demo", "-n", "reporting", "get", "serviceaccount", "cluster-reporter", "-o", "json")
 	assert.Check(t, strings.Contains(account, "arn:aws:iam::111122223333:role/"), "the service account carries no role:\n%s", account)
+}
+
+// bootstrapIsSmall counts what bootstrap has applied on the cluster, besides the engine's distribution: by the
+// field managers of the objects themselves, and not by what the program meant to make.
+func (p project) bootstrapIsSmall(t *testing.T) {
+	kinds := strings.Fields(p.kubectl(t, "demo", "api-resources", "--verbs=list", "-o", "name"))
+	var list struct {
+		Items []struct {
+			Kind     string
+			Metadata struct {
+				Namespace, Name string
+				Labels          map[string]string
+				ManagedFields   []struct{ Manager, Operation string }
+			}
+		}
+	}
+	decode(t, p.kubectl(t, "demo", "get", strings.Join(kinds, ","), "-A", "--show-managed-fields", "-o", "json"), &list)
+	applied, distribution := map[string]bool{}, 0
+	for _, o := range list.Items {
+		for _, m := range o.Metadata.ManagedFields {
+			if !strings.HasPrefix(m.Manager, "pulumi-kubernetes") || m.Operation != "Apply" {
+				continue
+			}
+			if name := o.Kind + " " + o.Metadata.Namespace + "/" + o.Metadata.Name; o.Metadata.Labels["app.kubernetes.io/part-of"] == "flux" && o.Kind != "Namespace" {
+				distribution++
+			} else {
+				applied[name] = true
+			}
+			break
+		}
+	}
+	all := strings.Join(slices.Sorted(maps.Keys(applied)), "\n")
+	assert.Check(t, len(applied) >= 10 && len(applied) <= 16, "bootstrap has %d objects besides the distribution:\n%s", len(applied), all)
+	assert.Check(t, distribution > 20, "Flux has %d", distribution)
+	for _, want := range []string{"ConfigMap flux-system/infra-config", "Secret flux-system/platform-auth", "GitRepository flux-system/platform", "Kustomization flux-system/platform", "ConfigMap kube-system/karpenter-values"} {
+		assert.Check(t, applied[want], "%s is not among\n%s", want, all)
+	}
+	var state struct {
+		Deployment struct {
+			Resources []struct{ Type string }
+		}
+	}
+	decode(t, p.mustTool(t, "pulumi", "stack", "export", "--stack", "demo-bootstrap", "--cwd", p.workdir()), &state)
+	n := len(slices.DeleteFunc(state.Deployment.Resources, func(r struct{ Type string }) bool { return !strings.HasPrefix(r.Type, "kubernetes:") }))
+	assert.Check(t, is.Equal(n, len(applied)+distribution), "the state has other objects than the cluster")
 }
 
 var credential = regexp.MustCompile(`k8s-aws-v1\.|-----BEGIN [A-Z ]*PRIVATE KEY|client-key-data|client-certificate-data`)

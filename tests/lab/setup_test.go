@@ -244,8 +244,19 @@ func (p project) mustTool(t *testing.T, name string, args ...string) string {
 // kubectl asks the cluster through the kubeconfig that tombolo writes.
 func (p project) kubectl(t *testing.T, cluster string, args ...string) string {
 	t.Helper()
+	return p.mustTool(t, "kubectl", p.at(t, cluster, args)...)
+}
+
+// tryKubectl is kubectl that may fail.
+func (p project) tryKubectl(t *testing.T, cluster string, args ...string) outcome {
+	t.Helper()
+	return p.tool(t, "kubectl", p.at(t, cluster, args)...)
+}
+
+func (p project) at(t *testing.T, cluster string, args []string) []string {
+	t.Helper()
 	file := strings.TrimSpace(p.ask(t, "kubeconfig", cluster, "--file", filepath.Join(p.dir, ".lab", cluster+".kubeconfig")))
-	return p.mustTool(t, "kubectl", append([]string{"--kubeconfig", file}, args...)...)
+	return append([]string{"--kubeconfig", file}, args...)
 }
 
 // result is the last document of a command with --output json.

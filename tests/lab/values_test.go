@@ -42,12 +42,32 @@ func TestValuesOfAnotherProgram(t *testing.T) {
 		{"the other team makes it", dataTeam.deployed},
 		{"a preview before anything exists reads it", dataTeam.previewed},
 		{"the values reach the release", dataTeam.reach},
+		{"the infra ConfigMap changes in place, and is kept", func(d dataTeam, t *testing.T) { d.infraConfigStays(t) }},
 		{"a second up changes nothing", func(d dataTeam, t *testing.T) { d.up(t, "demo").unchanged(t) }},
 		{"plain pulumi reads the same", dataTeam.plain},
 		{"a secret is refused, and never seen", dataTeam.secret},
 		{"a change is previewed, with what changes where", dataTeam.changed},
 		{"destroy", dataTeam.destroyed},
 	})
+}
+
+// infraConfigStays: another value is another value of the same object, which no reader ever finds missing; and the
+// engine's own preview, of a file whose plan takes it away, fails.
+func (p project) infraConfigStays(t *testing.T) {
+	ask := func(what string) string {
+		return p.kubectl(t, "demo", "-n", "flux-system", "get", "configmap", "infra-config", "-o", "jsonpath="+what)
+	}
+	const value, engine = "\n  chart_repository: http://charts.lab.test\n", "  engine: flux\n"
+	before := ask("{.metadata.uid}")
+	p.edit(t, demoFile, value, value+"  colour: red\n")
+	p.up(t, "demo")
+	assert.Check(t, is.Equal(ask("{.metadata.uid} {.data.colour}"), before+" red"))
+	file := p.read(t, demoFile)
+	p.write(t, demoFile, strings.NewReplacer(engine, "  engine: argocd\n", "version: v2.9.3", "version: "+ourArgoCD, "flux-install.yaml", "argocd-install.yaml").Replace(file))
+	o := p.run(t, "preview", "demo")
+	o.ends(t, 4, "would delete or replace ConfigMap flux-system/infra-config", "its engine works with them")
+	p.write(t, demoFile, file)
+	assert.Check(t, is.Equal(ask("{.metadata.uid}"), before))
 }
 
 // dataTeam has a program beside the project's, in the same backend.

@@ -140,6 +140,23 @@ func KnownInstance(typ string) bool {
 	return strings.HasPrefix(family, "t") || !small && (size != "medium" || InstanceArch(typ) == "arm64" || strings.HasSuffix(family, "7a"))
 }
 
+// MostPods is how many pods a managed node of a type takes, when its launch template does not say it: each
+// has an address of the network, of which the interfaces of a type have so many (files/eni-max-pods.txt of
+// https://github.com/awslabs/amazon-eks-ami; some older types have fewer than others of their size), and EKS
+// has its own limit: https://docs.aws.amazon.com/eks/latest/userguide/choosing-instance-type.html
+func MostPods(typ string) int {
+	family, size, _ := strings.Cut(typ, ".")
+	bySize := map[string]int{"medium": 8, "large": 29, "xlarge": 58, "2xlarge": 58}
+	if strings.HasPrefix(family, "t") {
+		bySize = map[string]int{"nano": 4, "micro": 4, "small": 11, "medium": 17, "large": 35, "xlarge": 58, "2xlarge": 58}
+	}
+	most := 250
+	if instanceSizes[size] < 30 {
+		most = 110
+	}
+	return cmp.Or(bySize[size], most)
+}
+
 // InstanceArch is the CPU architecture, as Kubernetes spells it.
 func InstanceArch(typ string) string {
 	family, _, _ := strings.Cut(typ, ".")

@@ -1,6 +1,7 @@
 package eks
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"mime"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"tombolo/internal/userdata"
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/standin"
 )
@@ -141,6 +143,17 @@ func checkArchitecture(c *standin.Call) error {
 
 func isBottlerocket(c *standin.Call) bool {
 	return strings.HasPrefix(c.In().Str("amiType"), "BOTTLEROCKET")
+}
+
+// mostPods is how many pods a node of the group takes.
+func mostPods(c *standin.Call, instanceType string) int {
+	data, _ := base64.StdEncoding.DecodeString(templateData(c).Str("userData"))
+	family := userdata.AL2023
+	if isBottlerocket(c) {
+		family = userdata.Bottlerocket
+	}
+	own, _ := userdata.Split(family, string(data))
+	return cmp.Or(own.MaxPods, ec2.MostPods(instanceType))
 }
 
 // checkMergedUserData: EKS adds its own to user data that is a MIME archive, or TOML for

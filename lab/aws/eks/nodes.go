@@ -289,7 +289,7 @@ func describeNodes(c *standin.Call, cluster *standin.Record) {
 	}
 	for i := range c.Record.Nodes {
 		n := &c.Record.Nodes[i]
-		n.Taints, n.Labels, n.Version = taints, nodeLabels(c, n), out.Str("version")
+		n.Taints, n.Labels, n.Version, n.Pods = taints, nodeLabels(c, n), out.Str("version"), mostPods(c, n.InstanceType)
 	}
 }
 

@@ -100,6 +100,7 @@ func newNode(r, control *standin.Record, i int) standin.Node {
 	}
 	scaleSet := fmt.Sprintf("aks-%s-%s-vmss", pool, set)
 	return standin.Node{
+		Pods: r.Outputs.Integer("maxPods"),
 		Name: fmt.Sprintf("%s%06s", scaleSet, base36(i)), InstanceType: r.Outputs.Str("vmSize"),
 		Zone:       zoneName(control.Outputs.Str("location"), zone),
 		ProviderID: fmt.Sprintf("azure://%s/providers/Microsoft.Compute/virtualMachineScaleSets/%s/virtualMachines/%d", strings.ToLower(nodeGroupOf(control)), scaleSet, i),
