@@ -14,6 +14,7 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/components/flux"
 	"tombolo/components/infraconfig"
 	"tombolo/components/recorder"
 	"tombolo/config"
@@ -192,7 +193,7 @@ func TestGitIdentity(t *testing.T) {
 	}
 	files, err := GitFiles(t.Context(), c)
 	assert.NilError(t, err)
-	assert.Check(t, is.Contains(string(files["gotk-sync.yaml"]), "provider: azure"))
+	assert.Check(t, is.Contains(string(files[flux.SyncFile]), "provider: azure"))
 	credentials, err := GitCredentials(c, nil, nil)
 	assert.Check(t, credentials == nil && err == nil)
 	assert.NilError(t, Preflight(t.Context(), c, nil))
