@@ -18,10 +18,14 @@ func TestRoom(t *testing.T) {
 		{"room for all", "[t3.medium]\n      size: {min: 2}", "{karpenter: {}, cert-manager: {}}", ""},
 		{"no Karpenter", "[t3.micro]\n      size: {min: 1}", "{metrics-server: {}}", ""},
 		{"another family", "[g5.xlarge]\n      ami: al2023-nvidia\n      size: {min: 2}", "{karpenter: {}}", ""},
-		{"one node", "[m7i.4xlarge]\n      size: {min: 1}", "{karpenter: {}}",
-			"kubernetes.nodeGroups[0].size: starts with 1 node, and the 2 pods of Karpenter run on different nodes, which Karpenter does not make itself; give min: 2 or more"},
-		{"too few pods", "[t3.micro]\n      size: {min: 3}", "{karpenter: {}}",
-			"kubernetes.nodeGroups[0].instanceTypes: what runs before Karpenter makes nodes asks for 17 pods, 1500m of CPU and 1420 MiB of memory, and the 3 nodes at the start have 12, 5790m and 1644 MiB for pods; use a larger instance type, or a larger size.min"},
+		{
+			"one node", "[m7i.4xlarge]\n      size: {min: 1}", "{karpenter: {}}",
+			"kubernetes.nodeGroups[0].size: starts with 1 node, and the 2 pods of Karpenter run on different nodes, which Karpenter does not make itself; give min: 2 or more",
+		},
+		{
+			"too few pods", "[t3.micro]\n      size: {min: 3}", "{karpenter: {}}",
+			"kubernetes.nodeGroups[0].instanceTypes: what runs before Karpenter makes nodes asks for 17 pods, 1500m of CPU and 1420 MiB of memory, and the 3 nodes at the start have 12, 5790m and 1644 MiB for pods; use a larger instance type, or a larger size.min",
+		},
 		{"just enough", "[c6g.medium]\n      size: {min: 2}", "{karpenter: {}}", ""},
 		{"with one addon more", "[c6g.medium]\n      size: {min: 2}", "{karpenter: {}, cert-manager: {}}", "asks for 23 pods, 1350m of CPU and 1420 MiB of memory, and the 2 nodes at the start have 16, "},
 		{"with more pods on each", "[c6g.medium]\n      size: {min: 2}\n      maxPods: 30", "{karpenter: {}, cert-manager: {}}", ""},
