@@ -83,6 +83,7 @@ func (p project) restFirst(t *testing.T) {
 	p.dependsOn(t, "addons", "load-balancer-controller", "crds")
 	p.dependsOn(t, "load-balancer-controller", "karpenter", "addons")
 	p.dependsOn(t, "karpenter", "crds", "addons")
+	p.must(t, "lab", "up") // which pushes them
 	p.up(t, "demo")
 	eventually(t, 3*time.Minute, func() (bool, string) {
 		pods := p.kubectl(t, "demo", "get", "pods", "-A", "--field-selector", "status.phase=Pending", "-o", "jsonpath={.items[*].status.conditions[*].message}")
