@@ -3,11 +3,14 @@ package lab
 import (
 	"context"
 	"crypto"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"tombolo/internal/file"
@@ -194,4 +197,15 @@ func (d *daemon) azureAs(client, assertion string) (cloudmanager.Cloud, error) {
 		return nil, err
 	}
 	return d.azure.Client("").As(who.ObjectID), nil
+}
+
+// readsDevOps says that a token is for Azure DevOps, and of a user of the lab's organisation there: any
+// identity, or those whose client ids are in the file, where there is one.
+func (d *daemon) readsDevOps(token string) bool {
+	who, err := d.entra.Holder(token)
+	if err != nil || who.Audience != entra.DevOpsID {
+		return false
+	}
+	users, err := os.ReadFile(d.lab.paths().devOpsUsers())
+	return errors.Is(err, fs.ErrNotExist) || slices.Contains(strings.Fields(string(users)), who.ClientID)
 }

@@ -208,7 +208,7 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 	if d.public, err = l.newPublic(); err != nil {
 		return nil, err
 	}
-	d.public.pushed = d.pushedOutside
+	d.public.pushed, d.public.reads = d.pushedOutside, d.readsDevOps
 	d.tunnel.Also(func(host string) bool { return keyvault.Answers(d.azure, host) || d.public.answers(host) })
 	d.entra, err = d.openEntra()
 	return d, err

@@ -67,6 +67,9 @@ func (p paths) system(name string) string { return filepath.Join(p.in("git"), na
 // public is the lab's repository for one of the outside.
 func (p paths) public(r *substitute.Repository) string { return filepath.Join(p.in("git"), r.Name()) }
 
+// devOpsUsers has the client ids of the users of Azure DevOps; without the file, all identities are users.
+func (p paths) devOpsUsers() string { return p.in("azure-devops-users") }
+
 func (p paths) manifests() string { return p.in("manifests") }
 
 // charts are those of the checkout, where a change of one is served at once, or else the program's own.

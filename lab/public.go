@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"crypto/tls"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,6 +27,8 @@ import (
 type public struct {
 	lab    *Lab
 	charts charts.Public
+	// reads says that a token of Entra's is of a user of the lab's Azure DevOps organisation.
+	reads func(token string) bool
 	// pushed is told of new commits in a repository.
 	pushed func(r *substitute.Repository, before, after string)
 
@@ -91,7 +94,7 @@ func (p *public) look(ctx context.Context) (notes []string, failed error) {
 func (l *Lab) follow(ctx context.Context, r *substitute.Repository) (git.Seeding, error) {
 	repository := git.Open(l.paths().public(r), l.paths().home())
 	seeding, err := repository.SeedProject(ctx, r.Dir)
-	if err == nil && r.User == "" {
+	if err == nil && r.User == "" && !r.Identity {
 		err = repository.Publish()
 	}
 	for _, branch := range r.Branches {
@@ -141,13 +144,16 @@ func (p *public) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}).ServeHTTP(w, there)
 }
 
-// may says who may use a repository: who has the lab's token, by any name, and who comes as the
-// cluster file says, where its password is not the lab's.
+// may says who may use a repository: who has the lab's token, by any name, who comes as the
+// cluster file says, where its password is not the lab's, and an identity that is a user.
 func (p *public) may(r *substitute.Repository) git.Allows {
 	return func(user, password string) (bool, error) {
 		token, err := secret(p.lab.paths().gitToken())
 		if err != nil {
 			return false, err
+		}
+		if r.Identity && user == "" {
+			return p.reads(password), nil
 		}
 		asFile := user == r.User && r.User != "" && password != "" && !r.Token
 		return asFile || git.Equal(password, token), nil
@@ -170,6 +176,9 @@ func (l *Lab) gitSettings(proxy string) map[string]string {
 	for _, r := range substitute.Repositories(l.root) {
 		at := "http." + r.URL.String()
 		all = append(all, [2]string{at + ".proxy", proxy}, [2]string{at + ".sslCAInfo", filepath.Join(l.paths().pki(), "ca.crt")})
+		if token, err := secret(l.paths().gitToken()); r.Identity && err == nil { // people's own git signs in, and no key of the file says how
+			all = append(all, [2]string{at + ".extraHeader", "Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(gitUser+":"+token))})
+		}
 	}
 	env := map[string]string{"GIT_CONFIG_COUNT": fmt.Sprint(len(all))}
 	if own := os.Getenv(gitAuthorities); own != "" && len(all) > 1 {

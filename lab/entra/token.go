@@ -20,6 +20,10 @@ const (
 	// https://azure.github.io/kubelogin/concepts/aks.html#azure-kubernetes-service-aad-server
 	ServerID = "6dae42f8-4368-4678-94ff-3960e28e3630"
 
+	// DevOpsID is the application of Azure DevOps, the same in every tenant. Source:
+	// https://learn.microsoft.com/azure/devops/integrate/get-started/authentication/service-principal-managed-identity
+	DevOpsID = "499b84ac-1321-427f-aa17-267ca6975798"
+
 	// assertionType is that of a token of another issuer, by RFC 7523.
 	assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 	// lifetime of tokens. The default is between 60 and 90 minutes. Source:
@@ -32,6 +36,7 @@ const (
 // resources are those that tokens can be got for, each with the audience of its tokens.
 var resources = map[string]string{
 	ServerID:                        ServerID,
+	DevOpsID:                        DevOpsID,
 	"https://management.azure.com":  "https://management.azure.com",
 	"https://management.azure.com/": "https://management.azure.com/",
 	"https://vault.azure.net":       "https://vault.azure.net",

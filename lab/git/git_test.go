@@ -164,3 +164,20 @@ func TestHTTP(t *testing.T) {
 		t.Errorf("anybody pushes to a public repository: %s", out)
 	}
 }
+
+// TestBearer: who shows a token has no name, and reads alone.
+func TestBearer(t *testing.T) {
+	r, tree := repository(t), t.TempDir()
+	files.Write(t, filepath.Join(tree, "a.yaml"), "a: 1\n")
+	seed(t, r, tree)
+	s := httptest.NewServer(r.HandlerFor(func(user, token string) (bool, error) { return user == "" && token == "t0ken", nil }, nil))
+	defer s.Close()
+	remote := func(token string, args ...string) error {
+		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", r.dir, "-c", "http.extraHeader=Authorization: Bearer " + token}, args...)...)
+		cmd.Env = append(r.environment(), "GIT_TERMINAL_PROMPT=0")
+		return cmd.Run()
+	}
+	assert.NilError(t, remote("t0ken", "ls-remote", s.URL+"/platform.git"))
+	assert.Check(t, remote("guess", "ls-remote", s.URL+"/platform.git") != nil, "another token reads")
+	assert.Check(t, remote("t0ken", "push", s.URL+"/platform.git", Branch+":refs/heads/mine") != nil, "a token pushes")
+}

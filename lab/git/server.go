@@ -21,8 +21,16 @@ const maxBody = 64 << 20
 // Pushed is told of a branch that a push has moved: the repository's name and the commits before and after.
 type Pushed func(repository, before, after string)
 
-// Allows says who may use repositories.
+// Allows says who may use repositories. Who shows a bearer token has no name, and only reads.
 type Allows func(user, password string) (bool, error)
+
+// signIn is who a request says to come from.
+func signIn(req *http.Request) (user, password string, signedIn bool) {
+	if token, is := strings.CutPrefix(req.Header.Get("Authorization"), "Bearer "); is {
+		return "", token, true
+	}
+	return req.BasicAuth()
+}
 
 // Equal compares secrets.
 func Equal(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
@@ -41,7 +49,7 @@ func (r *Repository) Handler(user string, token func() (string, error), pushed P
 // HandlerFor is Handler for whom allowed says.
 func (r *Repository) HandlerFor(allowed Allows, pushed Pushed) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		user, password, signedIn := req.BasicAuth()
+		user, password, signedIn := signIn(req)
 		if !signedIn && r.public(req) {
 			r.backend("", w, req)
 			return
@@ -54,6 +62,10 @@ func (r *Repository) HandlerFor(allowed Allows, pushed Pushed) http.Handler {
 		if !ok {
 			w.Header().Set("WWW-Authenticate", `Basic realm="lab"`)
 			http.Error(w, "sign in with the lab's Git token", http.StatusUnauthorized)
+			return
+		}
+		if user == "" && pushes(req) {
+			http.Error(w, "the token may read alone", http.StatusForbidden)
 			return
 		}
 		if err := measure(req); err != nil {
@@ -101,11 +113,15 @@ func (r *Repository) Publish() error {
 	return nil
 }
 
-// public says that a request reads a public repository. Git asks for a push at
-// info/refs first, with the name of the service.
+// pushes says that a request is of a push. Git asks for one at info/refs first, with the name of the service.
+func pushes(req *http.Request) bool {
+	return strings.Contains(req.URL.RawQuery, "git-receive-pack") || strings.HasSuffix(req.URL.Path, "git-receive-pack")
+}
+
+// public says that a request reads a public repository.
 func (r *Repository) public(req *http.Request) bool {
 	name, _, _ := strings.Cut(strings.TrimPrefix(path.Clean(req.URL.Path), "/"), "/")
-	if strings.Contains(req.URL.RawQuery, "git-receive-pack") || strings.HasSuffix(req.URL.Path, "git-receive-pack") {
+	if pushes(req) {
 		return false
 	}
 	_, err := os.Stat(filepath.Join(filepath.Dir(r.dir), name, publicMark))

@@ -35,6 +35,8 @@ type Repository struct {
 	Branches []string
 	// User that the cluster files name; "" where anybody may read.
 	User string
+	// Identity says that clusters read it by identities of Entra.
+	Identity bool
 	// Token says that the password is the lab's: the one in the variable Token. Others are not
 	// known here.
 	Token bool
@@ -79,6 +81,7 @@ func RepositoryOf(root string, c *config.Cluster) (*Repository, error) {
 			g.URL, g.Path, filepath.ToSlash(own))
 	}
 	r := &Repository{URL: u, Dir: dir, Branches: []string{g.Branch}}
+	r.Identity = g.ByIdentity()
 	if a := g.Auth; a != nil {
 		r.User, r.Token = a.Username, a.Password != nil && a.Password.Env == Token
 	}
@@ -149,7 +152,11 @@ func Repositories(root string) []*Repository {
 		i := slices.IndexFunc(all, func(other *Repository) bool { return other.Name() == r.Name() })
 		if i < 0 {
 			all = append(all, r)
-		} else if known := all[i]; !slices.Contains(known.Branches, r.Branches[0]) {
+			continue
+		}
+		known := all[i]
+		known.Identity = known.Identity || r.Identity
+		if !slices.Contains(known.Branches, r.Branches[0]) {
 			known.Branches = append(known.Branches, r.Branches...)
 		}
 	}

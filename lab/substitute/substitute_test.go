@@ -36,6 +36,11 @@ func TestRepositoryOf(t *testing.T) {
 	_, below := r.Below("/Acme/clusters-of-others/info/refs")
 	assert.Check(t, !below)
 
+	c = cluster("https://dev.azure.com/acme/platform/_git/clusters", "platform/clusters/first")
+	c.GitOps.Auth = &config.Auth{Type: config.AuthWorkloadIdentity}
+	r, err = RepositoryOf(root, c)
+	assert.Check(t, err == nil && r.Identity && r.User == "", "%v %v", r, err)
+
 	own, err := RepositoryOf(root, cluster("http://"+Host+"/platform.git", "clusters/first"))
 	assert.Check(t, own == nil && err == nil)
 	own, err = RepositoryOf(root, cluster("ssh://git@127.0.0.1:2222/platform.git", "clusters/first"))

@@ -30,7 +30,7 @@ const programName = "bin/tombolo"
 func budgets() map[string]budget {
 	return map[string]budget{
 		"pulumi":          {1048, 190 * time.Second},
-		"kubernetes":      {3171, 400 * time.Second},
+		"kubernetes":      {3231, 400 * time.Second},
 		"plugins":         {1746, 30 * time.Second},
 		"eks":             {0, 20 * time.Second},
 		"argocd":          {2482, 150 * time.Second},

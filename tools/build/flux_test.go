@@ -48,7 +48,14 @@ func kubernetesModules() map[string]tree {
 				"func newPersistentVolumeAttachDetachController() {\n}\nfunc newSELinuxWarningController() {\n}\n",
 			"cmd/kube-controller-manager/app/plugins.go": "\t\"k8s.io/kubernetes/pkg/volume/csi\"\n\tcsi.ProbeVolumePlugins()\n",
 		},
-		flux + "pkg/auth": {"utils/provider.go": cloudsNamed("\t\"github.com/fluxcd/pkg/auth/*\"\n\tcase *.ProviderName:\n\t\t*.Provider{}\n") + "provider '%s' not implemented"},
+		flux + "pkg/auth": {
+			"utils/provider.go": cloudsNamed("\t\"github.com/fluxcd/pkg/auth/*\"\n\tcase *.ProviderName:\n\t\t*.Provider{}\n") + "provider '%s' not implemented",
+			"azure/provider.go": "\t\"os\"\n\t\"regexp\"\n" + strings.Join([]string{
+				"azcore/arm\"", "azcore/cloud\"", "azcontainerregistry\"", "golang-jwt/", "go-containerregistry/", "client-go/rest\"", "client-go/tools\"",
+			}, "\n") + "\n// GetAccessTokenOptionsForArtifactRepository implements\n// GetAccessTokenOptionsForGitRepository implements\n",
+			"azure/implementation.go": "azcore/arm\"\nazcontainerregistry\"\narmcontainerservice\"\n\tExchange(\n\tNewManagedClustersClient(\n" +
+				"// AKSClient provides\ntype implementation struct\n\nfunc (implementation) ExchangeAAD\n",
+		},
 		flux + "source-controller": {
 			"main.go": "package main\n\nimport (\n" + source + "oci/cosign\"\n)\n\nfunc main() {\n" + strings.Repeat(verifier, 3) + "}\n",
 			"internal/controller/bucket_controller.go": source + "bucket/azure\"\n" + source + "bucket/gcp\"\n" + source + "bucket/minio\"\n" +
