@@ -48,7 +48,8 @@ func kubernetesModules() map[string]tree {
 				"func newPersistentVolumeAttachDetachController() {\n}\nfunc newSELinuxWarningController() {\n}\n",
 			"cmd/kube-controller-manager/app/plugins.go": "\t\"k8s.io/kubernetes/pkg/volume/csi\"\n\tcsi.ProbeVolumePlugins()\n",
 		},
-		flux + "pkg/auth": {"utils/provider.go": cloudsNamed("\t\"github.com/fluxcd/pkg/auth/*\"\n\tcase *.ProviderName:\n\t\t*.Provider{}\n") + "provider '%s' not implemented",
+		flux + "pkg/auth": {
+			"utils/provider.go": cloudsNamed("\t\"github.com/fluxcd/pkg/auth/*\"\n\tcase *.ProviderName:\n\t\t*.Provider{}\n") + "provider '%s' not implemented",
 			"azure/provider.go": "\t\"os\"\n\t\"regexp\"\n" + strings.Join([]string{
 				"azcore/arm\"", "azcore/cloud\"", "azcontainerregistry\"", "golang-jwt/", "go-containerregistry/", "client-go/rest\"", "client-go/tools\"",
 			}, "\n") + "\n// GetAccessTokenOptionsForArtifactRepository implements\n// GetAccessTokenOptionsForGitRepository implements\n",
