@@ -204,11 +204,11 @@ func testNamespace(t *testing.T, client kubernetes.Interface) {
 	})
 }
 
-// eventually waits for a condition, at most 30 s.
+// eventually waits for a condition, at most 5 min.
 func eventually(t *testing.T, what string, condition func(context.Context) (bool, error)) {
 	t.Helper()
 	began := time.Now()
-	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 30*time.Second, true, condition)
+	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 5*time.Minute, true, condition)
 	assert.Assert(t, err == nil, "wait until %s: %v", what, err)
 	t.Logf("%s after %v", what, time.Since(began).Round(10*time.Millisecond))
 }

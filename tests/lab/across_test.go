@@ -286,7 +286,7 @@ func (f *fleet) ringFirst(t *testing.T) {
 	f.refresh(t, "platform")
 	arrives := func(clusters ...string) {
 		t.Helper()
-		eventually(t, 2*time.Minute, func() (bool, string) {
+		eventually(t, func() (bool, string) {
 			for _, cluster := range clusters {
 				if f.edition(t, cluster) != "next" {
 					return false, cluster + " has not the change"
@@ -323,7 +323,7 @@ func (f *fleet) healed(t *testing.T) {
 	}
 	before := told()
 	f.kubectl(t, spokeB, "-n", "hello", "patch", "configmap", "settings", "--type", "merge", "-p", `{"data": {"region": "nowhere"}}`)
-	eventually(t, time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		if got := f.kubectl(t, spokeB, "-n", "hello", "get", "configmap", "settings", "-o", "jsonpath={.data.region}"); got != "germanywestcentral" {
 			return false, "the region is " + got
 		}
@@ -393,7 +393,7 @@ func (f *fleet) ownChart(t *testing.T) {
 	o.ends(t, 0, "charts/own-promtail/Chart.yaml: note: is followed without promtail, which Argo CD fetches")
 	received := func(loki string) {
 		t.Helper()
-		eventually(t, 2*time.Minute, func() (bool, string) {
+		eventually(t, func() (bool, string) {
 			got := f.kubectl(t, spokeA, "-n", "hello", "get", "configmap", "own-promtail-received", "--ignore-not-found", "-o", `jsonpath={.data.values\.yaml}`)
 			return strings.Contains(got, loki) && strings.Contains(got, "cluster: spoke-a"), got
 		})
@@ -442,12 +442,12 @@ func (f *fleet) previewed(t *testing.T) {
 	before := f.read(t, list)
 	f.edit(t, list, "resources:\n", "resources:\n  - previews.yaml\n")
 	f.must(t, "lab", "up")
-	eventually(t, 2*time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		got := f.kubectl(t, spokeA, "-n", "hello-7", "get", "configmap", "settings", "--ignore-not-found", "-o", "jsonpath={.data.of}")
 		return got == "the branch", got
 	})
 	open.Store(false)
-	eventually(t, 2*time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		left := f.kubectl(t, spokeA, "get", "namespaces", "hello-7", "--ignore-not-found", "-o", "name")
 		return left == "", left
 	})
@@ -465,7 +465,7 @@ func (f *fleet) labelFlips(t *testing.T) {
 	f.kubectl(t, spokeB, "-n", "monitoring", "get", "configmap", "alloy-received")
 	f.edit(t, clusterFile(spokeB), on, off)
 	f.must(t, "up", spokeB, "--yes")
-	eventually(t, time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		if got := f.reached(t, "alloy"); got != "spoke-a " {
 			return false, "Alloy is on " + got
 		}
@@ -502,7 +502,7 @@ func (f *fleet) watch(t *testing.T) *witness {
 	assert.NilError(t, w.cmd.Start())
 	go w.read(json.NewDecoder(bufio.NewReader(out)))
 	there := len(f.applications(t, ""))
-	eventually(t, 30*time.Second, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		n := len(w.seen())
 		return n >= there, fmt.Sprintf("the watch has seen %d of %d Applications", n, there)
 	})
@@ -684,7 +684,7 @@ func (f *fleet) labelled(t *testing.T) {
 	labels := func() string {
 		return hello(hub, "labels.mesh") + hello(spokeA, "labels.mesh") + hello(spokeB, "labels.mesh")
 	}
-	eventually(t, time.Minute, func() (bool, string) { return labels() == "strictstrictstrict", labels() })
+	eventually(t, func() (bool, string) { return labels() == "strictstrictstrict", labels() })
 	f.refreshed(t)
 	assert.Equal(t, labels(), "strictstrictstrict")
 	f.edit(t, list, "  - namespace.yaml\n", "")

@@ -186,7 +186,7 @@ func (p project) tagsOfControllers(t *testing.T) {
 	p.write(t, "workload.yaml", workload)
 	p.kubectl(t, full, "apply", "-f", filepath.Join(p.dir, "workload.yaml"))
 	for _, token := range []string{"aws:lb/loadBalancer:LoadBalancer", "aws:ebs/volume:Volume", "aws:ec2/instance:Instance"} {
-		eventually(t, 2*time.Minute, func() (bool, string) {
+		eventually(t, func() (bool, string) {
 			return len(p.made(t, token)) > 0, "there is no " + token
 		})
 	}
@@ -247,7 +247,7 @@ func (p project) lokiElsewhere(t *testing.T) {
 	p.must(t, "check", "platform/flux", full)
 	p.must(t, "lab", "up") // brings the tree to the lab's repository
 	for _, collector := range []string{"alloy", "promtail"} {
-		eventually(t, 3*time.Minute, func() (bool, string) {
+		eventually(t, func() (bool, string) {
 			values := p.received(t, "monitoring", collector)
 			for _, want := range []string{"url: https://loki.example.com/push", "cluster: full"} {
 				if !strings.Contains(values, want) {
@@ -291,7 +291,7 @@ func (p project) dnsRole(t *testing.T) string {
 // awaitOutput waits until a running command has said something.
 func awaitOutput(t *testing.T, cmd *exec.Cmd, out fmt.Stringer, want string) {
 	t.Helper()
-	eventually(t, 5*time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		return strings.Contains(out.String(), want), fmt.Sprintf("%s has not said %q:\n%s", strings.Join(cmd.Args, " "), want, out)
 	})
 }

@@ -232,7 +232,7 @@ func (a adopted) fluxWorks(t *testing.T) {
 	now := time.Now().Format(time.RFC3339Nano)
 	patch := `{"metadata":{"annotations":{"reconcile.fluxcd.io/requestedAt":"` + now + `"}}}`
 	a.ask(t, "-n", "theirs", "patch", "kustomizations.kustomize.toolkit.fluxcd.io", "own", "--type=merge", "-p", patch)
-	eventually(t, 2*time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		color := a.ask(t, "-n", "theirs", "get", "configmap", "from-git", "--ignore-not-found", "-o", "jsonpath={.data.color}")
 		return color == "dark blue", "the Kustomization of the other team has not made its ConfigMap: the color is " + color
 	})
@@ -404,7 +404,7 @@ func (a adopted) madeInAzure(t *testing.T) {
 // balanced waits until a Service has a load balancer.
 func (a adopted) balanced(t *testing.T, namespace, service string) {
 	t.Helper()
-	eventually(t, time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		return a.ask(t, "-n", namespace, "get", "service", service, "-o", "jsonpath={.status.loadBalancer.ingress}") != "",
 			"the Service " + namespace + "/" + service + " has no load balancer"
 	})

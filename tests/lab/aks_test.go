@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
@@ -149,7 +148,7 @@ func (p project) aksReads(t *testing.T) {
 			p.must(t, "lab", "drift", "delete", role, given.ID)
 		}
 	}
-	eventually(t, time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		told := p.kubectl(t, "aks", "-n", "default", "get", "events", "--field-selector", "involvedObject.name=app", "-o", "jsonpath={.items[*].message}")
 		return strings.Contains(told, "Caller is not authorized to perform action on resource") && strings.Contains(told, "Microsoft.KeyVault/vaults/secrets/getSecret/action"),
 			"the events of the ExternalSecret say " + told
@@ -198,7 +197,7 @@ func (p project) aksOperates(t *testing.T) {
 	p.kubectl(t, "aks", "wait", "--for=condition=Established", "--timeout=60s", "customresourcedefinition/userassignedidentities.managedidentity.azure.com")
 	p.kubectl(t, "aks", "apply", "-f", filepath.Join(p.dir, "operated.yaml"))
 	p.kubectl(t, "aks", "-n", "shop", "wait", "--for=condition=Ready", "--timeout=60s", "userassignedidentity/api")
-	eventually(t, time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		said := p.kubectl(t, "aks", "-n", "shop", "get", "userassignedidentity", "elsewhere", "-o", "jsonpath={.status.conditions[0].reason} {.status.conditions[0].message}")
 		return strings.HasPrefix(said, "AuthorizationFailed ") && strings.Contains(said, "Microsoft.ManagedIdentity/userAssignedIdentities/write"),
 			"the identity elsewhere says " + said
@@ -335,7 +334,7 @@ func (p project) aksServes(t *testing.T) {
 	at := func(service string) string {
 		return p.kubectl(t, "aks", "-n", "default", "get", "service", service, "-o", "jsonpath={.status.loadBalancer.ingress[0].ip}")
 	}
-	eventually(t, time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		front, inside := at("front"), at("inside")
 		return strings.HasPrefix(front, "203.0.113.") && strings.HasPrefix(inside, "10.30.") && len(p.made(t, aksDisk)) == 2,
 			"the Services are at " + front + " and " + inside + ", and the cloud lacks disks"

@@ -8,7 +8,6 @@ import (
 	"path"
 	"strings"
 	"testing"
-	"time"
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
@@ -63,7 +62,7 @@ const (
 // identity has got: the same command goes on.
 func (p project) aksMade(t *testing.T) {
 	t.Helper()
-	eventually(t, 3*time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		o := p.run(t, "up", "aks", "--yes")
 		if o.code != 0 {
 			assert.Assert(t, is.Contains(o.stderr, "has reached Azure"))
@@ -137,7 +136,7 @@ func (p project) aksPlaneAhead(t *testing.T) {
 func (p project) aksKilledAt(t *testing.T, pool string, args ...string) {
 	t.Helper()
 	cmd, out := p.start(t, args...)
-	eventually(t, 3*time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		cluster, pools := p.aksRecords(t)
 		states := map[string]string{"the cluster": cluster.Status}
 		for name, r := range pools {

@@ -132,7 +132,7 @@ func (f *fleet) sync(t *testing.T) {
 // synced waits for the state of the Application by-hand.
 func (f *fleet) synced(t *testing.T, want string) {
 	t.Helper()
-	eventually(t, time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		got := f.kubectl(t, hub, "-n", "argocd", "get", "application", "by-hand", "-o", "jsonpath={.status.sync.status} {.status.operationState.message} {.status.conditions}")
 		return strings.HasPrefix(got, want+" "), "by-hand is " + got
 	})
@@ -155,7 +155,7 @@ spec:
   sourceRef: {kind: GitRepository, name: platform}
 `)
 	s.kubectl(t, teams, "apply", "-f", broken)
-	eventually(t, 2*time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		return slices.ContainsFunc(s.inbox(t, "platform"), func(m lab.Message) bool {
 			return m.Severity == "error" && m.Object == "kustomization/broken.flux-system" && strings.Contains(m.Text, "nowhere")
 		}), "the channel of the platform has not the failure"
@@ -167,7 +167,7 @@ spec:
 	assert.Check(t, is.Equal(stateOf(fired, "FluxMetricsMissing", "severity", "warning"), ""))
 
 	s.kubectl(t, teams, "delete", "-f", broken)
-	eventually(t, time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		left := s.fluxAlerts(t)
 		return len(left) == 0, fmt.Sprintf("alerts stay: %+v", left)
 	})

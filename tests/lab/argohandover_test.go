@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
@@ -102,7 +101,7 @@ func (h *selfManaged) changedInGit(t *testing.T) {
 	commit := h.commit(t, "clusters/handover/argocd/kustomization.yaml", func(text string) string { return text + patch })
 	h.must(t, "verify", "demo", "--revision", commit)
 	assert.Check(t, is.Equal(h.argo(t, "configmap", "argocd-cm", "-o", `jsonpath={.data.ui\.bannercontent}`), "from Git"))
-	eventually(t, time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		logs, err := filepath.Glob(filepath.Join(h.dir, ".lab", "logs", "*argocd-application-controller*"))
 		assert.NilError(t, err)
 		for _, log := range logs {

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/tools/txtar"
 	"gotest.tools/v3/assert"
@@ -55,12 +54,12 @@ func (f *fleet) systemsSetUp(t *testing.T) {
 	for _, cluster := range []string{hub, spokeA} {
 		f.shopRuns(t, cluster, "shop")
 	}
-	eventually(t, time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		left := f.untold(t, map[string][]string{"door": {"Service hostile/door: ", "spec.type must be ClusterIP"}})
 		return left == "", left
 	})
 	for _, cluster := range []string{hub, spokeA} { // in Slack's form
-		eventually(t, time.Minute, func() (bool, string) {
+		eventually(t, func() (bool, string) {
 			all := f.inbox(t, "shop")
 			return slices.ContainsFunc(all, func(m lab.Message) bool {
 				return m.Severity == "info" && m.Object == "application/"+cluster+"-shop.argocd" && strings.Contains(m.Text, "was delivered, and is healthy")
@@ -69,7 +68,7 @@ func (f *fleet) systemsSetUp(t *testing.T) {
 	}
 	f.othersHearNothing(t)
 	var o outcome
-	eventually(t, time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		o = f.run(t, "status", hub, spokeA, "--systems")
 		assert.Equal(t, o.code, 0, o.stderr)
 		return strings.Contains(o.stderr, "mgmt, hostile of team team-hostile: Application argocd/mgmt-hostile: sync failed: Service hostile/door: "), o.stderr
@@ -83,7 +82,7 @@ func (f *fleet) systemsSetUp(t *testing.T) {
 // shopRuns waits until a system's pods do.
 func (f *fleet) shopRuns(t *testing.T, cluster, system string) {
 	t.Helper()
-	eventually(t, 2*time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		ready := f.kubectl(t, cluster, "-n", system, "get", "deployments", "web", "--ignore-not-found", "-o", "jsonpath={.status.readyReplicas}")
 		return ready == "2", fmt.Sprintf("%s on %s has %q replicas that are ready", system, cluster, ready)
 	})
@@ -169,7 +168,7 @@ func (f *fleet) systemsAttacked(t *testing.T) {
 	assert.Check(t, tried >= 25, "the list is short: %d", tried)
 	for _, commit := range order {
 		f.deliverNow(t, commits[commit])
-		eventually(t, 2*time.Minute, func() (bool, string) {
+		eventually(t, func() (bool, string) {
 			left := f.untold(t, wanted[commit])
 			return left == "", left
 		})
@@ -256,7 +255,7 @@ spec: {template: {spec: {restartPolicy: Never, containers: [{name: stay, image: 
 `,
 	})
 	f.shopRuns(t, hub, "hostile")
-	eventually(t, time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		o := f.run(t, "verify", hub)
 		return strings.Contains(o.stderr, "2 systems, 0 not ready"), o.stderr
 	})
@@ -288,7 +287,7 @@ func (f *fleet) systemsElsewhere(t *testing.T) {
 		t.Helper()
 		f.follow(t)
 		f.refresh(t, "mgmt-shop.setup")
-		eventually(t, 2*time.Minute, func() (bool, string) {
+		eventually(t, func() (bool, string) {
 			o := f.run(t, "status", hub, "--systems")
 			return regexp.MustCompile(`(?m)^mgmt +shop +team-shop +\S+ +` + want + `$`).MatchString(o.stdout), o.stdout + o.stderr
 		})
@@ -310,12 +309,12 @@ func (f *fleet) systemsRemoved(t *testing.T) {
 	f.write(t, argocdTree+"/systems/shop.yaml", f.read(t, argocdTree+"/systems/shop.yaml")+"suspend: true\n")
 	f.edit(t, argocdTree+"/clusters/mgmt/systems.yaml", "- system: hostile\n", "")
 	f.follow(t)
-	eventually(t, 2*time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		left := f.kubectl(t, hub, "get", "namespaces", "hostile", "--ignore-not-found", "-o", "name") +
 			f.kubectl(t, hub, "-n", "argocd", "get", "applications,appprojects", "-l", "tombolo/system=hostile", "-o", "name")
 		return left == "", left
 	})
-	eventually(t, time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		o := f.run(t, "status", hub, "--systems")
 		return strings.Contains(o.stdout, "suspended") && !strings.Contains(o.stdout, "hostile"), o.stdout + o.stderr
 	})
@@ -325,7 +324,7 @@ func (f *fleet) systemsRemoved(t *testing.T) {
 	}
 	f.follow(t)
 	for _, cluster := range []string{hub, spokeA} {
-		eventually(t, 2*time.Minute, func() (bool, string) {
+		eventually(t, func() (bool, string) {
 			left := f.kubectl(t, cluster, "get", "namespaces", "shop", "--ignore-not-found", "-o", "name")
 			return left == "", left
 		})

@@ -61,7 +61,7 @@ func (p project) aksDatabase(t *testing.T) {
 	deliver(strings.Replace(p.read(t, databaseFile), stays, "    of: orders\n", 1))
 	p.opened(t, "aks", "orders", "database", "host", "aks-orders.postgres.database.azure.com")
 	deliver("")
-	eventually(t, 2*time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		return len(p.made(t, databaseServer)) == 0, "the server is still there"
 	})
 }

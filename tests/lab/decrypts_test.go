@@ -220,7 +220,7 @@ func (p project) secretsArrive(t *testing.T) {
 	p.opened(t, full, "default", "app", "password", "two")
 
 	const denied = "assumed-role/full-external-secrets/"
-	eventually(t, time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		state := p.kubectl(t, full, "-n", "default", "get", "externalsecret", "foreign", "-o", `jsonpath={.status.conditions[?(@.type=="Ready")].reason}`)
 		told := p.kubectl(t, full, "-n", "default", "get", "events", "--field-selector", "involvedObject.name=foreign", "-o", "jsonpath={.items[*].message}")
 		return state == "SecretSyncedError" && strings.Contains(told, denied) &&
@@ -228,7 +228,7 @@ func (p project) secretsArrive(t *testing.T) {
 			fmt.Sprintf("ExternalSecret foreign is %q, and its events say %q", state, told)
 	})
 	p.kubectl(t, full, "delete", "-f", filepath.Join(p.dir, "fetched.yaml"))
-	eventually(t, time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		left := p.kubectl(t, full, "-n", "default", "get", "secrets", "app", "foreign", "--ignore-not-found", "-o", "name")
 		return left == "", left
 	})

@@ -254,7 +254,7 @@ func (p project) healed(t *testing.T) {
 	look := "reconcile.fluxcd.io/requestedAt=" + time.Now().Format(time.RFC3339Nano)
 	p.kubectl(t, "demo", "-n", "flux-system", "annotate", "kustomization", "apps", "--overwrite", look)
 	p.kubectl(t, "demo", "-n", "kube-system", "annotate", "helmrelease", "metrics-server", "--overwrite", look)
-	eventually(t, 2*time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		if got := p.kubectl(t, "demo", "-n", "hello", "get", "configmap", "settings", "-o", "jsonpath={.data.region}"); got != "eu-central-1" {
 			return false, "the region is " + got
 		}
@@ -365,7 +365,7 @@ func (p project) upWithBalancer(t *testing.T) {
 	t.Helper()
 	p.up(t, "demo")
 	p.kubectl(t, "demo", "-n", "default", "create", "service", "loadbalancer", "front", "--tcp=80:80")
-	eventually(t, time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		return p.kubectl(t, "demo", "-n", "default", "get", "service", "front", "-o", "jsonpath={.status.loadBalancer.ingress[0].hostname}") != "",
 			"the Service has no load balancer"
 	})

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
@@ -81,7 +80,7 @@ spec:
   syncPolicy: {automated: {}}
 `)
 	f.owners(t, "apply", "-f", filepath.Join(f.dir, ".lab", "application.yaml"))
-	eventually(t, 2*time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		if got := f.kubectl(t, spokeA, "-n", "hello", "get", "configmap", "greeting", "--ignore-not-found", "-o", "jsonpath={.data.from}"); got != "the owners" {
 			return false, "what the owners want has not arrived: " + f.owners(t, "get", "application", "owners-greeting", "-o", "jsonpath={.status.conditions}{.status.operationState.message}")
 		}
@@ -122,7 +121,7 @@ func (f *fleet) leavesExternalHub(t *testing.T) {
 
 	f.owners(t, "delete", "application", "owners-greeting")
 	f.owners(t, "label", "secret", "cluster-"+spokeA, "environment-") // which their ApplicationSet for all clusters selects by
-	eventually(t, time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		left := f.owners(t, "get", "application", spokeA+"-hello", "--ignore-not-found", "-o", "name")
 		return left == "", left
 	})

@@ -163,7 +163,7 @@ func (p project) promoted(t *testing.T) {
 func (p project) colored(t *testing.T, name string) {
 	t.Helper()
 	p.kubectl(t, name, "-n", "flux-system", "annotate", "gitrepository", "platform", "--overwrite", "reconcile.fluxcd.io/requestedAt="+time.Now().Format(time.RFC3339Nano))
-	eventually(t, 2*time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		return p.color(t, name) == "blue", name + " has not the change"
 	})
 }

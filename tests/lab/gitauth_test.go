@@ -15,7 +15,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/knownhosts"
@@ -117,7 +116,7 @@ func (g *gitByKeys) mountHosts(t *testing.T) {
 	}
 	hosts := g.kubectl(t, "demo", "-n", "argocd", "get", "configmap", "argocd-ssh-known-hosts-cm", "-o", "jsonpath={.data.ssh_known_hosts}")
 	var found []string
-	eventually(t, time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		var err error
 		found, err = filepath.Glob(filepath.Join(g.dir, ".lab", "controllers", "*repo-server*", "data"))
 		assert.NilError(t, err)
@@ -144,7 +143,7 @@ func (g *gitByKeys) refused(t *testing.T, why string) {
 	if g.engine == "argocd" {
 		args = []string{"-n", "argocd", "get", "application", "platform", "-o", "jsonpath={.status.conditions}"}
 	}
-	eventually(t, 2*time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		said := g.kubectl(t, "demo", args...)
 		return regexp.MustCompile(why).MatchString(said), said
 	})

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
@@ -292,7 +291,7 @@ func (h *handover) rotatedToken(t *testing.T) {
 	h.write(t, "token", token+"\n")
 	h.edit(t, demoFile, "env: TOMBOLO_GIT_TOKEN", "file: ../token")
 	h.commit(t, settingsFile, func(string) string { return settings("locked") })
-	eventually(t, time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		ready := h.kubectl(t, "demo", "-n", "flux-system", "get", "gitrepository", "platform", "-o", "jsonpath={.status.conditions[?(@.type=='Ready')].status}")
 		return ready == "False", fmt.Sprintf("Flux still reads the repository with the token %s…", old[:4])
 	})

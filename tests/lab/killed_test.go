@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/prometheus/procfs"
 	"gotest.tools/v3/assert"
@@ -33,7 +32,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 		{"aws:eks/cluster:Cluster", killAll},
 	} {
 		cmd, out := p.start(t, "up", "demo", "--yes")
-		eventually(t, 3*time.Minute, func() (bool, string) {
+		eventually(t, func() (bool, string) {
 			return len(p.made(t, c.moment)) > 0, fmt.Sprintf("the stand-in has no %s\n%s", c.moment, out.String())
 		})
 		c.kill(t, cmd, p)
@@ -64,7 +63,7 @@ func TestKilledWhileMountTargetsAreMade(t *testing.T) {
 	p.must(t, "lab", "up")
 	cmd, out := p.start(t, "up", "demo", "--yes")
 	var made []string
-	eventually(t, 3*time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		made = p.idsOf(t, "aws:efs/mountTarget:MountTarget")
 		return len(made) == 2, fmt.Sprintf("the mount targets are %v\n%s", made, out.String())
 	})

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
@@ -58,7 +57,7 @@ func (p project) dependsOn(t *testing.T, stage, before, now string) {
 func (p project) unplaced(t *testing.T, deployment string) {
 	t.Helper()
 	namespace, name, _ := strings.Cut(deployment, "/")
-	eventually(t, 3*time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		var list struct {
 			Items []struct {
 				Status struct {
@@ -85,7 +84,7 @@ func (p project) restFirst(t *testing.T) {
 	p.dependsOn(t, "karpenter", "crds", "addons")
 	p.must(t, "lab", "up") // which pushes them
 	p.up(t, "demo")
-	eventually(t, 3*time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		pods := p.kubectl(t, "demo", "get", "pods", "-A", "--field-selector", "status.phase=Pending", "-o", "jsonpath={.items[*].status.conditions[*].message}")
 		return strings.Contains(pods, "Too many pods"), pods
 	})

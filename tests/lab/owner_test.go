@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
@@ -117,7 +116,7 @@ func (s second) stateFile(t *testing.T, flags ...string) string {
 // halfMade: the first backend's up was killed before it made the control plane.
 func (s second) halfMade(t *testing.T) {
 	cmd, out := s.start(t, "up", "demo", "--yes")
-	eventually(t, 3*time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		return len(s.made(t, "aws:ec2/natGateway:NatGateway")) > 0, "there is no NAT gateway\n" + out.String()
 	})
 	killAll(t, cmd, s.project)

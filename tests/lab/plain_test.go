@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"gotest.tools/v3/assert"
 	"sigs.k8s.io/yaml"
@@ -213,7 +212,7 @@ func (p project) deletionOrder(t *testing.T) {
 		}, args...)...)
 	}
 	refused := func(why string) {
-		eventually(t, time.Minute, func() (bool, string) {
+		eventually(t, func() (bool, string) {
 			o := remove("demo-core", "--dry-run=server")
 			return o.code != 0 && strings.Contains(o.stderr, "delete Stack demo-bootstrap first, and wait until it is gone"),
 				why + ": core may be deleted: " + o.stdout + o.stderr
@@ -224,7 +223,7 @@ func (p project) deletionOrder(t *testing.T) {
 	assert.Assert(t, o.code == 0, "bootstrap may not be deleted: %s", o.stderr)
 	refused("bootstrap is being destroyed")
 	p.kubectl(t, "demo", "patch", "stacks.pulumi.com", "demo-bootstrap", "-n", "tombolo", "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
-	eventually(t, time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		o := remove("demo-core")
 		return o.code == 0, "bootstrap is gone, and core may not be deleted: " + o.stderr
 	})

@@ -357,10 +357,13 @@ func (p project) locks(t *testing.T) []string {
 	return found
 }
 
+// patience with what has to come: no test is decided by a machine that is busy.
+const patience = 10 * time.Minute
+
 // eventually waits until a condition holds. While it does not, found says what is there instead.
-func eventually(t *testing.T, within time.Duration, condition func() (holds bool, found string)) {
+func eventually(t *testing.T, condition func() (holds bool, found string)) {
 	t.Helper()
-	deadline, tick := time.After(within), time.NewTicker(500*time.Millisecond)
+	deadline, tick := time.After(patience), time.NewTicker(500*time.Millisecond)
 	defer tick.Stop()
 	for {
 		holds, found := condition()
@@ -369,7 +372,7 @@ func eventually(t *testing.T, within time.Duration, condition func() (holds bool
 		}
 		select {
 		case <-deadline:
-			t.Fatalf("not after %s: %s", within, found)
+			t.Fatalf("not after %s: %s", patience, found)
 		case <-tick.C:
 		}
 	}

@@ -104,7 +104,7 @@ func (s systems) up(t *testing.T) {
 	assert.Assert(t, o.code == 0, "%s\n%s", o.stdout, o.stderr)
 	s.runs(t, "shop")
 	// No verification waits for a system, so the first one may see the others at work.
-	eventually(t, 2*time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		o = s.run(t, "verify", teams)
 		assert.Equal(t, o.code, 0, o.stderr)
 		return strings.Contains(o.stderr, "  3 systems, 1 not ready:\n    hostile of team strangers: Kustomization hostile/system: ") &&
@@ -115,7 +115,7 @@ func (s systems) up(t *testing.T) {
 // runs waits until a system's pods do.
 func (s systems) runs(t *testing.T, system string) {
 	t.Helper()
-	eventually(t, 2*time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		ready := s.kubectl(t, teams, "-n", system, "get", "deployments", "web", "--ignore-not-found", "-o", "jsonpath={.status.readyReplicas}")
 		return ready == "2", fmt.Sprintf("%s has %q replicas that are ready", system, ready)
 	})
@@ -130,7 +130,7 @@ func (p project) inbox(t *testing.T, channel string) []lab.Message {
 }
 
 func (s systems) refusalIsTold(t *testing.T) {
-	eventually(t, time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		for _, m := range s.inbox(t, "hostile") {
 			if m.Severity == "error" && m.Object == "kustomization/system.hostile" && strings.Contains(m.Text, "spec.type must be ClusterIP") {
 				return true, ""
@@ -139,7 +139,7 @@ func (s systems) refusalIsTold(t *testing.T) {
 		return false, "the channel of hostile has not the refusal"
 	})
 	// The Workflow of the one that chose the severity info has a card of what was delivered.
-	eventually(t, time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		return slices.ContainsFunc(s.inbox(t, "blog"), func(m lab.Message) bool { return m.Severity == "info" && strings.HasSuffix(m.Object, ".blog") }), "the channel of blog has nothing"
 	})
 	s.othersHearNothing(t)
@@ -183,7 +183,7 @@ func (s systems) reverted(t *testing.T) {
 		t.Helper()
 		git("push", "-q", "origin", "HEAD:main")
 		s.look(t, "shop")
-		eventually(t, 2*time.Minute, func() (bool, string) {
+		eventually(t, func() (bool, string) {
 			got := s.kubectl(t, teams, "-n", "shop", "get", "deployment", "web", "-o", "jsonpath={.spec.replicas}")
 			return got == want, fmt.Sprintf("the Deployment has %s replicas, and Git %s", got, want)
 		})
@@ -201,7 +201,7 @@ func (s systems) reverted(t *testing.T) {
 	replicas("3")
 	change("selector: {app: web}\n  ports", "type: LoadBalancer\n  selector: {app: web}\n  ports")
 	replicas("3")
-	eventually(t, 2*time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		all := s.inbox(t, "shop")
 		return slices.ContainsFunc(all, func(m lab.Message) bool {
 			return m.Severity == "error" && m.Object == "kustomization/system.shop" && strings.Contains(m.Text, "spec.type must be ClusterIP")
@@ -343,7 +343,7 @@ func (s systems) attacked(t *testing.T) {
 
 	// A message that was not delivered, as on a busy machine, is sent again after five minutes:
 	// https://fluxcd.io/flux/components/notification/options/ (--rate-limit-interval).
-	eventually(t, 8*time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		messages := s.inbox(t, "hostile")
 		var untold []string
 		for name, reason := range wanted {
@@ -357,7 +357,7 @@ func (s systems) attacked(t *testing.T) {
 	})
 	s.othersHearNothing(t)
 	assert.Check(t, is.Equal(ran(), ""), "commands of the repository ran")
-	eventually(t, 2*time.Minute, func() (bool, string) { // each is tried again now and then
+	eventually(t, func() (bool, string) { // each is tried again now and then
 		states := s.kubectl(t, teams, "-n", "hostile", "get", "kustomizations.kustomize.toolkit.fluxcd.io", "-o", "jsonpath={range .items[*]}{.status.conditions[?(@.type==\"Ready\")].message}\n{end}")
 		return strings.Count(states, withoutGit) >= 6, states
 	})
@@ -542,7 +542,7 @@ spec:
 	})
 	s.runs(t, "hostile")
 	s.opened(t, "hostile", "api", "token", "fetched")
-	eventually(t, time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		o := s.run(t, "verify", teams)
 		return strings.Contains(o.stderr, "3 systems, 0 not ready"), o.stderr
 	})
@@ -593,14 +593,14 @@ func (s systems) listedElsewhere(t *testing.T) {
 	s.runs(t, "wiki")
 	level := s.kubectl(t, teams, "get", "namespace", "wiki", "-o", `jsonpath={.metadata.labels.pod-security\.kubernetes\.io/enforce}`)
 	assert.Equal(t, level, "restricted", "what all systems have in common")
-	eventually(t, time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		o := s.run(t, "status", teams, "--systems")
 		return regexp.MustCompile(`(?m)^teams +wiki +editors +main@[0-9a-f]{8} +ready$`).MatchString(o.stdout), o.stdout + o.stderr
 	})
 	s.write(t, list, labels+"resources: []\n")
 	s.must(t, "lab", "up")
 	s.kubectl(t, teams, "-n", "flux-system", "annotate", "gitrepository", "systems", "--overwrite", "reconcile.fluxcd.io/requestedAt="+time.Now().Format(time.RFC3339Nano))
-	eventually(t, 2*time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		left := s.kubectl(t, teams, "get", "namespaces", "wiki", "--ignore-not-found", "-o", "name")
 		return left == "", left
 	})
@@ -629,7 +629,7 @@ func (s systems) opened(t *testing.T, system, name, key, value string) {
 func (p project) opened(t *testing.T, cluster, namespace, name, key, value string) {
 	t.Helper()
 	want := base64.StdEncoding.EncodeToString([]byte(value))
-	eventually(t, time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		got := p.kubectl(t, cluster, "-n", namespace, "get", "secret", name, "--ignore-not-found", "-o", "jsonpath={.data."+key+"}")
 		return got == want, fmt.Sprintf("Secret %s/%s has %q", namespace, name, got)
 	})
@@ -695,7 +695,7 @@ func (p project) count(t *testing.T) map[string]int {
 func (s systems) killedWhen(t *testing.T, version string, moment func() bool, args ...string) {
 	t.Helper()
 	cmd, out := s.start(t, args...)
-	eventually(t, 5*time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		return moment(), "the moment for a kill has not come:\n" + out.String()
 	})
 	killAll(t, cmd, s.project)
@@ -726,7 +726,7 @@ func (s systems) removed(t *testing.T) {
 	}
 	s.write(t, channels, strings.Join(kept, "---\n"))
 	s.deliver(t)
-	eventually(t, time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		left := s.kubectl(t, teams, "get", "namespaces", "hostile", "news", "--ignore-not-found", "-o", "name")
 		return left == "", left
 	})

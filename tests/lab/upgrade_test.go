@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/mod/modfile"
 	"gotest.tools/v3/assert"
@@ -155,7 +154,7 @@ func (p project) upgradeHeldAndBack(t *testing.T) {
 func (p project) nodeOfKarpenter(t *testing.T) {
 	p.write(t, "burst.yaml", upgradedPod)
 	p.kubectl(t, "demo", "apply", "-f", filepath.Join(p.dir, "burst.yaml"))
-	eventually(t, 2*time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		pools := p.kubelets(t, "demo", ofPools)
 		return slices.Equal(pools["default"], []string{"1.34"}), fmt.Sprintf("the nodes of pools are %v", pools)
 	})
@@ -165,7 +164,7 @@ func (p project) nodeOfKarpenter(t *testing.T) {
 func (p project) upgradeKilled(t *testing.T) {
 	args := []string{"upgrade", "demo", "--to", "1.36", "--yes"}
 	cmd, out := p.start(t, args...)
-	eventually(t, 3*time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		return strings.Contains(out.String(), "demo-core: up\n"), "the first step has not begun:\n" + out.String()
 	})
 	killAll(t, cmd, p)

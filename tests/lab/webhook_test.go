@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
@@ -98,7 +97,7 @@ func (h *hooked) source(t *testing.T) (revision, asked string) {
 // arrives waits for a commit in the cluster.
 func (h *hooked) arrives(t *testing.T, commit, state string) {
 	t.Helper()
-	eventually(t, 2*time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		got := h.kubectl(t, "demo", "-n", "default", "get", "configmap", "settings", "-o", "jsonpath={.data.state}")
 		return got == state, fmt.Sprintf("the ConfigMap says %q, want %s", got, state)
 	})
@@ -204,7 +203,7 @@ func (h *hooked) rotated(t *testing.T) {
 	h.edit(t, demoFile, webhookLines("github", "env: TOMBOLO_WEBHOOK_SECRET"), webhookLines("gitlab", "file: ../hook"))
 	h.project.up(t, "demo")
 	commit := h.quietly(t, "rotated")
-	eventually(t, 2*time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		got := h.deliver(t, webhook.GitLab, names.FluxWebhook(laterToken), laterToken, commit)
 		return got == http.StatusOK, fmt.Sprintf("the controller answers %d", got)
 	})
@@ -220,7 +219,7 @@ func (h *hooked) azureDevOps(t *testing.T) {
 	h.project.up(t, "demo")
 	commit := h.quietly(t, "azure")
 	path := names.FluxWebhook(laterToken)
-	eventually(t, 2*time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		got := h.deliver(t, webhook.AzureDevOps, path, laterToken, commit)
 		return got == http.StatusOK, fmt.Sprintf("the controller answers %d", got)
 	})
@@ -293,7 +292,7 @@ func settingsOfHook(state string) string {
 // has waits for a ConfigMap's state.
 func (h *hookedHub) has(t *testing.T, name, state string) {
 	t.Helper()
-	eventually(t, 3*time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		got := h.kubectl(t, "demo", "-n", "default", "get", "configmap", name, "--ignore-not-found", "-o", "jsonpath={.data.state}")
 		return got == state, fmt.Sprintf("ConfigMap %s says %q, want %s", name, got, state)
 	})
@@ -370,7 +369,7 @@ func (h *hookedHub) generated(t *testing.T) {
 	}
 	if already, _ := listens(); !already {
 		h.kubectl(t, "demo", "-n", "argocd", "rollout", "restart", "deployment", "argocd-applicationset-controller")
-		eventually(t, 2*time.Minute, listens)
+		eventually(t, listens)
 	}
 	h.refuses(t, argocdGenerator)
 	const told = "refresh ApplicationSet argocd/hooked from webhook"
@@ -387,7 +386,7 @@ func (h *hookedHub) rotated(t *testing.T) {
 	h.edit(t, demoFile, webhookLines("github", "env: TOMBOLO_WEBHOOK_SECRET"), webhookLines("gitlab", "file: ../hook"))
 	h.up(t, "demo")
 	commit := h.quietly(t, hookSettings, settingsOfHook("rotated"))
-	eventually(t, 2*time.Minute, func() (bool, string) {
+	eventually(t, func() (bool, string) {
 		got := h.deliver(t, argocdServer, webhook.GitLab, "/api/webhook", laterToken, commit)
 		return got == http.StatusOK, fmt.Sprintf("argocd-server answers %d", got)
 	})
