@@ -55,12 +55,12 @@ func Files(args *EngineArgs) (map[string][]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("files for Argo CD: %w", err)
 	}
-	var out bytes.Buffer
-	encoder := yaml.NewEncoder(&out)
+	out := bytes.NewBufferString(names.Pushed)
+	encoder := yaml.NewEncoder(out)
 	encoder.SetIndent(2)
 	own := args.application(names.ArgoCDNamespace, path.Join(treePath(args.Path), path.Dir(InstallFile)), retriesLatest(objects))
 	err = errors.Join(encoder.Encode(map[string]any(own)), encoder.Close())
-	return map[string][]byte{ApplicationFile: out.Bytes(), InstallFile: install}, err
+	return map[string][]byte{ApplicationFile: out.Bytes(), InstallFile: append([]byte(names.Pushed), install...)}, err
 }
 
 // prepare has one object stay, and takes from it what bootstrap sets. A Job stays after its end, as it
