@@ -105,6 +105,19 @@ func TestPushOfArgoCD(t *testing.T) {
 	assert.NilError(t, err)
 	assert.Equal(t, show(t, c, "main:clusters/demo/kustomization.yaml"), "resources: [apps, argocd.yaml]\n")
 
+	c.GitOps.Distribution.Version = "v3.5.8"
+	assert.NilError(t, os.WriteFile(filepath.Join(filepath.Dir(c.File), "install.yaml"), []byte(argocdManifest+"spec: {replicas: 2}\n"), 0o600))
+	_, err = b.Push(t.Context(), c, PushOptions{})
+	assert.NilError(t, err)
+	assert.Check(t, is.Contains(show(t, c, "main:clusters/demo/argocd/install.yaml"), "replicas: 2"), "a push replaces what a push has written")
+	for _, name := range []string{"argocd.yaml", "argocd/install.yaml"} {
+		ours := show(t, c, "main:clusters/demo/"+name)
+		write(name, "kind: Secret")
+		_, err = b.Push(t.Context(), c, PushOptions{})
+		assert.ErrorContains(t, err, "push demo: clusters/demo/"+name+" is there already, and not by a push")
+		write(name, ours)
+	}
+
 	c.GitOps.Path = "chart"
 	write("../../chart/Chart.yaml", "name: platform")
 	_, err = b.Push(t.Context(), c, PushOptions{})

@@ -570,7 +570,7 @@ func validate(doc *strict.Document, c *Cluster) {
 	}
 	services.CheckNamespaces(v, c.Namespaces)
 	checkAddons(v, c)
-	services.Check(v, c.Services, services.Around{Namespaces: c.namespaces(), LacksAgent: c.lacksAgent()})
+	services.Check(v, c.Services, services.Around{Namespaces: c.namespaces(), LacksAgent: c.lacksAgent(), ByIdentity: c.GitOps.ByIdentity()})
 	if c.GitOps.Engine == gitops.ArgoCD && doc.Sound("gitops.engine", gitops.HubPath) {
 		checkRegistrationLabels(v, c)
 		checkRegistrationAnnotations(v, c)

@@ -13,6 +13,7 @@ import (
 	"tombolo/automation/connect"
 	"tombolo/automation/fault"
 	"tombolo/config"
+	"tombolo/internal/names"
 )
 
 // PushOptions of a push.
@@ -105,6 +106,9 @@ func changeOf(c *config.Cluster, files map[string][]byte, proposal string) Chang
 		Files:    map[string][]byte{},
 		Message: fmt.Sprintf("Have %s %s of cluster %s manage itself\n\nWritten by `tombolo push %s` from the cluster file.",
 			c.GitOps.Engine.Title(), c.GitOps.Distribution.Version, c.Name, c.Name),
+	}
+	if c.GitOps.Engine == config.ArgoCD { // Flux's files have the names that its own bootstrap gives them
+		change.Begin = names.Pushed
 	}
 	below := map[string][]string{}
 	for _, name := range slices.Sorted(maps.Keys(files)) {

@@ -6,11 +6,14 @@
 package handover
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"os"
 	"path"
 	"slices"
+
+	"tombolo/automation/fault"
 )
 
 // Change is what the branch should hold.
@@ -19,6 +22,8 @@ type Change struct {
 	Cluster string
 	// Files with their content, by their path in the repository.
 	Files map[string][]byte
+	// Begin is what a file that may be replaced begins with.
+	Begin string
 	// Lists are the kustomization files that must list something.
 	Lists []List
 	// Engine that it is about, in the names of branches.
@@ -54,6 +59,12 @@ func (c Change) write(dir string) ([]string, error) {
 	defer func() { _ = root.Close() }() // it was only a way in
 	var written []string
 	for name, content := range c.Files {
+		if there, err := root.ReadFile(name); err == nil && !bytes.HasPrefix(there, []byte(c.Begin)) {
+			return nil, &fault.Error{
+				What:   name + " is there already, and not by a push",
+				Remedy: "give it another name, or remove it when what push writes is to take its place",
+			}
+		}
 		if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
 			return nil, fmt.Errorf("write %s: %w", name, err)
 		}

@@ -59,6 +59,22 @@ func TestFetchThatIsForbiddenIsNoted(t *testing.T) {
 	}
 }
 
+// TestFetchAgain: a clone that takes longer than the time between two requests has to come to its end.
+func TestFetchAgain(t *testing.T) {
+	const at = `, annotations: {reconcile.fluxcd.io/requestedAt: "1"}`
+	failed := strings.Replace(repository, `status: "True"`, `status: "False"`, 1)
+	busy := strings.Replace(failed, "generation: 1}", "generation: 1"+at+"}", 1)
+	for object, asks := range map[string]bool{
+		failed: true, busy: false, repository: false,
+		strings.Replace(busy, "status:", "status:\n  lastHandledReconcileAt: \"1\"", 1): true,
+	} {
+		k := fluxWithout(t, nil, object)
+		patch := patched(k, nil)
+		assert.NilError(t, (flux{}).fetch(t.Context(), k, time.Now(), true))
+		assert.Check(t, (patch.Patch != nil) == asks, object)
+	}
+}
+
 func TestFetchWithoutRepositoryOrItsKind(t *testing.T) {
 	for name, k := range map[string]kube.Cluster{
 		"no repository": fluxWithout(t, nil), "no kind": fluxWithout(t, []string{"GitRepository"}),

@@ -232,7 +232,8 @@ func (f flux) fetch(ctx context.Context, k kube.Cluster, at time.Time, again boo
 	if err != nil {
 		return err
 	}
-	if again && f.check(newPlatform(f, nil), o).Ready {
+	// Flux notes the request that it began with: another one meanwhile would be open at its end.
+	if again && (asked(o) || f.check(newPlatform(f, nil), o).Ready) {
 		return nil
 	}
 	request := &unstructured.Unstructured{}

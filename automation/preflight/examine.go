@@ -178,7 +178,7 @@ func (d Doctor) checkGit(ctx context.Context, c *config.Cluster) []Finding {
 	if err := d.Repository(ctx, c); err != nil {
 		found := because(err, check, "make gitops.auth available where tombolo runs")
 		if c.GitOps.ByIdentity() { // which the engine's pods alone have
-			found.Level, found.Remedy = Warn, "your own git has read it here; the engine reads it by its identity, of which `tombolo verify` tells"
+			found.Level, found.Remedy = Warn, "the engine reads it by an identity, and `tombolo verify` says whether it may; your own git, which doctor and push use, cannot read it from here"
 		}
 		return []Finding{found}
 	}

@@ -32,11 +32,15 @@ const (
 	ignoreExtraneous = "IgnoreExtraneous"
 )
 
+const notificationsObject = "argocd-notifications-cm"
+
 // Files are the distribution, and the Application that has Argo CD apply it, as files for the
 // repository that Argo CD follows, by their name. Of args.Auth, KnownHosts alone counts.
 //
 // Not in them is what bootstrap goes on to decide about: Secrets, the namespace, and the keys of
-// ConfigMaps that it sets. Argo CD applies on the server's side, which leaves alone what no file has.
+// ConfigMaps that it sets; and the empty ConfigMap of notifications, which the tree's systems fill: all
+// Applications apply under one name, and each would take from it what another one has set
+// (ArgoCDSSAManager in common/common.go of argo-cd v3.5.7). Argo CD applies on the server's side, which leaves alone what no file has.
 // The Application has no finalizer: by one, Argo CD would take itself away, and not finish.
 func Files(args *EngineArgs) (map[string][]byte, error) {
 	problems := errors.Join(append(args.Repository.Problems(), args.SignIn.problems()...)...)
@@ -46,7 +50,7 @@ func Files(args *EngineArgs) (map[string][]byte, error) {
 	}
 	settings, digest := args.settings(""), distribution.Digest(args.Manifest)
 	install, err := distribution.Rewrite(args.Manifest, func(n *yaml.Node, o distribution.Object) (bool, error) {
-		if o.Kind() == "Secret" || o.Is("Namespace", names.ArgoCDNamespace) {
+		if o.Kind() == "Secret" || o.Is("Namespace", names.ArgoCDNamespace) || o.Is("ConfigMap", notificationsObject) && o["data"] == nil {
 			return false, nil
 		}
 		prepare(n, o, settings[o.Meta("name")], digest)
@@ -55,12 +59,12 @@ func Files(args *EngineArgs) (map[string][]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("files for Argo CD: %w", err)
 	}
-	var out bytes.Buffer
-	encoder := yaml.NewEncoder(&out)
+	out := bytes.NewBufferString(names.Pushed)
+	encoder := yaml.NewEncoder(out)
 	encoder.SetIndent(2)
 	own := args.application(names.ArgoCDNamespace, path.Join(treePath(args.Path), path.Dir(InstallFile)), retriesLatest(objects))
 	err = errors.Join(encoder.Encode(map[string]any(own)), encoder.Close())
-	return map[string][]byte{ApplicationFile: out.Bytes(), InstallFile: install}, err
+	return map[string][]byte{ApplicationFile: out.Bytes(), InstallFile: append([]byte(names.Pushed), install...)}, err
 }
 
 // prepare has one object stay, and takes from it what bootstrap sets. A Job stays after its end, as it

@@ -79,6 +79,17 @@ func TestFilesLeaveSettings(t *testing.T) {
 	assert.Check(t, !strings.Contains(install, "argocd.example.com") && !strings.Contains(install, "ssh_known_hosts"), install)
 }
 
+// TestFilesLeaveNotifications to the systems of a tree, unless the distribution itself has some.
+func TestFilesLeaveNotifications(t *testing.T) {
+	const empty = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: argocd-notifications-cm}\n"
+	for more, left := range map[string]bool{empty: true, empty + "data: {context: a}\n": false} {
+		args := engineArgs(t)
+		args.Manifest = append(args.Manifest, more...)
+		_, install := filesOf(t, args)
+		assert.Check(t, strings.Contains(install, "argocd-notifications-cm") != left, more)
+	}
+}
+
 // TestItsOwnApplication applies in the way that leaves alone what no file has, and takes nothing away
 // when it goes.
 func TestItsOwnApplication(t *testing.T) {

@@ -22,6 +22,8 @@ type Around struct {
 	Namespaces []string
 	// LacksAgent says that nothing brings the agent of Pod Identity to the nodes.
 	LacksAgent bool
+	// ByIdentity says that the engine reads Git by an identity of the cluster's.
+	ByIdentity bool
 }
 
 // Check checks the services of a file.
@@ -33,7 +35,7 @@ func Check(v *check.File, services []Service, around Around) {
 		checkServiceNamespace(v, at.Field("namespace"), s.Namespace, around.Namespaces)
 		values.EachReference(at.Field("values"), s.Values, func(at strict.Path, keys map[string]any) { values.CheckFree(v, at, keys) })
 		if s.Identity != nil {
-			checkIdentity(v, at, s, around.LacksAgent)
+			checkIdentity(v, at, s, around)
 		}
 	}
 	account := func(s Service) string {
@@ -63,18 +65,18 @@ func checkServiceNamespace(v *check.File, at strict.Path, namespace string, name
 	v.Problem(at, remedy, "%s is not among the file's namespaces", wording.Quote(namespace))
 }
 
-func checkIdentity(v *check.File, service strict.Path, s Service, lacksAgent bool) {
+func checkIdentity(v *check.File, service strict.Path, s Service, around Around) {
 	if v.OnAzure() {
-		checkAzureIdentity(v, service, s)
+		checkAzureIdentity(v, service, s, around.ByIdentity)
 		return
 	}
 	at := service.Field("identity")
 	if identity.GivenRole(v, at, s.Identity.RoleARN, "policyArns", "statements") {
-		checkAgentOf(v, at, s, lacksAgent)
+		checkAgentOf(v, at, s, around.LacksAgent)
 		return
 	}
 	v.Fits(service.Field("name"), "the service's IAM role", RoleName(v.Name, s.Name), form.MaxRoleName)
-	checkAgentOf(v, at, s, lacksAgent)
+	checkAgentOf(v, at, s, around.LacksAgent)
 	identity.CheckPolicies(v, at.Field("policyArns"), s.Identity.PolicyARNs)
 	for i, st := range s.Identity.Statements {
 		identity.CheckStatement(v, at.Field("statements").Index(i), st)
@@ -90,10 +92,14 @@ func checkAgentOf(v *check.File, at strict.Path, s Service, lacksAgent bool) {
 }
 
 // checkAzureIdentity checks the identity of a service.
-func checkAzureIdentity(v *check.File, service strict.Path, s Service) {
+func checkAzureIdentity(v *check.File, service strict.Path, s Service, byIdentity bool) {
 	at := service.Field("identity").Field("roles")
 	v.Fits(service.Field("name"), "the service's identity", IdentityName(v.Name, s.Name), azurefacts.MaxIdentityName)
-	if slices.Contains([]string{"control-plane", "kubelet", identity.GitReader}, s.Name) || strings.HasPrefix(s.Name, identity.AddonPrefix) {
+	taken := []string{"control-plane", "kubelet"}
+	if byIdentity {
+		taken = append(taken, identity.GitReader)
+	}
+	if slices.Contains(taken, s.Name) || strings.HasPrefix(s.Name, identity.AddonPrefix) {
 		v.Problem(service.Field("name"), "use another name", "%s would be an identity of the cluster's own", wording.Quote(IdentityName(v.Name, s.Name)))
 	}
 	checkCredential(v, service, s)

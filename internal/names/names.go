@@ -38,6 +38,9 @@ const (
 // is started under this name, which a project's Pulumi.yaml has as its binary.
 const Program = "tombolo-program"
 
+// Pushed begins files in Git that push replaces; one without it is somebody else's.
+const Pushed = "# Written by tombolo push, which replaces it.\n"
+
 // ExternalHub before the name of a hub that others run is the identity of its Kubernetes
 // provider; the identity of a cluster of ours is its ARN.
 const ExternalHub = "external-hub/"

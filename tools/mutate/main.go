@@ -111,7 +111,14 @@ func tableOf(results []result) []byte {
 	var b strings.Builder
 	b.WriteString("| row | mutation | in | test | caught |\n|---|---|---|---|---|\n")
 	for _, r := range results {
-		fmt.Fprintf(&b, "| %s | %s | `%s` | `%s` | %s |\n", r.Row, r.What, r.File, r.Test, map[bool]string{true: "yes", false: "no"}[r.caught])
+		caught := "no"
+		switch {
+		case r.err != nil:
+			caught = "not known"
+		case r.caught:
+			caught = "yes"
+		}
+		fmt.Fprintf(&b, "| %s | %s | `%s` | `%s` | %s |\n", r.Row, r.What, r.File, r.Test, caught)
 	}
 	return []byte(b.String())
 }

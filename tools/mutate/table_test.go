@@ -52,6 +52,14 @@ func TestOutcomes(t *testing.T) {
 	assert.Check(t, err == nil && broken == "p.go:1: wrong\n", broken)
 }
 
+func TestTable(t *testing.T) {
+	m := mutation{Row: "A1", What: "w", File: "f.go", Test: "TestF"}
+	text := string(tableOf([]result{{m, true, nil}, {m, false, nil}, {m, false, os.ErrNotExist}}))
+	for _, end := range []string{"yes", "no", "not known"} {
+		assert.Check(t, strings.Contains(text, "| A1 | w | `f.go` | `TestF` | "+end+" |\n"), text)
+	}
+}
+
 func TestChoose(t *testing.T) {
 	all := []mutation{{Row: "A1"}, {Row: "A2", Lab: true}, {Row: "B1"}}
 	for _, test := range []struct {

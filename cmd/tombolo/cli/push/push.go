@@ -103,7 +103,7 @@ func pushRun(ctx context.Context, o *Options) error {
 
 // push pushes one cluster's engine, and registers its key before.
 func (o *Options) push(ctx context.Context, t fleet.Terminal, driver Driver, c *config.Cluster) error {
-	if o.DeployKey {
+	if o.DeployKey && !c.IsSpoke() { // whose hub reads the repository
 		if err := o.register(ctx, t, driver, c); err != nil {
 			return err
 		}

@@ -145,7 +145,7 @@ func TestPushOfArgoCD(t *testing.T) {
 	assert.Equal(t, said, "► demo: pushing Argo CD's manifests to https://git.example.com/platform.git\n"+
 		"✔ demo: pushed 0123456789ab to branch main; Argo CD takes itself over when it has fetched it\n")
 	d.hub, d.result = "mgmt", automation.PushResult{Nothing: "the Argo CD that manages it is that of its hub mgmt"}
-	_, said, err = run(t, d, false, "demo")
+	_, said, err = run(t, d, false, "demo", "--deploy-key")
 	assert.NilError(t, err)
 	assert.Equal(t, said, "  demo: there is nothing to push: the Argo CD that manages it is that of its hub mgmt\n")
 }
