@@ -53,7 +53,7 @@ func kubernetesModules() map[string]tree {
 			"azure/provider.go": "\t\"os\"\n\t\"regexp\"\n" + strings.Join([]string{
 				"azcore/arm\"", "azcore/cloud\"", "azcontainerregistry\"", "golang-jwt/", "go-containerregistry/", "client-go/rest\"", "client-go/tools\"",
 			}, "\n") + "\n// GetAccessTokenOptionsForArtifactRepository implements\n// GetAccessTokenOptionsForGitRepository implements\n",
-			"azure/implementation.go": "azcore/arm\"\nazcontainerregistry\"\narmcontainerservice\"\n\tExchange(\n\tNewManagedClustersClient(\n" +
+			"azure/implementation.go": "azcore/arm\"\nazcontainerregistry\"\narmcontainerservice\"\n\tExchangeToken(\n\tNewManagedClustersClient(\n" +
 				"// AKSClient provides\ntype implementation struct\n\nfunc (implementation) ExchangeAAD\n",
 		},
 		flux + "source-controller": {
