@@ -55,9 +55,10 @@ const (
 	// Platform is what the platform tree starts with: Flux's GitRepository and
 	// Kustomization, Argo CD's AppProject and root Application.
 	Platform = "platform"
-	// SourceController and RepoServer are the Deployments, and service accounts, by which Flux and
-	// Argo CD read Git.
-	SourceController, RepoServer = "source-controller", "argocd-repo-server"
+	// SourceController is the Deployment, and service account, by which Flux reads Git.
+	SourceController = "source-controller"
+	// RepoServer is that of Argo CD.
+	RepoServer = "argocd-repo-server"
 	// PlatformAuth is the Secret with the credentials for the tree's repository.
 	PlatformAuth = "platform-auth"
 
