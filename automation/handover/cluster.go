@@ -109,6 +109,7 @@ func changeOf(c *config.Cluster, files map[string][]byte, proposal string) Chang
 	}
 	if c.GitOps.Engine == config.ArgoCD { // Flux's files have the names that its own bootstrap gives them
 		change.Begin = names.Pushed
+		change.Alone = &Alone{Tree: tree, Except: path.Join(tree, names.ArgoCDNamespace), ConfigMap: "argocd-cm"}
 	}
 	below := map[string][]string{}
 	for _, name := range slices.Sorted(maps.Keys(files)) {

@@ -24,6 +24,8 @@ type Change struct {
 	Files map[string][]byte
 	// Begin is what a file that may be replaced begins with.
 	Begin string
+	// Alone is what no other file of the tree may have; nil for nothing.
+	Alone *Alone
 	// Lists are the kustomization files that must list something.
 	Lists []List
 	// Engine that it is about, in the names of branches.
@@ -57,6 +59,11 @@ func (c Change) write(dir string) ([]string, error) {
 		return nil, err
 	}
 	defer func() { _ = root.Close() }() // it was only a way in
+	if c.Alone != nil {
+		if err := c.Alone.check(root.FS()); err != nil {
+			return nil, err
+		}
+	}
 	var written []string
 	for name, content := range c.Files {
 		if there, err := root.ReadFile(name); err == nil && !bytes.HasPrefix(there, []byte(c.Begin)) {

@@ -42,7 +42,7 @@ func (l List) write(root *os.Root) (string, error) {
 	if !l.Create {
 		if _, err := root.Stat(path.Join(l.Dir, "Chart.yaml")); err == nil {
 			return "", &fault.Error{
-				What:   l.Dir + " is a Helm chart, of which the templates alone are applied",
+				What:   l.Dir + " is a Helm chart, and no directory of manifests",
 				Remedy: "have gitops.path lead to a directory of manifests, or to a kustomization",
 			}
 		}
