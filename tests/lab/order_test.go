@@ -88,7 +88,7 @@ func (p project) restFirst(t *testing.T) {
 		pods := p.kubectl(t, "demo", "get", "pods", "-A", "--field-selector", "status.phase=Pending", "-o", "jsonpath={.items[*].status.conditions[*].message}")
 		return strings.Contains(pods, "Too many pods"), pods
 	})
-	p.run(t, "verify", "demo", "--timeout", "20s").fails(t, "addons")
+	p.run(t, "verify", "demo", "--timeout", "20s").fails(t, "checks not passed after 20s")
 	assert.Check(t, is.Equal(p.kubectl(t, "demo", "-n", "kube-system", "get", "deployments", "-o", "name"), "deployment.apps/metrics-server\n"))
 	assert.Check(t, is.Len(p.made(t, "aws:ec2/instance:Instance"), 0), "a node came from nowhere")
 }
