@@ -165,7 +165,7 @@ func (v *Verification) look(ctx context.Context, s Site, o Options) {
 		v.Cause = &infra
 	} else if cause, ok := p.firstCause(v.Checks); ok {
 		if s.Cluster.GitOps.ByIdentity() && cause.is(p.engine.repository()) && unread.MatchString(cause.Message) {
-			cause.Message += fmt.Sprintf("; the identity %s with the client id %s has to be a user of the Azure DevOps organisation that may read the repository: docs/guide/tree.md#workload-identity",
+			cause.Message += fmt.Sprintf("; the identity %s with the client id %s has to be a user of the Azure DevOps organisation that may read the repository",
 				config.GitIdentityName(s.Cluster.Name), s.Values.Azure.GitClientID)
 		}
 		v.Cause = &cause

@@ -27,8 +27,11 @@ func missing(c *chart.Chart) []*chart.Dependency {
 func Complete(c *chart.Chart, files *tree.Files, dir string) (fetched []string, err error) {
 	for _, d := range missing(c) {
 		below, local := strings.CutPrefix(d.Repository, "file://")
-		if !local {
+		switch { // a chart may be there twice, by aliases
+		case !local && !slices.Contains(fetched, d.Name):
 			fetched = append(fetched, d.Name)
+			continue
+		case !local, slices.ContainsFunc(c.Dependencies(), func(held *chart.Chart) bool { return held.Name() == d.Name }):
 			continue
 		}
 		loaded, _, err := Load(files, tree.Relative(path.Join(dir, below)))
@@ -81,7 +84,7 @@ func Unused(c *chart.Chart, values map[string]any) []string {
 	}
 	var unused []string
 	for key := range values {
-		if !slices.Contains(read, key) {
+		if !slices.Contains(read, key) && !strings.HasPrefix(key, "x-") { // by which people mark anchors of YAML
 			unused = append(unused, key)
 		}
 	}
