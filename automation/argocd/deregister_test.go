@@ -248,7 +248,9 @@ func TestAHubWaitsForGeneratorsThatFollowClusters(t *testing.T) {
 			var began []bool
 			o := quick(&notes)
 			start := time.Now()
-			o.Waiting = func(string) { began = append(began, w.get(Namespace, "platform") == nil && time.Since(start) < o.Settle) }
+			o.Waiting = func(string) {
+				began = append(began, w.get(Namespace, "platform") == nil && time.Since(start) < o.Settle)
+			}
 			l := Leaving{Cluster: Cluster{Name: "mgmt", Server: InCluster}, Hub: true}
 			_ = w.Deregister(t.Context(), l, o) // no garbage collector takes what the set has made
 			assert.Check(t, is.Equal(slices.Contains(began, true), !waits), generators)

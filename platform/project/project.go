@@ -90,7 +90,7 @@ func (o Options) Files() ([]pipelines.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := []pipelines.File{{"clusters/" + o.Cluster.Name + ".yaml", cluster}}
+	out := []pipelines.File{{Path: "clusters/" + o.Cluster.Name + ".yaml", Text: cluster}}
 	for _, name := range []string{"Pulumi.yaml", "tombolo.policy.yaml", "gitignore", "README.md"} {
 		text, err := render(name+".tmpl", o)
 		if err != nil {
@@ -99,19 +99,19 @@ func (o Options) Files() ([]pipelines.File, error) {
 		if name == "gitignore" { // with its dot, the template would not be embedded
 			name = ".gitignore"
 		}
-		out = append(out, pipelines.File{name, text})
+		out = append(out, pipelines.File{Path: name, Text: text})
 	}
 	var renovate bytes.Buffer
 	if err := renovateJSON.Execute(&renovate, o); err != nil {
 		return nil, fmt.Errorf("render renovate.json: %w", err)
 	}
-	out = append(out, pipelines.File{"renovate.json", renovate.String()})
+	out = append(out, pipelines.File{Path: "renovate.json", Text: renovate.String()})
 	if o.Checksums != nil {
 		pin, err := o.pin()
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, pipelines.File{PinFile, pin})
+		out = append(out, pipelines.File{Path: PinFile, Text: pin})
 	}
 	return out, nil
 }
