@@ -121,7 +121,7 @@ func TestPushOfArgoCD(t *testing.T) {
 	c.GitOps.Path = "chart"
 	write("../../chart/Chart.yaml", "name: platform")
 	_, err = b.Push(t.Context(), c, PushOptions{})
-	assert.ErrorContains(t, err, "push demo: chart is a Helm chart, of which the templates alone are applied")
+	assert.ErrorContains(t, err, "push demo: chart is a Helm chart, and no directory of manifests")
 }
 
 // TestNothingToPush: a spoke has no engine of its own.
