@@ -1,10 +1,11 @@
 package argocd
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -21,16 +22,15 @@ const (
 	InstallFile     = names.ArgoCDNamespace + "/install.yaml"
 )
 
-// What Argo CD is told about one object, in annotations. An object that the next release drops stays,
+// Staying is what Argo CD is told about one object, in annotations. An object that the next release drops stays,
 // and counts as no difference. An Application that is deleted with all it has made leaves Argo CD there.
 // Sources: docs/user-guide/sync-options.md and compare-options.md of argo-cd v3.5.7.
-const (
-	syncOptions    = "argocd.argoproj.io/sync-options"
-	compareOptions = "argocd.argoproj.io/compare-options"
-
-	staying          = "Prune=false,Delete=false"
-	ignoreExtraneous = "IgnoreExtraneous"
-)
+func Staying() map[string]string {
+	return map[string]string{
+		"argocd.argoproj.io/sync-options":    "Prune=false,Delete=false",
+		"argocd.argoproj.io/compare-options": "IgnoreExtraneous",
+	}
+}
 
 const notificationsObject = "argocd-notifications-cm"
 
@@ -59,12 +59,8 @@ func Files(args *EngineArgs) (map[string][]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("files for Argo CD: %w", err)
 	}
-	out := bytes.NewBufferString(names.Pushed)
-	encoder := yaml.NewEncoder(out)
-	encoder.SetIndent(2)
-	own := args.application(names.ArgoCDNamespace, path.Join(treePath(args.Path), path.Dir(InstallFile)), retriesLatest(objects))
-	err = errors.Join(encoder.Encode(map[string]any(own)), encoder.Close())
-	return map[string][]byte{ApplicationFile: out.Bytes(), InstallFile: append([]byte(names.Pushed), install...)}, err
+	own, err := distribution.Encode(args.application(names.ArgoCDNamespace, path.Join(treePath(args.Path), path.Dir(InstallFile)), retriesLatest(objects)))
+	return map[string][]byte{ApplicationFile: append([]byte(names.Pushed), own...), InstallFile: append([]byte(names.Pushed), install...)}, err
 }
 
 // prepare has one object stay, and takes from it what bootstrap sets. A Job stays after its end, as it
@@ -84,8 +80,9 @@ func prepare(n *yaml.Node, o distribution.Object, settings map[string]string, di
 		distribution.Remove(distribution.Member(n, "spec"), "ttlSecondsAfterFinished")
 	}
 	annotations, _ := o["metadata"].(map[string]any)["annotations"].(map[string]any)
-	for _, option := range [][2]string{{compareOptions, ignoreExtraneous}, {syncOptions, staying}} {
-		released, _ := annotations[option[0]].(string)
-		distribution.SetAnnotation(n, option[0], strings.TrimPrefix(released+","+option[1], ","))
+	options := Staying()
+	for _, key := range slices.Sorted(maps.Keys(options)) {
+		released, _ := annotations[key].(string)
+		distribution.SetAnnotation(n, key, strings.TrimPrefix(released+","+options[key], ","))
 	}
 }

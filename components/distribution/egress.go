@@ -59,28 +59,24 @@ func (e Egress) Change(manifest []byte) ([]byte, error) {
 		return nil, err
 	}
 	inside := e.NoProxy
-	for _, d := range documents {
+	for i, document := range documents {
+		d := document.Content[0]
+		documents[i] = d
 		if text(d, "kind") == "Service" {
 			inside = append(slices.Clip(inside), text(Member(d, "metadata"), "name"))
 		}
 	}
-	var out bytes.Buffer
-	encoder := yaml.NewEncoder(&out)
-	encoder.SetIndent(2)
 	for _, d := range documents {
 		if slices.Contains([]string{"Deployment", "StatefulSet", "DaemonSet", "Job"}, text(d, "kind")) {
 			if err := e.changePods(Member(Member(d, "spec"), "template"), inside); err != nil {
 				return nil, fmt.Errorf("%s %s of the distribution: %w", text(d, "kind"), text(Member(d, "metadata"), "name"), err)
 			}
 		}
-		if err := encoder.Encode(d); err != nil {
-			return nil, err
-		}
 	}
-	return out.Bytes(), encoder.Close()
+	return Encode(documents...)
 }
 
-// documentsOf a manifest that are mappings.
+// documentsOf a manifest that are mappings, with the comments around them.
 func documentsOf(manifest []byte) ([]*yaml.Node, error) {
 	var out []*yaml.Node
 	for decoder := yaml.NewDecoder(bytes.NewReader(manifest)); ; {
@@ -93,7 +89,7 @@ func documentsOf(manifest []byte) ([]*yaml.Node, error) {
 			return nil, fmt.Errorf("document %d of the distribution: %w", len(out)+1, err)
 		}
 		if len(d.Content) > 0 && d.Content[0].Kind == yaml.MappingNode {
-			out = append(out, d.Content[0])
+			out = append(out, &d)
 		}
 	}
 }
@@ -291,14 +287,9 @@ func (e Environment) inDocument(one []byte) ([]byte, error) {
 	if !changed {
 		return one, nil
 	}
-	var out bytes.Buffer
+	out, err := Encode(&d)
 	if document.Match(one) {
-		out.WriteString("---\n")
+		out = append([]byte("---\n"), out...)
 	}
-	encoder := yaml.NewEncoder(&out)
-	encoder.SetIndent(2)
-	if err := encoder.Encode(&d); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), encoder.Close()
+	return out, err
 }

@@ -83,37 +83,41 @@ const DigestAnnotation = "tombolo/distribution"
 // Rewrite is the manifest with each object as edit leaves it, and without those of which edit says
 // that they are not kept. Order and comments stay, so that a reader can compare it with the release.
 func Rewrite(manifest []byte, edit func(n *yaml.Node, o Object) (kept bool, err error)) ([]byte, error) {
+	documents, err := documentsOf(manifest)
+	if err != nil {
+		return nil, err
+	}
+	var kept []*yaml.Node
+	for _, d := range documents {
+		var o map[string]any // of which an Object would have Objects inside
+		if err := d.Content[0].Decode(&o); err != nil {
+			return nil, err
+		}
+		if len(o) == 0 {
+			continue
+		}
+		keep, err := edit(d.Content[0], o)
+		if err != nil {
+			return nil, err
+		}
+		if keep {
+			kept = append(kept, d)
+		}
+	}
+	return Encode(kept...)
+}
+
+// Encode is a manifest of objects, or of documents.
+func Encode[T any](all ...T) ([]byte, error) {
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)
 	encoder.SetIndent(2)
-	decoder := yaml.NewDecoder(bytes.NewReader(manifest))
-	for {
-		var document yaml.Node
-		err := decoder.Decode(&document)
-		if errors.Is(err, io.EOF) {
-			return out.Bytes(), encoder.Close()
-		}
-		if err != nil {
-			return nil, err
-		}
-		if len(document.Content) == 0 || document.Content[0].Kind != yaml.MappingNode {
-			continue
-		}
-		var decoded map[string]any
-		if err := document.Content[0].Decode(&decoded); err != nil {
-			return nil, err
-		}
-		if len(decoded) == 0 {
-			continue
-		}
-		kept, err := edit(document.Content[0], decoded)
-		if err == nil && kept {
-			err = encoder.Encode(&document)
-		}
-		if err != nil {
+	for _, one := range all {
+		if err := encoder.Encode(one); err != nil {
 			return nil, err
 		}
 	}
+	return out.Bytes(), encoder.Close()
 }
 
 // SetAnnotation sets an annotation of an object that Rewrite edits.

@@ -1,7 +1,6 @@
 package flux
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -32,6 +31,9 @@ const (
 	disabled     = "disabled"
 	ifNotPresent = "IfNotPresent"
 )
+
+// Staying is what kustomize-controller is told about an object that stays when Git has it no more.
+func Staying() map[string]string { return map[string]string{pruneAnnotation: disabled} }
 
 // FilesArgs are the arguments of Files.
 type FilesArgs struct {
@@ -74,17 +76,16 @@ func Files(args *FilesArgs) (map[string][]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("files for Flux: %w", err)
 	}
-	var sync bytes.Buffer
-	encoder := yaml.NewEncoder(&sync)
-	encoder.SetIndent(2)
-	for _, o := range args.syncObjects(args.Provider) {
+	following := args.syncObjects(args.Provider)
+	for _, o := range following {
 		o.Annotate(applyAnnotation, ifNotPresent)
 		o.Annotate(substituteAnnotation, disabled)
-		if err := encoder.Encode(map[string]any(o)); err != nil {
-			return nil, fmt.Errorf("files for Flux: write %s: %w", o.Identity(), err)
-		}
 	}
-	return map[string][]byte{ComponentsFile: components, SyncFile: sync.Bytes()}, encoder.Close()
+	sync, err := distribution.Encode(following...)
+	if err != nil {
+		return nil, fmt.Errorf("files for Flux: write %s: %w", SyncFile, err)
+	}
+	return map[string][]byte{ComponentsFile: components, SyncFile: sync}, nil
 }
 
 // components is the manifest with our directions in it.

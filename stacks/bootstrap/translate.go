@@ -10,6 +10,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
 
+	"tombolo/components/argocd"
+	"tombolo/components/flux"
 	"tombolo/components/infraconfig"
 	"tombolo/components/namespaces"
 	"tombolo/components/registration"
@@ -68,12 +70,9 @@ func (p *program) namespaces() []namespaces.Namespace {
 // and https://argo-cd.readthedocs.io/en/stable/user-guide/sync-options/ ("No Prune Resources").
 func keeps(e config.Engine) map[string]string {
 	if e == config.ArgoCD {
-		return map[string]string{
-			"argocd.argoproj.io/sync-options":    "Prune=false,Delete=false",
-			"argocd.argoproj.io/compare-options": "IgnoreExtraneous",
-		}
+		return argocd.Staying()
 	}
-	return map[string]string{"kustomize.toolkit.fluxcd.io/prune": "disabled"}
+	return flux.Staying()
 }
 
 // withNamespace adds a namespace, or only the labels that it lacks.
