@@ -27,7 +27,7 @@ func checkRoom(v *check.File, c *Cluster) {
 	if v.Spoke && c.GitOps.Engine == gitops.ArgoCD {
 		engine = ""
 	}
-	need := addon.Request{Pods: 0}
+	var need addon.Request
 	for _, r := range c.Addons.BeforeKarpenter(engine) {
 		pods := r.Pods
 		if r.Nodes {

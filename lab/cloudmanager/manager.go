@@ -160,6 +160,8 @@ func newWatch(cluster standin.ClusterSpec, cloud Cloud, c clients, log *slog.Log
 			service: factory.Core().V1().Services().Informer(),
 			claim:   factory.Core().V1().PersistentVolumeClaims().Informer(),
 			volume:  factory.Core().V1().PersistentVolumes().Informer(),
+
+			deployment: factory.Apps().V1().Deployments().Informer(),
 		},
 		Workers: workers, Least: 100 * time.Millisecond, Most: 5 * time.Second,
 		Do: w.reconcile, Log: log,
@@ -171,12 +173,10 @@ func newWatch(cluster standin.ClusterSpec, cloud Cloud, c clients, log *slog.Log
 	}
 	if cluster.Tenant != "" {
 		w.maker, o.Beside = &azureMaker{watch: w, id: cluster.ID}, w.followOperated
-		o.Informers[deployment] = factory.Apps().V1().Deployments().Informer()
 	} else {
 		w.maker, o.Beside = awsMaker{w}, w.beside
 		o.Informers[ingress] = factory.Networking().V1().Ingresses().Informer()
 		o.Informers[pod] = factory.Core().V1().Pods().Informer()
-		o.Informers[deployment] = factory.Apps().V1().Deployments().Informer()
 		w.pods = o.Informers[pod].GetStore()
 	}
 	w.loop = reconcile.New(o)
