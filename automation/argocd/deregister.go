@@ -25,6 +25,9 @@ type Options struct {
 	// Timeout is how long to wait until Argo CD has deleted all Applications
 	// with what they have made. Default 15m: load balancers take some.
 	Timeout time.Duration
+	// TakeOff has the Applications let go that Argo CD has not deleted in that time: their
+	// cluster goes with what they have made on it.
+	TakeOff bool
 	// Poll is the time between two looks. Default 1s.
 	Poll time.Duration
 	// Waiting is told what is waited for; Note, what people should know.
@@ -45,19 +48,40 @@ func (h Hub) Deregister(ctx context.Context, l Leaving, o Options) error {
 		return err
 	}
 	defer o.Waiting("")
+	err := d.until(ctx, o.Settle, o.Timeout)
+	if o.TakeOff && !d.LetGo && d.failed == nil && len(d.left) > 0 && isOver(ctx, err) {
+		d.LetGo, d.late = true, fmt.Sprintf("Argo CD has not deleted it in %s; ", o.Timeout)
+		d.report(d.left)
+		if err := d.relabel(ctx, d.Name, leave(d.LetGo)); err != nil {
+			return err
+		}
+		err = d.until(ctx, 0, max(o.Timeout, takeOffTimeout))
+	}
+	if isOver(ctx, err) {
+		return d.overdue()
+	}
+	return err
+}
+
+// takeOffTimeout is the least time for taking finalizers off, which waits for no controller.
+const takeOffTimeout = time.Minute
+
+// until looks and advances until nothing is left.
+func (d *deregistration) until(ctx context.Context, settle, timeout time.Duration) error {
 	start := time.Now()
-	err := wait.PollUntilContextTimeout(ctx, o.Poll, o.Timeout, true, func(ctx context.Context) (bool, error) {
-		done, err := d.step(ctx, time.Since(start) > o.Settle)
+	return wait.PollUntilContextTimeout(ctx, d.options.Poll, timeout, true, func(ctx context.Context) (bool, error) {
+		done, err := d.step(ctx, time.Since(start) > settle)
 		if held := new(fault.Error); errors.As(err, &held) {
 			return false, held
 		}
 		d.failed = err // the hub may be restarting: it is asked again
 		return done, nil
 	})
-	if err != nil && ctx.Err() == nil && wait.Interrupted(err) {
-		return d.overdue()
-	}
-	return err
+}
+
+// isOver says that the time of a wait has passed, and not that of the context.
+func isOver(ctx context.Context, err error) bool {
+	return err != nil && ctx.Err() == nil && wait.Interrupted(err)
 }
 
 func (o *Options) setDefaults() {
@@ -76,6 +100,8 @@ type deregistration struct {
 	Hub
 	Leaving
 	options Options
+	// late says why they are let go, if they were not from the start.
+	late string
 	// told are the Applications that were released and reported.
 	told map[string]bool
 	// left are those that the last look found.
@@ -127,7 +153,7 @@ func (d *deregistration) report(all []Application) {
 	for _, a := range all {
 		if !d.told[id(a)] {
 			d.told[id(a)] = true
-			d.options.Note(fmt.Sprintf("%s is released: what it has made on %s is not deleted", a, d.Name))
+			d.options.Note(fmt.Sprintf("%s is released: %swhat it has made on %s is not deleted", a, d.late, d.Name))
 		}
 	}
 }
@@ -273,11 +299,14 @@ func (d *deregistration) overdue() error {
 	if len(d.left) == 0 { // they left a moment ago
 		return &fault.Error{What: what + "nothing that is known", Remedy: "run the command again to make sure", Class: fault.Deployment}
 	}
-	first := d.left[0]
+	first, otherwise := d.left[0], "where what it made may stay, set gitops.argocd.applications: keep"
+	if d.Leaving.Hub {
+		otherwise = fmt.Sprintf("where its Argo CD does not work any more, run `tombolo destroy %s --leftovers delete`", d.Name)
+	}
 	return &fault.Error{
 		What: what,
-		Remedy: fmt.Sprintf("look at `kubectl -n %s describe application %s` on the hub, resolve the cause, and run the command again; "+
-			"where what it made may stay, set gitops.argocd.applications: keep", first.GetNamespace(), first.GetName()),
+		Remedy: fmt.Sprintf("look at `kubectl -n %s describe application %s` on the hub, resolve the cause, and run the command again; %s",
+			first.GetNamespace(), first.GetName(), otherwise),
 		Class: fault.Deployment,
 	}
 }

@@ -153,6 +153,22 @@ func TestADeadClusterIsLetGo(t *testing.T) {
 	})
 }
 
+// TestAnArgoCDThatDeletesNothing is destroyed with its cluster: it runs no more, or it cannot reach the cluster.
+func TestAnArgoCDThatDeletesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := fleet(t, application("by-hand", ", finalizers: ["+resourcesFinalizer+"]", "name: a"))
+		w.dead = []string{"a"}
+		var notes []string
+		o := quick(&notes)
+		o.TakeOff = true
+		assert.NilError(t, w.Deregister(t.Context(), spokeA(), o))
+		assert.Check(t, is.Equal(w.left(), "platform promtail-b"))
+		assert.Check(t, is.Contains(strings.Join(notes, "; "),
+			"Application argocd/by-hand is released: Argo CD has not deleted it in 500ms; what it has made on a is not deleted"))
+		assert.Check(t, is.Len(w.cascaded, 0))
+	})
+}
+
 func TestKeptWorkloadsAreNeverDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := fleet(t, application("by-hand", ", finalizers: ["+resourcesFinalizer+"]", "name: a"))
@@ -265,6 +281,8 @@ func TestDeregisterSaysWhyItTookTooLong(t *testing.T) {
 		w := fleet(t, stuck)
 		var notes []string
 		err := w.Deregister(t.Context(), spokeA(), quick(&notes))
+		hub := Leaving{Cluster: Cluster{Name: "mgmt", Server: InCluster}, Hub: true}
+		assert.Check(t, is.ErrorContains(newWorld(t, stuck).Deregister(t.Context(), hub, quick(&notes)), "run `tombolo destroy mgmt --leftovers delete`"))
 		want := "after 500ms Argo CD still has Application argocd/stuck; it cannot delete Application argocd/stuck: project platform is gone; " +
 			"look at `kubectl -n argocd describe application stuck` on the hub, resolve the cause, and run the command again; where what it made may stay, set gitops.argocd.applications: keep"
 		assert.Error(t, err, want)

@@ -66,7 +66,9 @@ func (t *destruction) empty(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if t.env, err = t.Hubs.Leave(ctx, t.cluster, hubs.LeaveOptions{Unreachable: t.options.Unreachable}); err != nil {
+	if t.env, err = t.Hubs.Leave(ctx, t.cluster, hubs.LeaveOptions{
+		Unreachable: t.options.Unreachable, Timeout: t.options.DrainTimeout, TakeOff: t.options.Leftovers == teardown.DeleteLeftovers,
+	}); err != nil {
 		return err
 	}
 	return t.drain(ctx, t.cluster, t.options, t.env, applications)

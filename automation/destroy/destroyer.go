@@ -42,9 +42,9 @@ type Options struct {
 	// reports each. A claim's volume goes with the claim; it is kept as well when
 	// its reclaim policy is Retain.
 	KeepData bool
-	// DrainTimeout is how long controllers may take to give back the cloud
-	// resources of one kind, and then the cloud to take them away. Default 10m
-	// each.
+	// DrainTimeout is how long Argo CD may take to delete the Applications (default 15m), then
+	// controllers to give back the cloud resources of one kind, and then the cloud to take them
+	// away (default 10m each).
 	DrainTimeout time.Duration
 
 	// Began, if not nil, is called when the destruction comes to a part: drain, bootstrap or core.

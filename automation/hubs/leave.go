@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"tombolo/automation/argocd"
 	"tombolo/automation/backend"
@@ -20,6 +21,10 @@ import (
 type LeaveOptions struct {
 	// Unreachable goes on without a Kubernetes API that does not answer.
 	Unreachable bool
+	// Timeout is how long Argo CD may take to delete the Applications, with what they have made. Default 15m.
+	Timeout time.Duration
+	// TakeOff lets go the Applications that it has not deleted in that time.
+	TakeOff bool
 }
 
 // deleteUnreachable has the Kubernetes provider drop from the state what is on a
@@ -62,9 +67,9 @@ func (h Hubs) Leave(ctx context.Context, c *config.Cluster, o LeaveOptions) (map
 	case "":
 		return env, nil
 	case c.Name:
-		return env, h.closeHub(ctx, c, own)
+		return env, h.closeHub(ctx, c, own, o)
 	}
-	return h.leaveHub(ctx, c, &config.Cluster{Name: hub}, own, env)
+	return h.leaveHub(ctx, c, &config.Cluster{Name: hub}, own, env, o)
 }
 
 // Of is the name of the hub that the cluster is registered with, by the state
@@ -87,7 +92,7 @@ func Unreachable(c *config.Cluster, p connect.Probe) error {
 }
 
 // closeHub deletes all Applications of a hub that has no spokes. Those of a hub that does not answer go with it.
-func (h Hubs) closeHub(ctx context.Context, c *config.Cluster, own connect.Probe) error {
+func (h Hubs) closeHub(ctx context.Context, c *config.Cluster, own connect.Probe, o LeaveOptions) error {
 	if !own.Answers() {
 		return nil
 	}
@@ -96,11 +101,11 @@ func (h Hubs) closeHub(ctx context.Context, c *config.Cluster, own connect.Probe
 	}
 	return h.deregister(ctx, c, own.Cluster, argocd.Leaving{
 		Cluster: argocd.Cluster{Name: c.Name, Server: argocd.InCluster}, Hub: true,
-	})
+	}, o)
 }
 
 // leaveHub deregisters a spoke. A hub that is gone has no registration of it.
-func (h Hubs) leaveHub(ctx context.Context, c, hub *config.Cluster, own connect.Probe, env map[string]string) (map[string]string, error) {
+func (h Hubs) leaveHub(ctx context.Context, c, hub *config.Cluster, own connect.Probe, env map[string]string, o LeaveOptions) (map[string]string, error) {
 	at, err := h.Connector.Probe(ctx, hub)
 	if err != nil {
 		return nil, err
@@ -115,7 +120,7 @@ func (h Hubs) leaveHub(ctx context.Context, c, hub *config.Cluster, own connect.
 	return env, h.deregister(ctx, c, at.Cluster, argocd.Leaving{
 		Cluster: argocd.Cluster{Name: c.Name, Server: own.Values.ClusterEndpoint},
 		LetGo:   !own.Answers() || c.GitOps.ArgoCD.Applications == config.LeavingKeep,
-	})
+	}, o)
 }
 
 // SilentHub refuses to destroy a spoke whose hub cannot be told.
@@ -128,7 +133,7 @@ func SilentHub(c *config.Cluster, hub string, at connect.Probe) error {
 	}
 }
 
-func (h Hubs) deregister(ctx context.Context, c *config.Cluster, hub kube.Cluster, l argocd.Leaving) error {
+func (h Hubs) deregister(ctx context.Context, c *config.Cluster, hub kube.Cluster, l argocd.Leaving, o LeaveOptions) error {
 	stack := stacks.Name(c.Name, stacks.Bootstrap)
 	at, err := h.argoCD(ctx, c, hub)
 	if err != nil {
@@ -142,6 +147,7 @@ func (h Hubs) deregister(ctx context.Context, c *config.Cluster, hub kube.Cluste
 		return h.leaveRegistration(ctx, c, *theirs)
 	}
 	err = at.Deregister(ctx, l, argocd.Options{
+		Timeout: o.Timeout, TakeOff: o.TakeOff,
 		Waiting: func(what string) { h.Runner.Observer.Waiting(c.Name, what) },
 		Note:    func(message string) { h.Runner.Note(stack, message) },
 	})

@@ -46,7 +46,6 @@ addons: {reloader: {}}
   distribution: {version: v2.9.3, path: ../.tools/share/flux-install.yaml}
 `, `gitops:
   engine: argocd
-  argocd: {applications: keep} # no controllers run that would delete them
   url: http://git.lab.test/platform-argocd.git
   path: clusters/NAME
   distribution: {version: v3.5.7, path: ../.tools/share/argocd-install.yaml}
@@ -65,7 +64,11 @@ func BenchmarkLife(b *testing.B) {
 	}
 	b.Run(fmt.Sprintf("clusters=%d", n), func(b *testing.B) {
 		c := fleetOf(b, n)
-		step := func(name string, code int, args ...string) { c.exits(code, args...).report(b, name) }
+		step := func(name string, code int, args ...string) {
+			u := c.exits(code, args...)
+			u.report(b, name)
+			b.Logf("%s: %+v", name, u) // -v shows it at once
+		}
 		step("validate", 0, "validate")
 		step("check", 0, "check")
 		c.killed("killed", n, "up", "--all", "--yes")
@@ -82,7 +85,8 @@ func BenchmarkLife(b *testing.B) {
 		c.defaults(toVersion)
 		step("plan", 0, "preview", "--all", "--plan", "plan.json")
 		step("upgraded", 0, "up", "--all", "--yes", "--plan", "plan.json")
-		step("destroyed", 0, "destroy", "--all", "--yes")
+		// No controllers run that would delete Applications: their finalizers are removed.
+		step("destroyed", 0, "destroy", "--all", "--yes", "--leftovers", "delete", "--drain-timeout", "5s")
 	})
 }
 

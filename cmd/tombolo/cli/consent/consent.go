@@ -104,7 +104,7 @@ func (r *Remainder) AddFlags(cmd *cobra.Command) {
 	leftovers := flags.NewEnum(&r.Leftovers, askAtLeftovers, teardown.StopAtLeftovers, teardown.DeleteLeftovers)
 	cmd.Flags().Var(leftovers, "leftovers", "what to do with cloud resources that are left over, and with finalizers that no controller removes; with several clusters, or without a terminal, ask is stop")
 	cmd.Flags().BoolVar(&r.KeepData, "keep-data", false, "keep buckets, file systems and snapshots in the cloud")
-	cmd.Flags().DurationVar(&r.DrainTimeout, "drain-timeout", 10*time.Minute, "how long controllers, and then the cloud, may take to delete resources")
+	cmd.Flags().DurationVar(&r.DrainTimeout, "drain-timeout", 10*time.Minute, "how long Argo CD, then controllers, and then the cloud may take to delete resources")
 	factory.CompleteFlag(cmd, "leftovers", leftovers.Values())
 }
 
