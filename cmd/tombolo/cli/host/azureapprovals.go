@@ -43,7 +43,9 @@ func (r Request) azureApprovals(ctx context.Context) ([]string, error) {
 }
 
 // azurePath is the request in the API's paths.
-func (r Request) azurePath() string { return fmt.Sprintf("/%s/pullRequests/%d", r.Repository, r.Number) }
+func (r Request) azurePath() string {
+	return fmt.Sprintf("/%s/pullRequests/%d", r.Repository, r.Number)
+}
 
 // azureVotes are the accounts other than the author whose own vote is for the request as it is now.
 func (r Request) azureVotes(ctx context.Context, path string, pull azurePull) ([]azureReviewer, error) {
