@@ -95,7 +95,7 @@ func (p *Pull) Abandon(ctx context.Context) error {
 // Voters are the people who may push and whose vote is for the request as it is now, but for its
 // author; and those who vote against it, of whatever kind. Unlike Approvals, it counts who has
 // committed something of it: a promotion brings what was reviewed when it came to its first branch.
-func (p *Pull) Voters(ctx context.Context) (for_, against []string, err error) {
+func (p *Pull) Voters(ctx context.Context) (approve, against []string, err error) {
 	for _, by := range p.of.Reviewers {
 		if by.Vote < 0 { // -5 waits for the author, -10 rejects
 			against = append(against, by.Name)
@@ -105,8 +105,8 @@ func (p *Pull) Voters(ctx context.Context) (for_, against []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	for_, err = p.azureWriters(ctx, p.of, votes)
-	return for_, against, err
+	approve, err = p.azureWriters(ctx, p.of, votes)
+	return approve, against, err
 }
 
 // policies are how many policies of a request one call gives.
