@@ -14,6 +14,9 @@ import (
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/resource"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	"tombolo/check/argocd"
 	"tombolo/check/finding"
@@ -63,6 +66,71 @@ func TestReferenceTree(t *testing.T) {
 	}
 }
 
+// TestEnvironments holds the overlays of dev, test and prod to a cluster of each, which follows a branch of
+// its own: nothing is wrong, they differ, and what prod has was in test before.
+func TestEnvironments(t *testing.T) {
+	all, err := config.LoadDir("testdata/environments")
+	assert.NilError(t, err)
+	slices.SortFunc(all, func(a, b *config.Cluster) int { return a.Wave - b.Wave })
+	var branches, differences []string
+	in := map[string][]string{}
+	for _, c := range all {
+		branches = append(branches, c.Environment+" "+c.GitOps.Branch)
+		found, err := Check(os.DirFS("../platform/flux"), "platform/flux", []published.Set{published.To(c, c)})
+		assert.NilError(t, err)
+		for _, f := range found {
+			assert.Check(t, f.Severity == finding.Note, "%s: %s", c.Name, f)
+		}
+		differs := []string{c.Environment}
+		for _, of := range []struct{ dir, kind, name, field string }{
+			{"", "Kustomization", "apps", "spec.interval"}, {"", "Kustomization", "apps", "spec.timeout"}, {"", "Alert", "platform", "spec.eventSeverity"},
+			{"apps", "Deployment", "hello", "spec.replicas"}, {"addons", "HelmRelease", "metrics-server", "spec.values.replicas"},
+			{"addons", "HelmRelease", "authentik", "spec.values.server.replicas"}, {"addons", "HelmRelease", "istiod", "spec.values.autoscaleMin"},
+		} {
+			differs = append(differs, valueOf(t, path.Join("../platform/flux", c.GitOps.Path, of.dir), of.kind, of.name, of.field))
+		}
+		differences = append(differences, strings.Join(differs, " "))
+		for _, stage := range []string{"crds", "karpenter", "load-balancer-controller", "addons"} {
+			in[c.Environment] = append(in[c.Environment], objectsIn(t, path.Join("../platform/flux", c.GitOps.Path, stage))...)
+		}
+	}
+	assert.DeepEqual(t, branches, []string{"dev dev", "test test", "prod main"})
+	assert.DeepEqual(t, differences, []string{"dev 10m 10m - 1 1 - -", "test 30m 30m info 2 2 1 2", "prod 1h 30m error 3 2 3 3"})
+	assert.DeepEqual(t, in["test"], in["prod"])
+	assert.Check(t, len(in["dev"]) > 10 && len(in["dev"]) < len(in["test"]))
+}
+
+// built is what kustomize makes of a directory.
+func built(t *testing.T, dir string) []*resource.Resource {
+	t.Helper()
+	out, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
+	assert.NilError(t, err)
+	return out.Resources()
+}
+
+// valueOf is a field of an object in a directory; - if there is no such object.
+func valueOf(t *testing.T, dir, kind, name, field string) string {
+	t.Helper()
+	for _, r := range built(t, dir) {
+		if r.GetKind() == kind && r.GetName() == name {
+			value, err := r.GetFieldValue(field)
+			assert.NilError(t, err)
+			return fmt.Sprint(value)
+		}
+	}
+	return "-"
+}
+
+// objectsIn are the objects in a directory, and the versions of charts.
+func objectsIn(t *testing.T, dir string) (all []string) {
+	t.Helper()
+	for _, r := range built(t, dir) {
+		version, _ := r.GetFieldValue("spec.chart.spec.version")
+		all = append(all, fmt.Sprint(r.GetKind(), " ", r.GetNamespace(), "/", r.GetName(), " ", version))
+	}
+	return all
+}
+
 // overlays are the directories of the tree that a cluster can follow: those
 // that have stages.
 func overlays(t *testing.T, root fs.FS) []string {
@@ -101,7 +169,7 @@ func fleetOf(t *testing.T, overlay string, addons ...string) []published.Set {
 	sets, apps := hub, hub
 	sets.Name, sets.Environment, sets.GitOps = "sets", "prod", config.GitOps{Engine: config.ArgoCD, Hub: hub.Name}
 	sets.Labels = map[string]string{"logging": "on", "upgrade_testing": "true"}
-	apps.Name, apps.GitOps = "apps", sets.GitOps
+	apps.Name, apps.Environment, apps.GitOps = "apps", "test", sets.GitOps
 	apps.Labels = map[string]string{"shape": "app-of-apps"}
 	return []published.Set{published.To(&hub, &hub), published.To(&sets, &hub), published.To(&apps, &hub)}
 }

@@ -47,7 +47,7 @@ func engineArgs(t *testing.T) *EngineArgs {
 
 func follow() Follow {
 	return Follow{
-		Repository:     distribution.Repository{URL: "https://git.example.com/platform.git", Branch: "main", Path: "clusters/demo", Interval: time.Minute},
+		Repository:     distribution.Repository{URL: "https://git.example.com/platform.git", Branch: "trunk", Path: "clusters/demo", Interval: time.Minute},
 		SubstituteFrom: "infra-config",
 	}
 }
@@ -166,7 +166,7 @@ func TestSyncObjects(t *testing.T) {
 	for token, want := range map[string]map[string]string{
 		repository: {
 			"metadata.name": "platform", "metadata.namespace": "flux-system", "spec.url": "https://git.example.com/platform.git",
-			"spec.ref.branch": "main", `metadata.annotations["kustomize.toolkit.fluxcd.io/prune"]`: "disabled", "spec.secretRef.name": "platform-auth", "spec.interval": "1m0s",
+			"spec.ref.branch": "trunk", `metadata.annotations["kustomize.toolkit.fluxcd.io/prune"]`: "disabled", "spec.secretRef.name": "platform-auth", "spec.interval": "1m0s",
 		},
 		kustomization: {
 			"metadata.name": "platform", "spec.path": "./clusters/demo", "spec.prune": "true", "spec.wait": "true",

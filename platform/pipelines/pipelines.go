@@ -38,6 +38,9 @@ type Options struct {
 	// Secrets are the environment variables that files of the project name (env: NAME), in any
 	// order. The key by which an apply compares them with the plan is added where there is one.
 	Secrets []string
+	// Promote are the branches of environments, in the order in which a change passes them; none where
+	// nothing is promoted.
+	Promote []string
 }
 
 // File of a project, by its path with slashes below the project's root.
@@ -91,8 +94,14 @@ func Files(o Options) ([]File, error) {
 		GitLab:      {"gitlab-ci.yml"},
 		AzureDevOps: {"azure-pipelines.yml"},
 	}
-	in := map[string]string{"apply.yml": ".github/workflows", "drift.yml": ".github/workflows", "preview.yml": ".github/workflows", "preview-program.yml": ".github/workflows"}
+	in := map[string]string{}
+	for _, name := range append(paths[GitHub], "promotion.yml") {
+		in[name] = ".github/workflows"
+	}
 	files := []File{}
+	if len(o.Promote) > 0 {
+		paths[GitHub] = append(paths[GitHub], "promotion.yml")
+	}
 	for _, name := range append(paths[o.Host], "Makefile") {
 		var text bytes.Buffer
 		if err := texts.ExecuteTemplate(&text, name, o); err != nil {
@@ -137,7 +146,14 @@ func (o Options) check() error {
 			return fmt.Errorf("write pipelines: %q is no name of a secret, such as TOMBOLO_GIT_TOKEN", name)
 		}
 	}
+	for _, name := range o.Promote {
+		if !branchForm.MatchString(name) {
+			return fmt.Errorf("write pipelines: the promoted branch %q has another form than test", name)
+		}
+	}
 	switch {
+	case len(o.Promote) == 1:
+		return fmt.Errorf("write pipelines: %s alone is promoted to no branch; name all branches, in the order in which a change passes them", o.Promote[0])
 	case !slices.Contains(Hosts(), o.Host):
 		return fmt.Errorf("write pipelines: the host %q is not known; known are %s", o.Host, strings.Join(Hosts(), ", "))
 	case o.Host == GitHub && len(o.Others()) > MostOthers:
@@ -194,6 +210,14 @@ func (o Options) Planned() []string {
 	slices.Sort(names)
 	return names
 }
+
+// From are the branches that are promoted, with a text between them.
+func (o Options) From(between string) string {
+	return strings.Join(o.Promote[:max(0, len(o.Promote)-1)], between)
+}
+
+// To are the branches that something is promoted to.
+func (o Options) To() string { return strings.Join(o.Promote[min(1, len(o.Promote)):], ", ") }
 
 // HasPassphrase says that a passphrase encrypts the states.
 func (o Options) HasPassphrase() bool { return slices.Contains(o.Secrets, Passphrase) }

@@ -21,14 +21,18 @@ func TestFiles(t *testing.T) {
 		o.Source = source
 		return o
 	}
+	promotes := func(o Options) Options {
+		o.Promote = []string{"dev", "test", "main"}
+		return o
+	}
 	for name, o := range map[string]Options{
 		"github":        options(GitHub, "TOMBOLO_GIT_TOKEN"),
 		"github-none":   options(GitHub),
-		"github-others": options(GitHub, "TOMBOLO_MIRROR_PASSWORD", "TOMBOLO_GIT_TOKEN", "TOMBOLO_HUB_TOKEN", "TOMBOLO_GIT_TOKEN"),
+		"github-others": promotes(options(GitHub, "TOMBOLO_MIRROR_PASSWORD", "TOMBOLO_GIT_TOKEN", "TOMBOLO_HUB_TOKEN", "TOMBOLO_GIT_TOKEN")),
 		"gitlab":        at(options(GitLab, "TOMBOLO_GIT_TOKEN"), "gitlab.example.com/acme/tools/tombolo"),
-		"gitlab-github": options(GitLab),
+		"gitlab-github": promotes(options(GitLab)),
 		"azure":         at(options(AzureDevOps, "TOMBOLO_GIT_TOKEN", "TOMBOLO_HUB_TOKEN"), "dev.azure.com/acme/platform/tombolo"),
-		"azure-github":  options(AzureDevOps),
+		"azure-github":  promotes(options(AzureDevOps)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			files, err := Files(o)
@@ -79,6 +83,8 @@ func TestFilesAreRefused(t *testing.T) {
 		`the source "acme/tombolo" is no <host>/<owner>/<repository>`:           func(o *Options) { o.Source = "acme/tombolo" },
 		`the version "main" has another form than v1.2.3`:                       func(o *Options) { o.Version = "main" },
 		`the branch "a b" has another form than main`:                           func(o *Options) { o.Branch = "a b" },
+		`test alone is promoted to no branch`:                                   func(o *Options) { o.Promote = []string{"test"} },
+		`the promoted branch "a'b" has another form than test`:                  func(o *Options) { o.Promote = []string{"dev", "a'b"} },
 		`"A: B" is no name of a secret, such as TOMBOLO_GIT_TOKEN`:              func(o *Options) { o.Secrets = []string{"A: B"} },
 		`gets 8 secrets beside TOMBOLO_CHANNEL, TOMBOLO_GIT_TOKEN, TOMBOLO_PLAN_KEY, TOMBOLO_SEALING_CERTIFICATE, TOMBOLO_SEALING_KEY, PULUMI_CONFIG_PASSPHRASE, and these are 9`: func(o *Options) { o.Secrets = many },
 	} {
@@ -94,17 +100,19 @@ func TestFilesAreRefused(t *testing.T) {
 
 // TestNoRequestGetsASecret: the files of a project pass none to what runs for requests.
 func TestNoRequestGetsASecret(t *testing.T) {
-	files, err := Files(options(GitHub, "TOMBOLO_GIT_TOKEN", "TOMBOLO_HUB_TOKEN"))
+	o := options(GitHub, "TOMBOLO_GIT_TOKEN", "TOMBOLO_HUB_TOKEN")
+	o.Promote = []string{"dev", "main"}
+	files, err := Files(o)
 	assert.NilError(t, err)
 	seen := 0
 	for _, f := range files {
 		switch name := filepath.Base(f.Path); name {
-		case "preview.yml", "preview-program.yml":
+		case "preview.yml", "preview-program.yml", "promotion.yml":
 			seen++
 			assert.Check(t, !strings.Contains(f.Text, "secrets:") && !strings.Contains(f.Text, "secrets."), name)
 		}
 	}
-	assert.Equal(t, seen, 2)
+	assert.Equal(t, seen, 3)
 }
 
 func TestSource(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 
 	"gotest.tools/v3/assert"
 
+	"tombolo/tests/azurerepos"
 	"tombolo/tests/tier"
 )
 
@@ -114,14 +115,25 @@ func (p project) branches(t *testing.T) {
 	}
 }
 
-// promotion is a document of check --promotion.
+// promotion is a document of check --promotion, or of promote.
 type promotion struct {
 	Type, State, Command string
 	Commits, Files       []any
 }
 
+func (p project) promotions(t *testing.T, args ...string) (all []promotion) {
+	t.Helper()
+	for line := range strings.Lines(p.must(t, append(args, "--output", "json")...)) {
+		var d promotion
+		decode(t, line, &d)
+		all = append(all, d)
+	}
+	assert.Equal(t, len(all), 2)
+	return all
+}
+
 // promoted: each environment has the change when its branch has it, and not before. What
-// check says is run.
+// check says is run from dev to test; from test to main goes a pull request at Azure Repos.
 func (p project) promoted(t *testing.T) {
 	clone := filepath.Join(t.TempDir(), "platform")
 	p.git(t, p.dir, "clone", "--quiet", "--branch", environments[0], p.platform(), clone)
@@ -137,14 +149,7 @@ func (p project) promoted(t *testing.T) {
 
 	for i, name := range followers {
 		p.colored(t, name)
-		var left []promotion
-		for line := range strings.Lines(p.must(t, "check", "--promotion", clone, "--output", "json")) {
-			var d promotion
-			decode(t, line, &d)
-			left = append(left, d)
-		}
-		assert.Equal(t, len(left), 2)
-		for at, d := range left {
+		for at, d := range p.promotions(t, "check", "--promotion", clone) {
 			if at != i {
 				assert.Equal(t, d.State, "same")
 				continue
@@ -152,11 +157,35 @@ func (p project) promoted(t *testing.T) {
 			assert.Equal(t, d.State, "ready")
 			assert.Check(t, len(d.Commits) == 1 && len(d.Files) == 3, "%+v", d)
 			assert.Equal(t, p.color(t, followers[i+1]), "", "%s has what its branch does not have", followers[i+1])
+			if i == 1 {
+				p.promotedByRequest(t, clone)
+				continue
+			}
 			command := strings.Fields(d.Command)
 			assert.Check(t, len(command) == 4 && command[0] == "git", d.Command)
 			p.git(t, clone, command[1:]...)
 		}
 	}
+}
+
+// promotedByRequest opens the request from test to main, has somebody approve it, and completes it.
+func (p project) promotedByRequest(t *testing.T, clone string) {
+	t.Helper()
+	all := azurerepos.Rights{PullRequests: true, Push: true, Bypass: true}
+	repos := azurerepos.New(t, p.platform(), map[string]azurerepos.Account{"t0ken": {ID: "promoter", Kind: "Microsoft.VisualStudio.Services.Claims.AadServicePrincipal", Rights: all}})
+	repos.Policies = []azurerepos.Policy{{Branch: "main", Name: "Minimum number of reviewers", Blocking: true, Status: "approved"}}
+	p.env = append(slices.Clone(p.env), "SYSTEM_ACCESSTOKEN=t0ken")
+	promote := func(args ...string) string {
+		args = append([]string{"promote", clone, "--api-url", repos.URL, "--repository", azurerepos.Project + "/" + azurerepos.Repository}, args...)
+		return p.promotions(t, args...)[1].State
+	}
+	assert.Equal(t, promote(), "opened")
+	assert.Equal(t, promote(), "unchanged")
+	assert.Equal(t, promote("--complete"), "waiting")
+	repos.Vote(t, azurerepos.Account{ID: "ada", Rights: azurerepos.Rights{Push: true}}, "test", "main", 10)
+	assert.Equal(t, promote("--complete"), "moved")
+	p.git(t, clone, "fetch", "--quiet", "origin")
+	assert.Equal(t, promote(), "abandoned")
 }
 
 // colored has a cluster's Flux look at its branch now, and waits for the change.

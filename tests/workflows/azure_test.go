@@ -117,14 +117,18 @@ const (
 	azureIf   = "${{ if eq(parameters.passphrase, true) }}:"
 )
 
+// azurePromote gives a pipeline the stages after it where a caller promotes.
+const azurePromote = "  - ${{ if eq(parameters.promote, true) }}:\n"
+
 // azureExpanded is the text as Azure DevOps expands it for a caller that gives one secret and a
-// passphrase, whose branch is main. What is written otherwise stays, and is no pipeline.
+// passphrase and promotes, whose branch is main. What is written otherwise stays, and is no pipeline.
 func azureExpanded(text string) string {
 	each := regexp.MustCompile(`(?m)^( +)` + regexp.QuoteMeta(azureEach) + `\n +\$\{\{ name \}\}: \$\(\$\{\{ name \}\}\)$`)
 	text = each.ReplaceAllString(text, "${1}"+others+"0: $$("+others+"0)")
 	passphrase := regexp.MustCompile(`(?m)^( +)` + regexp.QuoteMeta(azureIf) + `\n +PULUMI_CONFIG_PASSPHRASE: \$\(PULUMI_CONFIG_PASSPHRASE\)$`)
 	text = passphrase.ReplaceAllString(text, "${1}PULUMI_CONFIG_PASSPHRASE: $$(PULUMI_CONFIG_PASSPHRASE)")
-	return strings.ReplaceAll(text, "${{ parameters.branch }}", "main")
+	head, promotes, _ := strings.Cut(text, azurePromote)
+	return strings.ReplaceAll(head+strings.ReplaceAll(promotes, "\n  ", "\n")[min(2, len(promotes)):], "${{ parameters.branch }}", "main")
 }
 
 // azure is the pipeline of this project: what starts it, and the stages that it extends.
@@ -157,9 +161,12 @@ func TestAzureTemplate(t *testing.T) {
 		assert.NilError(t, err)
 		given = append(given, p.Name+" "+p.Type+" "+strings.TrimSpace(string(of)))
 	}
-	assert.DeepEqual(t, given, []string{"branch string main", "pool object {vmImage: ubuntu-24.04}", "applyPool object {vmImage: ubuntu-24.04}", "secrets object []", "passphrase boolean false"})
+	assert.DeepEqual(t, given, []string{"branch string main", "pool object {vmImage: ubuntu-24.04}", "applyPool object {vmImage: ubuntu-24.04}", "secrets object []", "promote boolean false", "passphrase boolean false"})
 	assert.Equal(t, strings.Count(string(text), azureEach), 3) // Plan, Apply, Remediate
 	assert.Equal(t, strings.Count(string(text), azureIf), 2)   // Apply, Remediate
+	// A connection that a project has not made is none of a pipeline that promotes nothing.
+	unasked, promotes, found := strings.Cut(string(text), azurePromote)
+	assert.Check(t, found && !strings.Contains(unasked, ": tombolo-promote") && strings.Contains(promotes, ": tombolo-promote"))
 	for _, m := range regexp.MustCompile(`\$\{\{[^}]*\}\}`).FindAllString(azureExpanded(string(text)), -1) {
 		assert.Check(t, m == "${{ parameters.pool }}" || m == "${{ parameters.applyPool }}", m)
 	}
@@ -172,6 +179,7 @@ func azureJobs(t *testing.T) map[string]azureJob {
 		"check check": "check", "preview preview": "preview", "preview comment": "comment",
 		"promotion check": "promotion", "promotion comment": "comment-promotion",
 		"preview_program preview": "preview-program", "preview_program comment": "comment-program",
+		"propose propose": "propose", "promote promote": "promote",
 		"plan plan": "plan", "apply apply": "apply", "drift drift": "drift", "remediate remediate": "remediate",
 	}
 	jobs := map[string]azureJob{}
@@ -192,6 +200,7 @@ const (
 	azureNoFork  = "ne(variables['System.PullRequest.IsFork'], 'True')"
 	azureToMain  = "in(variables['System.PullRequest.TargetBranch'], 'refs/heads/main', 'main')"
 	azureNightly = "eq(variables['Build.Reason'], 'Schedule'), eq(variables['Build.SourceBranch'], 'refs/heads/main')"
+	azureByHour  = "in(variables['Build.Reason'], 'Schedule', 'Manual'), eq(variables['Build.SourceBranch'], 'refs/heads/main')"
 	azureMerged  = "in(variables['Build.Reason'], 'IndividualCI', 'BatchedCI', 'Manual'), eq(variables['Build.SourceBranch'], 'refs/heads/main')"
 )
 
@@ -206,6 +215,8 @@ func TestAzure(t *testing.T) {
 		"preview-program": "and(" + azureRequest + ", " + azureNoFork + ", " + azureToMain + ")",
 		"promotion": "and(" + azureRequest + ", " + azureNoFork + ", " +
 			"in(variables['System.PullRequest.SourceBranch'], 'refs/heads/dev', 'refs/heads/test', 'dev', 'test'))",
+		"propose":   "and(" + azureByHour + ")",
+		"promote":   "and(succeeded(), " + azureByHour + ")",
 		"plan":      "and(" + azureMerged + ")",
 		"apply":     "and(succeeded(), " + azureMerged + ")",
 		"drift":     "and(" + azureNightly + ", ne(variables['TOMBOLO_REMEDIATE'], 'true'))",
@@ -214,7 +225,7 @@ func TestAzure(t *testing.T) {
 		assert.Equal(t, jobs[name].stage.Condition, want)
 	}
 	for name, j := range jobs {
-		connection := map[string]string{"preview": "tombolo-preview", "preview-program": "tombolo-preview", "plan": "tombolo-preview", "drift": "tombolo-preview", "apply": "tombolo-apply", "remediate": "tombolo-apply"}[name]
+		connection := map[string]string{"preview": "tombolo-preview", "preview-program": "tombolo-preview", "plan": "tombolo-preview", "drift": "tombolo-preview", "apply": "tombolo-apply", "remediate": "tombolo-apply", "promote": "tombolo-promote"}[name]
 		assert.Check(t, j.Timeout > 0, "job %s has no timeout", name)
 		tasks := 0
 		for _, s := range j.steps() {
@@ -276,9 +287,30 @@ func TestAzureTrustsTheDefaultBranch(t *testing.T) {
 	}
 }
 
+// TestAzurePromotes: the job's token, which jobs for pull requests have too, opens requests alone.
+// What moves branches has the token of a connection, one run at a time, and all branches.
+func TestAzurePromotes(t *testing.T) {
+	jobs := azureJobs(t)
+	propose, promote := jobs["propose"], jobs["promote"]
+	for _, j := range []azureJob{propose, promote} {
+		assert.Check(t, j.steps()[0].FetchDepth != nil && *j.steps()[0].FetchDepth == 0, "the branches are not known")
+		assert.Check(t, is.Len(j.groups(), 0))
+	}
+	last := func(j azureJob) azureStep { return j.steps()[len(j.steps())-1] }
+	assert.Equal(t, last(propose).Bash, "bin/tombolo promote")
+	assert.DeepEqual(t, last(propose).Env, map[string]string{"SYSTEM_ACCESSTOKEN": "$(System.AccessToken)"})
+	assert.Check(t, promote.Deployment != "" && promote.Environment == "promote" && promote.stage.DependsOn.Value == "propose" && promote.stage.LockBehavior == "sequential", "%+v", promote.stage)
+	assert.Check(t, strings.HasSuffix(last(promote).script(), " | bin/tombolo promote --complete --token-stdin"))
+	assert.Check(t, len(last(promote).Env) == 0 && last(promote).Inputs["allowNoSubscriptions"] == "true")
+	for name, j := range jobs {
+		assert.Check(t, name == "promote" || !strings.Contains(strings.Join(j.scripts(), "\n"), "--complete"), "%s moves branches", name)
+	}
+}
+
 // azureThin is what a line of a script may be.
 var azureThin = regexp.MustCompile(`^(set -eu|make (-C "\$AGENT_TEMPDIRECTORY/trusted" )?[a-z-]+|PATH="\S+"|cd "\$AGENT_TEMPDIRECTORY/trusted"` +
 	`|git -c core\.hooksPath=/dev/null worktree (prune|add --detach "\$AGENT_TEMPDIRECTORY/trusted" origin/main)` +
+	`|az account get-access-token --resource [0-9a-f-]{36} --query accessToken --output tsv \| bin/tombolo .+` +
 	`|sed '\S+ variable=DIGEST;isOutput=true\]/' "\$AGENT_TEMPDIRECTORY/plan\.env"|echo "##vso\[task\.uploadsummary\]\S+"` +
 	`|(bin/tombolo|tombolo|"\$AGENT_TEMPDIRECTORY/trusted/bin/tombolo") .+)$`)
 

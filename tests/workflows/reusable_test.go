@@ -146,7 +146,7 @@ type caller struct {
 // what these need and nothing else, and gives no secret to what runs for requests.
 func TestCallers(t *testing.T) {
 	for _, secrets := range [][]string{nil, {"TOMBOLO_GIT_TOKEN", pipelines.Passphrase}, {"TOMBOLO_GIT_TOKEN", "TOMBOLO_HUB_TOKEN"}} {
-		written, err := pipelines.Files(pipelines.Options{Host: pipelines.GitHub, Source: "github.com/acme/tombolo", Version: "v1.2.3", Branch: "trunk", Secrets: secrets})
+		written, err := pipelines.Files(pipelines.Options{Host: pipelines.GitHub, Source: "github.com/acme/tombolo", Version: "v1.2.3", Branch: "trunk", Secrets: secrets, Promote: []string{"dev", "test", "trunk"}})
 		assert.NilError(t, err)
 		dir, seen, paths := t.TempDir(), 0, map[string][]string{}
 		for _, f := range written {
@@ -163,7 +163,7 @@ func TestCallers(t *testing.T) {
 			assert.NilError(t, err)
 			assert.Check(t, is.Len(problems, 0), "%s: %v", f.Path, problems)
 		}
-		assert.Equal(t, seen, 4)
+		assert.Equal(t, seen, 5)
 		// What is applied was previewed, and a change of the pin only by the job that people release.
 		previewed := slices.Concat(paths["preview.yml"], paths["preview-program.yml"])
 		for _, changed := range paths["apply.yml"] {
@@ -250,7 +250,11 @@ func checkCaller(t *testing.T, f pipelines.File, secrets []string) {
 		_, ok := takes.Secrets[secret]
 		assert.Check(t, ok && value == fmt.Sprintf("${{ secrets.%s }}", secret), "%s: %s is %s", name, secret, value)
 	}
-	if !strings.HasPrefix(name, "preview") {
+	if name == "promotion" {
+		assert.Check(t, is.Equal(j.With["from"], `["dev", "test"]`))
+		assert.Check(t, is.Contains(f.Text, "\n    branches: [test, trunk]\n"))
+	}
+	if !strings.HasPrefix(name, "pr") {
 		assert.Check(t, is.Equal(len(passed) > 0 || j.Secrets.Value == "inherit", len(secrets) > 0), name)
 		return
 	}
@@ -263,7 +267,7 @@ func TestOtherCallers(t *testing.T) {
 	file := func(host, name string) string {
 		written, err := pipelines.Files(pipelines.Options{
 			Host: host, Source: "example.com/acme/tombolo", Version: "v1.2.3", Branch: "trunk",
-			Secrets: []string{"TOMBOLO_GIT_TOKEN", "TOMBOLO_HUB_TOKEN", pipelines.Passphrase},
+			Secrets: []string{"TOMBOLO_GIT_TOKEN", "TOMBOLO_HUB_TOKEN", pipelines.Passphrase}, Promote: []string{"dev", "trunk"},
 		})
 		assert.NilError(t, err)
 		i := slices.IndexFunc(written, func(f pipelines.File) bool { return f.Path == name })
@@ -271,11 +275,15 @@ func TestOtherCallers(t *testing.T) {
 		return written[i].Text
 	}
 	var gitLab struct {
-		Include []struct{ Project, Ref, File string }
+		Include []struct {
+			Project, Ref, File string
+			Inputs             map[string]string
+		}
 	}
 	assert.NilError(t, yaml.Unmarshal([]byte(file(pipelines.GitLab, ".gitlab-ci.yml")), &gitLab))
 	assert.Equal(t, "../.."+gitLab.Include[0].File, gitLabPipelines)
 	assert.Equal(t, gitLab.Include[0].Ref, "v1.2.3")
+	assert.DeepEqual(t, gitLab.Include[0].Inputs, map[string]string{"promoted": "dev"})
 
 	var azureCaller struct {
 		Trigger   struct{ Branches struct{ Include []string } }
@@ -304,6 +312,8 @@ func TestOtherCallers(t *testing.T) {
 	assert.NilError(t, node.Decode(&secrets))
 	assert.DeepEqual(t, append(secrets, branch.Value), []string{"TOMBOLO_HUB_TOKEN", "trunk"})
 	assert.Equal(t, len(azureCaller.Trigger.Branches.Include), 1)
+	promotes := azureCaller.Extends.Parameters["promote"]
+	assert.Equal(t, promotes.Value, "true")
 }
 
 // TestOwnSecrets: the pipelines of this project pass on what its own cluster files name, also to

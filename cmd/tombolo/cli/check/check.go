@@ -60,7 +60,7 @@ last fetched.`),
 			}
 			return factory.Run(cmd.Context(), opts, runF, treecheck.Run)
 		},
-		ValidArgsFunction: complete(f),
+		ValidArgsFunction: treecheck.Complete(f),
 	}
 	fl := cmd.Flags()
 	fl.BoolVar(&opts.Strict, "strict", false, "treat warnings as errors")
@@ -70,14 +70,4 @@ last fetched.`),
 	fl.VarP(formats, "output", "o", "text, plain and json as everywhere; with --promotion, markdown is a comment for a pull request")
 	factory.CompleteFlag(cmd, "output", formats.Values())
 	return cmd
-}
-
-// complete offers directories for the tree, then clusters' names.
-func complete(f *factory.Factory) cobra.CompletionFunc {
-	return func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		if len(args) == 0 {
-			return nil, cobra.ShellCompDirectiveFilterDirs
-		}
-		return f.CompleteClusters(prefix), cobra.ShellCompDirectiveDefault
-	}
 }

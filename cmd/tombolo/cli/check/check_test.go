@@ -126,7 +126,7 @@ func TestStrict(t *testing.T) {
 func TestCompletion(t *testing.T) {
 	s, _, _, _ := streams.Test()
 	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Root: t.TempDir()}}
-	if names, directive := complete(f)(nil, nil, ""); names != nil || directive != cobra.ShellCompDirectiveFilterDirs {
+	if names, directive := treecheck.Complete(f)(nil, nil, ""); names != nil || directive != cobra.ShellCompDirectiveFilterDirs {
 		t.Errorf("the tree: got %v, %v", names, directive)
 	}
 	for name, text := range map[string]string{"Pulumi.yaml": "name: tombolo\n", "clusters/demo.yaml": "", "clusters/prod.yaml": ""} {
@@ -134,7 +134,7 @@ func TestCompletion(t *testing.T) {
 		assert.NilError(t, os.MkdirAll(filepath.Dir(file), 0o755))
 		assert.NilError(t, os.WriteFile(file, []byte(text), 0o644))
 	}
-	if names, _ := complete(f)(nil, []string{"tree"}, "p"); !slices.Equal(names, []string{"prod"}) {
+	if names, _ := treecheck.Complete(f)(nil, []string{"tree"}, "p"); !slices.Equal(names, []string{"prod"}) {
 		t.Errorf("clusters: got %v", names)
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"tombolo/cmd/tombolo/cli/pipelines"
 	"tombolo/cmd/tombolo/cli/plugins"
 	"tombolo/cmd/tombolo/cli/preview"
+	"tombolo/cmd/tombolo/cli/promote"
 	"tombolo/cmd/tombolo/cli/push"
 	"tombolo/cmd/tombolo/cli/rebuild"
 	"tombolo/cmd/tombolo/cli/roles"
@@ -42,7 +43,7 @@ func Add(root *cobra.Command, f *factory.Factory) {
 		up.NewCmdUp(f, nil), upgrade.NewCmdUpgrade(f, nil), preview.NewCmdPreview(f, nil), destroy.NewCmdDestroy(f, nil), rebuild.NewCmdRebuild(f, nil),
 		push.NewCmdPush(f, nil), outputs.NewCmdOutputs(f, nil), verify.NewCmdVerify(f, nil), kubeconfig.NewCmdKubeconfig(f, nil),
 		drift.NewCmdDrift(f, nil), doctor.NewCmdDoctor(f, nil), unlock.NewCmdUnlock(f, nil),
-		validate.NewCmdValidate(f, nil), check.NewCmdCheck(f, nil), list.NewCmdList(f, nil), roles.NewCmdRoles(f, nil),
+		validate.NewCmdValidate(f, nil), check.NewCmdCheck(f, nil), promote.NewCmdPromote(f, nil), list.NewCmdList(f, nil), roles.NewCmdRoles(f, nil),
 		status.NewCmdStatus(f, nil), graph.NewCmdGraph(f, nil), export.NewCmdExport(f), issue.NewCmdIssue(f, nil),
 	} {
 		cmd.GroupID = clusters

@@ -74,17 +74,25 @@ type azureIdentity struct {
 
 // azureRequest is the pull request at Azure Repos.
 func (a Asked) azureRequest(may string) (Request, error) {
-	organization, repository := cmp.Or(a.URL, a.env("SYSTEM_COLLECTIONURI")), a.Repository
-	if project, id := a.env("SYSTEM_TEAMPROJECTID"), a.env("BUILD_REPOSITORY_ID"); repository == "" && project != "" && id != "" {
-		repository = project + "/" + id
-	}
 	number := a.Number
 	if number == 0 {
 		if _, err := fmt.Sscanf(a.env("SYSTEM_PULLREQUEST_PULLREQUESTID"), "%d", &number); err != nil || number <= 0 {
 			return Request{}, fault.NewUsage("the pull request is not known", "give --number, or run in a pipeline that a branch policy starts for a pull request")
 		}
 	}
-	authorization := AzureAuthorization(a.env)
+	r, err := a.azureRepository(AzureAuthorization(a.env), may)
+	r.Number = number
+	// The event is this request's only when it has its number.
+	r.Fork = a.env("SYSTEM_PULLREQUEST_ISFORK") == "True" && a.env("SYSTEM_PULLREQUEST_PULLREQUESTID") == fmt.Sprint(number)
+	return r, err
+}
+
+// azureRepository is a repository at Azure Repos, and a request of no number.
+func (a Asked) azureRepository(authorization, may string) (Request, error) {
+	organization, repository := cmp.Or(a.URL, a.env("SYSTEM_COLLECTIONURI")), a.Repository
+	if project, id := a.env("SYSTEM_TEAMPROJECTID"), a.env("BUILD_REPOSITORY_ID"); repository == "" && project != "" && id != "" {
+		repository = project + "/" + id
+	}
 	project, name, _ := strings.Cut(repository, "/")
 	switch {
 	case authorization == "":
@@ -98,10 +106,8 @@ func (a Asked) azureRequest(may string) (Request, error) {
 		return Request{}, fault.NewUsage(fmt.Sprintf("the repository is %q", repository), "write it with its project, like platform/clusters")
 	}
 	return Request{
-		Client: Azure(organization, authorization), Kind: OnAzure, Number: number,
+		Client: Azure(organization, authorization), Kind: OnAzure,
 		Repository: url.PathEscape(project) + "/_apis/git/repositories/" + url.PathEscape(name),
-		// The event is this request's only when it has its number.
-		Fork: a.env("SYSTEM_PULLREQUEST_ISFORK") == "True" && a.env("SYSTEM_PULLREQUEST_PULLREQUESTID") == fmt.Sprint(number),
 	}, nil
 }
 
@@ -135,6 +141,9 @@ func AzureRemedy(err error) string {
 type azurePull struct {
 	ID         int           `json:"pullRequestId"`
 	Status     string        `json:"status"`
+	Title      string        `json:"title"`
+	Text       string        `json:"description"`
+	Draft      bool          `json:"isDraft"`
 	CreatedBy  azureIdentity `json:"createdBy"`
 	Repository struct {
 		ID      string `json:"id"`

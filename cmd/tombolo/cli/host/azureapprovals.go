@@ -26,11 +26,29 @@ func azureApproves(vote int) bool { return vote >= 5 }
 // push. A vote stays when commits are pushed unless a policy of the branch takes it
 // away, so it counts only from the time of the newest iteration on.
 func (r Request) azureApprovals(ctx context.Context) ([]string, error) {
-	path := fmt.Sprintf("/%s/pullRequests/%d", r.Repository, r.Number)
+	path := r.azurePath()
 	var pull azurePull
 	if _, err := r.Call(ctx, http.MethodGet, path, nil, &pull); err != nil {
 		return nil, err
 	}
+	votes, err := r.azureVotes(ctx, path, pull)
+	if err != nil || len(votes) == 0 {
+		return nil, err
+	}
+	pushers, committed, err := r.azureCommitters(ctx, path, pull)
+	if err != nil {
+		return nil, err
+	}
+	return r.azureWriters(ctx, pull, slices.DeleteFunc(votes, func(by azureReviewer) bool { return pushers[by.ID] || has(committed, by.Name) }))
+}
+
+// azurePath is the request in the API's paths.
+func (r Request) azurePath() string {
+	return fmt.Sprintf("/%s/pullRequests/%d", r.Repository, r.Number)
+}
+
+// azureVotes are the accounts other than the author whose own vote is for the request as it is now.
+func (r Request) azureVotes(ctx context.Context, path string, pull azurePull) ([]azureReviewer, error) {
 	pushed, err := r.azurePushed(ctx, path)
 	if err != nil {
 		return nil, err
@@ -39,18 +57,14 @@ func (r Request) azureApprovals(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(pull.Reviewers, func(by azureReviewer) bool { return azureApproves(by.Vote) }) {
-		return nil, nil
-	}
-	pushers, committed, err := r.azureCommitters(ctx, path, pull)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, by := range pull.Reviewers {
-		if by.Group || !azureApproves(by.Vote) || by.ID == pull.CreatedBy.ID || !voted[by.ID].After(pushed) || pushers[by.ID] || has(committed, by.Name) {
-			continue
-		}
+	return slices.DeleteFunc(slices.Clone(pull.Reviewers), func(by azureReviewer) bool {
+		return by.Group || !azureApproves(by.Vote) || by.ID == pull.CreatedBy.ID || !voted[by.ID].After(pushed)
+	}), nil
+}
+
+// azureWriters are the names of those who are people who may push, sorted.
+func (r Request) azureWriters(ctx context.Context, pull azurePull, all []azureReviewer) (names []string, err error) {
+	for _, by := range all {
 		writes, err := r.azureWriter(ctx, pull, by.ID)
 		if err != nil {
 			return nil, err

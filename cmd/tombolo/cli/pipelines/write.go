@@ -32,6 +32,7 @@ A file that is there and differs stays as it is, but with --force.`),
 	fl.StringVar(&opts.Write.Source, "source", "", "the `repository` with the releases, such as github.com/acme/tombolo")
 	fl.StringVar(&opts.Write.Version, "version", "", "the `tag` of the release, such as v1.2.3")
 	fl.StringVar(&opts.Write.Branch, "branch", "main", "the branch that is applied")
+	fl.StringSliceVar(&opts.Write.Promote, "promote", nil, "the `branches` of environments, in the order in which a change passes them, such as dev,test,main")
 	fl.BoolVar(&opts.Passphrase, "passphrase", false, "a passphrase encrypts the states, and no key service")
 	fl.BoolVar(&opts.Force, "force", false, "replace files that differ")
 	return cmd

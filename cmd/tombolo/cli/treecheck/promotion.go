@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"tombolo/automation/promotion"
 	"tombolo/cmd/tombolo/cli/clusters"
@@ -23,21 +24,26 @@ import (
 // promotionKey is the key of the comment on promotions.
 const promotionKey = "promotion"
 
-// promotionRun compares the branches that the clusters follow.
-func (o *Options) promotionRun(ctx context.Context) error {
+// Promotions compares the branches that the clusters follow.
+func (o *Options) Promotions(ctx context.Context) ([]promotion.Step, error) {
 	all, err := o.clusters()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	stages, err := promotion.Stages(all)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	trees, err := o.clone(stages)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	steps, err := promotion.Compare(ctx, stages, promotion.Options{Dir: trees[0], Remote: o.Remote, Trees: trees})
+	return promotion.Compare(ctx, stages, promotion.Options{Dir: trees[0], Remote: o.Remote, Trees: trees})
+}
+
+// promotionRun shows what promotions bring.
+func (o *Options) promotionRun(ctx context.Context) error {
+	steps, err := o.Promotions(ctx)
 	if err != nil {
 		return err
 	}
@@ -95,19 +101,28 @@ func (o *Options) clone(stages []promotion.Stage) ([]string, error) {
 // promotionVerdict says of each step whether it can be made, and returns an error when a
 // branch has diverged.
 func (o *Options) promotionVerdict(steps []promotion.Step) error {
-	var bad []string
-	last := -1
-	for i, s := range steps {
+	for _, s := range steps {
 		switch {
 		case s.Diverged():
-			last = i
-			bad = append(bad, fmt.Sprintf("%s cannot be promoted to %s: %s has %s that %s does not have",
-				s.From.Ref, s.To.Ref, s.To.Ref, wording.Count(len(s.Missing), "commit"), s.From.Ref))
 		case s.Same():
 			o.Status().Done("%s and %s are at the same commit", s.From.Ref, s.To.Ref)
 		default:
 			o.Status().Done("%s can be promoted to %s: %s, %s", s.From.Ref, s.To.Ref,
 				wording.Count(len(s.Commits), "commit"), wording.Count(len(s.Files), "file"))
+		}
+	}
+	return Diverged(steps)
+}
+
+// Diverged is an error that names the branches that have diverged; nil if none has.
+func Diverged(steps []promotion.Step) error {
+	var bad []string
+	last := -1
+	for i, s := range steps {
+		if s.Diverged() {
+			last = i
+			bad = append(bad, fmt.Sprintf("%s cannot be promoted to %s: %s has %s that %s does not have",
+				s.From.Ref, s.To.Ref, s.To.Ref, wording.Count(len(s.Missing), "commit"), s.From.Ref))
 		}
 	}
 	if last < 0 {
@@ -269,6 +284,22 @@ func promotionComment(steps []promotion.Step) string {
 	}
 	return text
 }
+
+// PromotionText is what a promotion brings as the description of its pull request, with the mark
+// of promotions at its head. Lists are shortened until no more than so many characters are left.
+func PromotionText(s promotion.Step, most int) string {
+	var text string
+	for _, lists := range []shown{{20, 40}, {5, 10}, {0, 0}} {
+		if text = comment([]promotion.Step{s}, lists); utf8.RuneCountInString(text) <= most {
+			return text
+		}
+	}
+	text, _, _ = strings.Cut(text, "\n<details>")
+	return text
+}
+
+// IsPromotionText says whether a description is one of PromotionText's.
+func IsPromotionText(text string) bool { return strings.HasPrefix(text, review.Marker(promotionKey)) }
 
 func comment(steps []promotion.Step, most shown) string {
 	var b strings.Builder

@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 
+	"github.com/spf13/cobra"
+
 	"tombolo/check/finding"
 	"tombolo/check/published"
 	"tombolo/cmd/tombolo/cli/clusters"
@@ -148,4 +150,14 @@ func publishedTo(chosen, fleets []*config.Cluster) []published.Set {
 		}
 	}
 	return out
+}
+
+// Complete offers directories for the tree, then clusters' names.
+func Complete(f *factory.Factory) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		}
+		return f.CompleteClusters(prefix), cobra.ShellCompDirectiveDefault
+	}
 }
