@@ -12,6 +12,7 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/check/published"
+	"tombolo/check/tree/treetest"
 	"tombolo/config"
 	"tombolo/internal/names"
 	"tombolo/tests/files"
@@ -73,5 +74,19 @@ func TestMonitoringByLabel(t *testing.T) {
 		for name := range applicationsOf(t, off, i) {
 			assert.Check(t, !slices.Contains(releases, strings.TrimPrefix(name, spoke.Cluster+"-")), name)
 		}
+	}
+}
+
+// TestCheckMissesWhatALabelTurnsOn: before the merge, at the line of the label.
+func TestCheckMissesWhatALabelTurnsOn(t *testing.T) {
+	clusters := spokesOf(t, map[string]string{"mgmt": "{}", "spoke": `{monitoring: "on"}`, "azure-spoke": "{}"})
+	of := treetest.Copy(t, os.DirFS("../platform/argocd"))
+	const want = "event-exporter is turned on, and no Application of the tree with the label tombolo/addon releases it to this cluster"
+	assert.Check(t, !strings.Contains(check(t, of, clusters), want))
+	seed(t, of, "clusters/prod/kustomization.yaml", "  - ../../addons/event-exporter\n", "")
+	found := check(t, of, clusters)
+	assert.Check(t, is.Contains(found, want))
+	for line := range strings.Lines(found) {
+		assert.Check(t, !strings.Contains(line, want) || strings.Contains(line, "spoke.yaml:4:"), line)
 	}
 }
