@@ -87,7 +87,8 @@ type Cluster struct {
 	// GitOps is the engine and the repository it follows.
 	GitOps gitops.GitOps `yaml:"gitops"`
 	// Labels that describe the cluster to people and generators. They are
-	// Kubernetes labels.
+	// Kubernetes labels. monitoring: "on" turns on kube-prometheus-stack,
+	// event-exporter, loki and alloy, and gives the cluster the label logging: "on".
 	Labels map[string]string `yaml:"labels,omitempty"`
 	// Annotations that describe the cluster with values that labels cannot hold.
 	Annotations map[string]string `yaml:"annotations,omitempty"`
@@ -428,7 +429,7 @@ const (
 	// turn it on.
 	AddonLabelPrefix = "addon-"
 	// AddonLabelOn is that label's value.
-	AddonLabelOn = "on"
+	AddonLabelOn = addon.LabelOn
 	// ValuesAnnotation holds a JSON object: cluster has the keys of the general
 	// ConfigMap, addons the Helm values of each addon that is on, by its name;
 	// {} for one that has none.
@@ -473,6 +474,32 @@ func (c *Cluster) RegistrationAnnotationKeys() []string {
 	slices.Sort(keys)
 	return slices.Compact(keys)
 }
+
+// followLabels gives the cluster the addons that its labels turn on, and the label by which its logs are
+// collected. They are from the line of that label.
+func (c *Cluster) followLabels(doc *strict.Document) {
+	labels, addons := strict.Path("labels"), strict.Path("addons")
+	brought := c.Monitoring()
+	if len(brought) == 0 || !doc.Sound(labels, addons) {
+		return
+	}
+	if c.Addons == nil {
+		c.Addons = addon.Selection{}
+	}
+	for _, name := range brought {
+		if at := addons.Field(name); c.Addons[name] == nil && doc.Sound(at) {
+			c.Addons[name] = addon.Find(name).NewOptions()
+			doc.Derive(at, labels.Key(addon.MonitoringLabel))
+		}
+	}
+	if _, said := c.Labels[addon.LoggingLabel]; !said {
+		c.Labels[addon.LoggingLabel] = addon.LabelOn
+		doc.Derive(labels.Key(addon.LoggingLabel), labels.Key(addon.MonitoringLabel))
+	}
+}
+
+// Monitoring are the addons that the cluster has by its label monitoring.
+func (c *Cluster) Monitoring() []string { return addon.Monitoring(c.Labels, c.Addons) }
 
 // checkRegistrationLabels finds labels that Tombolo sets on the registration.
 func checkRegistrationLabels(v *check.File, c *Cluster) {

@@ -148,6 +148,7 @@ func parse(doc *strict.Document, content []byte, below under) *Cluster {
 		return c
 	}
 	c.Cloud.Provider = provider // a word that is none is reported already
+	c.followLabels(doc)
 	c.setDefaults()
 	validate(doc, c)
 	c.Warnings = doc.Warnings()

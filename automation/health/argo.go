@@ -13,6 +13,7 @@ import (
 	"tombolo/automation/argocd"
 	"tombolo/automation/kube"
 	"tombolo/config"
+	"tombolo/internal/names"
 	"tombolo/internal/wording"
 )
 
@@ -154,13 +155,16 @@ func (a argo) registered() Check {
 	return registered
 }
 
-// missing says whether the hub knows the cluster, and has a root at all.
+// missing says whether the hub knows the cluster, and has a root at all, and which addons of the label
+// monitoring no Application releases.
 func (a argo) missing(p *platform) []Check {
 	out := []Check{a.registered()}
 	if root := a.repository(); p.objects[root] == nil {
 		out = append(out, Check{Kind: root.Kind, Namespace: root.Namespace, Name: root.Name, Message: "there is no root Application"})
 	}
-	return out
+	return append(out, unreleased(a, p, a.cluster.Monitoring(), func(o *unstructured.Unstructured, addon string) bool {
+		return o.GetKind() == "Application" && o.GetLabels()[names.AddonLabel] == addon && argocd.Application{Unstructured: o}.IsOf(a.identity())
+	})...)
 }
 
 // needs lists what an object waits for: an Application for the ApplicationSet

@@ -165,6 +165,36 @@ func TestVerifyNamesTheFirstCauseInArgoCD(t *testing.T) {
 	}
 }
 
+// TestVerifyMissesWhatALabelTurnsOn: the addons of the label monitoring each have an Application of the cluster's
+// own. Those of another cluster do not count.
+func TestVerifyMissesWhatALabelTurnsOn(t *testing.T) {
+	of := func(addon, cluster string) string {
+		return strings.NewReplacer(
+			"name: promtail-spoke,", "name: "+addon+"-"+cluster+", labels: {tombolo/addon: "+addon+"},", "ApplicationSet, name: promtail", "ApplicationSet, name: "+addon,
+			"destination: {name: spoke,", "destination: {name: "+cluster+",",
+		).Replace(promtailApp)
+	}
+	objects := []string{rootApplication, promtailSet, promtailApp}
+	for _, addon := range []string{"kube-prometheus-stack", "loki", "alloy"} {
+		objects = append(objects, of(addon, "spoke"))
+	}
+	for cluster, want := range map[string]string{
+		"other": "Addon monitoring/event-exporter: the cluster's label monitoring turns it on, and Argo CD has no release of it",
+		"spoke": "",
+	} {
+		s := spokeOn(t, append(objects, of("event-exporter", cluster))...)
+		s.Cluster.Labels = map[string]string{"monitoring": "on"}
+		v, err := s.await(t.Context(), Options{Timeout: time.Millisecond})
+		if want == "" {
+			assert.NilError(t, err)
+			continue
+		}
+		assert.Check(t, is.ErrorContains(err, "1 of 9 checks not passed"))
+		assert.Check(t, is.ErrorContains(err, want+"; put its folder into the lists of the platform tree"))
+		assert.Check(t, is.Equal(v.Cause.String(), want))
+	}
+}
+
 // TestTheRootsHealthIsNoMatterOfASpoke: it is that of all clusters.
 func TestTheRootsHealthIsNoMatterOfASpoke(t *testing.T) {
 	s := spokeOn(t, strings.Replace(rootApplication, "{status: Healthy,", "{status: Degraded,", 1), promtailSet, promtailApp)

@@ -31,6 +31,9 @@ type Check struct {
 // kubernetesAPI is the kind of a check that found no API that answers.
 const kubernetesAPI = "Kubernetes API"
 
+// addonKind is the kind of a check of an addon that nothing releases.
+const addonKind = "Addon"
+
 // Unreachable says that the cluster's API did not answer, so that nothing is
 // known of what is in it.
 func (c Check) Unreachable() bool { return c.Kind == kubernetesAPI }
@@ -46,6 +49,7 @@ func (c Check) String() string {
 // remedy for a check that did not pass.
 func (c Check) remedy() string {
 	remedies := map[string]string{
+		addonKind:        "put its folder into the lists of the platform tree, as `tombolo init platform` does",
 		"GitRepository":  "check the repository's URL, branch and credentials in the cluster file",
 		"HelmRelease":    fmt.Sprintf("look at `kubectl -n %s describe helmrelease %s`", c.Namespace, c.Name),
 		"Kustomization":  fmt.Sprintf("look at `kubectl -n %s describe kustomization %s`", c.Namespace, c.Name),

@@ -44,8 +44,11 @@ var fluxKinds = []schema.GroupKind{
 }
 
 // flux is Flux, which works on the cluster that it is in. With others, it works for others,
-// too, whose objects are theirs to look after.
-type flux struct{ others bool }
+// too, whose objects are theirs to look after. monitoring are the addons of the cluster's label.
+type flux struct {
+	others     bool
+	monitoring []string
+}
 
 func (flux) name() string { return "Flux" }
 
@@ -67,11 +70,14 @@ func (flux) repository() ref {
 	return ref{Kind: "GitRepository", Namespace: fluxNamespace, Name: platformName}
 }
 
-// missing says whether there is a platform at all.
-func (flux) missing(p *platform) []Check {
+// missing says whether there is a platform at all, and which addons of the label monitoring no HelmRelease
+// is of.
+func (f flux) missing(p *platform) []Check {
 	for _, r := range p.order {
 		if r.Kind == "Kustomization" {
-			return nil
+			return unreleased(f, p, f.monitoring, func(o *unstructured.Unstructured, addon string) bool {
+				return o.GetKind() == "HelmRelease" && isReleaseOf(o, addon)
+			})
 		}
 	}
 	return []Check{{

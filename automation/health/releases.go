@@ -3,12 +3,15 @@ package health
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"tombolo/config"
+	"tombolo/config/addon"
 )
 
 // EngineName is the name of the cluster's engine for people.
@@ -29,4 +32,19 @@ func (s Site) AwaitNoReleases(ctx context.Context, addons []string, timeout time
 		return false, nil
 	})
 	return left, err
+}
+
+// unreleased are checks of addons that the cluster's label turns on and that no object releases: without a
+// release there is nothing else that could fail.
+func unreleased(e engine, p *platform, addons []string, releases func(o *unstructured.Unstructured, addon string) bool) []Check {
+	var out []Check
+	for _, name := range addons {
+		if !slices.ContainsFunc(p.order, func(r ref) bool { return releases(p.objects[r], name) }) {
+			out = append(out, Check{
+				Kind: addonKind, Namespace: addon.Find(name).Namespace, Name: name,
+				Message: fmt.Sprintf("the cluster's label %s turns it on, and %s has no release of it", addon.MonitoringLabel, e.name()),
+			})
+		}
+	}
+	return out
 }

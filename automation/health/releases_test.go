@@ -3,6 +3,9 @@ package health
 import (
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 const (
@@ -37,4 +40,13 @@ func TestReleasesOfAnAddon(t *testing.T) {
 	if got, err := releasesOf(t.Context(), fluxWithout(t, []string{"HelmRelease"}), []string{"istio"}); err != nil || got != nil {
 		t.Errorf("without the kind: %v, %v", got, err)
 	}
+}
+
+func TestFluxMissesWhatALabelTurnsOn(t *testing.T) {
+	f := flux{monitoring: []string{"external-dns", "loki"}}
+	p, err := f.look(t.Context(), fluxWithout(t, nil, platformYAML, fed))
+	assert.NilError(t, err)
+	missing := f.missing(p)
+	assert.Assert(t, is.Len(missing, 1))
+	assert.Check(t, is.Equal(missing[0].String(), "Addon loki/loki: the cluster's label monitoring turns it on, and Flux has no release of it"))
 }

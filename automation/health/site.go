@@ -49,5 +49,5 @@ func engineOf(c *config.Cluster) engine {
 	if c.GitOps.Engine == config.ArgoCD {
 		return argo{cluster: c}
 	}
-	return flux{others: c.GitOps.TakeOver}
+	return flux{others: c.GitOps.TakeOver, monitoring: c.Monitoring()}
 }

@@ -158,6 +158,34 @@ func TestDiverged(t *testing.T) {
 	assert.Check(t, !slices.ContainsFunc(r.compare(t), Step.Diverged))
 }
 
+// TestBackAgain: a revert on dev is promoted as every change is, and main has what it had. A main that is set back is not:
+// the change is still on test, and the next promotion brings it again.
+func TestBackAgain(t *testing.T) {
+	r := newRepo(t)
+	before := r.git(t, "rev-parse", "main")
+	const file = "tree/addons/istio/release.yaml"
+	r.commit(t, file, "2\n", "raise istio")
+	promote := func() {
+		r.git(t, "fetch", "--quiet", ".", "dev:test")
+		r.git(t, "fetch", "--quiet", ".", "test:main")
+	}
+	promote()
+	r.git(t, "update-ref", "refs/heads/main", before)
+	back := r.compare(t)[1]
+	assert.Check(t, !back.Diverged())
+	assert.DeepEqual(t, subjects(back.Commits), []string{"raise istio"})
+
+	promote()
+	r.git(t, "revert", "--no-edit", "HEAD")
+	s := r.compare(t)[0]
+	assert.Check(t, !s.Diverged())
+	assert.DeepEqual(t, subjects(s.Commits), []string{`Revert "raise istio"`})
+	assert.DeepEqual(t, s.Files, []File{{file, Changed, Part{"addon", "istio"}}})
+	promote()
+	assert.Check(t, is.Equal(r.git(t, "diff", before, "main"), ""))
+	assert.Check(t, r.compare(t)[1].Same())
+}
+
 // TestRemote: with a remote, its branches are compared, not the clone's own ones.
 func TestRemote(t *testing.T) {
 	r := newRepo(t)

@@ -242,7 +242,7 @@ func (w *Walk) CheckSecrets() {
 	w.CheckNeeded(w.inventory)
 }
 
-// CheckReleased warns of addons whose values are published, and that nothing in
+// CheckReleased warns of addons whose values are published, or that a label turns on, and that nothing in
 // the tree releases.
 func (w *Walk) CheckReleased() {
 	if w.Incomplete || w.Elsewhere {
@@ -252,10 +252,10 @@ func (w *Walk) CheckReleased() {
 		released := slices.ContainsFunc(w.Applications, func(app Application) bool {
 			return app.Metadata.Labels[names.AddonLabel] == a.Name
 		})
-		if released || !a.HasValues {
+		if released || !a.Released {
 			continue
 		}
-		w.InClusterFile([]string{"addons", a.Name}, finding.Warningf(
+		w.InClusterFile(a.Setting, finding.Warningf(
 			"%s is turned on, and no Application of the tree with the label %s releases it to this cluster", a.Name, names.AddonLabel).
 			WithRemedy("label the cluster as its ApplicationSet selects, add it to the tree, or turn it off"))
 	}

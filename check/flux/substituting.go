@@ -282,7 +282,7 @@ func (w *Walk) CheckUnused() {
 
 func (w *Walk) unused(name string, setting []string, message string) {
 	remedy := "use it, or remove it from the cluster file"
-	if len(setting) > 0 && setting[0] == "addons" {
+	if len(setting) > 0 && (setting[0] == "addons" || setting[0] == "labels") {
 		remedy = "use it: `tombolo init platform` writes what does; or remove it from the cluster file"
 	}
 	f := finding.Warningf("%s", message).WithRemedy(remedy)

@@ -139,7 +139,7 @@ func To(c, hub *config.Cluster) Set {
 			p.Values[a.Name] = valuesOf(c, a)
 			p.Objects = append(p.Objects, Object{
 				Kind: "ConfigMap", Namespace: a.Namespace, Name: a.ValuesName(),
-				Keys: []string{names.ValuesKey}, Setting: []string{"addons", a.Name},
+				Keys: []string{names.ValuesKey}, Setting: settingOf(c, a.Name),
 			})
 		}
 	}
@@ -269,8 +269,19 @@ type Registration struct {
 // Addon is one that is turned on.
 type Addon struct {
 	Name string
-	// HasValues says that bootstrap publishes Helm values for it.
-	HasValues bool
+	// Released says that a tree has to release it: bootstrap publishes Helm values for it, or
+	// a label turns it on.
+	Released bool
+	// Setting of the cluster file that turns it on.
+	Setting []string
+}
+
+// settingOf is the setting that turns an addon on.
+func settingOf(c *config.Cluster, name string) []string {
+	if slices.Contains(c.Monitoring(), name) {
+		return []string{"labels", addon.MonitoringLabel}
+	}
+	return []string{"addons", name}
 }
 
 // register returns the registration of a cluster with its hub. variables are
@@ -281,7 +292,7 @@ func register(c, hub *config.Cluster, variables map[string]string) *Registration
 		Labels: c.RegistrationLabels(), Annotations: map[string]string{},
 	}
 	for _, a := range c.Addons.Enabled() {
-		r.Addons = append(r.Addons, Addon{Name: a.Name, HasValues: a.HasValues()})
+		r.Addons = append(r.Addons, Addon{a.Name, a.HasValues() || slices.Contains(c.Monitoring(), a.Name), settingOf(c, a.Name)})
 	}
 	if c.IsSpoke() {
 		r.Server = variables["cluster_endpoint"]

@@ -85,9 +85,13 @@ var _ = register(Addon{
 			// Loki takes days in hours.
 			"limits_config": map[string]any{"retention_period": fmt.Sprintf("%dh", in.Options.RetentionDays*24)},
 		}
+		// They say which cluster an alert is of. Source: ExternalLabels in pkg/ruler/base/ruler.go of
+		// https://github.com/grafana/loki/tree/v3.7.6
+		ruler := map[string]any{"external_labels": clusterLabels(in.Facts)}
 		if slices.Contains(in.Enabled, "kube-prometheus-stack") {
-			loki["rulerConfig"] = map[string]any{"alertmanager_url": alertmanagerURL}
+			ruler["alertmanager_url"] = alertmanagerURL
 		}
+		loki["rulerConfig"] = ruler
 		return map[string]any{"serviceAccount": store.account, "singleBinary": store.pod, "loki": loki}
 	},
 })

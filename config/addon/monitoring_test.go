@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"gotest.tools/v3/assert"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // TestPrometheusFindsItsNeighbours gives Prometheus a volume, and Grafana the
@@ -39,6 +40,22 @@ func TestPrometheusFindsItsNeighbours(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, values); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
+	}
+}
+
+// TestAlertsNameTheirCluster: those that Prometheus sends, and those that Loki makes of events. Several clusters
+// may have one channel.
+func TestAlertsNameTheirCluster(t *testing.T) {
+	of := map[string]any{"cluster": "demo", "environment": "dev", "region": "eu-central-1"}
+	for name, at := range map[string][]string{
+		"kube-prometheus-stack": {"prometheus", "prometheusSpec", "externalLabels"},
+		"loki":                  {"loki", "rulerConfig", "external_labels"},
+	} {
+		options := Find(name).NewOptions()
+		Selection{name: options}.SetDefaults()
+		got, _, err := unstructured.NestedFieldNoCopy(Find(name).Values(facts(), options, Outputs{}), at...)
+		assert.NilError(t, err)
+		assert.DeepEqual(t, got, any(of))
 	}
 }
 

@@ -51,6 +51,9 @@ func (d *Document) Has(p Path) bool {
 	return ok
 }
 
+// Derive has at p what the value at from, which is in the file, brings about: it is from there.
+func (d *Document) Derive(p, from Path) { d.values[p] = d.values[from] }
+
 // Position of the value at p, or of the nearest parent that is in the file.
 func (d *Document) Position(p Path) Position {
 	for ; p != ""; p = p.parent() {

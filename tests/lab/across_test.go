@@ -61,7 +61,7 @@ func TestArgoCD(t *testing.T) {
 		{"collectors of logs reach the labelled cluster alone, Promtail by its name", (*fleet).collectorsByLabel},
 		{"Promtail as a chart of one's own in Git", (*fleet).ownChart},
 		{"a pull request has an environment as long as it is open", (*fleet).previewed},
-		{"a label that is flipped", (*fleet).labelFlips},
+		{"one label brings monitoring to the spoke in the other cloud, and takes it away", (*fleet).monitoredByLabel},
 		{"an annotation changes in place", (*fleet).annotationInPlace},
 		{"another token of the spoke in the other cloud", (*fleet).tokenRotates},
 		{"a token in place of a role, and the role again", (*fleet).credentialsChange},
@@ -454,24 +454,6 @@ func (f *fleet) previewed(t *testing.T) {
 	f.kubectl(t, spokeA, "-n", "hello", "get", "configmap", "settings")
 	f.write(t, list, before)
 	f.must(t, "lab", "up")
-}
-
-func (f *fleet) labelFlips(t *testing.T) {
-	const off, on = "\naddons:\n", "\nlabels:\n  logging: \"on\"\n\naddons:\n"
-	f.edit(t, clusterFile(spokeB), off, on)
-	f.must(t, "up", spokeB, "--yes")
-	f.must(t, "verify", spokeB)
-	assert.Check(t, is.Equal(f.reached(t, "alloy"), "spoke-a spoke-b "))
-	f.kubectl(t, spokeB, "-n", "monitoring", "get", "configmap", "alloy-received")
-	f.edit(t, clusterFile(spokeB), on, off)
-	f.must(t, "up", spokeB, "--yes")
-	eventually(t, func() (bool, string) {
-		if got := f.reached(t, "alloy"); got != "spoke-a " {
-			return false, "Alloy is on " + got
-		}
-		left := f.kubectl(t, spokeB, "-n", "monitoring", "get", "configmap", "alloy-received", "--ignore-not-found", "-o", "name")
-		return left == "", left
-	})
 }
 
 // event is what happened to an Application.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -136,6 +137,48 @@ func (f *fleet) synced(t *testing.T, want string) {
 		got := f.kubectl(t, hub, "-n", "argocd", "get", "application", "by-hand", "-o", "jsonpath={.status.sync.status} {.status.operationState.message} {.status.conditions}")
 		return strings.HasPrefix(got, want+" "), "by-hand is " + got
 	})
+}
+
+// monitoredByLabel: one label in the file of the spoke in the other cloud and one command bring all that watches a
+// cluster, which verify looks at and misses. Without the label all of it goes.
+func (f *fleet) monitoredByLabel(t *testing.T) {
+	names := func() []string { return slices.Sorted(maps.Keys(f.applications(t, spokeB))) }
+	const off, on = "\naddons:\n", "\nlabels:\n  monitoring: \"on\"\n\naddons:\n"
+	before := names()
+	f.edit(t, clusterFile(spokeB), off, on)
+	f.must(t, "up", spokeB, "--yes", "--verify")
+	verified := f.must(t, "verify", spokeB)
+	for _, release := range []string{"alloy", "event-exporter", "kube-prometheus-stack", "loki", "prometheus-operator-crds"} {
+		assert.Check(t, !slices.Contains(before, spokeB+"-"+release), release)
+		assert.Check(t, is.Contains(verified, "argocd/"+spokeB+"-"+release))
+	}
+	for release, namespace := range map[string]string{"alloy": "monitoring", "kube-prometheus-stack": "monitoring", "loki": "loki"} {
+		values := f.kubectl(t, spokeB, "-n", namespace, "get", "configmap", release+"-received", "-o", `jsonpath={.data.values\.yaml}`)
+		assert.Check(t, is.Contains(values, "cluster: spoke-b"), release)
+		assert.Check(t, is.Contains(values, "region: germanywestcentral"), release)
+	}
+	f.kubectl(t, spokeB, "-n", "monitoring", "get", "deployment", "event-exporter")
+	rules := f.kubectl(t, spokeB, "-n", "loki", "get", "configmap", "loki-rules", "-o", `jsonpath={.data.events\.yaml}`)
+	assert.Check(t, is.Contains(rules, "alert: KubernetesNodeLacksResources"))
+
+	const list, exporter = argocdTree + "/clusters/mgmt/kustomization.yaml", "  - ../../addons/event-exporter\n"
+	with := f.read(t, list)
+	f.edit(t, list, exporter, "")
+	f.must(t, "lab", "up")
+	f.refresh(t, "platform")
+	eventually(t, func() (bool, string) { return !slices.Contains(names(), spokeB+"-event-exporter"), "the exporter's Application stays" })
+	f.run(t, "verify", spokeB, "--timeout", "5s").fails(t, "Addon monitoring/event-exporter: the cluster's label monitoring turns it on, and Argo CD has no release of it")
+	f.write(t, list, with)
+	f.must(t, "lab", "up")
+	f.must(t, "verify", spokeB)
+
+	f.edit(t, clusterFile(spokeB), on, off)
+	f.must(t, "up", spokeB, "--yes", "--verify")
+	eventually(t, func() (bool, string) {
+		got := names()
+		return slices.Equal(got, before), fmt.Sprintf("it has %v, and had %v", got, before)
+	})
+	assert.Check(t, is.Equal(f.kubectl(t, spokeB, "get", "namespaces", "loki", "--ignore-not-found", "-o", "name"), ""))
 }
 
 // platformIsTold breaks something of the platform's own: its channel hears of it, and no
