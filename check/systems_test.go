@@ -290,16 +290,17 @@ func TestASystemIsAppliedAsItself(t *testing.T) {
 				ServiceAccountName, TargetNamespace string
 				EventSources                        []struct{ Kind, Name string }
 			}
+			RoleRef  struct{ Name string }
 			Subjects []struct{ Kind, Name string }
 		}
 		assert.NilError(t, yaml.Unmarshal([]byte(text), &o))
 		assert.Equal(t, o.Metadata.Namespace, "shop", text)
-		is[o.Kind+" "+o.Metadata.Name] = fmt.Sprint(o.Spec.ServiceAccountName, o.Spec.TargetNamespace, o.Spec.EventSources, o.Subjects)
+		is[o.Kind+" "+o.Metadata.Name] = fmt.Sprint(o.Spec.ServiceAccountName, o.Spec.TargetNamespace, o.Spec.EventSources, " ", o.RoleRef.Name, o.Subjects)
 	}
 	for object, want := range map[string]string{
 		"Kustomization system":    "systemshop[] []",
-		"RoleBinding system":      "[] [{ServiceAccount system}]",
-		"RoleBinding system-team": "[] [{Group oidc:sellers}]",
+		"RoleBinding system":      "[] tombolo-system[{ServiceAccount system}]",
+		"RoleBinding system-team": "[] tombolo-system-team[{Group oidc:sellers}]",
 		"Alert system":            "[{GitRepository *} {HelmRepository *} {OCIRepository *} {HelmChart *} {Kustomization *} {HelmRelease *}] []",
 	} {
 		assert.Equal(t, is[object], want, object)
@@ -309,6 +310,9 @@ func TestASystemIsAppliedAsItself(t *testing.T) {
 // TestGroupsOnAKS: a group by its name has no members there.
 func TestGroupsOnAKS(t *testing.T) {
 	ours, theirs := teams(t), fleetOfAll(t, "clusters/mgmt")
+	c, err := config.Load("../clusters/aks.yaml")
+	assert.NilError(t, err)
+	assert.Check(t, !ours[0].Entra && published.To(c, c).Entra)
 	ours[0].Entra, theirs[0].Entra = true, true
 	assert.Check(t, is.Contains(check(t, os.DirFS("../platform/flux"), ours), `systems/shop.yaml:16:12: error: system shop: values.group is "sellers", and AKS knows groups of Entra by their object ids alone`))
 	assert.Check(t, is.Contains(check(t, argocdSystems(t), theirs), `systems/shop.yaml:2:1: error: system shop: group is "sellers", and AKS knows groups`))
