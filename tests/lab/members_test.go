@@ -30,7 +30,7 @@ func signedIn(s systems, t *testing.T, name string, groups ...string) asked {
 	keys, err := people.Open(filepath.Join(s.dir, ".lab", "pki", people.KeyName+".key"))
 	assert.NilError(t, err)
 	token, err := keys.Token(map[string]any{
-		"iss": peopleIssuer, "aud": "kubernetes", "sub": name, "preferred_username": name, "groups": groups, "tenant": "acme",
+		"iss": peopleIssuer, "aud": "kubernetes", "sub": name, "preferred_username": name, "groups": append([]string{}, groups...), "tenant": "acme",
 		"exp": time.Now().Add(time.Hour).Unix(),
 	})
 	assert.NilError(t, err)
@@ -69,7 +69,10 @@ func (s systems) members(t *testing.T) {
 		"gitrepositories.source.toolkit.fluxcd.io,sealedsecrets.bitnami.com,externalsecrets.external-secrets.io"
 	own := ada("-n", "shop", "get", all, "-o", "name")
 	assert.Assert(t, own.code == 0, own.stderr)
-	for _, want := range []string{"deployment.apps/web", "sealedsecret.bitnami.com/database", "kustomization.kustomize.toolkit.fluxcd.io/system"} {
+	for _, want := range []string{
+		"deployment.apps/web", "sealedsecret.bitnami.com/database", "kustomization.kustomize.toolkit.fluxcd.io/system",
+		"gitrepository.source.toolkit.fluxcd.io/system", "resourcequota/system", "rolebinding.rbac.authorization.k8s.io/system-team",
+	} {
 		assert.Check(t, is.Contains(own.stdout, want))
 	}
 	assert.Check(t, is.Equal(ada("-n", "shop", "auth", "can-i", "get", "pods/log").stdout, "yes\n")) // pods of the lab write none
