@@ -12,6 +12,7 @@ import (
 	"tombolo/automation/backend"
 	"tombolo/automation/fault"
 	"tombolo/automation/handover"
+	"tombolo/automation/health"
 	"tombolo/automation/own"
 	"tombolo/automation/preflight"
 	"tombolo/automation/pulumicli"
@@ -228,6 +229,18 @@ func (d *Driver) takeSnapshot(ctx context.Context, c *config.Cluster) (snapshot,
 	}
 	found.changes = config.Compare(d.liveIn(found.core, c), c)
 	return found, found.changes.Problems(c).Err()
+}
+
+// noteGitIdentity says what becomes of an identity by which the engine reads Git, and which the file no longer
+// asks for: core has no use for it before bootstrap has given the engine something in its place.
+func (d *Driver) noteGitIdentity(c *config.Cluster, core *backend.State) {
+	if id, _ := core.Outputs()["gitClientId"].(string); id == "" || c.GitOps.ByIdentity() {
+		return
+	}
+	engine := health.EngineName(c)
+	d.opts.Observer.Note(c.Name, fmt.Sprintf("core deletes the identity %s, by which %s reads Git, and bootstrap then gives %s the credentials of gitops.auth: "+
+		"see with `tombolo doctor %s` that these read the repository. Azure DevOps would have to let another identity in to go back",
+		config.GitIdentityName(c.Name), engine, engine, c.Name))
 }
 
 // FileChanges are the keys in which the file differs from what the live cluster was made

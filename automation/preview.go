@@ -75,6 +75,7 @@ func (p *previewing) read(ctx context.Context) error {
 	var err error
 	p.snapshot, err = p.driver.takeSnapshot(ctx, p.cluster)
 	p.driver.addons().NoteTurnedOff(p.cluster, p.snapshot.bootstrap)
+	p.driver.noteGitIdentity(p.cluster, p.snapshot.core)
 	p.result.FileChanges = p.snapshot.changes
 	return err
 }

@@ -40,3 +40,17 @@ func TestPreviewNotesWhatIsTurnedOff(t *testing.T) {
 		t.Errorf("observer was told %q", said)
 	}
 }
+
+// TestIdentityOfGitIsDeletedWithANote: who goes back to a token hears of it before core deletes the identity.
+func TestIdentityOfGitIsDeletedWithANote(t *testing.T) {
+	for id, want := range map[string]bool{"": false, "00000000-0000-4000-8000-0000000000c1": true} {
+		b := newBench(t)
+		core := deployed("demo-core")
+		core.Resources[0].Outputs["gitClientId"] = id
+		b.cli.states["demo-core"] = core
+		_, err := b.Preview(t.Context(), demo(), PreviewOptions{})
+		assert.NilError(t, err)
+		said := strings.Join(b.seen.notes(), "\n")
+		assert.Check(t, strings.Contains(said, "note demo: core deletes the identity demo-git, by which Flux reads Git, and bootstrap then gives Flux the credentials") == want, said)
+	}
+}

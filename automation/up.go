@@ -206,6 +206,7 @@ func (u *up) awaitTurnedOff(ctx context.Context) error {
 // noteEffects says which keys do more to the cluster than to change it in place. From here on, the up is measured.
 func (u *up) noteEffects(context.Context) error {
 	u.begin()
+	u.driver.noteGitIdentity(u.cluster, u.snapshot.core)
 	u.result.FileChanges = u.snapshot.changes
 	for _, change := range u.snapshot.changes {
 		if change.Effect != config.InPlace {

@@ -14,6 +14,7 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 	"gotest.tools/v3/golden"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"sigs.k8s.io/yaml"
 
 	"tombolo/check/helm"
@@ -289,19 +290,66 @@ func TestASystemIsAppliedAsItself(t *testing.T) {
 				ServiceAccountName, TargetNamespace string
 				EventSources                        []struct{ Kind, Name string }
 			}
+			RoleRef  struct{ Name string }
 			Subjects []struct{ Kind, Name string }
 		}
 		assert.NilError(t, yaml.Unmarshal([]byte(text), &o))
 		assert.Equal(t, o.Metadata.Namespace, "shop", text)
-		is[o.Kind+" "+o.Metadata.Name] = fmt.Sprint(o.Spec.ServiceAccountName, o.Spec.TargetNamespace, o.Spec.EventSources, o.Subjects)
+		is[o.Kind+" "+o.Metadata.Name] = fmt.Sprint(o.Spec.ServiceAccountName, o.Spec.TargetNamespace, o.Spec.EventSources, " ", o.RoleRef.Name, o.Subjects)
 	}
 	for object, want := range map[string]string{
 		"Kustomization system":    "systemshop[] []",
-		"RoleBinding system":      "[] [{ServiceAccount system}]",
-		"RoleBinding system-team": "[] [{Group oidc:sellers}]",
+		"RoleBinding system":      "[] tombolo-system[{ServiceAccount system}]",
+		"RoleBinding system-team": "[] tombolo-system-team[{Group oidc:sellers}]",
 		"Alert system":            "[{GitRepository *} {HelmRepository *} {OCIRepository *} {HelmChart *} {Kustomization *} {HelmRelease *}] []",
 	} {
 		assert.Equal(t, is[object], want, object)
+	}
+}
+
+// TestGroupsOnAKS: a group by its name has no members there.
+func TestGroupsOnAKS(t *testing.T) {
+	ours, theirs := teams(t), fleetOfAll(t, "clusters/mgmt")
+	c, err := config.Load("../clusters/aks.yaml")
+	assert.NilError(t, err)
+	assert.Check(t, !ours[0].Entra && published.To(c, c).Entra)
+	ours[0].Entra, theirs[0].Entra = true, true
+	assert.Check(t, is.Contains(check(t, os.DirFS("../platform/flux"), ours), `systems/shop.yaml:16:12: error: system shop: values.group is "sellers", and AKS knows groups of Entra by their object ids alone`))
+	assert.Check(t, is.Contains(check(t, argocdSystems(t), theirs), `systems/shop.yaml:2:1: error: system shop: group is "sellers", and AKS knows groups`))
+}
+
+// TestWhatATeamMay: the people of a system look at what it has, and restart its pods. They read no Secret,
+// write nothing and get into no pod. What is not in the role is refused: the RoleBinding is of the namespace.
+func TestWhatATeamMay(t *testing.T) {
+	for _, engine := range []string{"flux", "argocd"} {
+		text, err := os.ReadFile("../platform/" + engine + "/systems/base/roles.yaml")
+		assert.NilError(t, err)
+		var role rbacv1.ClusterRole
+		for _, document := range manifest.Split(text) {
+			if strings.Contains(document, "name: tombolo-system-team\n") {
+				assert.NilError(t, yaml.UnmarshalStrict([]byte(document), &role))
+			}
+		}
+		covers := func(all []string, one string) bool { return slices.Contains(all, one) || slices.Contains(all, "*") }
+		may := func(verb, resource string) bool {
+			name, group, _ := strings.Cut(resource, ".")
+			return slices.ContainsFunc(role.Rules, func(r rbacv1.PolicyRule) bool {
+				return covers(r.Verbs, verb) && covers(r.Resources, name) && slices.Contains(r.APIGroups, group)
+			})
+		}
+		for _, verb := range []string{"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "bind", "escalate", "impersonate"} {
+			reads := slices.Contains([]string{"get", "list", "watch"}, verb)
+			for _, resource := range []string{
+				"pods", "pods/log", "events", "configmaps", "services", "resourcequotas", "deployments.apps", "jobs.batch", "ingresses.networking.k8s.io", "rolebindings.rbac.authorization.k8s.io",
+				"externalsecrets.external-secrets.io", "sealedsecrets.bitnami.com", "scaledobjects.keda.sh", "podmonitors.monitoring.coreos.com", "flexibleservers.dbforpostgresql.azure.com",
+			} {
+				assert.Check(t, is.Equal(may(verb, resource), reads || verb == "delete" && resource == "pods"), "%s: %s %s", engine, verb, resource)
+			}
+			for _, resource := range []string{"secrets", "pods/exec", "pods/attach", "pods/portforward", "pods/ephemeralcontainers", "serviceaccounts/token", "namespaces", "nodes", "secretstores.external-secrets.io"} {
+				assert.Check(t, !may(verb, resource), "%s: %s %s", engine, verb, resource)
+			}
+			assert.Check(t, is.Equal(may(verb, "kustomizations.kustomize.toolkit.fluxcd.io"), reads && engine == "flux"), "%s: %s", engine, verb)
+		}
 	}
 }
 

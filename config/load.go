@@ -292,6 +292,22 @@ func (c *Cluster) EngineNamespace() string {
 	return names.FluxNamespace
 }
 
+// GitReader is the service account of the engine's pods that read Git.
+func (c *Cluster) GitReader() string {
+	if c.GitOps.Engine == gitops.ArgoCD {
+		return names.RepoServer
+	}
+	return names.SourceController
+}
+
+// gitReader is that account with its namespace, where it has an identity of the cluster's.
+func (c *Cluster) gitReader() string {
+	if !c.GitOps.ByIdentity() {
+		return ""
+	}
+	return c.EngineNamespace() + "/" + c.GitReader()
+}
+
 // LoadHub reads the file of the cluster's hub, in the same directory, and checks
 // that the two fit together. A cluster that is not a spoke is its own hub, and so is,
 // for what a hub's file says, one whose hub others run. The error is strict.Problems when a file is wrong.
@@ -571,7 +587,7 @@ func validate(doc *strict.Document, c *Cluster) {
 	}
 	services.CheckNamespaces(v, c.Namespaces)
 	checkAddons(v, c)
-	services.Check(v, c.Services, services.Around{Namespaces: c.namespaces(), LacksAgent: c.lacksAgent(), ByIdentity: c.GitOps.ByIdentity()})
+	services.Check(v, c.Services, services.Around{Namespaces: c.namespaces(), LacksAgent: c.lacksAgent(), Reader: c.gitReader()})
 	if c.GitOps.Engine == gitops.ArgoCD && doc.Sound("gitops.engine", gitops.HubPath) {
 		checkRegistrationLabels(v, c)
 		checkRegistrationAnnotations(v, c)

@@ -19,6 +19,7 @@ import (
 	"tombolo/lab/azure/containerservice"
 	"tombolo/lab/azure/managedidentity"
 	"tombolo/lab/cloudmanager"
+	"tombolo/lab/control"
 	"tombolo/lab/entra"
 	"tombolo/lab/people"
 	"tombolo/lab/ports"
@@ -131,12 +132,16 @@ func (l *Lab) azureEnv(ctx context.Context, port int) (map[string]string, int, e
 	if err := file.Replace(token, []byte(a.Token), 0o600); err != nil {
 		return nil, 0, fmt.Errorf("keep credentials of the lab's subscription: %w", err)
 	}
+	login := "workloadidentity"
+	if os.Getenv(control.PersonVariable) != "" {
+		login = "azurecli"
+	}
 	return map[string]string{
 		"ARM_USE_OIDC": "true", "ARM_CLIENT_ID": client, "ARM_TENANT_ID": AzureTenant,
 		"ARM_SUBSCRIPTION_ID": AzureSubscription, "ARM_OIDC_TOKEN_FILE_PATH": token,
 		"AZURE_CLIENT_ID": client, "AZURE_TENANT_ID": AzureTenant, "AZURE_SUBSCRIPTION_ID": AzureSubscription,
 		"AZURE_FEDERATED_TOKEN_FILE": token, "AZURE_AUTHORITY_HOST": "https://" + entra.LoginHost + "/",
-		"AAD_LOGIN_METHOD": "workloadidentity",
+		"AAD_LOGIN_METHOD": login,
 		// Nothing of the user's own may be used.
 		"AZURE_CONFIG_DIR": p.in("azure-config"), "ARM_CLIENT_SECRET": "", "AZURE_CLIENT_SECRET": "", "ARM_USE_MSI": "false",
 	}, a.Port, nil

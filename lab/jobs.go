@@ -151,6 +151,7 @@ func (l *Lab) AddMember(ctx context.Context, group, member string) error {
 
 func (d *daemon) serveJobs(mux *http.ServeMux) {
 	handle(mux, "POST /job", d.signIn)
+	handle(mux, "POST /person", d.person)
 	handle(mux, "POST /members", func(_ context.Context, m membership) (struct{}, error) {
 		d.jobs.mu.Lock()
 		defer d.jobs.mu.Unlock()

@@ -99,7 +99,7 @@ func (w *Walk) CheckSystems() {
 		if err == nil {
 			err = json.Unmarshal(text, &s.values) // of a wrong type: the schema says which
 		}
-		problems := s.values.Check()
+		problems := s.values.Check(w.Published.Entra)
 		if err != nil || len(problems) == 0 {
 			problems = nil
 			err = w.checkSystemValues(s, schema)

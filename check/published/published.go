@@ -46,6 +46,8 @@ type Set struct {
 	Values map[string]*Values
 	// Pages of the platform, addons' and Argo CD's, by their hosts.
 	Pages map[string]string
+	// Entra says that the cluster's API knows groups by their object ids in Microsoft Entra.
+	Entra bool
 	// OpenNetwork says that the cluster's network plugin is known to hold no NetworkPolicies.
 	OpenNetwork bool
 	// Registration with a hub's Argo CD; nil with Flux.
@@ -110,7 +112,7 @@ func To(c, hub *config.Cluster) Set {
 			p.Shared = append(p.Shared, Source{file, text})
 		}
 	}
-	p.OpenNetwork = openNetwork(c)
+	p.OpenNetwork, p.Entra = openNetwork(c), c.Cloud.Provider == config.Azure
 	p.Variables = infraKeys(c, p.Path)
 	for key, value := range c.Values {
 		p.Variables[key] = Variable{Example: value.Example(), Setting: []string{"values", key}}

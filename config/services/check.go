@@ -22,8 +22,9 @@ type Around struct {
 	Namespaces []string
 	// LacksAgent says that nothing brings the agent of Pod Identity to the nodes.
 	LacksAgent bool
-	// ByIdentity says that the engine reads Git by an identity of the cluster's.
-	ByIdentity bool
+	// Reader is the service account, namespace/name, of the engine's pods that read Git by an identity
+	// of the cluster's; "" where they have none.
+	Reader string
 }
 
 // Check checks the services of a file.
@@ -67,7 +68,7 @@ func checkServiceNamespace(v *check.File, at strict.Path, namespace string, name
 
 func checkIdentity(v *check.File, service strict.Path, s Service, around Around) {
 	if v.OnAzure() {
-		checkAzureIdentity(v, service, s, around.ByIdentity)
+		checkAzureIdentity(v, service, s, around.Reader)
 		return
 	}
 	at := service.Field("identity")
@@ -92,17 +93,17 @@ func checkAgentOf(v *check.File, at strict.Path, s Service, lacksAgent bool) {
 }
 
 // checkAzureIdentity checks the identity of a service.
-func checkAzureIdentity(v *check.File, service strict.Path, s Service, byIdentity bool) {
+func checkAzureIdentity(v *check.File, service strict.Path, s Service, reader string) {
 	at := service.Field("identity").Field("roles")
 	v.Fits(service.Field("name"), "the service's identity", IdentityName(v.Name, s.Name), azurefacts.MaxIdentityName)
 	taken := []string{"control-plane", "kubelet"}
-	if byIdentity {
+	if reader != "" {
 		taken = append(taken, identity.GitReader)
 	}
 	if slices.Contains(taken, s.Name) || strings.HasPrefix(s.Name, identity.AddonPrefix) {
 		v.Problem(service.Field("name"), "use another name", "%s would be an identity of the cluster's own", wording.Quote(IdentityName(v.Name, s.Name)))
 	}
-	checkCredential(v, service, s)
+	checkCredential(v, service, s, reader)
 	grant := func(g identity.RoleGrant) string { return g.Role + " on " + g.Scope }
 	check.Repeated(s.Identity.Roles, grant, func(i, first int) {
 		v.Problem(at.Index(i), "give each role once", "%s is already given at %s", grant(s.Identity.Roles[i]), v.Line(at.Index(first)))
@@ -113,14 +114,19 @@ func checkAzureIdentity(v *check.File, service strict.Path, s Service, byIdentit
 }
 
 // checkCredential checks the name of the federated credential that the service account gets, which
-// Azure refuses only once the cluster is there.
-func checkCredential(v *check.File, service strict.Path, s Service) {
+// Azure refuses only once the cluster is there, and that the account has no other identity: it has
+// room for one client id.
+func checkCredential(v *check.File, service strict.Path, s Service, reader string) {
 	at := service.Field("identity").Field("serviceAccount")
 	if !v.Doc.Sound(at, service.Field("name"), service.Field("namespace")) {
 		return
 	}
 	if !v.Doc.Has(at) {
 		at = service.Field("name")
+	}
+	if account := s.Namespace + "/" + s.Identity.ServiceAccount; account == reader {
+		v.Problem(at, "use another service account, or another gitops.auth than workload-identity",
+			"the service account %s has the identity by which the engine reads Git, and can have no other", wording.Quote(account))
 	}
 	name := armid.Credential(s.Namespace, s.Identity.ServiceAccount)
 	if over := len(name) - azurefacts.MaxCredentialName; over > 0 {

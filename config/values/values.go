@@ -221,6 +221,12 @@ func Texts(values map[string]Value, read map[Source]any) map[string]string {
 	return out
 }
 
+// example begins what stands for values that nothing has read.
+const example = "example-"
+
+// IsExample says that a text stands for a value that nothing has read.
+func IsExample(text string) bool { return strings.HasPrefix(text, example) }
+
 // Example stands for the value where nothing is read.
 func (v Value) Example() string {
 	s, ok := v.Source()
@@ -228,7 +234,7 @@ func (v Value) Example() string {
 		return v.Text
 	}
 	path := cmp.Or(s.Parameter, s.Output)
-	return "example-" + path[strings.LastIndexAny(path, "/.")+1:]
+	return example + path[strings.LastIndexAny(path, "/.")+1:]
 }
 
 // scalarText is a text, a number or a boolean as YAML writes it without quotes.

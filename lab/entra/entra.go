@@ -1,6 +1,7 @@
 // Package entra is the lab's stand-in for Microsoft Entra ID: one tenant, in which
 // applications and managed identities get tokens for a token of another issuer, as
-// workload identity federation has it. It knows no secrets and no people.
+// workload identity federation has it, and people by the Azure CLI. It knows no secrets and has no page
+// to sign in at: who the person is, is told.
 //
 // It serves what the real clients ask for, MSAL's instance discovery and OpenID
 // configuration, and signs tokens that an AKS cluster's API server can judge (Review).

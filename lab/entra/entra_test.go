@@ -230,16 +230,19 @@ func TestReviewRefuses(t *testing.T) {
 	assert.Check(t, is.ErrorContains(err, "signature is invalid"))
 }
 
-// TestReviewOfAPerson: people have names, and applications have none.
+// TestReviewOfAPerson: people have names, and applications have none. Groups are as in any token.
 func TestReviewOfAPerson(t *testing.T) {
 	w := newWorld(t)
-	claims := w.claims(w.who, ServerID)
-	claims["upn"] = "ada@lab.test"
-	token, err := w.Sign(claims)
+	ada := Person{Name: "ada@lab.test", ObjectID: object, Groups: []string{group}}
+	token, until, err := w.PersonToken(ada, ServerID)
 	assert.NilError(t, err)
-	name, _, err := w.Review(tenant, token)
+	assert.Check(t, is.Equal(until, w.now.Add(lifetime)))
+	name, groups, err := w.Review(tenant, token)
 	assert.NilError(t, err)
 	assert.Equal(t, name, "ada@lab.test")
+	assert.DeepEqual(t, groups, []string{group})
+	_, _, err = w.PersonToken(ada, "x")
+	assert.Check(t, is.ErrorContains(err, "invalid_resource: AADSTS500011"))
 }
 
 // TestKeyIsKept: tokens outlive a lab that is started anew.

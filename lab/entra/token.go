@@ -122,20 +122,52 @@ func (e *Entra) audience(scope string) (string, error) {
 // claims of a token for an application. Source:
 // https://learn.microsoft.com/entra/identity-platform/access-token-claims-reference
 func (e *Entra) claims(who Identity, audience string) map[string]any {
-	now := e.o.Now()
-	claims := map[string]any{
-		"aud": audience, "iss": Issuer(e.o.Tenant), "idp": Issuer(e.o.Tenant), "tid": e.o.Tenant,
-		"iat": now.Unix(), "nbf": now.Unix(), "exp": now.Add(lifetime).Unix(),
-		"appid": who.ClientID, "appidacr": "2", "idtyp": "app", "oid": who.ObjectID, "sub": who.ObjectID,
-		"uti": uuid.NewString(), "ver": "1.0",
-	}
-	if len(who.Groups) > 0 {
-		claims["groups"] = who.Groups
-	}
+	claims := e.claimsOf(who.ObjectID, who.Groups, audience)
+	claims["appid"], claims["appidacr"], claims["idtyp"] = who.ClientID, "2", "app"
 	if who.ResourceID != "" {
 		claims["xms_mirid"] = who.ResourceID
 	}
 	return claims
+}
+
+// claimsOf are those of a token for any object of the tenant.
+func (e *Entra) claimsOf(object string, groups []string, audience string) map[string]any {
+	now := e.o.Now()
+	claims := map[string]any{
+		"aud": audience, "iss": Issuer(e.o.Tenant), "idp": Issuer(e.o.Tenant), "tid": e.o.Tenant,
+		"iat": now.Unix(), "nbf": now.Unix(), "exp": now.Add(lifetime).Unix(),
+		"oid": object, "sub": object, "uti": uuid.NewString(), "ver": "1.0",
+	}
+	if len(groups) > 0 {
+		claims["groups"] = groups
+	}
+	return claims
+}
+
+// azureCLI is the application that the Azure CLI signs people in by, the same in every tenant. Source:
+// https://learn.microsoft.com/troubleshoot/entra/entra-id/governance/verify-first-party-apps-sign-in
+const azureCLI = "04b07795-8ddb-461a-bbee-02f9e1bf7b46"
+
+// Person is somebody of the tenant.
+type Person struct {
+	// Name is the user principal name, such as ada@lab.test, ObjectID the one of the tenant and in tokens.
+	Name, ObjectID string
+	// Groups are the object ids of the groups that the person is a member of.
+	Groups []string
+}
+
+// PersonToken is the token that the Azure CLI gets for somebody who has signed in by it, for a
+// resource such as ServerID, and its end.
+func (e *Entra) PersonToken(who Person, resource string) (token string, until time.Time, err error) {
+	audience, err := e.audience(resource + "/.default")
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	claims := e.claimsOf(who.ObjectID, who.Groups, audience)
+	claims["appid"], claims["appidacr"], claims["idtyp"], claims["scp"] = azureCLI, "0", "user", "user_impersonation"
+	claims["upn"], claims["unique_name"] = who.Name, who.Name
+	token, err = e.Sign(claims)
+	return token, e.o.Now().Add(lifetime), err
 }
 
 // prove fails for a request that does not show a token of a federated credential.

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"tombolo/config/addon"
+	"tombolo/config/form"
+	"tombolo/config/values"
 	"tombolo/internal/names"
 )
 
@@ -21,7 +23,8 @@ import (
 type Values struct {
 	// Team looks after the system.
 	Team string `json:"team"`
-	// Group of the cluster's API whose members may look at the system.
+	// Group of the cluster's API whose members may look at the system: on AKS the object id of a group
+	// of Entra.
 	Group string `json:"group"`
 	// SignInGroup of Argo CD's identity provider whose members see the system in Argo CD's
 	// page. Default: none. Flux has no page.
@@ -102,11 +105,15 @@ func Reserved(name string) bool {
 		slices.ContainsFunc(addon.All(), func(a *addon.Addon) bool { return a.Namespace == name })
 }
 
-// Check returns what is wrong with the values: a group that may do more than look,
-// credentials in Git, or in clear on their way, connections to what is the platform's.
-func (v Values) Check() []Problem {
+// Check returns what is wrong with the values: a group that may do more than look, or on AKS, which has
+// the groups of Entra, one that nobody is a member of; credentials in Git, or in clear on their way;
+// connections to what is the platform's.
+func (v Values) Check(entra bool) []Problem {
 	if strings.HasPrefix(v.Group, "system:") {
 		return []Problem{{[]string{"group"}, v.Group, "group is one of Kubernetes' own, which has rights beyond the system", "name the team's own group"}}
+	}
+	if problem := v.checkEntraGroup(); entra && problem != nil {
+		return []Problem{*problem}
 	}
 	at := []string{"repository", "url"}
 	r := v.Repository
@@ -120,6 +127,21 @@ func (v Values) Check() []Problem {
 		return []Problem{{at, r.URL, "repository.url sends the credentials of Secret " + r.Secret + " in clear", "use https"}}
 	}
 	return CheckConnections(v.AllowTo)
+}
+
+// checkEntraGroup returns what is wrong with the group on AKS, where tokens name groups by their object ids
+// alone: https://learn.microsoft.com/azure/aks/azure-ad-rbac. What stands for a value of another stack is
+// not looked at.
+func (v Values) checkEntraGroup() *Problem {
+	lower := strings.ToLower(v.Group)
+	remedy := "give its object id, which `az ad group show --group <name> --query id` prints"
+	switch {
+	case v.Group == "" || form.UUID.MatchString(v.Group) || values.IsExample(v.Group):
+		return nil
+	case form.UUID.MatchString(lower):
+		remedy = "write it in lower case: " + lower
+	}
+	return &Problem{[]string{"group"}, v.Group, fmt.Sprintf("group is %q, and AKS knows groups of Entra by their object ids alone: it would have no members", v.Group), remedy}
 }
 
 // hostForm is that of a host in routes and Ingresses, which may begin with a wildcard.

@@ -41,12 +41,31 @@ func TestAddresses(t *testing.T) {
 		"https://git.example.com:8443/a/b/shop?ref=1": "",
 	} {
 		got := ""
-		for _, p := range (Values{Repository: Repository{URL: url, Secret: "git"}}).Check() {
+		for _, p := range (Values{Repository: Repository{URL: url, Secret: "git"}}).Check(false) {
 			got = p.Message
 		}
 		assert.Check(t, is.Equal(got, want), url)
 	}
-	assert.Check(t, is.Len(Values{Repository: Repository{URL: "http://git.example.com/shop.git"}}.Check(), 0))
+	assert.Check(t, is.Len(Values{Repository: Repository{URL: "http://git.example.com/shop.git"}}.Check(false), 0))
+}
+
+// TestGroupsOfEntra: on AKS a group that is no object id has no members.
+func TestGroupsOfEntra(t *testing.T) {
+	for group, want := range map[string]string{
+		"": "", "00000000-0000-4000-8000-0000000000b1": "", "example-sellersGroup": "", // of another stack
+		"sellers":                              "give its object id, which `az ad group show --group <name> --query id` prints",
+		"oidc:sellers":                         "give its object id, which `az ad group show --group <name> --query id` prints",
+		"AB000000-0000-4000-8000-0000000000B1": "write it in lower case: ab000000-0000-4000-8000-0000000000b1",
+	} {
+		v := Values{Group: group, Repository: Repository{URL: "https://git.example.com/shop.git"}}
+		assert.Check(t, is.Len(v.Check(false), 0))
+		got := ""
+		for _, p := range v.Check(true) {
+			got = p.Remedy
+			assert.Check(t, is.Contains(p.Message, "AKS knows groups of Entra by their object ids alone"))
+		}
+		assert.Check(t, is.Equal(got, want), group)
+	}
 }
 
 func TestSameDirectory(t *testing.T) {

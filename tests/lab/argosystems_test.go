@@ -36,11 +36,14 @@ const addressesPatch = `patches:
         hostile: http://inbox.lab.test/hostile
 `
 
+// argocdGroups are object ids, which clusters in both clouds take: an access entry of EKS gives any name.
+var argocdGroups = map[string]string{"shop": entraGroups["sellers"], "hostile": entraGroups["strangers"], "wiki": entraGroups["editors"]}
+
 // initSystem adds a system as people do.
 func (f *fleet) initSystem(t *testing.T, name, channel string, more ...string) {
 	t.Helper()
 	f.must(t, append([]string{
-		"init", "system", name, "--team", "team-" + name, "--group", "team-" + name, "--host", name + ".lab.test",
+		"init", "system", name, "--team", "team-" + name, "--group", argocdGroups[name], "--host", name + ".lab.test",
 		"--repository", "http://git.lab.test/" + name + ".git", "--path", "./deploy", "--channel", channel,
 	}, more...)...)
 }

@@ -26,7 +26,7 @@ func (p project) aksDatabase(t *testing.T) {
 	url := p.kubectl(t, "aks", "get", "clustersecretstore", "key-vault", "-o", "jsonpath={.spec.provider.azurekv.vaultUrl}")
 	vault := strings.TrimSuffix(strings.TrimPrefix(url, "https://"), ".vault.azure.net/")
 	p.mustTool(t, filepath.Join(p.dir, ".lab", "bin", "az"), "keyvault", "secret", "set", "--vault-name", vault, "--name", "aks--orders--database", "--value", databasePassword)
-	p.must(t, "init", "system", "orders", "aks", "--team", "sellers", "--group", "sellers", "--repository", "http://git.lab.test/orders.git", "--path", "./deploy")
+	p.must(t, "init", "system", "orders", "aks", "--team", "sellers", "--group", entraGroups["sellers"], "--repository", "http://git.lab.test/orders.git", "--path", "./deploy")
 	p.must(t, "check", "platform/flux", "aks")
 	p.must(t, "lab", "up")
 	p.must(t, "verify", "aks")

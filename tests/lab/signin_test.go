@@ -83,8 +83,14 @@ func (p project) unauthorized(t *testing.T, token, name string) {
 	assert.Check(t, o.code != 0 && (strings.Contains(o.stderr, "Unauthorized") || strings.Contains(o.stderr, "must be logged in")), "%s: %s", name, o.stderr)
 }
 
-// asPerson is kubectl with a token, and without the credentials of who runs the test.
+// asPerson is kubectl with a token.
 func (p project) asPerson(t *testing.T, cluster, token string, args ...string) outcome {
+	t.Helper()
+	return p.tool(t, "kubectl", append([]string{"--kubeconfig", p.personsFile(t, cluster, token)}, args...)...)
+}
+
+// personsFile is a kubeconfig with a token in it, and without the credentials of who runs the test.
+func (p project) personsFile(t *testing.T, cluster, token string) string {
 	t.Helper()
 	admin := strings.TrimSpace(p.must(t, "kubeconfig", cluster, "--file", filepath.Join(p.dir, ".lab", cluster+".kubeconfig")))
 	config, err := clientcmd.LoadFromFile(admin)
@@ -94,7 +100,7 @@ func (p project) asPerson(t *testing.T, cluster, token string, args ...string) o
 	}
 	file := filepath.Join(t.TempDir(), "person.kubeconfig")
 	assert.NilError(t, clientcmd.WriteToFile(*config, file))
-	return p.tool(t, "kubectl", append([]string{"--kubeconfig", file}, args...)...)
+	return file
 }
 
 // labCaller is whoever runs tombolo in the lab, and so makes its clusters.

@@ -57,6 +57,7 @@ func systemsSteps() []step[systems] {
 		{"what it may do works", systems.allowed},
 		{"a team is told in Slack of a commit that is refused, and a revert brings back what was", systems.reverted},
 		{"a system is added in Git, with a sealed secret", systems.added},
+		{"who is in the team's group looks at its system, and nobody else does", systems.members},
 		{"a list of systems has a repository of its own", systems.listedElsewhere},
 		{"it is suspended", systems.suspended},
 		{"and removed, with all that it had", systems.removed},
@@ -77,6 +78,11 @@ type systemsCloud struct {
 	keeps func(s systems, t *testing.T)
 	// words are the names of stores and secrets, for those of AWS.
 	words *strings.Replacer
+	// signIn is in the cluster's file for people to sign in.
+	signIn string
+	// group is the name of a team's group in the cluster's API, and person somebody of the groups of teams.
+	group  func(team string) string
+	person func(s systems, t *testing.T, name string, teams ...string) asked
 }
 
 func systemsInAWS() systemsCloud {
@@ -84,7 +90,8 @@ func systemsInAWS() systemsCloud {
 		keeps: func(s systems, t *testing.T) {
 			s.secretsManager(t, "create-secret", "--name", "teams/hostile/api", "--secret-string", `{"token":"fetched"}`)
 		},
-		words: strings.NewReplacer(),
+		words: strings.NewReplacer(), signIn: peopleLine,
+		group: func(team string) string { return "oidc:" + team }, person: signedIn,
 	}
 }
 
@@ -95,14 +102,25 @@ func systemsInAzure() systemsCloud {
 		},
 		words: strings.NewReplacer("secrets-manager", "key-vault", "${cluster_name}/hostile/", "${cluster_name}--hostile--", "teams/hostile/", "teams--hostile--", "dev/hostile/", "dev--hostile--",
 			"teams/shop/", "teams--shop--", "teams/authentik", "teams--authentik", "teams/hostile-takeover", "teams--hostile-takeover"),
+		group: func(team string) string { return entraGroups[team] }, person: loggedIn,
 	}
 }
 
 func (s systems) up(t *testing.T) {
 	s.edit(t, clusterFile(teams), `version: "1.36"`, `version: "1.35"`)
+	s.edit(t, clusterFile(teams), "\n  nodeGroups:\n", "\n"+s.cloud.signIn+"  nodeGroups:\n")
+	for system, team := range map[string]string{"shop": "sellers", "blog": "editors", "hostile": "strangers"} {
+		s.edit(t, "platform/flux/systems/"+system+".yaml", "group: "+team, "group: "+s.cloud.group(team))
+	}
+	// What is sealed before the cluster is there opens with the key that its file names.
+	s.must(t, "lab", "up")
+	s.seal(t, "shop", "database", "password", "sealed for shop")
+	s.edit(t, systemsList, "  - channels.yaml\n", "  - channels.yaml\n  - shop-database.yaml\n")
+	s.must(t, "lab", "up")
 	o := s.run(t, "up", teams, "--yes", "--verify")
 	assert.Assert(t, o.code == 0, "%s\n%s", o.stdout, o.stderr)
 	s.runs(t, "shop")
+	s.opened(t, "shop", "database", "password", "sealed for shop")
 	// No verification waits for a system, so the first one may see the others at work.
 	eventually(t, func() (bool, string) {
 		o = s.run(t, "verify", teams)
@@ -569,13 +587,11 @@ func (s systems) added(t *testing.T) { // its pods have the priority that the cl
 	file := strings.ReplaceAll(s.read(t, "platform/flux/systems/shop.yaml"), "shop", "news")
 	s.write(t, "platform/flux/systems/news.yaml", strings.ReplaceAll(file, "news.git", "shop.git"))
 	s.seal(t, "news", "channel", "address", "http://inbox.lab.test/news")
-	s.seal(t, "shop", "database", "password", "sealed for shop")
-	s.edit(t, systemsList, "  - ../../../systems/shop.yaml\n", "  - ../../../systems/shop.yaml\n  - ../../../systems/news.yaml\n  - news-channel.yaml\n  - shop-database.yaml\n")
+	s.edit(t, systemsList, "  - ../../../systems/shop.yaml\n", "  - ../../../systems/shop.yaml\n  - ../../../systems/news.yaml\n  - news-channel.yaml\n")
 	s.must(t, "check", "platform/flux", teams)
 	s.deliver(t)
 	s.runs(t, "news")
 	s.opened(t, "news", "channel", "address", "http://inbox.lab.test/news")
-	s.opened(t, "shop", "database", "password", "sealed for shop")
 }
 
 // listedElsewhere adds a system by the file of another repository, and takes it away there.
@@ -608,15 +624,21 @@ func (s systems) listedElsewhere(t *testing.T) {
 	assert.Equal(t, s.kubectl(t, teams, "-n", "systems", "get", "helmreleases", "-o", "jsonpath={.items[*].metadata.name}"), "blog hostile news shop")
 }
 
-// seal writes a secret of a system into the tree as people do: sealed with the certificate.
+// seal writes a secret of a system into the tree.
 func (s systems) seal(t *testing.T, system, name, key, value string) {
 	t.Helper()
+	s.write(t, filepath.Join("platform/flux/clusters/teams/systems", system+"-"+name+".yaml"), s.sealed(t, system, name, key, value))
+}
+
+// sealed is a SealedSecret as people make it: with the certificate, and no cluster.
+func (p project) sealed(t *testing.T, namespace, name, key, value string) string {
+	t.Helper()
 	plain := filepath.Join(t.TempDir(), "secret.yaml")
-	text := fmt.Sprintf("apiVersion: v1\nkind: Secret\nmetadata: {name: %s, namespace: %s}\nstringData: {%s: %q}\n", name, system, key, value)
+	text := fmt.Sprintf("apiVersion: v1\nkind: Secret\nmetadata: {name: %s, namespace: %s}\nstringData: {%s: %q}\n", name, namespace, key, value)
 	assert.NilError(t, os.WriteFile(plain, []byte(text), 0o600))
-	sealed := s.mustTool(t, "kubeseal", "--cert", ".lab/sealing/tls.crt", "--secret-file", plain, "--format", "yaml")
+	sealed := p.mustTool(t, "kubeseal", "--cert", ".lab/sealing/tls.crt", "--secret-file", plain, "--format", "yaml")
 	assert.Check(t, !strings.Contains(sealed, value))
-	s.write(t, filepath.Join("platform/flux/clusters/teams/systems", system+"-"+name+".yaml"), sealed)
+	return sealed
 }
 
 // opened waits until a system has what was sealed, or fetched.

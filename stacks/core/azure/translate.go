@@ -15,7 +15,6 @@ import (
 	"tombolo/config/azurefacts"
 	"tombolo/internal/armid"
 	"tombolo/internal/kubeversion"
-	"tombolo/internal/names"
 	"tombolo/stacks/core/live"
 )
 
@@ -222,12 +221,8 @@ func (p *program) makeGitIdentity() (pulumi.StringOutput, error) {
 	if !p.c.GitOps.ByIdentity() {
 		return pulumi.String("").ToStringOutput(), nil
 	}
-	account := names.SourceController
-	if p.c.GitOps.Engine == config.ArgoCD {
-		account = names.RepoServer
-	}
 	name := config.GitIdentityName(p.c.Name)
-	made, err := azureidentity.NewIdentity(p.ctx, name, p.identityArgs(name, p.c.EngineNamespace(), account), p.provider)
+	made, err := azureidentity.NewIdentity(p.ctx, name, p.identityArgs(name, p.c.EngineNamespace(), p.c.GitReader()), p.provider)
 	if err != nil {
 		return pulumi.StringOutput{}, err
 	}

@@ -84,7 +84,7 @@ overwritten. Nothing is deployed: commit and push the tree, and the engine does 
 	flags := cmd.Flags()
 	flags.StringVar(&opts.Tree, "tree", "", "root of the platform tree (default: that of the clusters in this project)")
 	flags.StringVar(&opts.Values.Team, "team", "", "who looks after the system")
-	flags.StringVar(&opts.Values.Group, "group", "", "group of the cluster's API whose members may look at the system")
+	flags.StringVar(&opts.Values.Group, "group", "", "group of the cluster's API whose members may look at the system; on AKS the object id of a group of Entra")
 	flags.StringVar(&opts.Values.SignInGroup, "sign-in-group", "", "group of Argo CD's identity provider whose members see the system in its page (default: none)")
 	flags.StringVar(&opts.Values.Repository.URL, "repository", "", "address of the team's Git repository")
 	flags.StringVar(&opts.Values.Repository.Branch, "branch", "", "branch to deliver (default: main)")
@@ -100,11 +100,15 @@ overwritten. Nothing is deployed: commit and push the tree, and the engine does 
 }
 
 func systemRun(_ context.Context, o *SystemOptions) error {
-	if err := o.check(); err != nil {
+	if err := o.check(false); err != nil {
 		return err
 	}
 	loaded, err := o.clusters()
 	if err != nil {
+		return err
+	}
+	onAzure := func(c *config.Cluster) bool { return c.Cloud.Provider == config.Azure }
+	if err := o.check(slices.ContainsFunc(loaded, onAzure)); err != nil {
 		return err
 	}
 	dir, err := o.tree(loaded)
@@ -170,14 +174,14 @@ func (o *SystemOptions) add(dir string, loaded []*config.Cluster, overlays []str
 	return scaffold.AddArgoCDSystem(dir, platform.ArgoCD(), o.Name, values, on, overlays)
 }
 
-// check refuses what the check of the tree would refuse.
-func (o *SystemOptions) check() error {
+// check refuses what the check of the tree would refuse, with groups of Entra or others.
+func (o *SystemOptions) check(entra bool) error {
 	if problems := system.CheckName(o.Name); len(problems) > 0 {
 		return fault.NewUsage(problems[0].Message, problems[0].Remedy)
 	}
 	for _, needed := range []struct{ flag, value, remedy string }{
 		{"team", o.Values.Team, "say who looks after the system"},
-		{"group", o.Values.Group, "name a group of the cluster's API, such as one of an access entry"},
+		{"group", o.Values.Group, "name a group of the cluster's API, such as one of an access entry, on AKS by its object id"},
 		{"repository", o.Values.Repository.URL, "give the address of the team's Git repository"},
 	} {
 		if needed.value == "" {
@@ -194,7 +198,7 @@ func (o *SystemOptions) check() error {
 	case !o.Told && o.Values.Channel.Secret == "":
 		return fault.NewUsage("--channel-severity is given for a system without a channel", "name the channel with --channel-secret, with Argo CD by --channel")
 	}
-	problems := slices.Concat(o.Values.Check(), system.CheckHosts(o.Values.Hosts), system.CheckSignInGroup(o.Values.SignInGroup))
+	problems := slices.Concat(o.Values.Check(entra), system.CheckHosts(o.Values.Hosts), system.CheckSignInGroup(o.Values.SignInGroup))
 	if len(problems) > 0 {
 		return fault.NewUsage(byFlag(problems[0]), problems[0].Remedy)
 	}

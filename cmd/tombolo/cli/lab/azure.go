@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -21,7 +22,8 @@ import (
 )
 
 // azureRemedy is what to do about any other use of the lab's az.
-const azureRemedy = "the lab's az knows `az keyvault secret set`, `show` and `list`, and `az ad group member add` only"
+const azureRemedy = "the lab's az knows `az keyvault secret set`, `show` and `list`, `az ad group member add`, " +
+	"`az ad signed-in-user show` and `az account get-access-token` only"
 
 // AzureOptions are the options of lab az.
 type AzureOptions struct {
@@ -30,12 +32,16 @@ type AzureOptions struct {
 	KeyVault func(ctx context.Context, r control.VaultRequest) (json.RawMessage, error)
 	// Member adds an object to a group of Entra.
 	Member func(ctx context.Context, group, member string) error
+	// Name is that of the person who has signed in; "" is nobody.
+	Name string
+	// Person is somebody of the tenant, with a token.
+	Person func(ctx context.Context, r control.PersonRequest) (control.Person, error)
 
 	Args []string
 }
 
 // NewCmdAzure returns the hidden command behind the lab's az: as much of the Azure CLI as
-// people need to keep secrets, and to put identities into groups. runF, if not nil, runs in place of it.
+// people need to sign in to clusters, to keep secrets, and to put others into groups. runF, if not nil, runs in place of it.
 func NewCmdAzure(f *Given, runF func(context.Context, *AzureOptions) error) *cobra.Command {
 	opts := &AzureOptions{
 		Out: f.Streams.Out, ErrOut: f.Streams.ErrOut,
@@ -53,19 +59,29 @@ func NewCmdAzure(f *Given, runF func(context.Context, *AzureOptions) error) *cob
 			}
 			return l.AddMember(ctx, group, member)
 		},
+		Person: func(ctx context.Context, r control.PersonRequest) (control.Person, error) {
+			l, err := f.open()
+			if err != nil {
+				return control.Person{}, err
+			}
+			return l.Person(ctx, r)
+		},
 	}
-	return newShim("az", "Answer as the Azure CLI does to people who keep secrets and groups", func(ctx context.Context, args []string) error {
+	opts.Name, _ = f.Lookup(control.PersonVariable)
+	return newShim("az", "Answer as the Azure CLI does to people who sign in, and keep secrets and groups", func(ctx context.Context, args []string) error {
 		opts.Args = args
 		return factory.Run(ctx, opts, runF, azureRun)
 	})
 }
 
-// azureFlags are those of `az keyvault secret` and `az ad group member add`:
-// https://learn.microsoft.com/en-us/cli/azure/keyvault/secret and
-// https://learn.microsoft.com/en-us/cli/azure/ad/group/member
+// azureFlags are those of `az keyvault secret`, `az ad` and `az account get-access-token`:
+// https://learn.microsoft.com/en-us/cli/azure/keyvault/secret,
+// https://learn.microsoft.com/en-us/cli/azure/ad/group/member,
+// https://learn.microsoft.com/en-us/cli/azure/ad/signed-in-user and
+// https://learn.microsoft.com/en-us/cli/azure/account#az-account-get-access-token
 type azureFlags struct {
 	vault, name, value, file, version, query, output string
-	group, member                                    string
+	group, member, resource, tenant                  string
 }
 
 func azureRun(ctx context.Context, o *AzureOptions) error {
@@ -81,11 +97,19 @@ func azureRun(ctx context.Context, o *AzureOptions) error {
 	fs.StringVarP(&given.output, "output", "o", "json", "")
 	fs.StringVarP(&given.group, "group", "g", "", "")
 	fs.StringVar(&given.member, "member-id", "", "")
+	fs.StringVar(&given.resource, "resource", "https://management.azure.com/", "")
+	fs.StringVarP(&given.tenant, "tenant", "t", "", "")
 	if err := fs.Parse(o.Args); err != nil {
 		return fault.NewUsage("az: "+err.Error(), azureRemedy)
 	}
 	command := strings.Join(fs.Args(), " ")
-	if command == "ad group member add" {
+	switch command {
+	case "ad signed-in-user show":
+		given.resource = ""
+		return writePerson(ctx, o, given)
+	case "account get-access-token":
+		return writePerson(ctx, o, given)
+	case "ad group member add":
 		if given.group == "" || given.member == "" {
 			return fault.NewUsage("az "+command+": group and member are required", "give --group and --member-id, the object ids of both")
 		}
@@ -96,6 +120,29 @@ func azureRun(ctx context.Context, o *AzureOptions) error {
 		return err
 	}
 	return writeVault(ctx, o, r, given.query != "")
+}
+
+// writePerson writes who has signed in, or the token for a resource, as the Azure CLI does.
+func writePerson(ctx context.Context, o *AzureOptions, given azureFlags) error {
+	if o.Name == "" {
+		return fault.Refuse(o.ErrOut, 1, "ERROR: Please run 'az login' to setup account: in the lab, set %s to a name such as ada@lab.test.\n", control.PersonVariable)
+	}
+	p, err := o.Person(ctx, control.PersonRequest{Name: o.Name, Tenant: given.tenant, Resource: given.resource})
+	switch {
+	case err != nil:
+		return fault.Refuse(o.ErrOut, 1, "ERROR: %s\n", err)
+	case given.resource == "" && given.query == "id" && given.output == "tsv":
+		_, err = fmt.Fprintln(o.Out, p.ObjectID)
+		return err
+	case given.query != "":
+		return fault.NewUsage("az: --query is for `az ad signed-in-user show --query id --output tsv` here", azureRemedy)
+	case given.resource == "":
+		return render.WriteJSON(o.Out, map[string]string{"id": p.ObjectID, "userPrincipalName": p.Name})
+	}
+	until := time.Unix(p.Until, 0)
+	return render.WriteJSON(o.Out, map[string]any{
+		"accessToken": p.Token, "expiresOn": until.Format("2006-01-02 15:04:05.000000"), "expires_on": p.Until, "tenant": p.Tenant, "tokenType": "Bearer",
+	})
 }
 
 // request is what a command asks of a vault.

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
@@ -87,4 +89,35 @@ func TestAzureGroupMember(t *testing.T) {
 	assert.NilError(t, run("--group", "g1", "--member-id", "m1"))
 	assert.Equal(t, asked, "g1 m1")
 	assert.ErrorContains(t, run("--group", "g1"), "az ad group member add: group and member are required; give --group and --member-id")
+}
+
+// TestAzurePerson: az tells kubelogin the token of who has signed in, and nobody's without one.
+func TestAzurePerson(t *testing.T) {
+	var asked control.PersonRequest
+	run := func(name string, args ...string) (out, said string, err error) {
+		var o, s bytes.Buffer
+		err = azureRun(t.Context(), &AzureOptions{Out: &o, ErrOut: &s, Name: name, Args: args, Person: func(_ context.Context, r control.PersonRequest) (control.Person, error) {
+			asked = r
+			if r.Tenant == "b" {
+				return control.Person{}, errors.New("the lab has the tenant a")
+			}
+			return control.Person{Name: r.Name, ObjectID: "o", Tenant: "a", Token: "t", Until: 1}, nil
+		}})
+		return o.String(), s.String(), err
+	}
+	token := []string{"account", "get-access-token", "-o", "json", "--resource", "r", "--tenant"}
+	out, _, err := run("ada", append(token, "a")...)
+	assert.NilError(t, err)
+	assert.Check(t, is.Contains(out, `"accessToken":"t"`))
+	assert.Check(t, is.Contains(out, `"expires_on":1`))
+	assert.Equal(t, asked, control.PersonRequest{Name: "ada", Tenant: "a", Resource: "r"})
+	out, _, err = run("ada", "ad", "signed-in-user", "show", "--query", "id", "-o", "tsv")
+	assert.Check(t, err == nil && out == "o\n", "%v %s", err, out)
+	assert.Equal(t, asked, control.PersonRequest{Name: "ada"})
+	_, said, err := run("ada", append(token, "b")...)
+	assert.Check(t, err != nil && said == "ERROR: the lab has the tenant a\n", "%v %s", err, said)
+	_, said, err = run("", append(token, "a")...)
+	assert.Check(t, err != nil && strings.HasPrefix(said, "ERROR: Please run 'az login' to setup account"), "%v %s", err, said)
+	_, _, err = run("ada", "ad", "signed-in-user", "show", "--query", "mail")
+	assert.ErrorContains(t, err, azureRemedy)
 }

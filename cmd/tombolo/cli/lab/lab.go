@@ -28,6 +28,7 @@ type Lab interface {
 	LogFile(process string) (string, error)
 	KeyVault(ctx context.Context, r control.VaultRequest) (json.RawMessage, error)
 	AddMember(ctx context.Context, group, member string) error
+	Person(ctx context.Context, r control.PersonRequest) (control.Person, error)
 	Change(ctx context.Context, typ, name string, changes map[string]any) (control.Item, error)
 	Delete(ctx context.Context, typ, name string) (control.Item, error)
 	Inbox(channel string) ([]control.Message, error)

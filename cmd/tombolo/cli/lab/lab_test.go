@@ -61,6 +61,9 @@ func (f *fake) KeyVault(context.Context, control.VaultRequest) (json.RawMessage,
 }
 
 func (f *fake) AddMember(context.Context, string, string) error { return nil }
+func (f *fake) Person(context.Context, control.PersonRequest) (control.Person, error) {
+	return control.Person{}, nil
+}
 
 func (f *fake) LogFile(process string) (string, error) {
 	if process != "etcd" {

@@ -1,0 +1,64 @@
+//go:build lab
+
+package lab
+
+import (
+	"os"
+	"testing"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/tests/tier"
+)
+
+// TestSmallestInAzure makes the smallest cluster of AKS by one command: with Flux, what it is to follow, and the
+// key of Sealed Secrets. What was sealed before there was any cluster opens, and opens again on the cluster that
+// takes its place. Its parts build on each other.
+func TestSmallestInAzure(t *testing.T) {
+	tier.Long(t, "one up from the smallest file to a secret that opens, and its rebuild; TestDemo has one up in AWS")
+	p := newProject(t)
+	p.must(t, "lab", "up") // makes the key
+	file, err := os.ReadFile("testdata/azure/small.yaml")
+	assert.NilError(t, err)
+	p.write(t, clusterFile("small"), string(file))
+	const tree = "platform/flux/clusters/small/"
+	p.write(t, tree+"kustomization.yaml", smallTree)
+	p.write(t, tree+"crds/kustomization.yaml", "resources: [../../../addons/sealed-secrets/crds]\n")
+	p.write(t, tree+"addons/kustomization.yaml", "resources: [app.yaml]\n")
+	p.write(t, tree+"addons/app.yaml", p.sealed(t, "default", "app", "password", "sealed before"))
+	p.must(t, "check", "platform/flux", "small")
+	inOrder(t, p, []step[project]{
+		{"one command", func(p project, t *testing.T) { p.must(t, "up", "small", "--yes", "--verify"); p.smallOpens(t) }},
+		{"another up changes nothing", func(p project, t *testing.T) { p.unchanged(t, "small") }},
+		{"what was sealed opens on the cluster that is made anew", func(p project, t *testing.T) {
+			identity := func() string {
+				return p.kubectl(t, "small", "get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}")
+			}
+			before := identity()
+			p.must(t, "rebuild", "small", "--yes")
+			assert.Check(t, before != identity(), "it is the same cluster")
+			p.smallOpens(t)
+		}},
+		{"destroy leaves an empty cloud", func(p project, t *testing.T) {
+			p.must(t, "destroy", "small", "--yes")
+			p.nothingExists(t)
+		}},
+	})
+}
+
+// smallTree has two stages: the controller, and what needs it.
+const smallTree = `
+resources: [../base/crds.yaml, ../base/addons.yaml]
+components: [../lab]
+patches:
+  - target: {group: kustomize.toolkit.fluxcd.io, kind: Kustomization, name: addons}
+    patch: '[{op: replace, path: /spec/dependsOn, value: [{name: crds}]}]'
+`
+
+func (p project) smallOpens(t *testing.T) {
+	t.Helper()
+	p.opened(t, "small", "default", "app", "password", "sealed before")
+	keys := p.kubectl(t, "small", "-n", "sealed-secrets", "get", "secrets", "-l", "sealedsecrets.bitnami.com/sealed-secrets-key=active", "-o", "jsonpath={.items[*].metadata.name}")
+	assert.Check(t, is.Equal(keys, "sealing-key"), "the controller made a key")
+}
