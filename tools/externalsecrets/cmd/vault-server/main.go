@@ -53,6 +53,9 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := os.Remove(*socket); err != nil && !errors.Is(err, os.ErrNotExist) { // of one that was killed
+		return err
+	}
 	listener, err := net.Listen("unix", *socket)
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
