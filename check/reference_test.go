@@ -161,6 +161,7 @@ func fleetOf(t *testing.T, overlay string, addons ...string) []published.Set {
 	full, err := config.Load("../clusters/full.yaml")
 	assert.NilError(t, err)
 	full.Kubernetes.Addons = []config.ManagedAddon{{Name: "vpc-cni", Configuration: map[string]any{"enableNetworkPolicy": "true"}}}
+	full.Addons["external-secrets"].(*addon.SecretsOptions).VaultServer = &addon.VaultServer{Address: "https://vault.example.com:8200"}
 	maps.DeleteFunc(full.Addons, func(name string, _ any) bool { return !slices.Contains(addons, name) })
 	hub := *full
 	hub.Name = path.Base(overlay)

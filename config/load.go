@@ -752,6 +752,9 @@ func checkAddons(v *check.File, c *Cluster) {
 		checkAddonService(v, c, at, a)
 		checkAddonTwice(v, c, at, a)
 		checkAddonEnded(v, c, at, a)
+		if o, ok := a.Options.(*addon.SecretsOptions); ok && o.VaultServer != nil {
+			egress.CheckCertificates(v, at.Field("vaultServer").Field("certificateAuthority"), o.VaultServer.CertificateAuthority)
+		}
 	}
 }
 

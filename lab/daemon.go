@@ -209,7 +209,9 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 		return nil, err
 	}
 	d.public.pushed, d.public.reads = d.pushedOutside, d.readsDevOps
-	d.tunnel.Also(func(host string) bool { return keyvault.Answers(d.azure, host) || d.public.answers(host) })
+	d.tunnel.Also(func(host string) bool {
+		return keyvault.Answers(d.azure, host) || isVault(host) || d.public.answers(host)
+	})
 	d.entra, err = d.openEntra()
 	return d, err
 }
@@ -387,7 +389,7 @@ func (d *daemon) serveProviders(failed chan<- error) (end func(), err error) {
 }
 
 // serveClouds serves, to clients of the tunnel, AWS's Security Token Service and what speaks
-// JSON there, and Azure's Entra and key vaults.
+// JSON there, Azure's Entra and key vaults, and Vault.
 func (d *daemon) serveClouds(failed chan<- error) (*http.Server, error) {
 	trust, err := d.authority.TLS(cloudsCert)
 	if err != nil {
@@ -395,7 +397,7 @@ func (d *daemon) serveClouds(failed chan<- error) (*http.Server, error) {
 	}
 	trust.GetCertificate = d.certificate
 	tokens, others, logins := sts.Handler(d.accounts...), jsonapi.Handler(d.accounts.sts(), jsonServices()...), d.entra.Handler()
-	vaults := d.vaults()
+	vaults, ofVault := d.vaults(), d.vaultServer()
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, known := sts.Region(r.Host)
 		switch {
@@ -405,6 +407,8 @@ func (d *daemon) serveClouds(failed chan<- error) (*http.Server, error) {
 			logins.ServeHTTP(w, r)
 		case keyvault.IsHost(r.Host):
 			vaults.ServeHTTP(w, r)
+		case isVault(r.Host):
+			ofVault.ServeHTTP(w, r)
 		case d.public.answers(r.Host):
 			d.public.ServeHTTP(w, r)
 		default:

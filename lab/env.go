@@ -116,8 +116,14 @@ func (l *Lab) Env() (map[string]string, error) {
 		env["GOFLAGS"] = flags
 	}
 	maps.Copy(env, azure)
+	proxy := proxyFor(chosen.proxy, proxyToken)
+	vault, err := l.vaultEnv(proxy)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(env, vault)
 	// git finds the lab's hosts, and no others, behind the lab's proxy.
-	maps.Copy(env, l.gitSettings(proxyFor(chosen.proxy, proxyToken)))
+	maps.Copy(env, l.gitSettings(proxy))
 	if network == ClosedNetwork {
 		env[addressesVariable] = outsideAddress
 		env[RunnerVariable] = "http://" + runnerAddress + ":" + proxyToken + "@" + loopback(chosen.runner)

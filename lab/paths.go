@@ -48,6 +48,8 @@ func (p paths) webhook() string    { return p.in("webhook-secret") }
 func (p paths) gitApp() string     { return p.in("git-app.pub") } // who makes an App puts its public key there
 func (p paths) token() string      { return p.in("token") }       // of the daemon's own ports
 func (p paths) inbox() string      { return p.in("inbox.jsonl") }
+func (p paths) vault() string      { return p.in("vault") } // what the server of Vault's API keeps
+func (p paths) vaultToken() string { return p.in("vault-token") }
 func (p paths) passphrase() string { return p.in("passphrase") }
 func (p paths) secretsKey() string { return p.in("secrets-key") }
 func (p paths) state() string      { return p.in("state") } // Pulumi's state backend

@@ -164,7 +164,7 @@ func (p *public) may(r *substitute.Repository) git.Allows {
 // have one already.
 func (d *daemon) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	host := strings.ToLower(hello.ServerName)
-	if !d.public.answers(host) {
+	if !isVault(host) && !d.public.answers(host) {
 		return nil, nil //nolint:nilnil // the server then takes the one that it has
 	}
 	return d.authority.Server(host)

@@ -27,6 +27,9 @@ const (
 	sourceGroup    = "source.toolkit.fluxcd.io"
 	kustomizeGroup = "kustomize.toolkit.fluxcd.io"
 	helmGroup      = "helm.toolkit.fluxcd.io"
+	secretsGroup   = "external-secrets.io"
+	secretStore    = "SecretStore"
+	clusterStore   = "ClusterSecretStore"
 )
 
 // fluxKinds are the kinds that verify looks at, causes before effects.
@@ -40,7 +43,9 @@ var fluxKinds = []schema.GroupKind{
 	{Group: helmGroup, Kind: "HelmRelease"},
 	// Flux waits for it when it applies it, and does not see that a secret cannot be
 	// fetched any more.
-	{Group: "external-secrets.io", Kind: "ExternalSecret"},
+	{Group: secretsGroup, Kind: secretStore},
+	{Group: secretsGroup, Kind: clusterStore},
+	{Group: secretsGroup, Kind: "ExternalSecret"},
 }
 
 // flux is Flux, which works on the cluster that it is in. With others, it works for others,
@@ -61,6 +66,8 @@ func (f flux) look(ctx context.Context, k kube.Cluster) (*platform, error) {
 	if f.others {
 		p.only(ref{Kind: "Kustomization", Namespace: fluxNamespace, Name: platformName})
 	}
+	// A store that nothing reads from holds nobody up: its condition is told by who reads from it.
+	p.order = slices.DeleteFunc(p.order, func(r ref) bool { return r.Kind == secretStore || r.Kind == clusterStore })
 	f.setApart(p)
 	p.readRefusals(ctx, k)
 	return p, nil
@@ -200,7 +207,7 @@ func dependsOn(o *unstructured.Unstructured) []ref {
 	return out
 }
 
-// applied lists the Flux objects that a Kustomization made, from its
+// applied lists the objects of Flux and the ExternalSecrets that a Kustomization made, from its
 // inventory of "namespace_name_group_kind".
 func applied(o *unstructured.Unstructured) []ref {
 	var out []ref
@@ -209,7 +216,7 @@ func applied(o *unstructured.Unstructured) []ref {
 		m, _ := item.(map[string]any)
 		id, _ := m["id"].(string)
 		parts := strings.Split(id, "_")
-		if len(parts) != 4 || !strings.HasSuffix(parts[2], ".toolkit.fluxcd.io") {
+		if len(parts) != 4 || parts[3] != "ExternalSecret" && !strings.HasSuffix(parts[2], ".toolkit.fluxcd.io") {
 			continue
 		}
 		out = append(out, ref{Kind: parts[3], Namespace: parts[0], Name: parts[1]})

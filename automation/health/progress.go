@@ -1,6 +1,7 @@
 package health
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -20,6 +21,9 @@ var healthChecks = regexp.MustCompile(`Running health checks for revision (\S+) 
 // the source's newer revision that it has not looked at.
 func (f flux) unready(p *platform, o *unstructured.Unstructured, ready metav1.Condition) string {
 	said := strings.TrimSpace(ready.Reason + ": " + ready.Message)
+	if message := refusedBy(p, o); message != "" {
+		return said + "; " + message
+	}
 	working, has := condition(o, "Reconciling")
 	if ready.Status == "Unknown" && has {
 		said = strings.TrimSpace(working.Reason + ": " + working.Message)
@@ -35,6 +39,25 @@ func (f flux) unready(p *platform, o *unstructured.Unstructured, ready metav1.Co
 		said += fmt.Sprintf("; this is about %s, and %s is not looked at yet", at, newer)
 	}
 	return said
+}
+
+// refusedBy is why the store of an ExternalSecret is not ready: that alone says what a server of
+// Vault's refuses. It is "" for others.
+func refusedBy(p *platform, o *unstructured.Unstructured) string {
+	const at = "secretStoreRef"
+	r := ref{Kind: cmp.Or(kube.Text(o, "spec", at, "kind"), secretStore), Namespace: o.GetNamespace(), Name: kube.Text(o, "spec", at, "name")}
+	if r.Kind == clusterStore {
+		r.Namespace = ""
+	}
+	store := p.objects[r]
+	if o.GetKind() != "ExternalSecret" || store == nil {
+		return ""
+	}
+	ready, found := condition(store, "Ready")
+	if !found || ready.Status == "True" {
+		return ""
+	}
+	return fmt.Sprintf("%s %s: %s: %s", r.Kind, r.Name, ready.Reason, ready.Message)
 }
 
 // syncing says what Argo CD is doing with an Application, since when, and which newer revision it has not looked at;

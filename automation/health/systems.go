@@ -78,14 +78,17 @@ func (f flux) system(p *platform, name string) System {
 	} else {
 		s.Revision, s.Suspended = revision(delivery), suspended(delivery)
 	}
+	var checks []Check
 	for _, r := range p.apart[name] {
 		if s.Suspended {
 			break
 		}
-		if c := f.check(p, p.objects[r]); !c.Ready {
-			c.Message = cmp.Or(p.refusals[r], c.Message)
-			s.Ready, s.Refusal = false, cmp.Or(s.Refusal, c.String())
-		}
+		c := f.check(p, p.objects[r])
+		c.Message = cmp.Or(p.refusals[r], c.Message)
+		checks = append(checks, c)
+	}
+	if cause, failing := p.firstCause(checks); failing {
+		s.Ready, s.Refusal = false, cmp.Or(s.Refusal, cause.String())
 	}
 	return s
 }

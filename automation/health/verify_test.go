@@ -300,6 +300,31 @@ func TestVerifyOfSecrets(t *testing.T) {
 	}
 }
 
+// TestVerifySaysWhatAStoreRefuses: an ExternalSecret says only that its store is not ready. A store
+// that nothing reads from holds nobody up.
+func TestVerifySaysWhatAStoreRefuses(t *testing.T) {
+	const group = "apiVersion: external-secrets.io/v1\n"
+	store := func(kind, namespace string) string {
+		return group + "kind: " + kind + "\nmetadata: {" + namespace + "name: vault}\n" +
+			"status: {conditions: [{type: Ready, status: 'False', reason: InvalidProviderConfig, message: namespace not authorized}]}"
+	}
+	kinds := kubetest.FluxKinds()
+	for _, kind := range []string{"ExternalSecret", "SecretStore", "ClusterSecretStore"} {
+		kinds = append(kinds, schema.GroupVersionKind{Group: "external-secrets.io", Version: "v1", Kind: kind})
+	}
+	objects := []string{infra, repository, platformYAML, chart, charts, release, store("SecretStore", "namespace: app, "), store("ClusterSecretStore", "")}
+	_, err := fluxOn(kubetest.New(t, kinds, objects...)).await(t.Context(), Options{Timeout: time.Millisecond})
+	assert.NilError(t, err)
+	for kind, of := range map[string]string{"SecretStore": "name: vault", "ClusterSecretStore": "kind: ClusterSecretStore, name: vault"} {
+		secret := group + "kind: ExternalSecret\nmetadata: {namespace: app, name: app}\nspec: {secretStoreRef: {" + of + "}}\n" +
+			"status: {conditions: [{type: Ready, status: 'False', reason: SecretSyncedError, message: the desired " + kind + " vault is not ready}]}"
+		v, err := fluxOn(kubetest.New(t, kinds, append(objects, secret)...)).await(t.Context(), Options{Timeout: time.Millisecond})
+		assert.Check(t, err != nil)
+		want := "ExternalSecret app/app: SecretSyncedError: the desired " + kind + " vault is not ready; " + kind + " vault: InvalidProviderConfig: namespace not authorized"
+		assert.Check(t, is.Equal(v.Cause.String(), want))
+	}
+}
+
 func TestVerifyInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	k := fluxWithout(t, nil, infra)

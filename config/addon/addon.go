@@ -66,6 +66,8 @@ type Addon struct {
 	keys    []Key
 	values  func(Facts, any, Outputs) map[string]any
 	check   func(any, Selection) []Problem
+
+	unpublished func(any) []string
 }
 
 // Instead says why an addon is not for a cloud, and what to do there.
@@ -153,8 +155,14 @@ func (a *Addon) HasValues() bool { return a.values != nil }
 // Options is the struct type of the addon's options.
 func (a *Addon) Options() reflect.Type { return a.options }
 
-// Keys that the addon adds to the infra ConfigMap.
+// Keys that the addon may add to the infra ConfigMap.
 func (a *Addon) Keys() []Key { return slices.Clone(a.keys) }
+
+// Keys that the addon adds to the infra ConfigMap with its options.
+func (e Enabled) Keys() []Key {
+	without := e.unpublished(e.Options)
+	return slices.DeleteFunc(e.Addon.Keys(), func(k Key) bool { return slices.Contains(without, k.Name) })
+}
 
 // Needs of the addon in the cloud. options is a pointer to its options.
 func (a *Addon) Needs(f Facts, options any) Needs { return a.needs(f, options) }

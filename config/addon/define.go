@@ -15,6 +15,8 @@ type definition[O any] struct {
 	Needs func(Input[O]) Needs
 	// Keys of the infra ConfigMap.
 	Keys []key[O]
+	// Unpublished names keys that a cluster with these options is without. Nil for none.
+	Unpublished func(O) []string
 	// Values for the chart. Nil when it needs none from the infrastructure.
 	Values func(Input[O], Outputs) map[string]any
 	// Check finds problems that involve several options, or other addons.
@@ -56,6 +58,12 @@ func register[O any](a Addon, d definition[O]) *Addon {
 			return nil
 		}
 		return d.Check(*options.(*O), all)
+	}
+	a.unpublished = func(options any) []string {
+		if d.Unpublished == nil {
+			return nil
+		}
+		return d.Unpublished(*options.(*O))
 	}
 	if d.Values != nil {
 		a.values = func(f Facts, options any, out Outputs) map[string]any { return d.Values(input(f, options), out) }

@@ -31,6 +31,8 @@ type SecretsOptions struct {
 	// has deleted, with the secrets in it. Azure refuses a new one in its place for 90 days.
 	// Default false.
 	RecoverVault bool `yaml:"recoverVault,omitempty" cloud:"azure"`
+	// VaultServer holds secrets beside the cloud's store. Default: none.
+	VaultServer *VaultServer `yaml:"vaultServer,omitempty"`
 }
 
 var secretsOptionsFields = field.Of[SecretsOptions](map[string]field.Descriptor{
@@ -56,6 +58,7 @@ var secretsOptionsFields = field.Of[SecretsOptions](map[string]field.Descriptor{
 		Remedy: "remove it: IAM alone opens Secrets Manager",
 	},
 	"RecoverVault": {Rule: strict.Rule{Default: false}, Change: field.Changes("it counts when the vault is made"), Remedy: "remove it: secrets in Secrets Manager stay when the cluster goes"},
+	"VaultServer": {Change: vaultChange},
 })
 
 // The patterns hold the characters that the services take in names. A prefix
@@ -75,7 +78,7 @@ var _ = register(Addon{
 	Namespace: "external-secrets",
 	Stage:     Others,
 }, definition[SecretsOptions]{
-	Fields: secretsOptionsFields,
+	Fields: field.Join(secretsOptionsFields, vaultServerFields),
 	Needs: func(in Input[SecretsOptions]) Needs {
 		if in.onAzure() {
 			return vaultNeeds(in.Facts, in.Options)
@@ -93,6 +96,17 @@ var _ = register(Addon{
 			"secret_store_provider", "The store's spec.provider, as JSON.", `{"aws":{"region":"eu-central-1","service":"SecretsManager"}}`,
 			func(in Input[SecretsOptions], out Outputs) string { return storeOf(in.Facts, out).json() },
 		},
+		{
+			vaultStoreKey, "With vaultServer: spec.provider of the ClusterSecretStore vault, as JSON.",
+			`{"vault":{"auth":{"kubernetes":{"mountPath":"demo","role":"external-secrets","serviceAccountRef":{"name":"vault","namespace":"external-secrets"}}},"path":"secret","server":"https://vault.example.com:8200","version":"v2"}}`,
+			func(in Input[SecretsOptions], _ Outputs) string { return vaultStore(in.Facts, in.Options.VaultServer) },
+		},
+	},
+	Unpublished: func(o SecretsOptions) []string {
+		if o.VaultServer == nil {
+			return []string{vaultStoreKey}
+		}
+		return nil
 	},
 	Values: func(in Input[SecretsOptions], out Outputs) map[string]any {
 		values := map[string]any{"serviceAccount": serviceAccount(secretsAccount, out.Made[RoleARN])}
@@ -101,7 +115,7 @@ var _ = register(Addon{
 		}
 		return with(values, "extraEnv", in.proxyEnv())
 	},
-	Check: func(o SecretsOptions, _ Selection) []Problem { return vaultProblems(o) },
+	Check: func(o SecretsOptions, _ Selection) []Problem { return append(vaultProblems(o), serverProblems(o.VaultServer)...) },
 })
 
 // secretsStatements follow "AWS Secrets Manager" and "AWS Parameter Store" in

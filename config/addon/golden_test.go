@@ -85,7 +85,7 @@ func madeOf(t *testing.T, a *Addon, f Facts, all Selection) map[string]any {
 		made["needs"] = needs
 	}
 	keys := map[string]string{}
-	for _, k := range a.Keys() {
+	for _, k := range (Enabled{a, options}).Keys() {
 		keys[k.Name] = k.Value(f, options, out)
 		made["keys"] = keys
 	}

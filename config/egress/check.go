@@ -44,7 +44,7 @@ func Check(v *check.File, e Egress, tooLong error) {
 // checkOutside checks what files for all clouds have.
 func checkOutside(v *check.File, at strict.Path, e Egress) {
 	checkProxy(v, at.Field("proxy"), e.Proxy)
-	checkCertificates(v, at.Field("certificateAuthority"), e.CertificateAuthority)
+	CheckCertificates(v, at.Field("certificateAuthority"), e.CertificateAuthority)
 }
 
 func checkProxy(v *check.File, at strict.Path, p Proxy) {
@@ -96,8 +96,8 @@ func checkDirect(v *check.File, at strict.Path, text string) {
 	}
 }
 
-// checkCertificates checks PEM text. What is wrong may hold a key, and is not shown.
-func checkCertificates(v *check.File, at strict.Path, text string) {
+// CheckCertificates checks PEM text. What is wrong may hold a key, and is not shown.
+func CheckCertificates(v *check.File, at strict.Path, text string) {
 	if !v.Doc.Has(at) || !v.Doc.Sound(at) {
 		return
 	}

@@ -110,6 +110,9 @@ func (b Built) SealedSecrets() error { return b.lacks("tools-secrets", "sealed-s
 // ExternalSecrets says what a cluster with the addon external-secrets would lack.
 func (b Built) ExternalSecrets() error { return b.lacks("tools-secrets", "external-secrets") }
 
+// Vault says what the lab's server of Vault's API would lack.
+func (b Built) Vault() error { return b.lacks("tools-secrets", "vault-server") }
+
 // lacks names the programs that have not been built, and the target of make that builds them.
 func (b Built) lacks(target string, names ...string) error {
 	missing := slices.DeleteFunc(slices.Clone(names), func(name string) bool {

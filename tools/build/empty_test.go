@@ -142,15 +142,18 @@ func worlds() map[string]world {
 			programs: []string{"bin/argocd-server", "bin/helm", "bin/kustomize", "bin/argocd-redis"},
 		},
 		"externalsecrets": {
-			own: tree{"cmd/external-secrets/main.go": "package main\n\nimport _ \"" + externalSecretsModule + "/pkg/controllers\"\n\nfunc main() {}\n"},
-			modules: map[string]tree{externalSecretsModule: {
+			own: tree{
+				"cmd/external-secrets/main.go": "package main\n\nimport _ \"" + externalSecretsModule + "/pkg/controllers\"\n\nfunc main() {}\n",
+				"cmd/vault-server/main.go":     "package main\n\nimport _ \"" + vaultSDK + "/framework\"\n\nfunc main() {}\n",
+			},
+			modules: map[string]tree{vaultSDK: {"framework/backend.go": "package framework\n\nimport (\n\t\"example.com/connutil\"\n)\n\nvar fields []string\n\nfunc of() {\n\tfields = connutil.Names()\n}\n"}, externalSecretsModule: {
 				"apis/externalsecrets/v1/store_webhook.go": "package v1\n\nvar _ = newer\n",
 				"apis/externalsecrets/v1/store.go":         "package v1\n",
 				"pkg/provider/register/all.go":             "package register\n\nimport _ \"example.com/vendors\"\n",
 				"pkg/controllers/controllers.go": "package controllers\n\nimport (\n\t_ \"" + externalSecretsModule + "/apis/externalsecrets/v1\"\n" +
 					"\t_ \"" + externalSecretsModule + "/pkg/provider/register\"\n)\n",
 			}},
-			programs: []string{"bin/external-secrets"},
+			programs: []string{"bin/external-secrets", "bin/vault-server"},
 		},
 		"kubernetes": {
 			own:      tree{"cmd/controlplane/main.go": program, "cmd/fluxinstall/main.go": writer},

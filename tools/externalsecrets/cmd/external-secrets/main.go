@@ -1,5 +1,5 @@
 // Command external-secrets is the controller of External Secrets on a host: its own code for
-// ExternalSecrets and their stores, with the providers of AWS and Azure alone. The webhook, the other
+// ExternalSecrets and their stores, with the providers of AWS, Azure and Vault alone. The webhook, the other
 // kinds and the other providers are left out. It takes the flags that a release of the chart
 // gives, and does what it does without leader election: the lab runs one.
 package main
@@ -20,6 +20,7 @@ import (
 	"github.com/external-secrets/external-secrets/pkg/controllers/secretstore/ssmetrics"
 	_ "github.com/external-secrets/external-secrets/pkg/provider/aws" // registers itself
 	_ "github.com/external-secrets/external-secrets/pkg/provider/azure/keyvault"
+	_ "github.com/external-secrets/external-secrets/pkg/provider/vault"
 	"github.com/spf13/pflag"
 	"go.uber.org/zap/zapcore"
 	corev1 "k8s.io/api/core/v1"
