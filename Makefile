@@ -150,6 +150,7 @@ test-packages:
 	$(LESS_GARBAGE) $(GO) tool gotestsum --format pkgname -- $(TEST) $(UNIT_PACKAGES)
 	$(GO) -C tools/awsmodels test $(TEST) -count=1 ./...
 	$(GO) -C tools/azuremodels test $(TEST) -count=1 ./...
+	$(GO) -C tools/externalsecrets test $(TEST) -count=1 ./policy
 
 # Three modules of their own: to compile these engines takes minutes.
 .PHONY: test-rules

@@ -34,6 +34,7 @@ func TestSystems(t *testing.T) {
 	s.env = append(s.env, "TOMBOLO_LAB_LATENCY=0.02") // so that a rebuild can be killed while a control plane goes
 	inOrder(t, s, append(systemsSteps(),
 		step[systems]{"rebuild with a newer Kubernetes, killed twice, brings all back, and what is sealed opens", systems.rebuilt},
+		step[systems]{"a system has its own secrets of Vault, and no others", systems.inVault},
 		step[systems]{"destroy leaves an empty cloud", systems.destroyed},
 	))
 }

@@ -36,7 +36,7 @@ func budgets() map[string]budget {
 		"argocd":          {2482, 150 * time.Second},
 		"kubelogin":       {657, 10 * time.Second},
 		"sealedsecrets":   {798, 10 * time.Second},
-		"externalsecrets": {1363, 50 * time.Second},
+		"externalsecrets": {1363, 60 * time.Second},
 		wholePulumi:       {1643, 350 * time.Second},
 		"kubectl":         {0, 150 * time.Second},
 		"lint":            {0, 250 * time.Second},
