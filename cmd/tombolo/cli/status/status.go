@@ -94,8 +94,8 @@ none.
 	return cmd
 }
 
-// defaultParallel is low: each look starts a pulumi process for the outputs.
-const defaultParallel = 4
+// defaultParallel is high: each look waits for the API of its cluster, most of the time.
+const defaultParallel = 16
 
 // document is the result in the JSON format.
 type document struct {
