@@ -57,7 +57,7 @@ func (w *Walk) followPath(parent *walk.Origin, app Application, from Source) int
 	default:
 		texts = w.directory(in, from.Directory)
 	}
-	w.takeSecrets(in, app, texts)
+	w.takeObjects(in, app, texts)
 	w.takeAll(in, texts)
 	return len(texts)
 }

@@ -213,9 +213,8 @@ func (w *Walk) reaches(app Application) bool {
 		to.Server != "" && to.Server == w.Published.Registration.Server
 }
 
-// takeSecrets takes note of the Secrets among an Application's objects, and of what a controller
-// makes Secrets of. An object without a namespace goes into that of the destination.
-func (w *Walk) takeSecrets(in *walk.Origin, app Application, texts []string) {
+// takeObjects takes note of an Application's objects: of Secrets, and of what a controller makes Secrets of. An object without a namespace goes into that of the destination.
+func (w *Walk) takeObjects(in *walk.Origin, app Application, texts []string) {
 	if !w.reaches(app) {
 		return
 	}
@@ -226,6 +225,7 @@ func (w *Walk) takeSecrets(in *walk.Origin, app Application, texts []string) {
 		}
 		o.Metadata.Namespace = cmp.Or(o.Metadata.Namespace, app.Spec.Destination.Namespace)
 		w.TakeNeeded(in, o, text)
+		w.TakeApplied(in, w.named(app), o, text)
 		if !slices.Contains([]string{"Secret", "SealedSecret", "ExternalSecret"}, o.Kind) && !inventory.Operated(o) {
 			continue
 		}

@@ -167,6 +167,7 @@ type kustomization struct {
 		Components              []string      `json:"components"`
 		IgnoreMissingComponents bool          `json:"ignoreMissingComponents"`
 		Images                  []types.Image `json:"images"`
+		KubeConfig              *struct{}     `json:"kubeConfig"` // of another cluster
 		Decryption              *struct {
 			Provider string `json:"provider"`
 		} `json:"decryption"`

@@ -225,6 +225,9 @@ func (w *Walk) take(s *sync, text, before string) {
 			w.CheckBuiltin(s.origin, o, text, false)
 		}
 		w.TakeNeeded(s.origin, o, text)
+		if s.Spec.KubeConfig == nil {
+			w.TakeApplied(s.origin, s.Identity(), o, text)
+		}
 		err = w.inventory.Add(o, text)
 	}
 	switch {

@@ -44,6 +44,8 @@ type Walk struct {
 	// needing are the keys that objects need of others, and writing what Azure Service Operator writes for them.
 	needing []needed
 	writing []written
+	// applied is what applies the objects.
+	applied map[manifest.Object]string
 	// Incomplete says that something could not be built: then it is not known
 	// what the tree makes, and what seems missing or unused is not judged.
 	Incomplete bool
