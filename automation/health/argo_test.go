@@ -193,6 +193,11 @@ func TestVerifyMissesWhatALabelTurnsOn(t *testing.T) {
 		assert.Check(t, is.ErrorContains(err, want+"; put its folder into the lists of the platform tree"))
 		assert.Check(t, is.Equal(v.Cause.String(), want))
 	}
+	hub := argoCluster("mgmt", "") // whose Argo CD has the Applications of its spokes, too
+	hub.Labels = map[string]string{"monitoring": "on"}
+	p, err := engineOf(hub).look(t.Context(), spokeOn(t, objects...).At)
+	assert.NilError(t, err)
+	assert.Check(t, is.Len(slices.DeleteFunc(p.engine.missing(p), func(c Check) bool { return c.Kind != addonKind }), 4))
 }
 
 // TestTheRootsHealthIsNoMatterOfASpoke: it is that of all clusters.
