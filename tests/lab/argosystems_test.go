@@ -37,7 +37,7 @@ const addressesPatch = `patches:
 `
 
 // argocdGroups are object ids, which clusters in both clouds take: an access entry of EKS gives any name.
-var argocdGroups = map[string]string{"shop": entraGroups["sellers"], "hostile": entraGroups["strangers"], "wiki": entraGroups["editors"]}
+var argocdGroups = map[string]string{"shop": entraGroups["sellers"], "hostile": entraGroups["strangers"]}
 
 // initSystem adds a system as people do.
 func (f *fleet) initSystem(t *testing.T, name, channel string, more ...string) {

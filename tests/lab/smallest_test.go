@@ -28,6 +28,7 @@ func TestSmallestInAzure(t *testing.T) {
 	p.write(t, tree+"addons/kustomization.yaml", "resources: [app.yaml]\n")
 	p.write(t, tree+"addons/app.yaml", p.sealed(t, "default", "app", "password", "sealed before"))
 	p.must(t, "check", "platform/flux", "small")
+	p.must(t, "lab", "up") // brings the tree to its repository
 	inOrder(t, p, []step[project]{
 		{"one command", func(p project, t *testing.T) { p.must(t, "up", "small", "--yes", "--verify"); p.smallOpens(t) }},
 		{"another up changes nothing", func(p project, t *testing.T) { p.unchanged(t, "small") }},
@@ -53,7 +54,8 @@ resources: [../base/crds.yaml, ../base/addons.yaml]
 components: [../lab]
 patches:
   - target: {group: kustomize.toolkit.fluxcd.io, kind: Kustomization, name: addons}
-    patch: '[{op: replace, path: /spec/dependsOn, value: [{name: crds}]}]'
+    patch: |
+      - {op: replace, path: /spec/dependsOn, value: [{name: crds}]}
 `
 
 func (p project) smallOpens(t *testing.T) {
