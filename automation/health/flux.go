@@ -30,6 +30,7 @@ const (
 	secretsGroup   = "external-secrets.io"
 	secretStore    = "SecretStore"
 	clusterStore   = "ClusterSecretStore"
+	externalSecret = "ExternalSecret"
 )
 
 // fluxKinds are the kinds that verify looks at, causes before effects.
@@ -45,7 +46,7 @@ var fluxKinds = []schema.GroupKind{
 	// fetched any more.
 	{Group: secretsGroup, Kind: secretStore},
 	{Group: secretsGroup, Kind: clusterStore},
-	{Group: secretsGroup, Kind: "ExternalSecret"},
+	{Group: secretsGroup, Kind: externalSecret},
 }
 
 // flux is Flux, which works on the cluster that it is in. With others, it works for others,
@@ -66,7 +67,7 @@ func (f flux) look(ctx context.Context, k kube.Cluster) (*platform, error) {
 	if f.others {
 		p.only(ref{Kind: "Kustomization", Namespace: fluxNamespace, Name: platformName})
 	}
-	// A store that nothing reads from holds nobody up: its condition is told by who reads from it.
+	// A store that nothing reads from holds nobody up: what it is refused is told where a secret waits for it.
 	p.order = slices.DeleteFunc(p.order, func(r ref) bool { return r.Kind == secretStore || r.Kind == clusterStore })
 	f.setApart(p)
 	p.readRefusals(ctx, k)
@@ -187,6 +188,9 @@ func (flux) needs(o *unstructured.Unstructured) []ref {
 	if namespace, name, ok := strings.Cut(kube.Text(o, "status", "helmChart"), "/"); ok {
 		out = append(out, ref{Kind: "HelmChart", Namespace: namespace, Name: name})
 	}
+	if o.GetKind() == externalSecret {
+		out = append(out, storeOf(o))
+	}
 	return append(append(out, dependsOn(o)...), applied(o)...)
 }
 
@@ -216,7 +220,7 @@ func applied(o *unstructured.Unstructured) []ref {
 		m, _ := item.(map[string]any)
 		id, _ := m["id"].(string)
 		parts := strings.Split(id, "_")
-		if len(parts) != 4 || parts[3] != "ExternalSecret" && !strings.HasSuffix(parts[2], ".toolkit.fluxcd.io") {
+		if len(parts) != 4 || parts[3] != externalSecret && !strings.HasSuffix(parts[2], ".toolkit.fluxcd.io") {
 			continue
 		}
 		out = append(out, ref{Kind: parts[3], Namespace: parts[0], Name: parts[1]})

@@ -21,8 +21,8 @@ var healthChecks = regexp.MustCompile(`Running health checks for revision (\S+) 
 // the source's newer revision that it has not looked at.
 func (f flux) unready(p *platform, o *unstructured.Unstructured, ready metav1.Condition) string {
 	said := strings.TrimSpace(ready.Reason + ": " + ready.Message)
-	if message := refusedBy(p, o); message != "" {
-		return said + "; " + message
+	if o.GetKind() == externalSecret {
+		return said + p.ofSecret(o)
 	}
 	working, has := condition(o, "Reconciling")
 	if ready.Status == "Unknown" && has {
@@ -41,23 +41,28 @@ func (f flux) unready(p *platform, o *unstructured.Unstructured, ready metav1.Co
 	return said
 }
 
-// refusedBy is why the store of an ExternalSecret is not ready: that alone says what a server of
-// Vault's refuses. It is "" for others.
-func refusedBy(p *platform, o *unstructured.Unstructured) string {
-	const at = "secretStoreRef"
-	r := ref{Kind: cmp.Or(kube.Text(o, "spec", at, "kind"), secretStore), Namespace: o.GetNamespace(), Name: kube.Text(o, "spec", at, "name")}
+// storeOf is the store that an ExternalSecret reads from.
+func storeOf(o *unstructured.Unstructured) ref {
+	r := ref{Kind: cmp.Or(kube.Text(o, "spec", "secretStoreRef", "kind"), secretStore), Namespace: o.GetNamespace(), Name: kube.Text(o, "spec", "secretStoreRef", "name")}
 	if r.Kind == clusterStore {
 		r.Namespace = ""
 	}
-	store := p.objects[r]
-	if o.GetKind() != "ExternalSecret" || store == nil {
+	return r
+}
+
+// ofSecret is why an ExternalSecret gets nothing, after what its condition says: what was refused to its
+// store, where that is not ready, or else to it. Events alone have the words of who refuses.
+func (p *platform) ofSecret(o *unstructured.Unstructured) string {
+	r, why := storeOf(o), p.refusals[refOf(o)]
+	if store := p.objects[r]; store != nil {
+		if ready, found := condition(store, "Ready"); found && ready.Status != metav1.ConditionTrue {
+			why = r.Kind + " " + r.Name + ": " + cmp.Or(p.refusals[r], ready.Reason+": "+ready.Message)
+		}
+	}
+	if why == "" {
 		return ""
 	}
-	ready, found := condition(store, "Ready")
-	if !found || ready.Status == "True" {
-		return ""
-	}
-	return fmt.Sprintf("%s %s: %s: %s", r.Kind, r.Name, ready.Reason, ready.Message)
+	return "; " + strings.Join(strings.Fields(why), " ") // Vault's have several lines
 }
 
 // syncing says what Argo CD is doing with an Application, since when, and which newer revision it has not looked at;

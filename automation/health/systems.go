@@ -84,7 +84,9 @@ func (f flux) system(p *platform, name string) System {
 			break
 		}
 		c := f.check(p, p.objects[r])
-		c.Message = cmp.Or(p.refusals[r], c.Message)
+		if r.Kind != externalSecret {
+			c.Message = cmp.Or(p.refusals[r], c.Message)
+		}
 		checks = append(checks, c)
 	}
 	if cause, failing := p.firstCause(checks); failing {
@@ -94,8 +96,8 @@ func (f flux) system(p *platform, name string) System {
 }
 
 // readRefusals reads why the last try failed of what is being tried again in the namespaces of
-// systems: meanwhile, its condition says only that it is in progress. Without an event, or the
-// right to read it, that stays.
+// systems: meanwhile, its condition says only that it is in progress. Those of secrets and their
+// stores never say who refuses what. Without an event, or the right to read it, that stays.
 func (p *platform) readRefusals(ctx context.Context, k kube.Cluster) {
 	p.refusals = map[ref]string{}
 	tried := map[ref]bool{}
@@ -104,6 +106,14 @@ func (p *platform) readRefusals(ctx context.Context, k kube.Cluster) {
 			if ready, found := condition(p.objects[r], "Ready"); found && ready.Status == metav1.ConditionUnknown {
 				tried[r] = true
 			}
+		}
+	}
+	for r, o := range p.objects {
+		if r.Kind != externalSecret && r.Kind != secretStore && r.Kind != clusterStore {
+			continue
+		}
+		if ready, found := condition(o, "Ready"); found && ready.Status == metav1.ConditionFalse {
+			tried[r] = true
 		}
 	}
 	if len(tried) == 0 {

@@ -285,7 +285,7 @@ func TestVerifyWaitsForARevision(t *testing.T) {
 // it has applied. One that nobody has looked at yet is one, too.
 func TestVerifyOfSecrets(t *testing.T) {
 	const secret = "apiVersion: external-secrets.io/v1\nkind: ExternalSecret\nmetadata: {namespace: app, name: app}\n"
-	kinds := append(kubetest.FluxKinds(), schema.GroupVersionKind{Group: "external-secrets.io", Version: "v1", Kind: "ExternalSecret"})
+	kinds := append(kubetest.FluxKinds(), schema.GroupVersionKind{Group: "external-secrets.io", Version: "v1", Kind: "ExternalSecret"}, schema.GroupVersionKind{Version: "v1", Kind: "Event"})
 	for status, want := range map[string]string{
 		"status: {conditions: [{type: Ready, status: 'True', reason: SecretSynced, message: secret synced}]}":                                 "",
 		"status: {conditions: [{type: Ready, status: 'False', reason: SecretSyncedError, message: could not get secret data from provider}]}": "ExternalSecret app/app: SecretSyncedError: could not get secret data from provider",
@@ -300,28 +300,46 @@ func TestVerifyOfSecrets(t *testing.T) {
 	}
 }
 
-// TestVerifySaysWhatAStoreRefuses: an ExternalSecret says only that its store is not ready. A store
-// that nothing reads from holds nobody up.
+// TestVerifySaysWhatAStoreRefuses: the conditions of an ExternalSecret and of its store do not say who
+// refuses what, and their events do. A store that nothing reads from holds nobody up.
 func TestVerifySaysWhatAStoreRefuses(t *testing.T) {
 	const group = "apiVersion: external-secrets.io/v1\n"
-	store := func(kind, namespace string) string {
+	store := func(kind, namespace, status string) string {
 		return group + "kind: " + kind + "\nmetadata: {" + namespace + "name: vault}\n" +
-			"status: {conditions: [{type: Ready, status: 'False', reason: InvalidProviderConfig, message: namespace not authorized}]}"
+			"status: {conditions: [{type: Ready, status: '" + status + "', reason: InvalidProviderConfig, message: unable to create client}]}"
 	}
-	kinds := kubetest.FluxKinds()
+	told := func(kind, namespace, name, message string) string {
+		return "apiVersion: v1\nkind: Event\nmetadata: {namespace: default, name: " + strings.ToLower(kind) + "}\ntype: Warning\nreason: Refused\n" +
+			"involvedObject: {kind: " + kind + ", " + namespace + "name: " + name + "}\nmessage: \"Code: 403. Errors:\\n\\n* " + message + "\""
+	}
+	kinds := append(kubetest.FluxKinds(), schema.GroupVersionKind{Version: "v1", Kind: "Event"})
 	for _, kind := range []string{"ExternalSecret", "SecretStore", "ClusterSecretStore"} {
 		kinds = append(kinds, schema.GroupVersionKind{Group: "external-secrets.io", Version: "v1", Kind: kind})
 	}
-	objects := []string{infra, repository, platformYAML, chart, charts, release, store("SecretStore", "namespace: app, "), store("ClusterSecretStore", "")}
-	_, err := fluxOn(kubetest.New(t, kinds, objects...)).await(t.Context(), Options{Timeout: time.Millisecond})
+	with := func(more ...string) (Verification, error) {
+		objects := append([]string{infra, repository, platformYAML, chart, charts, release}, more...)
+		return fluxOn(kubetest.New(t, kinds, objects...)).await(t.Context(), Options{Timeout: time.Millisecond})
+	}
+	_, err := with(store("SecretStore", "namespace: app, ", "False"), store("ClusterSecretStore", "", "False"))
 	assert.NilError(t, err)
-	for kind, of := range map[string]string{"SecretStore": "name: vault", "ClusterSecretStore": "kind: ClusterSecretStore, name: vault"} {
-		secret := group + "kind: ExternalSecret\nmetadata: {namespace: app, name: app}\nspec: {secretStoreRef: {" + of + "}}\n" +
-			"status: {conditions: [{type: Ready, status: 'False', reason: SecretSyncedError, message: the desired " + kind + " vault is not ready}]}"
-		v, err := fluxOn(kubetest.New(t, kinds, append(objects, secret)...)).await(t.Context(), Options{Timeout: time.Millisecond})
+	const said, role, path = "ExternalSecret app/app: SecretSyncedError: could not get secret data from provider", "namespace not authorized", "permission denied"
+	for _, c := range []struct {
+		of, store, event, want string
+	}{
+		{"name: vault", store("SecretStore", "namespace: app, ", "False"), "", "; SecretStore vault: InvalidProviderConfig: unable to create client"},
+		{"name: vault", store("SecretStore", "namespace: app, ", "False"), told("SecretStore", "namespace: app, ", "vault", role), "; SecretStore vault: Refused: Code: 403. Errors: * " + role},
+		{"kind: ClusterSecretStore, name: vault", store("ClusterSecretStore", "", "False"), told("ClusterSecretStore", "", "vault", role), "; ClusterSecretStore vault: Refused: Code: 403. Errors: * " + role},
+		{"name: vault", store("SecretStore", "namespace: app, ", "True"), told("ExternalSecret", "namespace: app, ", "app", path), "; Refused: Code: 403. Errors: * " + path},
+		{"name: vault", store("SecretStore", "namespace: app, ", "True"), "", ""},
+	} {
+		objects := []string{c.store, group + "kind: ExternalSecret\nmetadata: {namespace: app, name: app}\nspec: {secretStoreRef: {" + c.of + "}}\n" +
+			"status: {conditions: [{type: Ready, status: 'False', reason: SecretSyncedError, message: could not get secret data from provider}]}"}
+		if c.event != "" {
+			objects = append(objects, c.event)
+		}
+		v, err := with(objects...)
 		assert.Check(t, err != nil)
-		want := "ExternalSecret app/app: SecretSyncedError: the desired " + kind + " vault is not ready; " + kind + " vault: InvalidProviderConfig: namespace not authorized"
-		assert.Check(t, is.Equal(v.Cause.String(), want))
+		assert.Check(t, is.Equal(v.Cause.String(), said+c.want))
 	}
 }
 

@@ -58,7 +58,7 @@ var secretsOptionsFields = field.Of[SecretsOptions](map[string]field.Descriptor{
 		Remedy: "remove it: IAM alone opens Secrets Manager",
 	},
 	"RecoverVault": {Rule: strict.Rule{Default: false}, Change: field.Changes("it counts when the vault is made"), Remedy: "remove it: secrets in Secrets Manager stay when the cluster goes"},
-	"VaultServer": {Change: vaultChange},
+	"VaultServer":  {Change: vaultChange},
 })
 
 // The patterns hold the characters that the services take in names. A prefix
@@ -115,7 +115,9 @@ var _ = register(Addon{
 		}
 		return with(values, "extraEnv", in.proxyEnv())
 	},
-	Check: func(o SecretsOptions, _ Selection) []Problem { return append(vaultProblems(o), serverProblems(o.VaultServer)...) },
+	Check: func(o SecretsOptions, _ Selection) []Problem {
+		return append(vaultProblems(o), serverProblems(o.VaultServer)...)
+	},
 })
 
 // secretsStatements follow "AWS Secrets Manager" and "AWS Parameter Store" in
