@@ -83,9 +83,13 @@ func TestEnvironments(t *testing.T) {
 		}
 		differs := []string{c.Environment}
 		for _, of := range []struct{ dir, kind, name, field string }{
-			{"", "Kustomization", "apps", "spec.interval"}, {"", "Kustomization", "apps", "spec.timeout"}, {"", "Alert", "platform", "spec.eventSeverity"},
-			{"apps", "Deployment", "hello", "spec.replicas"}, {"addons", "HelmRelease", "metrics-server", "spec.values.replicas"},
-			{"addons", "HelmRelease", "authentik", "spec.values.server.replicas"}, {"addons", "HelmRelease", "istiod", "spec.values.autoscaleMin"},
+			{"", "Kustomization", "apps", "spec.interval"},
+			{"", "Kustomization", "apps", "spec.timeout"},
+			{"", "Alert", "platform", "spec.eventSeverity"},
+			{"apps", "Deployment", "hello", "spec.replicas"},
+			{"addons", "HelmRelease", "metrics-server", "spec.values.replicas"},
+			{"addons", "HelmRelease", "authentik", "spec.values.server.replicas"},
+			{"addons", "HelmRelease", "istiod", "spec.values.autoscaleMin"},
 		} {
 			differs = append(differs, valueOf(t, path.Join("../platform/flux", c.GitOps.Path, of.dir), of.kind, of.name, of.field))
 		}

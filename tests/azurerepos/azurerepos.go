@@ -26,9 +26,11 @@ import (
 
 // The names of what the stand-in has, by name and by id.
 const (
-	Organization             = "acme"
-	Project, ProjectID       = "platform", "7e5"
-	Repository, RepositoryID = "tree", "c1u"
+	Organization = "acme"
+	Project      = "platform"
+	ProjectID    = "7e5"
+	Repository   = "tree"
+	RepositoryID = "c1u"
 )
 
 // Rights of an account in the repository.
