@@ -37,5 +37,6 @@ func TestToolsOfArgoCDAndSecrets(t *testing.T) {
 	build(t, c, argocdTools[:len(argocdTools)-2]...)
 	assert.Check(t, is.Error(c.ArgoCD(), "helm, kustomize missing in "+c.Programs()+"; run `make tools-argocd`"))
 	assert.Check(t, is.Error(c.SealedSecrets(), "sealed-secrets missing in "+c.Programs()+"; run `make tools-secrets`"))
+	assert.Check(t, is.Error(c.Vault(), "vault-server missing in "+c.Programs()+"; run `make tools-secrets`"))
 	assert.Check(t, is.Error(c.ExternalSecrets(), "external-secrets missing in "+c.Programs()+"; run `make tools-secrets`"))
 }
