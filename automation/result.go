@@ -72,8 +72,12 @@ func (r *run) add(s StackResult) {
 	}
 }
 
-// end is the result of all, with the error.
+// end is the result of all, with the error. What the engine has told is not in it: a preview has told whole
+// states, and commands keep the results of all clusters until their end.
 func (r *run) end(err error) (Result, error) {
+	for i := range r.result.Stacks {
+		r.result.Stacks[i].Events = operation.Events{}
+	}
 	if !r.start.IsZero() {
 		r.result.Duration = r.driver.deps.now().Sub(r.start)
 	}
