@@ -37,8 +37,8 @@ type Options struct {
 
 // Drain deletes what controllers have made cloud resources for: objects of Azure Service
 // Operator, Gateways, Ingresses and Services with load balancers, claims with their volumes and
-// the pods that use them, Karpenter's node pools with their nodes. It waits until
-// the controllers have released each.
+// the pods that use them, Karpenter's node pools with their nodes. Before the nodes go ExternalSecrets,
+// whose namespaces could not go without their controller. It waits until the controllers have released each.
 //
 // It can be run again whenever it was interrupted, and does nothing where there
 // is nothing left. Errors are *HeldError, or from the API and the context.

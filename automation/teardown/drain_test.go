@@ -58,6 +58,15 @@ func TestDrainOfAzure(t *testing.T) {
 	assert.Equal(t, w.waits[0], "resources in Azure to be given back: StorageAccount shop/files")
 }
 
+// TestDrainOfExternalSecrets: they go while their controller has a node, and hold no namespace afterwards.
+func TestDrainOfExternalSecrets(t *testing.T) {
+	const secret = "apiVersion: external-secrets.io/v1\nkind: ExternalSecret\nmetadata: {namespace: shop, name: db, finalizers: [externalsecrets.external-secrets.io/externalsecret-cleanup]}"
+	w := newWorld(t, front, secret, pool)
+	w.alive = append(controllersLive(), "externalsecrets.external-secrets.io/externalsecret-cleanup")
+	assert.NilError(t, w.Drain(t.Context(), w.options()))
+	assert.DeepEqual(t, w.deleted, []string{"Service shop/front", "ExternalSecret shop/db", "NodePool default"})
+}
+
 func TestDrainOfNothing(t *testing.T) {
 	w := newWorld(t, back)
 	assert.NilError(t, w.Drain(t.Context(), w.options()))

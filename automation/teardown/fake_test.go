@@ -56,6 +56,7 @@ func worldKinds() map[schema.GroupVersionKind]meta.RESTScope {
 	all[schema.GroupVersionKind{Group: "kustomize.toolkit.fluxcd.io", Version: "v1", Kind: "Kustomization"}] = meta.RESTScopeNamespace
 	all[schema.GroupVersionKind{Group: "helm.toolkit.fluxcd.io", Version: "v2", Kind: "HelmRelease"}] = meta.RESTScopeNamespace
 	all[schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}] = meta.RESTScopeRoot
+	all[schema.GroupVersionKind{Group: "external-secrets.io", Version: "v1", Kind: "ExternalSecret"}] = meta.RESTScopeNamespace
 	all[schema.GroupVersionKind{Group: "storage.azure.com", Version: "v1", Kind: "StorageAccount"}] = meta.RESTScopeNamespace
 	return all
 }

@@ -48,6 +48,15 @@ func stages() []stage {
 			{kind: schema.GroupKind{Kind: "PersistentVolumeClaim"}},
 			{kind: schema.GroupKind{Kind: "PersistentVolume"}, concerns: provisioned, awaited: true},
 		}},
+		// External Secrets holds each by a finalizer, and with it the namespace: nobody takes it off once
+		// its controller is gone. Sources: ExternalSecretFinalizer in
+		// pkg/controllers/externalsecret/externalsecret_controller.go, ClusterExternalSecretFinalizer in
+		// pkg/controllers/clusterexternalsecret/clusterexternalsecret_controller.go of
+		// https://github.com/external-secrets/external-secrets
+		{name: "secrets of other stores", targets: []target{
+			{kind: schema.GroupKind{Group: "external-secrets.io", Kind: "ClusterExternalSecret"}}, // makes the others
+			{kind: schema.GroupKind{Group: "external-secrets.io", Kind: "ExternalSecret"}},
+		}},
 		{name: "nodes", targets: []target{
 			{kind: schema.GroupKind{Group: "karpenter.sh", Kind: "NodePool"}},
 			{kind: schema.GroupKind{Group: "karpenter.sh", Kind: "NodeClaim"}},
