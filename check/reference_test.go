@@ -174,7 +174,7 @@ func fleetOf(t *testing.T, overlay string, addons ...string) []published.Set {
 	sets, apps := hub, hub
 	sets.Name, sets.Environment, sets.GitOps = "sets", "prod", config.GitOps{Engine: config.ArgoCD, Hub: hub.Name}
 	sets.Labels = map[string]string{"logging": "on", "upgrade_testing": "true"}
-	apps.Name, apps.Environment, apps.GitOps = "apps", "test", sets.GitOps
+	apps.Name, apps.Environment, apps.GitOps = "apps", "qa", sets.GitOps // of which the trees say nothing
 	apps.Labels = map[string]string{"shape": "app-of-apps"}
 	return []published.Set{published.To(&hub, &hub), published.To(&sets, &hub), published.To(&apps, &hub)}
 }

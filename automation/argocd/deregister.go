@@ -66,6 +66,10 @@ func (h Hub) Deregister(ctx context.Context, l Leaving, o Options) error {
 // takeOffTimeout is the least time for taking finalizers off, which waits for no controller.
 const takeOffTimeout = time.Minute
 
+// cutShort is how long before the end a look fails because of the end: client-go asks for no token of its
+// rate that comes later.
+const cutShort = 100 * time.Millisecond
+
 // until looks and advances until nothing is left.
 func (d *deregistration) until(ctx context.Context, settle, timeout time.Duration) error {
 	start := time.Now()
@@ -74,7 +78,9 @@ func (d *deregistration) until(ctx context.Context, settle, timeout time.Duratio
 		if held := new(fault.Error); errors.As(err, &held) {
 			return false, held
 		}
-		d.failed = err // the hub may be restarting: it is asked again
+		if err == nil || ctx.Err() == nil && time.Since(start) < timeout-cutShort {
+			d.failed = err // the hub may be restarting: it is asked again
+		}
 		return done, nil
 	})
 }

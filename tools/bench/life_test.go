@@ -87,7 +87,7 @@ func BenchmarkLife(b *testing.B) {
 		step("plan", 0, "preview", "--all", "--plan", "plan.json")
 		step("upgraded", 0, "up", "--all", "--yes", "--no-gate", "--plan", "plan.json")
 		// No controllers run that would delete Applications: their finalizers are removed.
-		step("destroyed", 0, "destroy", "--all", "--yes", "--leftovers", "delete", "--drain-timeout", "5s")
+		step("destroyed", 0, "destroy", "--all", "--yes", "--leftovers", "delete", "--drain-timeout", "30s")
 	})
 }
 

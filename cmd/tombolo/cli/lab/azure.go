@@ -67,9 +67,9 @@ func NewCmdAzure(f *Given, runF func(context.Context, *AzureOptions) error) *cob
 			return l.Person(ctx, r)
 		},
 	}
-	opts.Name, _ = f.Lookup(control.PersonVariable)
 	return newShim("az", "Answer as the Azure CLI does to people who sign in, and keep secrets and groups", func(ctx context.Context, args []string) error {
 		opts.Args = args
+		opts.Name, _ = f.Lookup(control.PersonVariable)
 		return factory.Run(ctx, opts, runF, azureRun)
 	})
 }
