@@ -65,7 +65,7 @@ func TestVaultOfASystem(t *testing.T) {
 			out := map[string]map[string]any{}
 			for _, text := range texts {
 				for _, document := range manifest.Split([]byte(text)) {
-					addOwn(t, out, string(document))
+					addOwn(t, out, document)
 				}
 			}
 			return out
