@@ -44,6 +44,9 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return fmt.Errorf("read the root token: %w", err)
 	}
+	if strings.TrimSpace(string(token)) == "" { // it would be the token of whoever shows none
+		return fmt.Errorf("read the root token: %s is empty", *root)
+	}
 	log := hclog.New(&hclog.LoggerOptions{Name: "vault", Level: hclog.Info})
 	files, err := file.NewFileBackend(map[string]string{"path": *storage}, log)
 	if err != nil {
