@@ -53,6 +53,9 @@ func (w *watch) guardServices(ctx context.Context, changed *appsv1.Deployment) e
 		return nil
 	}
 	found, err := w.deploymentsOf(ctx, balancerChart)
+	if err == nil && len(found) == 0 {
+		err = w.removeWebhookService(ctx)
+	}
 	if err != nil {
 		return err
 	}
@@ -73,6 +76,22 @@ func (w *watch) guardServices(ctx context.Context, changed *appsv1.Deployment) e
 	}
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("make the webhook of %s: %w", balancerChart, err)
+	}
+	return nil
+}
+
+// removeWebhookService removes the webhook's Service with the release, as Helm does: not every cluster of the
+// lab has a garbage collector.
+func (w *watch) removeWebhookService(ctx context.Context) error {
+	services := w.client.CoreV1().Services
+	all, err := services(metav1.NamespaceAll).List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + webhookService})
+	if err != nil {
+		return fmt.Errorf("look up the webhook's Service: %w", err)
+	}
+	for _, s := range all.Items {
+		if err := reconcile.IgnoreGone(services(s.Namespace).Delete(ctx, s.Name, metav1.DeleteOptions{})); err != nil {
+			return fmt.Errorf("delete the webhook's Service: %w", err)
+		}
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -35,4 +36,7 @@ func TestServicesAreGuarded(t *testing.T) {
 	assert.NilError(t, deployments.Delete(t.Context(), d.Name, metav1.DeleteOptions{}))
 	assert.NilError(t, w.guardServices(t.Context(), nil))
 	assert.Check(t, !guarded(), "it has outlived its controller")
+	services, err := w.client.CoreV1().Services(metav1.NamespaceAll).List(t.Context(), metav1.ListOptions{})
+	assert.NilError(t, err)
+	assert.Check(t, is.Len(services.Items, 0), "its Service has outlived its controller")
 }
