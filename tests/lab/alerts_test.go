@@ -166,7 +166,9 @@ func (f *fleet) monitoredByLabel(t *testing.T) {
 	f.edit(t, list, exporter, "")
 	f.must(t, "lab", "up")
 	f.refresh(t, "platform")
-	eventually(t, func() (bool, string) { return !slices.Contains(names(), spokeB+"-event-exporter"), "the exporter's Application stays" })
+	eventually(t, func() (bool, string) {
+		return !slices.Contains(names(), spokeB+"-event-exporter"), "the exporter's Application stays"
+	})
 	f.run(t, "verify", spokeB, "--timeout", "5s").fails(t, "Addon monitoring/event-exporter: the cluster's label monitoring turns it on, and Argo CD has no release of it")
 	f.write(t, list, with)
 	f.must(t, "lab", "up")
