@@ -181,7 +181,7 @@ func (p project) bootstrapIsSmall(t *testing.T) {
 		}
 	}
 	all := strings.Join(slices.Sorted(maps.Keys(applied)), "\n")
-	assert.Check(t, len(applied) >= 10 && len(applied) <= 16, "bootstrap has %d objects besides the distribution:\n%s", len(applied), all)
+	assert.Check(t, len(applied) >= 10 && len(applied) <= 14, "bootstrap has %d objects besides the distribution:\n%s", len(applied), all)
 	assert.Check(t, distribution > 20, "Flux has %d", distribution)
 	for _, want := range []string{"ConfigMap flux-system/infra-config", "Secret flux-system/platform-auth", "GitRepository flux-system/platform", "Kustomization flux-system/platform", "ConfigMap kube-system/karpenter-values"} {
 		assert.Check(t, applied[want], "%s is not among\n%s", want, all)
