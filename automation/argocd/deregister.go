@@ -49,7 +49,7 @@ func (h Hub) Deregister(ctx context.Context, l Leaving, o Options) error {
 	}
 	defer o.Waiting("")
 	err := d.until(ctx, o.Settle, o.Timeout)
-	if o.TakeOff && !d.LetGo && d.failed == nil && len(d.left) > 0 && isOver(ctx, err) {
+	if o.TakeOff && !d.LetGo && d.failed == nil && len(d.left) > 0 && kube.WaitIsOver(ctx, err) {
 		d.LetGo, d.late = true, fmt.Sprintf("Argo CD has not deleted it in %s; ", o.Timeout)
 		d.report(d.left)
 		if err := d.relabel(ctx, d.Name, leave(d.LetGo)); err != nil {
@@ -57,7 +57,7 @@ func (h Hub) Deregister(ctx context.Context, l Leaving, o Options) error {
 		}
 		err = d.until(ctx, 0, max(o.Timeout, takeOffTimeout))
 	}
-	if isOver(ctx, err) {
+	if kube.WaitIsOver(ctx, err) {
 		return d.overdue()
 	}
 	return err
@@ -83,11 +83,6 @@ func (d *deregistration) until(ctx context.Context, settle, timeout time.Duratio
 		}
 		return done, nil
 	})
-}
-
-// isOver says that the time of a wait has passed, and not that of the context.
-func isOver(ctx context.Context, err error) bool {
-	return err != nil && ctx.Err() == nil && wait.Interrupted(err)
 }
 
 func (o *Options) setDefaults() {

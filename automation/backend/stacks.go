@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"golang.org/x/sync/errgroup"
 
 	"tombolo/stacks"
@@ -81,12 +80,7 @@ func (b *Backend) read(ctx context.Context) (all []StackInfo, known bool, err er
 				Manifest  struct{ Time time.Time }
 				Resources []struct{}
 			}
-			latest, ok := latestOf(text)
-			if !ok {
-				var of apitype.UntypedDeployment
-				of, ok = deploymentOf(text)
-				latest = of.Deployment
-			}
+			latest, ok := writtenIn(text)
 			if !known || !ok || json.Unmarshal(latest, &state) != nil {
 				unread.Store(true) // another CLI may just write it
 				return err

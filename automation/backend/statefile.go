@@ -201,12 +201,18 @@ func (b *Backend) Deployment(ctx context.Context, stack string) (json.RawMessage
 	if err != nil || known && text == nil {
 		return nil, err
 	}
-	if latest, ok := latestOf(text); ok {
+	if latest, ok := writtenIn(text); ok {
 		return latest, nil
-	}
-	if raw, ok := deploymentOf(text); ok {
-		return raw.Deployment, nil
 	}
 	raw, _, err := b.CLI.Export(ctx, stack)
 	return raw.Deployment, err
+}
+
+// writtenIn is the text of the state in a checkpoint.
+func writtenIn(checkpoint []byte) (json.RawMessage, bool) {
+	if latest, ok := latestOf(checkpoint); ok {
+		return latest, true
+	}
+	raw, ok := deploymentOf(checkpoint)
+	return raw.Deployment, ok
 }

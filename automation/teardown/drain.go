@@ -99,7 +99,7 @@ func (d *drain) await(ctx context.Context, timeout time.Duration) error {
 		}
 		return done && err == nil, nil
 	})
-	if err != nil && ctx.Err() == nil && wait.Interrupted(err) {
+	if kube.WaitIsOver(ctx, err) {
 		return &HeldError{Stage: d.stage.name, After: timeout, Left: heldBy(d.left), Err: d.failed}
 	}
 	return err

@@ -216,7 +216,7 @@ func (s *Sweep) await(ctx context.Context, q Search) (finding, error) {
 		s.Observer.Waiting(s.Cluster.Name, "the cloud to take away "+kube.Names(found.left, most))
 		return false, nil
 	})
-	if err != nil && (!wait.Interrupted(err) || ctx.Err() != nil) {
+	if err != nil && !kube.WaitIsOver(ctx, err) {
 		return finding{}, err
 	}
 	return found, nil
