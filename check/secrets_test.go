@@ -146,25 +146,16 @@ func TestCredentialOfASystem(t *testing.T) {
 		"../platform/flux":   {"charts/system", file + "identities: " + string(all), file + "identities: null"},
 		"../platform/argocd": {"charts/namespace", "group: a\nidentity: '" + string(one) + "'", "group: a\nidentity: \"null\""},
 	} {
-		files := treetest.Index(t, os.DirFS(name))
-		c, _, err := helm.Load(files, test.chart)
-		assert.NilError(t, err)
 		render := func(values string) map[string]map[string]string {
-			given, err := helm.Overlay(map[string]any{}, values)
-			assert.NilError(t, err)
-			made, err := helm.Render(c, "shop", "shop", given, false)
-			assert.NilError(t, err)
 			out := map[string]map[string]string{}
-			for _, text := range made {
-				for _, document := range manifest.Split([]byte(text)) {
-					var o struct {
-						Kind     string
-						Metadata struct{ Name, Namespace string }
-						Data     map[string]string
-					}
-					if yaml.Unmarshal([]byte(document), &o) == nil && o.Data != nil {
-						out[strings.Join([]string{o.Kind, o.Metadata.Namespace, o.Metadata.Name}, " ")] = o.Data
-					}
+			for _, document := range ofSystem(t, name, test.chart, values) {
+				var o struct {
+					Kind     string
+					Metadata struct{ Name, Namespace string }
+					Data     map[string]string
+				}
+				if yaml.Unmarshal([]byte(document), &o) == nil && o.Data != nil {
+					out[strings.Join([]string{o.Kind, o.Metadata.Namespace, o.Metadata.Name}, " ")] = o.Data
 				}
 			}
 			return out
@@ -177,4 +168,20 @@ func TestCredentialOfASystem(t *testing.T) {
 		assert.Check(t, without["ConfigMap shop platform"]["system"] == "shop" && without["Secret shop aso-credential"] == nil, "%s: %v", name, without)
 		assert.Check(t, is.Equal(without["ConfigMap shop platform"]["azure_scope"], ""), name)
 	}
+}
+
+// ofSystem are the documents that a tree's chart makes of the system shop with these values.
+func ofSystem(t *testing.T, tree, chart, values string) []string {
+	t.Helper()
+	c, _, err := helm.Load(treetest.Index(t, os.DirFS(tree)), chart)
+	assert.NilError(t, err)
+	given, err := helm.Overlay(map[string]any{}, values)
+	assert.NilError(t, err)
+	made, err := helm.Render(c, "shop", "shop", given, false)
+	assert.NilError(t, err)
+	var out []string
+	for _, text := range made {
+		out = append(out, manifest.Split([]byte(text))...)
+	}
+	return out
 }

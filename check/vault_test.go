@@ -10,10 +10,7 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
-	"tombolo/check/helm"
-	"tombolo/check/manifest"
 	"tombolo/check/published"
-	"tombolo/check/tree/treetest"
 	"tombolo/config"
 	"tombolo/config/addon"
 )
@@ -55,18 +52,10 @@ func TestVaultOfASystem(t *testing.T) {
 		"../platform/flux":   {"charts/system", file + "vault: " + provider, file + "vault: null"},
 		"../platform/argocd": {"charts/namespace", "group: a\nvault: '" + provider + "'", "group: a\nvault: \"null\""},
 	} {
-		chart, _, err := helm.Load(treetest.Index(t, os.DirFS(tree)), test.chart)
-		assert.NilError(t, err)
 		made := func(values string) map[string]map[string]any {
-			given, err := helm.Overlay(map[string]any{}, values)
-			assert.NilError(t, err)
-			texts, err := helm.Render(chart, "shop", "shop", given, false)
-			assert.NilError(t, err)
 			out := map[string]map[string]any{}
-			for _, text := range texts {
-				for _, document := range manifest.Split([]byte(text)) {
-					addOwn(t, out, document)
-				}
+			for _, document := range ofSystem(t, tree, test.chart, values) {
+				addOwn(t, out, document)
 			}
 			return out
 		}
