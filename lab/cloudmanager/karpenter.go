@@ -53,6 +53,8 @@ func (w *watch) reconcilePod(ctx context.Context, pod *corev1.Pod) error {
 	if err != nil || pool == nil {
 		return err
 	}
+	w.pools.Lock() // Karpenter makes one node for all pods that wait
+	defer w.pools.Unlock()
 	name := pool.GetName()
 	claims, err := w.objects.Resource(nodeClaims).List(ctx, metav1.ListOptions{LabelSelector: poolLabel + "=" + name})
 	if err != nil {

@@ -1,14 +1,21 @@
 package cloudmanager
 
 import (
+	"context"
+	"strconv"
 	"testing"
+	"time"
 
+	"golang.org/x/sync/errgroup"
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
 )
 
 func pending(pool string) *corev1.Pod {
@@ -33,6 +40,22 @@ func controller(chart string) *appsv1.Deployment {
 	}
 }
 
+// late lists come back when others have come in between.
+type late struct{ dynamic.Interface }
+
+type lateLists struct {
+	dynamic.NamespaceableResourceInterface
+}
+
+func (l late) Resource(r schema.GroupVersionResource) dynamic.NamespaceableResourceInterface {
+	return lateLists{l.Interface.Resource(r)}
+}
+
+func (l lateLists) List(ctx context.Context, o metav1.ListOptions) (*unstructured.UnstructuredList, error) {
+	defer time.Sleep(2 * time.Millisecond)
+	return l.NamespaceableResourceInterface.List(ctx, o)
+}
+
 // TestPodHasANode: a pod that waits for a pool's node gets a claim, the claim an
 // instance and a node, and all of it goes with the claim.
 func TestPodHasANode(t *testing.T) {
@@ -52,9 +75,14 @@ func TestPodHasANode(t *testing.T) {
 	karpenter.Status.ReadyReplicas = 1
 	_, err = w.client.AppsV1().Deployments("kube-system").Update(t.Context(), karpenter, metav1.UpdateOptions{})
 	assert.NilError(t, err)
-	for _, pool := range []string{"default", ""} { // the second asks for room alone
-		assert.NilError(t, w.reconcilePod(t.Context(), pending(pool)))
+	w.objects = late{w.objects}
+	var all errgroup.Group // at the same time, as the workers do; every second one asks for room alone
+	for i := range 20 {
+		pod := pending([]string{"default", ""}[i%2])
+		pod.UID = types.UID(strconv.Itoa(i))
+		all.Go(func() error { return w.reconcilePod(t.Context(), pod) })
 	}
+	assert.NilError(t, all.Wait())
 	claims, err = w.objects.Resource(nodeClaims).List(t.Context(), metav1.ListOptions{})
 	assert.Assert(t, err == nil && len(claims.Items) == 1 && claims.Items[0].GetOwnerReferences()[0].Name == "default", "claims %+v, %v", claims, err)
 	name := claims.Items[0].GetName()

@@ -123,7 +123,7 @@ type watch struct {
 	loop *reconcile.Loop
 	// pods there are, where nodes are made for them.
 	pods cache.Store
-	// pools is held while nodes of EKS Auto Mode are made.
+	// pools is held while a node is made for pods that wait: they wait at the same time.
 	pools sync.Mutex
 }
 
