@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"tombolo/lab/aws/eks"
-	"tombolo/lab/reconcile"
 	"tombolo/lab/standin"
 )
 
@@ -109,8 +108,8 @@ func (w *watch) replaceAutoNodes(ctx context.Context, net network) error {
 		if instance.Text("ami") == net.image() {
 			continue
 		}
-		if err := w.client.CoreV1().Nodes().Delete(ctx, instance.ID, metav1.DeleteOptions{}); reconcile.IgnoreGone(err) != nil {
-			return fmt.Errorf("delete the node %s: %w", instance.ID, err)
+		if err := w.deleteNode(ctx, instance.ID); err != nil {
+			return err
 		}
 		if err := w.deleteInCloud(ctx, instanceType, instance.ID); err != nil {
 			return err

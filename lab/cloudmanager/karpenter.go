@@ -267,13 +267,31 @@ func condition(kind, reason string) map[string]any {
 // terminate deletes the node and the instance of a NodeClaim.
 func (w *watch) terminate(ctx context.Context, claim string) error {
 	for _, instance := range w.instancesOf(claim) {
-		err := w.client.CoreV1().Nodes().Delete(ctx, instance.Text("privateDns"), metav1.DeleteOptions{})
-		if reconcile.IgnoreGone(err) != nil {
-			return fmt.Errorf("delete the node: %w", err)
+		if err := w.deleteNode(ctx, instance.Text("privateDns")); err != nil {
+			return err
 		}
 		if err := w.deleteInCloud(ctx, instanceType, instance.ID); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// deleteNode takes a node's pods from it first, as Karpenter and EKS Auto Mode do: pods of a node that is gone are kept
+// for a minute. Source: https://karpenter.sh/docs/concepts/disruption/#termination-controller
+func (w *watch) deleteNode(ctx context.Context, name string) error {
+	pods, err := w.client.CoreV1().Pods("").List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + name})
+	if err != nil {
+		return fmt.Errorf("list the pods of the node %s: %w", name, err)
+	}
+	for _, pod := range pods.Items {
+		err := w.client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, *metav1.NewDeleteOptions(0))
+		if reconcile.IgnoreGone(err) != nil {
+			return fmt.Errorf("take the pod %s/%s from the node %s: %w", pod.Namespace, pod.Name, name, err)
+		}
+	}
+	if err := w.client.CoreV1().Nodes().Delete(ctx, name, metav1.DeleteOptions{}); reconcile.IgnoreGone(err) != nil {
+		return fmt.Errorf("delete the node %s: %w", name, err)
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func (l lateLists) List(ctx context.Context, o metav1.ListOptions) (*unstructure
 func TestPodHasANode(t *testing.T) {
 	a := newAccount(t)
 	karpenter := controller(karpenterChart)
-	w := a.watching(karpenter)
+	w := a.watching(karpenter, pending("default"))
 	pool := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": map[string]any{"name": "default", "uid": "2"},
 		"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"nodeClassRef": map[string]any{"name": "default"}}}},
@@ -106,6 +106,8 @@ func TestPodHasANode(t *testing.T) {
 	assert.Check(t, is.Equal(a.kinds(), ""))
 	nodes, err := w.client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
 	assert.Check(t, err == nil && len(nodes.Items) == 0, "nodes are left: %+v, %v", nodes, err)
+	pods, err := w.client.CoreV1().Pods("").List(t.Context(), metav1.ListOptions{}) // the fake client knows no fields: all are on the node
+	assert.Check(t, err == nil && len(pods.Items) == 0, "the node went before its pods: %+v, %v", pods, err)
 }
 
 // TestPodWithoutPool: a pod that waits for something else, and one of a pool
