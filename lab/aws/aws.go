@@ -11,7 +11,6 @@ import (
 	"tombolo/lab/aws/account"
 	"tombolo/lab/aws/acm"
 	"tombolo/lab/aws/apimodel"
-	"tombolo/lab/aws/authenticator"
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/aws/efs"
 	"tombolo/lab/aws/eks"
@@ -149,8 +148,8 @@ func withModel(token string, own func(standin.Props) []standin.Problem) func(sta
 func allFunctions() map[string]*standin.Function {
 	functions := map[string]*standin.Function{}
 	for _, service := range []map[string]*standin.Function{
-		account.Functions(), ec2.Functions(inNetworks()), iam.Functions(), eks.Functions(), authenticator.Functions(), kms.Functions(), ssm.Functions(),
-		tagging.Functions(), route53.Functions(), servicequotas.Functions(), elb.Functions(), logs.Functions(),
+		account.Functions(), ec2.Functions(inNetworks()), iam.Functions(), eks.Functions(), kms.Functions(), ssm.Functions(),
+		tagging.Functions(), route53.Functions(), servicequotas.Functions(), logs.Functions(),
 	} {
 		maps.Copy(functions, service)
 	}

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"gotest.tools/v3/assert"
 
 	"tombolo/lab/aws/ec2"
@@ -95,31 +94,4 @@ func TestLoadBalancerRefusals(t *testing.T) {
 	b.denied(elb.TargetGroupType, props{"name": "web", "port": 80, "protocol": "TCP", "vpcId": b.vpc.ID}, "DuplicateTargetGroupName: A target group with the same name 'web' exists")
 	b.denied(elb.TargetGroupType, props{"name": "vague", "vpcId": b.vpc.ID, "protocol": "TCP"}, "port")
 	b.denied(elb.ListenerType, b.listener.In, "DuplicateListener: A listener already exists on this port")
-}
-
-// TestLoadBalancingLookups finds what a teardown looks for.
-func TestLoadBalancingLookups(t *testing.T) {
-	b := newBalanced(t)
-	ours := map[string]any{"kubernetes.io/cluster/demo": "owned"}
-	for token, tc := range map[string]struct {
-		args props
-		key  string
-		want any
-	}{
-		"aws:lb/getLbs:getLbs":                        {props{"tags": ours}, "arns", standin.Values(b.balancer.ID)},
-		"aws:lb/getLoadBalancer:getLoadBalancer":      {props{"tags": ours}, "name", "web"},
-		"aws:lb/getTargetGroup:getTargetGroup":        {props{"arn": b.target.ID}, "name", "web"},
-		"aws:ec2/getSecurityGroups:getSecurityGroups": {filtered(map[string]string{"group-name": b.front.Out.Str("name")}), "ids", standin.Values(b.front.ID)},
-	} {
-		found, err := b.Invoke(token, tc.args)
-		if err != nil {
-			t.Errorf("%s: %v", token, err)
-		} else if diff := cmp.Diff(tc.want, found[tc.key]); diff != "" {
-			t.Errorf("%s: %s", token, diff)
-		}
-	}
-	found, err := b.Invoke("aws:lb/getLbs:getLbs", props{"tags": map[string]any{"kubernetes.io/cluster/other": "owned"}})
-	if err != nil || len(found.List("arns")) != 0 {
-		t.Errorf("of another cluster: %v, %v", found["arns"], err)
-	}
 }

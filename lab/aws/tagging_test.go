@@ -61,9 +61,8 @@ func TestTag(t *testing.T) {
 	if tag.ID != w.subnetA.ID+","+discovery || w.tags(w.subnetA).Str(discovery) != "demo" {
 		t.Errorf("%s gives %v", tag.ID, w.tags(w.subnetA))
 	}
-	found, err := w.Invoke("aws:ec2/getSubnets:getSubnets", props{"tags": map[string]any{discovery: "demo"}})
-	assert.NilError(t, err)
-	assert.Check(t, is.DeepEqual([]string{w.subnetA.ID}, found.List("ids")))
+	found := w.Cloud.Client("eu-central-1").Find(ec2.SubnetType, map[string]string{discovery: "demo"})
+	assert.Check(t, len(found) == 1 && found[0].ID == w.subnetA.ID, "found %v", found)
 	if err := w.Update(tag, props{"value": "other"}); err != nil || w.tags(w.subnetA).Str(discovery) != "other" {
 		t.Errorf("after an update, %v, the tags are %v", err, w.tags(w.subnetA))
 	}

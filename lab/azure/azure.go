@@ -125,7 +125,7 @@ func subnetUsed(c *standin.Cloud, used *standin.Record, group string) string {
 func allFunctions() map[string]*standin.Function {
 	functions := map[string]*standin.Function{}
 	for _, provider := range []map[string]*standin.Function{
-		resources.Functions(), network.Functions(), managedidentity.Functions(), authorization.Functions(), containerservice.Functions(), dns.Functions(), keyvault.Functions(),
+		resources.Functions(), network.Functions(), authorization.Functions(), containerservice.Functions(), dns.Functions(), keyvault.Functions(),
 		storage.Functions(),
 	} {
 		maps.Copy(functions, provider)

@@ -90,21 +90,9 @@ func Functions() map[string]*standin.Function {
 			p := Partition(q.Region)
 			return standin.Props{"id": p, "partition": p, "dnsSuffix": DNSSuffix(q.Region), "reverseDnsPrefix": strings.Join(reverse, ".")}, nil
 		}},
-		"aws:index/getRegion:getRegion":                       {SDK: awssdk.GetRegion, Run: getRegion},
 		"aws:index/getAvailabilityZones:getAvailabilityZones": {SDK: awssdk.GetAvailabilityZones, Run: getZones},
 		"aws:index/getRegions:getRegions":                     {SDK: awssdk.GetRegions, Run: getRegions},
 	}
-}
-
-func getRegion(q *standin.Query) (standin.Props, error) {
-	name := q.Args.Str("name")
-	if name == "" {
-		name = q.Region
-	}
-	if Regions[name] == nil {
-		return nil, fmt.Errorf("finding Region using the specified criteria: no such region %s", name)
-	}
-	return standin.Props{"id": name, "name": name, "endpoint": "ec2." + name + "." + DNSSuffix(name), "description": name}, nil
 }
 
 // getZones lists the zones that are open to the account, or all. All availability zones are

@@ -18,7 +18,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
-	ekssdk "github.com/pulumi/pulumi-aws/sdk/v6/go/aws/eks"
 
 	"tombolo/lab/aws/eks"
 	"tombolo/lab/aws/sigv4"
@@ -56,12 +55,6 @@ func GetToken(c *standin.Cloud, by sigv4.Credentials, cluster string) (token str
 	if r := eks.ClusterNamed(c, cluster); r != nil {
 		region = r.Region
 	}
-	token, err = newToken(c, by, region, cluster)
-	return token, c.Now().Add(tokenClaims).UTC(), err
-}
-
-// newToken makes a token for a cluster of whoever has the credentials.
-func newToken(c *standin.Cloud, by sigv4.Credentials, region, cluster string) (string, error) {
 	query := url.Values{"Action": {"GetCallerIdentity"}, "Version": {sts.Version}, "X-Amz-Expires": {strconv.Itoa(int(tokenPresigned.Seconds()))}}
 	r := &http.Request{
 		Method: http.MethodGet, Host: sts.Host(region), Header: http.Header{ClusterHeader: {cluster}},
@@ -71,9 +64,9 @@ func newToken(c *standin.Cloud, by sigv4.Credentials, region, cluster string) (s
 	empty := sha256.Sum256(nil)
 	signed, _, err := v4.NewSigner().PresignHTTP(context.Background(), holder, r, hex.EncodeToString(empty[:]), "sts", region, c.Now())
 	if err != nil {
-		return "", fmt.Errorf("sign a token: %w", err)
+		return "", time.Time{}, fmt.Errorf("sign a token: %w", err)
 	}
-	return TokenPrefix + base64.RawURLEncoding.EncodeToString([]byte(signed)), nil
+	return TokenPrefix + base64.RawURLEncoding.EncodeToString([]byte(signed)), c.Now().Add(tokenClaims).UTC(), nil
 }
 
 // Authenticate finds the user of a token in a cluster: its access entries
@@ -180,15 +173,4 @@ func policyGroups(association standin.Props) []string {
 		groups = append(groups, "eks:access-policy:"+name+":"+namespace)
 	}
 	return groups
-}
-
-// Functions make tokens.
-func Functions() map[string]*standin.Function {
-	return map[string]*standin.Function{
-		"aws:eks/getClusterAuth:getClusterAuth": {SDK: ekssdk.GetClusterAuth, Run: func(q *standin.Query) (standin.Props, error) {
-			name := q.Args.Str("name")
-			token, err := newToken(q.Cloud, sts.UserCredentials(q.Cloud), q.Region, name)
-			return standin.Props{"id": name, "name": name, "token": token}, err
-		}},
-	}
 }

@@ -23,8 +23,6 @@ func Types(n Neighbours) map[string]*standin.Type {
 func Functions(n Neighbours) map[string]*standin.Function {
 	functions := n.interfaceFunctions()
 	maps.Copy(functions, networkFunctions())
-	maps.Copy(functions, diskFunctions())
-	maps.Copy(functions, instanceFunctions())
 	return functions
 }
 

@@ -27,10 +27,6 @@ func networkFunctions() map[string]*standin.Function {
 			return vpc, err
 		}},
 		"aws:ec2/getSubnet:getSubnet":                               {SDK: ec2.LookupSubnet, Run: getSubnet},
-		"aws:ec2/getSubnets:getSubnets":                             {SDK: ec2.GetSubnets, Run: ListIDs(SubnetType, "ids")},
-		"aws:ec2/getSecurityGroup:getSecurityGroup":                 {SDK: ec2.LookupSecurityGroup, Run: Lookup(SecurityGroupType, "EC2 Security Group")},
-		"aws:ec2/getSecurityGroups:getSecurityGroups":               {SDK: ec2.GetSecurityGroups, Run: getSecurityGroups},
-		"aws:ec2/getInstanceType:getInstanceType":                   {SDK: ec2.GetInstanceType, Run: getInstanceType},
 		"aws:ec2/getInstanceTypeOfferings:getInstanceTypeOfferings": {SDK: ec2.GetInstanceTypeOfferings, Run: getInstanceTypeOfferings},
 		"aws:ec2/getVpcs:getVpcs":                                   {SDK: ec2.GetVpcs, Run: ListIDs(VPCType, "ids")},
 		"aws:ec2/getEips:getEips": {SDK: ec2.GetEips, Run: func(q *standin.Query) (standin.Props, error) {
@@ -51,31 +47,6 @@ func getSubnet(q *standin.Query) (standin.Props, error) {
 		"ipv6CidrBlock": "", "ipv6CidrBlockAssociationId": "", "customerOwnedIpv4Pool": "", "outpostArn": "",
 		"enableLniAtDeviceIndex": 0, "mapCustomerOwnedIpOnLaunch": false,
 	})
-}
-
-// getSecurityGroups lists those that EC2 made by itself too.
-func getSecurityGroups(q *standin.Query) (standin.Props, error) {
-	ids, arns, networks, seen := []any{}, []any{}, []any{}, map[string]bool{}
-	for r := range q.Cloud.Each(SecurityGroupType, q.Region) {
-		if Matches(q, r) && !seen[r.ID] {
-			ids, arns, networks = append(ids, r.ID), append(arns, r.Outputs["arn"]), append(networks, r.Inputs["vpcId"])
-			seen[r.ID] = true
-		}
-	}
-	return standin.Props{"id": q.Region, "ids": ids, "arns": arns, "vpcIds": networks}, nil
-}
-
-func getInstanceType(q *standin.Query) (standin.Props, error) {
-	name := q.Args.Str("instanceType")
-	if !KnownInstance(name) {
-		return nil, fmt.Errorf("reading EC2 Instance Type (%s): operation error EC2: DescribeInstanceTypes, api error InvalidInstanceType: The following supplied instance types do not exist: [%s]", name, name)
-	}
-	vcpus, memory := instanceCapacity(name)
-	arch := map[string]string{"amd64": "x86_64", "arm64": "arm64"}[InstanceArch(name)]
-	return standin.Props{
-		"id": name, "instanceType": name, "defaultVcpus": vcpus, "memorySize": memory,
-		"currentGeneration": true, "hypervisor": "nitro", "supportedArchitectures": []any{arch},
-	}, nil
 }
 
 // getInstanceTypeOfferings tells in which zones the types that are asked for are offered.
@@ -200,11 +171,6 @@ func Found(q *standin.Query, typ, noun string, more standin.Props) (standin.Prop
 		return nil, err
 	}
 	return standin.Merged(standin.WithID(r), more), nil
-}
-
-// Lookup answers a function that finds the only match among a type's resources.
-func Lookup(typ, noun string) func(q *standin.Query) (standin.Props, error) {
-	return func(q *standin.Query) (standin.Props, error) { return Found(q, typ, noun, nil) }
 }
 
 // ListIDs answers a function that lists a type's resources, with their ids in an output.

@@ -88,29 +88,6 @@ func checkInstanceGroups(c *standin.Call) error {
 	return nil
 }
 
-func instanceFunctions() map[string]*standin.Function {
-	return map[string]*standin.Function{
-		"aws:ec2/getInstances:getInstances": {SDK: ec2.GetInstances, Run: getInstances},
-	}
-}
-
-// getInstances lists instances by state, which is running unless asked for
-// another, by tags and by filters.
-func getInstances(q *standin.Query) (standin.Props, error) {
-	states := q.Args.List("instanceStateNames")
-	if len(states) == 0 {
-		states = []string{"running"}
-	}
-	asked := standin.Props{"filters": q.Args["filters"], "tags": q.Args["instanceTags"]}
-	ids, addresses := []any{}, []any{}
-	for r := range q.Cloud.Each(InstanceType, q.Region) {
-		if slices.Contains(states, r.Outputs.Str("instanceState")) && Matches((&standin.Query{Call: q.Call, Args: asked}), r) {
-			ids, addresses = append(ids, r.ID), append(addresses, r.Outputs["privateIp"])
-		}
-	}
-	return standin.Props{"id": q.Region, "ids": ids, "privateIps": addresses, "publicIps": []any{}, "ipv6Addresses": []any{}}, nil
-}
-
 // instanceFamilies of EC2 that EKS nodes commonly are, with memory per vCPU in
 // GiB. A "g" after the generation means Graviton. Source:
 // https://docs.aws.amazon.com/ec2/latest/instancetypes/
@@ -164,22 +141,6 @@ func InstanceArch(typ string) string {
 		return "arm64"
 	}
 	return "amd64"
-}
-
-// instanceCapacity is the number of vCPUs and the memory in MiB.
-func instanceCapacity(typ string) (vcpus, memory int) {
-	family, size, _ := strings.Cut(typ, ".")
-	vcpus = instanceSizes[size]
-	if strings.HasPrefix(family, "t") {
-		small := map[string]int{"nano": 512, "micro": 1024, "small": 2048, "medium": 4096}
-		if memory = small[size]; memory > 0 {
-			return vcpus, memory
-		}
-	}
-	if size == "medium" {
-		vcpus = 1
-	}
-	return vcpus, vcpus * instanceFamilies[family] * 1024
 }
 
 func diskTypes() map[string]*standin.Type {
@@ -249,17 +210,4 @@ func createSnapshot(c *standin.Call) (string, error) {
 	out["volumeSize"], out["encrypted"] = volume.Outputs["size"], volume.Outputs["encrypted"]
 	out.SetDefaults(standin.Props{"description": "", "storageTier": "standard"})
 	return id, nil
-}
-
-func diskFunctions() map[string]*standin.Function {
-	return map[string]*standin.Function{
-		"aws:ebs/getEbsVolumes:getEbsVolumes": {SDK: ebs.GetEbsVolumes, Run: ListIDs(VolumeType, "ids")},
-		"aws:ebs/getVolume:getVolume": {SDK: ebs.LookupVolume, Run: func(q *standin.Query) (standin.Props, error) {
-			volume, err := Found(q, VolumeType, "EC2 EBS Volume", nil)
-			if err == nil {
-				volume["volumeId"], volume["volumeType"] = volume["id"], volume["type"]
-			}
-			return volume, err
-		}},
-	}
 }

@@ -215,15 +215,6 @@ func createListener(c *standin.Call) (string, error) {
 	return arn, nil
 }
 
-// Functions look up load balancers and target groups.
-func Functions() map[string]*standin.Function {
-	return map[string]*standin.Function{
-		"aws:lb/getLbs:getLbs":                   {SDK: lb.GetLbs, Run: ec2.ListIDs(LoadBalancerType, "arns")},
-		"aws:lb/getLoadBalancer:getLoadBalancer": {SDK: lb.LookupLoadBalancer, Run: ec2.Lookup(LoadBalancerType, "ELBv2 Load Balancer")},
-		"aws:lb/getTargetGroup:getTargetGroup":   {SDK: lb.LookupTargetGroup, Run: ec2.Lookup(TargetGroupType, "ELBv2 Target Group")},
-	}
-}
-
 // HasPublic reports whether a load balancer in a VPC has a public address.
 func HasPublic(c *standin.Call, vpc string) bool {
 	for balancer := range c.Cloud.Each(LoadBalancerType, c.Region) {

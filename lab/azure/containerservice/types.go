@@ -94,14 +94,11 @@ func clusterIDOf(pool string) string {
 	return before
 }
 
-// Functions look up clusters and pools, and tell how a cluster is reached.
+// Functions look up clusters, and tell how a cluster is reached.
 func Functions() map[string]*standin.Function {
 	return map[string]*standin.Function{
 		"azure-native:containerservice/v20240901:getManagedCluster": {
 			SDK: containerservice.LookupManagedCluster, Run: arm.Lookup(cluster, withPools),
-		},
-		"azure-native:containerservice/v20240901:getAgentPool": {
-			SDK: containerservice.LookupAgentPool, Run: arm.Lookup(pool, nil),
 		},
 		"azure-native:containerservice/v20240901:listManagedClusterUserCredentials": {
 			SDK: containerservice.ListManagedClusterUserCredentials, Run: userCredentials,

@@ -72,18 +72,6 @@ func Types() map[string]*standin.Type {
 	}
 }
 
-// Functions look up identities and credentials.
-func Functions() map[string]*standin.Function {
-	return map[string]*standin.Function{
-		"azure-native:managedidentity/v20230131:getUserAssignedIdentity": {
-			SDK: managedidentity.LookupUserAssignedIdentity, Run: arm.Lookup(identity, nil),
-		},
-		"azure-native:managedidentity/v20230131:getFederatedIdentityCredential": {
-			SDK: managedidentity.LookupFederatedIdentityCredential, Run: arm.Lookup(credential, nil),
-		},
-	}
-}
-
 // audience is the only one: "The value must be" it, by
 // https://learn.microsoft.com/en-us/entra/workload-id/workload-identity-federation-considerations
 const audience = "api://AzureADTokenExchange"

@@ -119,11 +119,6 @@ func Functions() map[string]*standin.Function {
 	return map[string]*standin.Function{
 		"azure-native:network/v20190601:getVirtualNetwork": {SDK: network.LookupVirtualNetwork, Run: arm.Lookup(networks, withSubnets)},
 		"azure-native:network/v20190601:getSubnet":         {SDK: network.LookupSubnet, Run: arm.Lookup(subnets, withRouteTable)},
-		"azure-native:network/v20190601:getRouteTable":     {SDK: network.LookupRouteTable, Run: arm.Lookup(routeTables, nil)},
-		"azure-native:network/v20190601:getNatGateway":     {SDK: network.LookupNatGateway, Run: arm.Lookup(gateways, nil)},
-		"azure-native:network/v20190601:getPublicIPAddress": {
-			SDK: network.LookupPublicIPAddress, Run: arm.Lookup(addresses, nil),
-		},
 	}
 }
 

@@ -75,8 +75,7 @@ func Types() map[string]*standin.Type {
 // Functions look accounts and containers up.
 func Functions() map[string]*standin.Function {
 	return map[string]*standin.Function{
-		"azure-native:storage/v20230501:getStorageAccount": {SDK: storage.LookupStorageAccount, Run: arm.Lookup(accounts, nil)},
-		"azure-native:storage/v20230501:getBlobContainer":  {SDK: storage.LookupBlobContainer, Run: arm.Lookup(containers, nil)},
+		"azure-native:storage/v20230501:getBlobContainer": {SDK: storage.LookupBlobContainer, Run: arm.Lookup(containers, nil)},
 	}
 }
 
