@@ -89,6 +89,10 @@ func serviceCodes() map[string][]string {
 			known[service] = append(known[service], codes...)
 		}
 	}
+	for _, call := range []string{"CreateSecret", "PutSecretValue", "GetSecretValue", "DeleteSecret"} { // of no type
+		codes, _ := apimodel.Errors("Secrets Manager", call)
+		known["Secrets Manager"] = append(known["Secrets Manager"], codes...)
+	}
 	return known
 }
 

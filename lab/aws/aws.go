@@ -100,7 +100,7 @@ func allTypes() map[string]*standin.Type {
 	types := map[string]*standin.Type{}
 	for _, service := range []map[string]*standin.Type{
 		ec2.Types(inNetworks()), iam.Types(), eks.Types(), kms.Types(), logs.Types(), sqs.Types(), events.Types(),
-		route53.Types(acm.Issue), acm.Types(), efs.Types(), s3.Types(), elb.Types(), ssm.Types(), secretsmanager.Types(),
+		route53.Types(acm.Issue), acm.Types(), efs.Types(), s3.Types(), elb.Types(), ssm.Types(),
 	} {
 		maps.Copy(types, service)
 	}
@@ -120,8 +120,8 @@ const limitReached = "The quota of the account has been reached."
 // AWS's models.
 var quotas = map[string]string{
 	ec2.SubnetType: "SubnetLimitExceeded", ec2.RouteTableType: "RouteTableLimitExceeded", ec2.RouteType: "RouteLimitExceeded",
-	ec2.EndpointType: "VpcEndpointLimitExceeded", ec2.InterfaceType: "NetworkInterfaceLimitExceeded", ec2.InstanceType: "InstanceLimitExceeded",
-	ec2.VolumeType: "VolumeLimitExceeded", ec2.SnapshotType: "SnapshotLimitExceeded", ec2.LaunchTemplateType: "MaxTemplateLimitExceeded",
+	ec2.EndpointType: "VpcEndpointLimitExceeded", ec2.InstanceType: "InstanceLimitExceeded",
+	ec2.VolumeType: "VolumeLimitExceeded", ec2.LaunchTemplateType: "MaxTemplateLimitExceeded",
 	ec2.GroupRuleType: "RulesPerSecurityGroupLimitExceeded", ec2.IngressRuleType: "RulesPerSecurityGroupLimitExceeded",
 	ec2.EgressRuleType: "RulesPerSecurityGroupLimitExceeded", ec2.TagType: "TagLimitExceeded",
 	iam.PolicyType: "LimitExceeded", iam.RolePolicyType: "LimitExceeded", iam.AttachmentType: "LimitExceeded",

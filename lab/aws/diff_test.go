@@ -21,7 +21,6 @@ import (
 	"tombolo/lab/aws/logs"
 	"tombolo/lab/aws/route53"
 	"tombolo/lab/aws/s3"
-	"tombolo/lab/aws/secretsmanager"
 	"tombolo/lab/aws/sqs"
 	"tombolo/lab/aws/ssm"
 	"tombolo/lab/standin"
@@ -95,32 +94,25 @@ var changes = map[string]struct{ replaces, updates string }{
 		"availabilityZoneName creationToken encrypted kmsKeyId performanceMode",
 		"lifecyclePolicies protection provisionedThroughputInMibps tags throughputMode",
 	},
-	efs.MountTargetType:      {"fileSystemId ipAddress subnetId", "securityGroups"},
-	efs.BackupPolicyType:     {"fileSystemId", "backupPolicy.status"},
-	efs.FileSystemPolicyType: {"fileSystemId", "bypassPolicyLockoutSafetyCheck policy"},
+	efs.MountTargetType:  {"fileSystemId ipAddress subnetId", "securityGroups"},
+	efs.BackupPolicyType: {"fileSystemId", "backupPolicy.status"},
 
 	s3.BucketType:           {"bucket bucketPrefix objectLockEnabled", "forceDestroy tags"},
 	s3.BucketAccessType:     {"bucket", "blockPublicAcls blockPublicPolicy ignorePublicAcls restrictPublicBuckets"},
 	s3.BucketEncryptionType: {"bucket expectedBucketOwner", "rules"},
 	s3.BucketOwnershipType:  {"bucket", "rule.objectOwnership"},
 	s3.BucketLifecycleType:  {"bucket expectedBucketOwner", "rules"},
-	s3.BucketVersioningType: {"bucket expectedBucketOwner", "mfa versioningConfiguration.status"},
 	s3.BucketPolicyType:     {"bucket", "policy"},
 
 	elb.LoadBalancerType: {"internal loadBalancerType name namePrefix", "enableDeletionProtection idleTimeout securityGroups subnets tags"},
 	elb.TargetGroupType:  {"name namePrefix port protocol targetType vpcId", "deregistrationDelay healthCheck.path tags"},
 	elb.ListenerType:     {"loadBalancerArn", "certificateArn defaultActions port protocol sslPolicy tags"},
 	ec2.VolumeType:       {"availabilityZone encrypted kmsKeyId snapshotId", "iops size tags throughput type"},
-	ec2.SnapshotType:     {"description volumeId", "storageTier tags"},
-	ec2.InterfaceType:    {"interfaceType subnetId", "description securityGroups tags"},
 	ec2.InstanceType:     {"ami availabilityZone keyName privateIp subnetId", "disableApiTermination instanceType tags vpcSecurityGroupIds"},
 
 	kms.KeyType:       {"customerMasterKeySpec keyUsage multiRegion", "deletionWindowInDays description enableKeyRotation policy tags"},
 	kms.AliasType:     {"name namePrefix", "targetKeyId"},
 	logs.LogGroupType: {"logGroupClass name namePrefix", "kmsKeyId retentionInDays tags"},
-
-	secretsmanager.SecretType:  {"name namePrefix", "description kmsKeyId policy recoveryWindowInDays tags"},
-	secretsmanager.VersionType: {"secretBinary secretId secretString", "versionStages"},
 }
 
 // TestChanges holds every type's Diff to the table, and the table to every type

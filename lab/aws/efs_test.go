@@ -81,9 +81,6 @@ func TestFileSystemRefusals(t *testing.T) {
 		{"backup status", efs.BackupPolicyType, func(w *world) props {
 			return props{"fileSystemId": w.fileSystem(nil).ID, "backupPolicy": map[string]any{"status": "ON"}}
 		}, `expected status to be one of ["DISABLED" "ENABLED"], got ON`},
-		{"policy", efs.FileSystemPolicyType, func(w *world) props {
-			return props{"fileSystemId": w.fileSystem(nil).ID, "policy": policyOf(`{"Effect":"Allow","Action":"elasticfilesystem:ClientMount"}`)}
-		}, "InvalidPolicyException: Missing required field Principal"},
 	})
 }
 
@@ -92,10 +89,6 @@ func TestFileSystem(t *testing.T) {
 	files := w.Add(efs.FileSystemType, "files", props{"creationToken": "demo", "encrypted": true, "tags": map[string]any{"Name": "demo"}})
 	assert.Check(t, files.Out.Str("dnsName") == files.ID+".efs.eu-central-1.amazonaws.com" && files.Out.Str("name") == "demo" && files.Out.Str("kmsKeyId") != "", "file system is %v", files.Out)
 	w.Add(efs.BackupPolicyType, "backup", props{"fileSystemId": files.ID, "backupPolicy": map[string]any{"status": "ENABLED"}})
-	w.Add(efs.FileSystemPolicyType, "policy", props{
-		"fileSystemId": files.ID,
-		"policy":       policyOf(`{"Effect":"Deny","Principal":"*","Action":"*","Resource":"*","Condition":{"Bool":{"aws:SecureTransport":false}}}`),
-	})
 	for name, subnet := range map[string]*thing{"a": w.subnetA, "b": w.subnetB} {
 		target := w.Add(efs.MountTargetType, name, props{"fileSystemId": files.ID, "subnetId": subnet.ID, "securityGroups": []any{w.group.ID}})
 		zone := "eu-central-1" + name

@@ -41,11 +41,10 @@ func TestBucketRefusals(t *testing.T) {
 		},
 		{"no bucket", s3.BucketAccessType, props{"bucket": "none"}, "api error NoSuchBucket: The specified bucket does not exist"},
 		{
-			"another owner", s3.BucketVersioningType, withBucket(props{"expectedBucketOwner": "444455556666", "versioningConfiguration": map[string]any{"status": "Enabled"}}),
+			"another owner", s3.BucketEncryptionType, withBucket(standin.Merged(props{"expectedBucketOwner": "444455556666"}, rulesOf(map[string]any{}))),
 			"api error AccessDenied: Access Denied",
 		},
 		{"ownership", s3.BucketOwnershipType, withBucket(props{"rule": map[string]any{"objectOwnership": "Everybody"}}), "expected rule.objectOwnership to be one of"},
-		{"versioning", s3.BucketVersioningType, withBucket(props{"versioningConfiguration": map[string]any{"status": "On"}}), `expected versioningConfiguration.status to be one of ["Enabled" "Suspended"], got On`},
 		{"encryption", s3.BucketEncryptionType, withBucket(rulesOf(map[string]any{"applyServerSideEncryptionByDefault": map[string]any{"sseAlgorithm": "AES128"}})), "expected rules[0].applyServerSideEncryptionByDefault.sseAlgorithm to be one of"},
 		{
 			"key of no use", s3.BucketEncryptionType,
@@ -128,9 +127,6 @@ func TestBucket(t *testing.T) {
 		"id": "old", "status": "Enabled", "filter": map[string]any{"prefix": ""}, "expiration": map[string]any{"days": 30},
 		"abortIncompleteMultipartUpload": map[string]any{"daysAfterInitiation": 1},
 	})))
-	versioning := w.Add(s3.BucketVersioningType, "versioning", props{"bucket": bucket.ID, "versioningConfiguration": map[string]any{"status": "Enabled"}})
-	refuses(t, w.Update(versioning, props{"versioningConfiguration": map[string]any{"status": "Disabled"}}),
-		"versioning_configuration.status cannot be updated from 'Enabled' to 'Disabled'")
 	policy := w.Add(s3.BucketPolicyType, "policy", props{"bucket": bucket.ID, "policy": openPolicy(`,"Condition":{"StringEquals":{"aws:SourceVpce":"vpce-1"}}`)})
 	refuses(t, w.Update(policy, props{"policy": openPolicy("")}), "because public policies are blocked by the BlockPublicPolicy")
 	assert.NilError(t, w.Update(access, props{"blockPublicPolicy": false}))

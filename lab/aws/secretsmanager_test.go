@@ -180,8 +180,7 @@ func TestSecretsByRole(t *testing.T) {
 func TestSecretOfAKey(t *testing.T) {
 	s := newService(t)
 	key := s.Make(kms.KeyType, "key", props{})
-	secret := s.Make(secretsmanager.SecretType, "db", props{"name": "demo/db", "kmsKeyId": key.Out["arn"]})
-	s.Make(secretsmanager.VersionType, "db", props{"secretId": secret.ID, "secretString": "hidden"})
+	s.must(s.user, "CreateSecret", props{"Name": "demo/db", "KmsKeyId": key.Out["arn"], "SecretString": "hidden"})
 	const read = `{"Effect":"Allow","Action":"secretsmanager:GetSecretValue","Resource":"*"}`
 	without := s.role("without", read)
 	_, refusal := s.call(without, "GetSecretValue", props{"SecretId": "demo/db"})
@@ -245,13 +244,4 @@ func TestParametersByRole(t *testing.T) {
 	assert.Check(t, is.Contains(refusal, "400 ParameterNotFound"))
 	_, refusal = get(props{"Name": "/other/key"})
 	assert.Check(t, is.Contains(refusal, "400 AccessDeniedException: User: arn:aws:sts::111122223333:assumed-role/reader/pod is not authorized to perform: ssm:GetParameter on resource: arn:aws:ssm:eu-central-1:111122223333:parameter/other/key"))
-}
-
-// TestSecretsOfStacks: the provider's secrets are refused as AWS refuses them.
-func TestSecretsOfStacks(t *testing.T) {
-	refused(t, emptyWorld, []attempt{
-		{"window", secretsmanager.SecretType, props{"name": "a", "recoveryWindowInDays": 3}, "expected recoveryWindowInDays to be in the range (7 - 30), got 3"},
-		{"taken", secretsmanager.SecretType, props{"name": secretsmanager.LabSecret}, "ResourceExistsException: The operation failed because the secret " + secretsmanager.LabSecret + " already exists."},
-		{"no secret", secretsmanager.VersionType, props{"secretId": "none", "secretString": "a"}, "ResourceNotFoundException: Secrets Manager can't find the specified secret."},
-	})
 }

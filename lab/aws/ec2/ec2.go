@@ -12,7 +12,7 @@ import (
 func Types(n Neighbours) map[string]*standin.Type {
 	types := n.networkTypes()
 	for _, more := range []map[string]*standin.Type{
-		routingTypes(), endpointTypes(), flowLogTypes(), firewallTypes(), computeTypes(), taggingTypes(), diskTypes(), instanceTypes(), interfaceTypes(),
+		routingTypes(), endpointTypes(), flowLogTypes(), firewallTypes(), computeTypes(), taggingTypes(), diskTypes(), instanceTypes(),
 	} {
 		maps.Copy(types, more)
 	}
@@ -29,11 +29,8 @@ func Functions(n Neighbours) map[string]*standin.Function {
 // LaunchTemplateType is the type of launch templates.
 const LaunchTemplateType = "aws:ec2/launchTemplate:LaunchTemplate"
 
-// The types of EBS.
-const (
-	VolumeType   = "aws:ebs/volume:Volume"
-	SnapshotType = "aws:ebs/snapshot:Snapshot"
-)
+// VolumeType is the type of EBS volumes.
+const VolumeType = "aws:ebs/volume:Volume"
 
 // EndpointType is the type of VPC endpoints.
 const EndpointType = "aws:ec2/vpcEndpoint:VpcEndpoint"
@@ -47,8 +44,8 @@ const (
 	DefaultGroupType  = "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup"
 )
 
-// InterfaceType is the type of network interfaces. Those that AWS makes along
-// with something else are not kept: they are told by what they belong to.
+// InterfaceType is the type of network interfaces. AWS makes them along with
+// something else, and they are not kept: they are told by what they belong to.
 const InterfaceType = "aws:ec2/networkInterface:NetworkInterface"
 
 // InstanceType is the type of instances.

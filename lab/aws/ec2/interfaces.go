@@ -3,7 +3,6 @@ package ec2
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
 
@@ -17,54 +16,6 @@ import (
 var interfaceFilters = []string{
 	"availability-zone", "description", "group-id", "interface-type", "network-interface-id", "owner-id", "private-ip-address",
 	"requester-managed", "status", "subnet-id", "tag-key", "vpc-id",
-}
-
-func interfaceTypes() map[string]*standin.Type {
-	return map[string]*standin.Type{
-		InterfaceType: {
-			Constructor: ec2.NewNetworkInterface,
-			Noun:        "EC2 Network Interface",
-			API:         standin.API{Service: "EC2", Create: "CreateNetworkInterface", Update: "ModifyNetworkInterfaceAttribute", Remove: "DeleteNetworkInterface"},
-			// internal/service/ec2/vpc_network_interface.go
-			ForceNew: []string{"interfaceType", "subnetId"},
-			Defaults: standin.Props{"sourceDestCheck": true},
-			References: []standin.Reference{
-				{Path: []string{"subnetId"}, To: SubnetType, Missing: missingSubnet()},
-				{Path: []string{"securityGroups"}, To: SecurityGroupType, Missing: missingGroup()},
-				{Path: []string{"attachments", "instance"}, To: InstanceType, Cascade: true, Missing: standin.Refusal{
-					Code: "InvalidInstanceID.NotFound", Message: "The instance ID '%s' does not exist",
-				}},
-			},
-			Put:    checkInterfaceGroups,
-			Create: createInterface,
-			Takes:  standin.Timing{Create: 2 * time.Second, Update: 2 * time.Second, Remove: 2 * time.Second},
-		},
-	}
-}
-
-func createInterface(c *standin.Call) (string, error) {
-	subnet := c.Find(SubnetType, c.In().Str("subnetId"))
-	id, out := account.NewID("eni"), c.Out()
-	out["arn"], out["ownerId"] = account.ARN(c, "ec2", "network-interface/"+id), c.Cloud.Account
-	out.SetDefault("privateIp", HostAddress(subnet.Outputs.Str("cidrBlock"), id))
-	out.SetDefault("privateIps", standin.Values(out.Str("privateIp")))
-	out["privateDnsName"] = fmt.Sprintf("ip-%s.%s.compute.internal", Dashed(out.Str("privateIp")), c.Region)
-	sum := account.Hashed(id)
-	out["macAddress"] = fmt.Sprintf("06:00:%02x:%02x:%02x:%02x", byte(sum>>24), byte(sum>>16), byte(sum>>8), byte(sum))
-	out.SetDefaults(standin.Props{
-		"interfaceType": "interface", "description": "", "outpostArn": "", "attachments": []any{}, "ipv6Addresses": []any{},
-		"securityGroups": standin.Values(c.Find(VPCType, subnet.Inputs.Str("vpcId")).Outputs.Str("defaultSecurityGroupId")),
-	})
-	return id, nil
-}
-
-// checkInterfaceGroups refuses security groups of another network.
-func checkInterfaceGroups(c *standin.Call) error {
-	subnet := c.Find(SubnetType, c.In().Str("subnetId"))
-	if id := Foreign(c, SecurityGroupType, "securityGroups", subnet.Inputs.Str("vpcId")); id != "" {
-		return c.Refusef("InvalidGroup.NotFound", "The security group '%s' does not exist in VPC '%s'", id, subnet.Inputs.Str("vpcId"))
-	}
-	return nil
 }
 
 func (n Neighbours) interfaceFunctions() map[string]*standin.Function {
@@ -121,24 +72,9 @@ func (n Neighbours) interfacesFor(q *standin.Query) ([]*standin.Record, error) {
 	return found, nil
 }
 
-// allInterfaces are those of the region: a program's own, and the ones that AWS
-// made with what needs them.
+// allInterfaces are those of the region, which AWS made with what needs them.
 func (n Neighbours) allInterfaces(c *standin.Call) []*standin.Record {
 	var all []*standin.Record
-	for r := range c.Cloud.Each(InterfaceType, c.Region) {
-		status := "available"
-		if len(r.Inputs.Objects("attachments")) > 0 {
-			status = "in-use"
-		}
-		subnet := c.Find(SubnetType, r.Inputs.Str("subnetId"))
-		own := r.Clone()
-		own.Outputs = standin.Merged(own.Outputs, standin.Props{
-			"availabilityZone": subnet.Outputs["availabilityZone"], "vpcId": subnet.Inputs["vpcId"],
-			"status": status, "requesterManaged": false, "associations": []any{},
-		})
-		own.Outputs.SetDefault("tags", map[string]any{})
-		all = append(all, own)
-	}
 	for _, held := range append(n.Interfaces, natInterfaces, instanceInterfaces, endpointInterfaces) {
 		all = append(all, held(c)...)
 	}

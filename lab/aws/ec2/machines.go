@@ -152,24 +152,8 @@ func diskTypes() map[string]*standin.Type {
 			// internal/service/ec2/ebs_volume.go
 			ForceNew: []string{"availabilityZone", "encrypted", "kmsKeyId", "multiAttachEnabled", "outpostArn", "snapshotId"},
 			Defaults: standin.Props{"finalSnapshot": false},
-			References: []standin.Reference{{Path: []string{"snapshotId"}, To: SnapshotType, Weak: true, Missing: standin.Refusal{
-				Code: "InvalidSnapshot.NotFound", Message: "The snapshot '%s' does not exist.",
-			}}},
-			Create: createVolume,
-			Takes:  standin.Timing{Create: 5 * time.Second, Update: 10 * time.Second, Remove: 5 * time.Second},
-		},
-		SnapshotType: {
-			Constructor: ebs.NewSnapshot,
-			Noun:        "EBS Snapshot",
-			API:         standin.API{Service: "EC2", Create: "CreateSnapshot", Update: "ModifySnapshotTier", Remove: "DeleteSnapshot"},
-			// internal/service/ec2/ebs_snapshot.go
-			ForceNew: []string{"description", "outpostArn", "volumeId"},
-			// A snapshot outlives its volume.
-			References: []standin.Reference{{Path: []string{"volumeId"}, To: VolumeType, Weak: true, Missing: standin.Refusal{
-				Code: "InvalidVolume.NotFound", Message: "The volume '%s' does not exist.",
-			}}},
-			Create: createSnapshot,
-			Takes:  standin.Timing{Create: 30 * time.Second, Remove: time.Second},
+			Create:   createVolume,
+			Takes:    standin.Timing{Create: 5 * time.Second, Update: 10 * time.Second, Remove: 5 * time.Second},
 		},
 	}
 }
@@ -180,7 +164,7 @@ func createVolume(c *standin.Call) (string, error) {
 	if !slices.Contains(account.Zones(c.Region), zone) {
 		return "", c.Refusef("InvalidZone.NotFound", "The zone '%s' does not exist.", zone)
 	}
-	if !in.Has("size") && !in.Has("snapshotId") {
+	if !in.Has("size") {
 		return "", c.Refusef("MissingParameter", "The request must contain the parameter size/snapshot")
 	}
 	if size := in.Integer("size"); in.Has("size") && (size < 1 || size > 65536) {
@@ -191,23 +175,10 @@ func createVolume(c *standin.Call) (string, error) {
 			return "", err
 		}
 	}
-	if snapshot := c.Find(SnapshotType, in.Str("snapshotId")); snapshot != nil {
-		out.SetDefault("size", snapshot.Outputs["volumeSize"])
-	}
 	id := account.NewID("vol")
 	out["arn"] = account.ARN(c, "ec2", "volume/"+id)
 	out["createTime"] = c.Record.Created.UTC().Format(time.RFC3339)
 	// The default type is EC2's, not the console's.
 	out.SetDefaults(standin.Props{"type": "gp2", "iops": 100, "throughput": 0, "encrypted": false, "multiAttachEnabled": false})
-	return id, nil
-}
-
-func createSnapshot(c *standin.Call) (string, error) {
-	id, out := account.NewID("snap"), c.Out()
-	out["arn"] = fmt.Sprintf("arn:%s:ec2:%s::snapshot/%s", account.Partition(c.Region), c.Region, id)
-	out["ownerId"] = c.Cloud.Account
-	volume := c.Find(VolumeType, c.In().Str("volumeId"))
-	out["volumeSize"], out["encrypted"] = volume.Outputs["size"], volume.Outputs["encrypted"]
-	out.SetDefaults(standin.Props{"description": "", "storageTier": "standard"})
 	return id, nil
 }

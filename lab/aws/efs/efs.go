@@ -11,18 +11,15 @@ import (
 
 	"tombolo/lab/aws/account"
 	"tombolo/lab/aws/ec2"
-	"tombolo/lab/aws/iam"
 	"tombolo/lab/aws/kms"
-	"tombolo/lab/aws/policy"
 	"tombolo/lab/standin"
 )
 
 // The types of EFS.
 const (
-	FileSystemType       = "aws:efs/fileSystem:FileSystem"
-	MountTargetType      = "aws:efs/mountTarget:MountTarget"
-	BackupPolicyType     = "aws:efs/backupPolicy:BackupPolicy"
-	FileSystemPolicyType = "aws:efs/fileSystemPolicy:FileSystemPolicy"
+	FileSystemType   = "aws:efs/fileSystem:FileSystem"
+	MountTargetType  = "aws:efs/mountTarget:MountTarget"
+	BackupPolicyType = "aws:efs/backupPolicy:BackupPolicy"
 )
 
 // mountGroupQuota is the number of security groups of a mount target:
@@ -87,19 +84,6 @@ func Types() map[string]*standin.Type {
 			},
 			Create: func(c *standin.Call) (string, error) { return c.In().Str("fileSystemId"), nil },
 			Takes:  standin.Timing{Create: 10 * time.Second, Update: 10 * time.Second, Remove: 10 * time.Second},
-		},
-		FileSystemPolicyType: {
-			Constructor: efs.NewFileSystemPolicy,
-			Noun:        "EFS File System Policy",
-			API:         standin.API{Service: "EFS", Create: "PutFileSystemPolicy", Update: "PutFileSystemPolicy", Remove: "DeleteFileSystemPolicy"},
-			// internal/service/efs/file_system_policy.go
-			ForceNew:   []string{"fileSystemId"},
-			Documents:  []string{"policy"},
-			References: []standin.Reference{ofFileSystem(true)},
-			Validate:   func(in standin.Props) []standin.Problem { return iam.JSONPolicy(in, "policy") },
-			Put:        checkFileSystemPolicy,
-			Create:     func(c *standin.Call) (string, error) { return c.In().Str("fileSystemId"), nil },
-			Takes:      standin.Timing{Create: time.Second, Update: time.Second, Remove: time.Second},
 		},
 	}
 }
@@ -250,13 +234,6 @@ func countMountTargets(c *standin.Call, change int) error {
 	changed := system.Clone()
 	changed.Outputs["numberOfMountTargets"] = float64(changed.Outputs.Integer("numberOfMountTargets") + change)
 	return c.Cloud.Put(changed)
-}
-
-func checkFileSystemPolicy(c *standin.Call) error {
-	if message := iam.Malformed(c, c.In().Str("policy"), policy.Resource); message != "" {
-		return c.Refusef("InvalidPolicyException", "%s", message)
-	}
-	return nil
 }
 
 // Interfaces are those of mount targets. EFS makes one with the target and

@@ -66,13 +66,6 @@ func Types() map[string]*standin.Type {
 			Validate:    validateBucketLifecycle,
 			Put:         checkBucketLifecycle,
 		}),
-		BucketVersioningType: bucketSetting(&standin.Type{
-			Constructor: s3.NewBucketVersioningV2,
-			Noun:        "S3 Bucket Versioning",
-			API:         standin.API{Create: "PutBucketVersioning", Remove: "PutBucketVersioning"},
-			ForceNew:    []string{"expectedBucketOwner"},
-			Put:         checkVersioning,
-		}),
 		BucketPolicyType: bucketSetting(&standin.Type{
 			Constructor: s3.NewBucketPolicy,
 			Noun:        "S3 Bucket Policy",
@@ -180,7 +173,6 @@ const (
 	BucketEncryptionType = "aws:s3/bucketServerSideEncryptionConfigurationV2:BucketServerSideEncryptionConfigurationV2"
 	BucketOwnershipType  = "aws:s3/bucketOwnershipControls:BucketOwnershipControls"
 	BucketLifecycleType  = "aws:s3/bucketLifecycleConfigurationV2:BucketLifecycleConfigurationV2"
-	BucketVersioningType = "aws:s3/bucketVersioningV2:BucketVersioningV2"
 	BucketPolicyType     = "aws:s3/bucketPolicy:BucketPolicy"
 )
 

@@ -2,7 +2,6 @@ package s3
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -21,18 +20,6 @@ func checkBucketEncryption(c *standin.Call) error {
 		if by.Str("kmsMasterKeyId") != "" && !slices.Contains(keyAlgorithms, by.Str("sseAlgorithm")) {
 			return c.Refusef("InvalidArgument", "a KMSMasterKeyID is not applicable if the default sse algorithm is not aws:kms or aws:kms:dsse")
 		}
-	}
-	return nil
-}
-
-// checkVersioning: versioning is suspended, never turned off again.
-func checkVersioning(c *standin.Call) error {
-	status := c.In().Sub("versioningConfiguration").Str("status")
-	if c.Old == nil || status != "Disabled" {
-		return nil
-	}
-	if before := c.Old.Inputs.Sub("versioningConfiguration").Str("status"); before != "Disabled" {
-		return fmt.Errorf("versioning_configuration.status cannot be updated from '%s' to 'Disabled'", before)
 	}
 	return nil
 }

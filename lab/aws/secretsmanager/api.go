@@ -162,7 +162,7 @@ func createOperation(r request) (any, error) {
 			return nil, err
 		}
 	}
-	secret, err := add(r.cloud, r.region, r.in.Name, r.in.Description)
+	secret, err := add(r.cloud, r.region, standin.Props{"name": r.in.Name, "description": r.in.Description, "kmsKeyId": r.in.KMSKeyID})
 	if err != nil || given == nil {
 		return about(secret), err
 	}
@@ -254,7 +254,7 @@ func versionsOperation(r request) any {
 
 func listOperation(r request) any {
 	list := []described{}
-	for secret := range r.cloud.Each(SecretType, r.region) {
+	for secret := range r.cloud.Each(secretType, r.region) {
 		list = append(list, about(secret))
 	}
 	return map[string]any{"SecretList": list}

@@ -1,5 +1,5 @@
-// Package secretsmanager is Secrets Manager in the stand-in: the provider's secrets and
-// versions, and the API by which secrets are kept and fetched.
+// Package secretsmanager is Secrets Manager in the stand-in: the API by which secrets are
+// kept and fetched. No program makes any.
 package secretsmanager
 
 import (
@@ -7,18 +7,15 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
-	"time"
-
-	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/secretsmanager"
 
 	"tombolo/lab/aws/account"
 	"tombolo/lab/standin"
 )
 
-// The types of Secrets Manager.
+// The types of records of secrets and of their versions.
 const (
-	SecretType  = "aws:secretsmanager/secret:Secret"
-	VersionType = "aws:secretsmanager/secretVersion:SecretVersion"
+	secretType  = "aws:secretsmanager/secret:Secret"
+	versionType = "aws:secretsmanager/secretVersion:SecretVersion"
 )
 
 // The staging labels that Secrets Manager moves by itself:
@@ -34,70 +31,6 @@ const mostBytes = 65536
 
 // usualWindow is how long a deleted secret can be restored, in days.
 const usualWindow = 30
-
-// Types are secrets and their versions.
-func Types() map[string]*standin.Type {
-	return map[string]*standin.Type{
-		SecretType: {
-			Constructor: secretsmanager.NewSecret,
-			Noun:        "Secrets Manager Secret",
-			API:         standin.API{Service: "Secrets Manager", Create: "CreateSecret", Update: "UpdateSecret", Remove: "DeleteSecret"},
-			// internal/service/secretsmanager/secret.go
-			ForceNew:  []string{"name", "namePrefix"},
-			Documents: []string{"policy"},
-			Autoname:  standin.Autoname{Property: "name", Max: 512},
-			Defaults:  standin.Props{"forceOverwriteReplicaSecret": false, "recoveryWindowInDays": float64(usualWindow)},
-			Validate:  validateSecret,
-			Create:    createSecret,
-			Remove: func(c *standin.Call) error {
-				if c.In().Integer("recoveryWindowInDays") != 0 {
-					c.Record.Status = standin.StatusPendingDeletion
-				}
-				return nil
-			},
-			Takes: standin.Timing{Create: time.Second, Update: time.Second, Remove: time.Second},
-		},
-		VersionType: {
-			Constructor: secretsmanager.NewSecretVersion,
-			Noun:        "Secrets Manager Secret Version",
-			API:         standin.API{Service: "Secrets Manager", Create: "PutSecretValue", Update: "UpdateSecretVersionStage", Remove: "UpdateSecretVersionStage"},
-			// internal/service/secretsmanager/secret_version.go
-			ForceNew:   []string{"secretId", "secretBinary", "secretString"},
-			References: []standin.Reference{{Path: []string{"secretId"}, To: SecretType, Missing: standin.Refusal{Code: notFound, Message: noSecret}, Cascade: true}},
-			Create:     createVersion,
-			Takes:      standin.Timing{Create: time.Second, Update: time.Second, Remove: time.Second},
-		},
-	}
-}
-
-func validateSecret(in standin.Props) []standin.Problem {
-	if days := in.Integer("recoveryWindowInDays"); in.Has("recoveryWindowInDays") && days != 0 {
-		return standin.InRange(in, "recoveryWindowInDays", 7, usualWindow)
-	}
-	return nil
-}
-
-func createSecret(c *standin.Call) (string, error) {
-	name := c.In().Str("name")
-	if why := taken(c.Cloud, c.Region, name); why != nil {
-		return "", c.Refusef(why.Code, "%s", why.Message)
-	}
-	arn := newARN(c.Cloud, c.Region, name)
-	c.Out()["arn"] = arn
-	return arn, nil
-}
-
-func createVersion(c *standin.Call) (string, error) {
-	secret := c.Find(SecretType, c.In().Str("secretId"))
-	if secret == nil {
-		return "", c.Refusef(notFound, noSecret)
-	}
-	id := newVersionID()
-	out := c.Out()
-	out["arn"], out["versionId"] = secret.ID, id
-	out.SetDefault("versionStages", []any{current})
-	return secret.ID + "|" + id, moveStages(c.Cloud, secret, out)
-}
 
 // secretName is what AWS takes:
 // https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_CreateSecret.html
@@ -126,7 +59,7 @@ func OwnSecret(c *standin.Cloud) error {
 	if err != nil {
 		return err
 	}
-	secret, err := add(c, c.Region, LabSecret, "authentik's key and database, of the lab itself")
+	secret, err := add(c, c.Region, standin.Props{"name": LabSecret, "description": "authentik's key and database, of the lab itself"})
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package secretsmanager
 import (
 	"bytes"
 	"encoding/base64"
+	"maps"
 	"slices"
 	"strings"
 
@@ -55,7 +56,7 @@ func valueOf(version *standin.Record) (v value, err error) {
 // find returns the secret that a name or an ARN means, with or without the end that
 // Secrets Manager gave it; nil without one.
 func find(c *standin.Cloud, region, id string) *standin.Record {
-	for r := range c.Each(SecretType, region) {
+	for r := range c.Each(secretType, region) {
 		if means(r, id) {
 			return r
 		}
@@ -70,7 +71,7 @@ func means(secret *standin.Record, id string) bool {
 // scheduled says that a secret waits for its deletion.
 func scheduled(c *standin.Cloud, region, id string) bool {
 	return slices.ContainsFunc(c.All(), func(r *standin.Record) bool {
-		return r.Type == SecretType && r.Region == region && r.Gone() && means(r, id)
+		return r.Type == secretType && r.Region == region && r.Gone() && means(r, id)
 	})
 }
 
@@ -88,7 +89,7 @@ func taken(c *standin.Cloud, region, name string) *jsonapi.Refused {
 // versions of a secret, the oldest first.
 func versions(c *standin.Cloud, secret *standin.Record) []*standin.Record {
 	var list []*standin.Record
-	for v := range c.Each(VersionType, secret.Region) {
+	for v := range c.Each(versionType, secret.Region) {
 		if v.Outputs.Str("arn") == secret.ID {
 			list = append(list, v)
 		}
@@ -96,16 +97,13 @@ func versions(c *standin.Cloud, secret *standin.Record) []*standin.Record {
 	return list
 }
 
-// add makes a secret that no stack owns.
-func add(c *standin.Cloud, region, name, description string) (*standin.Record, error) {
-	in := standin.Props{"name": name, "forceOverwriteReplicaSecret": false, "recoveryWindowInDays": float64(usualWindow)}
-	if description != "" {
-		in["description"] = description
-	}
+// add makes a secret with a name, and with a description and a key where they are given.
+func add(c *standin.Cloud, region string, in standin.Props) (*standin.Record, error) {
+	maps.DeleteFunc(in, func(_ string, value any) bool { return value == "" })
 	out := in.Clone()
-	arn := newARN(c, region, name)
-	out["arn"], out["tags"], out["tagsAll"] = arn, map[string]any{}, map[string]any{}
-	secret := &standin.Record{Type: SecretType, ID: arn, Region: region, Created: c.Now(), Implied: true, Inputs: in, Outputs: out}
+	arn := newARN(c, region, in.Str("name"))
+	out["arn"] = arn
+	secret := &standin.Record{Type: secretType, ID: arn, Region: region, Created: c.Now(), Implied: true, Inputs: in, Outputs: out}
 	return secret, c.Put(secret)
 }
 
@@ -132,7 +130,7 @@ func put(c *standin.Cloud, secret *standin.Record, token string, given value) (*
 	if err := moveStages(c, secret, out); err != nil {
 		return nil, err
 	}
-	version := &standin.Record{Type: VersionType, ID: secret.ID + "|" + token, Region: secret.Region, Created: c.Now(), Implied: true, Inputs: in, Outputs: out}
+	version := &standin.Record{Type: versionType, ID: secret.ID + "|" + token, Region: secret.Region, Created: c.Now(), Implied: true, Inputs: in, Outputs: out}
 	return version, c.Put(version)
 }
 
