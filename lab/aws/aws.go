@@ -129,7 +129,7 @@ var quotas = map[string]string{
 	eks.AccessEntryType: "ResourceLimitExceededException", eks.PodIdentityType: "ResourceLimitExceededException",
 	efs.FileSystemType: "FileSystemLimitExceeded", efs.MountTargetType: "NetworkInterfaceLimitExceeded",
 	elb.LoadBalancerType: "TooManyLoadBalancers", elb.TargetGroupType: "TooManyTargetGroups", elb.ListenerType: "TooManyListeners",
-	route53.ZoneType: "TooManyHostedZones", s3.BucketType: "TooManyBuckets",
+	s3.BucketType: "TooManyBuckets",
 }
 
 // withModel holds inputs against AWS's model of the call, too, after what the

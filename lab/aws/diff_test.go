@@ -83,7 +83,6 @@ var changes = map[string]struct{ replaces, updates string }{
 	events.EventRuleType:   {"eventBusName name namePrefix", "description eventPattern scheduleExpression state tags"},
 	events.EventTargetType: {"eventBusName rule targetId", "arn input roleArn"},
 
-	route53.ZoneType:   {"delegationSetId name", "comment forceDestroy tags vpcs"},
 	route53.RecordType: {"name zoneId", "aliases allowOverwrite records setIdentifier ttl type"},
 	acm.CertificateType: {
 		"certificateAuthorityArn domainName keyAlgorithm subjectAlternativeNames validationMethod validationOptions", "options tags",

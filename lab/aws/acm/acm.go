@@ -158,14 +158,13 @@ func validationOptions(account string, names []string) []any {
 // letters turns a hexadecimal digit into a letter, as ACM's zones are named.
 func letters(digit rune) rune { return 'a' + (digit*7)%26 }
 
-// validated reports whether all of a certificate's records are in public zones
-// of the account. A lab's zone needs no delegation.
+// validated reports whether all of a certificate's records are in zones of
+// the account. A lab's zone is public and needs no delegation.
 func validated(c *standin.Cloud, certificate standin.Props, more ...*standin.Record) bool {
 	for _, option := range certificate.Objects("domainValidationOptions") {
 		proves := func(r *standin.Record) bool {
 			return r.Outputs.Str("fqdn") == route53.Domain(option.Str("resourceRecordName")) && r.Inputs.Str("type") == "CNAME" &&
-				slices.ContainsFunc(r.Inputs.List("records"), func(v string) bool { return route53.Domain(v) == route53.Domain(option.Str("resourceRecordValue")) }) &&
-				publicZone(c, r.Inputs.Str("zoneId"))
+				slices.ContainsFunc(r.Inputs.List("records"), func(v string) bool { return route53.Domain(v) == route53.Domain(option.Str("resourceRecordValue")) })
 		}
 		found := slices.ContainsFunc(more, proves)
 		for r := range c.Each(route53.RecordType, standin.Global) {
@@ -176,11 +175,6 @@ func validated(c *standin.Cloud, certificate standin.Props, more ...*standin.Rec
 		}
 	}
 	return true
-}
-
-func publicZone(c *standin.Cloud, zone string) bool {
-	r := c.Get(route53.ZoneType, standin.Global, zone)
-	return r != nil && len(r.Inputs.At("vpcs", "vpcId")) == 0
 }
 
 // Issue issues the certificates that waited for a record.

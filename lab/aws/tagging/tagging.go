@@ -11,7 +11,6 @@ import (
 	"tombolo/lab/aws/account"
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/aws/eks"
-	"tombolo/lab/aws/route53"
 	"tombolo/lab/standin"
 )
 
@@ -22,10 +21,6 @@ func Functions() map[string]*standin.Function {
 	}
 }
 
-// homes are the regions whose tagging API knows the resources of global types.
-// Of others, none does.
-var homes = map[string]string{route53.ZoneType: "us-east-1"}
-
 // unnamed make the ARNs of types that have none among their outputs.
 var unnamed = map[string]func(c *standin.Cloud, r *standin.Record) string{
 	ec2.NatType: func(c *standin.Cloud, r *standin.Record) string {
@@ -35,8 +30,7 @@ var unnamed = map[string]func(c *standin.Cloud, r *standin.Record) string{
 }
 
 // getResources lists tagged resources. IAM's are not among them: the tagging
-// API of a region knows roles and policies of none. Route 53's are found in one
-// region only.
+// API of a region knows roles and policies of none.
 func getResources(q *standin.Query) (standin.Props, error) {
 	if q.Args.Has("resourceArnLists") && (q.Args.Has("tagFilters") || q.Args.Has("resourceTypeFilters")) {
 		return nil, errors.New("InvalidParameterException: ResourceARNList cannot be combined with other filters")
@@ -44,7 +38,7 @@ func getResources(q *standin.Query) (standin.Props, error) {
 	list := []any{}
 	for _, r := range q.Cloud.All() {
 		typ := q.Cloud.TypeOf(r.Type)
-		if r.Gone() || r.Implied || typ == nil || !typ.Taggable() || typ.Adopted || !taggedIn(r, q.Region) {
+		if r.Gone() || r.Implied || typ == nil || !typ.Taggable() || typ.Adopted || r.Region != q.Region {
 			continue
 		}
 		arn := r.Outputs.Str("arn")
@@ -58,11 +52,6 @@ func getResources(q *standin.Query) (standin.Props, error) {
 		}
 	}
 	return standin.Props{"id": q.Region, "resourceTagMappingLists": list}, nil
-}
-
-// taggedIn reports whether the tagging API of a region knows a resource.
-func taggedIn(r *standin.Record, region string) bool {
-	return r.Region == region || r.Region == standin.Global && homes[r.Type] == region
 }
 
 func wanted(q *standin.Query, arn string, tags map[string]string) bool {
