@@ -1,7 +1,6 @@
 package azure
 
 import (
-	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
@@ -44,22 +43,4 @@ func TestTeamZone(t *testing.T) {
 	assert.NilError(t, err)
 	assert.Check(t, is.Equal(found.Str("zoneType"), "Public"))
 	w.denied(dns.ZoneType, props{"resourceGroupName": network.TeamGroup, "zoneName": "other.test", "location": "global"}, `Code="AuthorizationFailed"`)
-}
-
-// TestTagsOfZones: a zone drops tags by their keys, and a private one has fewer.
-func TestTagsOfZones(t *testing.T) {
-	w := newNetwork(t)
-	tags := map[string]any{"team": "a", "a.b-c_d": "b", "tombolo:cluster": "demo", "cost centre": "c", "1st": "d", "a@b": "e", "a(b)": "f"}
-	kept := map[string]any{"team": "a", "a.b-c_d": "b"}
-	zone := w.Add(dns.ZoneType, "zone", props{"resourceGroupName": demo, "zoneName": "example.com", "location": "global", "tags": tags})
-	assert.Check(t, is.DeepEqual(zone.Out["tags"], kept))
-	in := props{"resourceGroupName": demo, "privateZoneName": "corp.example", "location": "global", "tags": tags}
-	private := w.Add(dns.PrivateZoneType, "private", in)
-	assert.Check(t, is.DeepEqual(private.Out["tags"], kept))
-	many := map[string]any{}
-	for _, key := range strings.Split("abcdefghijklmnop", "") {
-		many[key] = key
-	}
-	in["privateZoneName"], in["tags"] = "other.example", many
-	w.denied(dns.PrivateZoneType, in, `Code="BadRequest" Message="The resource tags are invalid. A maximum of 15 tags are allowed`)
 }

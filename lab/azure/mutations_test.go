@@ -29,7 +29,6 @@ func (w *world) valid() map[string]props {
 	front := map[string]any{"name": "front", "subnet": map[string]any{"id": w.subnet.ID}}
 	return map[string]props{
 		arm.GroupType: {"resourceGroupName": "more", "location": arm.Location},
-		arm.LockType:  {"scope": w.ip.ID, "lockName": "keep", "level": "CanNotDelete"},
 		network.NetworkType: w.inGroup(props{
 			"virtualNetworkName": "more", "addressSpace": map[string]any{"addressPrefixes": list("10.2.0.0/16")},
 		}),

@@ -79,21 +79,6 @@ func TestUnregisteredProvider(t *testing.T) {
 	w.Make(containerservice.ClusterType, "cluster", w.clusterArgs(nil))
 }
 
-func TestLocks(t *testing.T) {
-	w := newNetwork(t)
-	lock := w.Make(arm.LockType, "lock", props{"scope": w.group.ID, "lockName": "keep", "level": "CanNotDelete"})
-	want := `Status=409 Code="ScopeLocked" Message="The scope '` + w.vnet.ID + `' cannot perform delete operation because following scope(s) are locked: '` + w.group.ID + `'. Please remove the lock and try again."`
-	standintest.Refuses(t, w.Delete(w.vnet), want)
-	assert.NilError(t, w.Update(w.vnet, props{"tags": map[string]any{"a": "b"}}))
-	assert.NilError(t, w.Delete(lock))
-	lock = w.Make(arm.LockType, "lock", props{"scope": w.vnet.ID, "lockName": "keep", "level": "ReadOnly"})
-	standintest.Refuses(t, w.Update(w.vnet, props{"tags": nil}), `cannot perform write operation because following scope(s) are locked: '`+w.vnet.ID+`'`)
-	standintest.Refuses(t, w.Delete(w.group), `Code="ScopeLocked"`)
-	assert.NilError(t, w.Delete(lock))
-	w.denied(arm.LockType, props{"scope": w.vnet.ID, "lockName": "keep", "level": "Never"}, `Code="InvalidLockLevel"`)
-	w.TakeDown()
-}
-
 func TestNetworksAreRefused(t *testing.T) {
 	w := newNetwork(t)
 	space := func(blocks ...any) props { return props{"addressSpace": map[string]any{"addressPrefixes": blocks}} }

@@ -10,11 +10,8 @@ import (
 	"tombolo/lab/standin"
 )
 
-// GroupType is the type of resource groups; LockType that of management locks.
-const (
-	GroupType = "azure-native:resources:ResourceGroup"
-	LockType  = "azure-native:authorization:ManagementLockByScope"
-)
+// GroupType is the type of resource groups.
+const GroupType = "azure-native:resources:ResourceGroup"
 
 // admit refuses a resource that Resource Manager does not let be made, in its own order.
 func (k Kind) admit(c *standin.Call, property string) error {
@@ -22,18 +19,18 @@ func (k Kind) admit(c *standin.Call, property string) error {
 	return c.Check(k.admitWrite, checkGroup, k.checkParent, checkName, k.checkLocation, checkTags, k.checkContent)
 }
 
-// admitWrite refuses a write by somebody who may not, and one that a lock forbids.
+// admitWrite refuses a write by somebody who may not, and to a resource provider that the
+// subscription is not registered for.
 func (k Kind) admitWrite(c *standin.Call) error {
 	subscription := armid.SubscriptionOf(c.Record.ID)
 	if subscription != "" && !KnownSubscription(c.Cloud, subscription) {
 		// https://learn.microsoft.com/en-us/azure/azure-resource-manager/troubleshooting/common-deployment-errors
 		return c.Refuse(standin.Refusal{Code: "SubscriptionNotFound", Status: 404, Message: "The subscription '" + subscription + "' could not be found."})
 	}
-	return c.Check(
-		func(c *standin.Call) error { return authorize(c, k.ARM+"/write", c.Record.ID) },
-		k.checkRegistered,
-		func(c *standin.Call) error { return checkLocks(c, c.Record.ID, "write") },
-	)
+	if err := authorize(c, k.ARM+"/write", c.Record.ID); err != nil {
+		return err
+	}
+	return k.checkRegistered(c)
 }
 
 // authorize refuses a call that its caller is not allowed. The credentials own their
@@ -82,27 +79,6 @@ func (k Kind) checkRegistered(c *standin.Call) error {
 	return c.Refuse(standin.Refusal{Code: "MissingSubscriptionRegistration", Status: 409, Message: fmt.Sprintf(
 		"The subscription is not registered to use namespace '%s'. See https://aka.ms/rps-not-found for how to register subscriptions.", k.Provider)})
 }
-
-// checkLocks refuses what a lock on the resource or around it forbids. Source:
-// https://learn.microsoft.com/en-us/azure/azure-resource-manager/management/lock-resources
-func checkLocks(c *standin.Call, id, operation string) error {
-	var locked []string
-	for r := range c.Cloud.Each(LockType, standin.Global) {
-		scope := "/" + strings.Trim(r.Inputs.Str("scope"), "/")
-		forbids := operation == "delete" || r.Inputs.Str("level") == "ReadOnly"
-		if forbids && rbac.Covers(scope, id) && !Same(r.ID, id) {
-			locked = append(locked, scope)
-		}
-	}
-	if len(locked) == 0 || c.Type.Noun == LockKind {
-		return nil
-	}
-	return c.Refuse(standin.Refusal{Code: "ScopeLocked", Status: 409, Message: fmt.Sprintf(
-		"The scope '%s' cannot perform %s operation because following scope(s) are locked: '%s'. Please remove the lock and try again.", id, operation, strings.Join(locked, ","))})
-}
-
-// LockKind is the type of locks in Azure: a lock keeps nobody from removing it.
-const LockKind = "Microsoft.Authorization/locks"
 
 // checkGroup refuses a resource in a group that does not exist, or that is going. Sources:
 // https://learn.microsoft.com/en-us/azure/azure-resource-manager/troubleshooting/error-not-found and

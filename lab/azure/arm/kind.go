@@ -144,12 +144,10 @@ func (k Kind) update(c *standin.Call, own standin.Type) error {
 // remove has the type check that Azure would delete the resource, and takes along what is
 // within it.
 func (k Kind) remove(c *standin.Call, own standin.Type) error {
-	err := c.Check(
-		func(c *standin.Call) error { return authorize(c, k.ARM+"/delete", c.Record.ID) },
-		func(c *standin.Call) error { return checkLocks(c, c.Record.ID, "delete") },
-		own.Remove,
-	)
-	if err != nil {
+	if err := authorize(c, k.ARM+"/delete", c.Record.ID); err != nil {
+		return err
+	}
+	if err := c.Check(own.Remove); err != nil {
 		return err
 	}
 	if c.Type.Teardown != nil {

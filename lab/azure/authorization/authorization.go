@@ -1,5 +1,5 @@
-// Package authorization is Azure's role assignments and management locks in the stand-in,
-// and what azure-native tells of its own credentials.
+// Package authorization is Azure's role assignments in the stand-in, and what azure-native
+// tells of its own credentials.
 package authorization
 
 import (
@@ -24,17 +24,11 @@ import (
 
 var guid = regexp.MustCompile(`(?i)^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-var (
-	assignment = arm.Kind{
-		Token: rbac.AssignmentType, ARM: "Microsoft.Authorization/roleAssignments", Free: true,
-		Path: "/{scope}/providers/Microsoft.Authorization/roleAssignments/{roleAssignmentName}",
-		Made: randomUUID,
-	}
-	lock = arm.Kind{
-		Token: arm.LockType, ARM: arm.LockKind, Free: true,
-		Path: "/{scope}/providers/Microsoft.Authorization/locks/{lockName}",
-	}
-)
+var assignment = arm.Kind{
+	Token: rbac.AssignmentType, ARM: "Microsoft.Authorization/roleAssignments", Free: true,
+	Path: "/{scope}/providers/Microsoft.Authorization/roleAssignments/{roleAssignmentName}",
+	Made: randomUUID,
+}
 
 // randomUUID is how azure-native names a role assignment.
 func randomUUID(seed []byte, _ string) (string, error) {
@@ -45,7 +39,7 @@ func randomUUID(seed []byte, _ string) (string, error) {
 	return strings.Join([]string{digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]}, "-"), nil
 }
 
-// Types are role assignments, and the locks that people put on scopes.
+// Types are role assignments.
 func Types() map[string]*standin.Type {
 	return map[string]*standin.Type{
 		rbac.AssignmentType: assignment.Type(standin.Type{
@@ -57,10 +51,6 @@ func Types() map[string]*standin.Type {
 			Create:   createAssignment,
 			Update:   updateAssignment,
 			Takes:    standin.Timing{Create: 2 * time.Second, Update: time.Second, Remove: 2 * time.Second},
-		}),
-		arm.LockType: lock.Type(standin.Type{
-			Constructor: authorization.NewManagementLockByScope,
-			Takes:       standin.Timing{Create: time.Second, Update: time.Second, Remove: time.Second},
 		}),
 	}
 }

@@ -44,7 +44,7 @@ var (
 	}
 )
 
-// Types are zones.
+// Types are zones. No program makes any, and so nothing here is about their tags.
 func Types() map[string]*standin.Type {
 	takes := standin.Timing{Create: 5 * time.Second, Update: 3 * time.Second, Remove: 5 * time.Second}
 	return map[string]*standin.Type{
@@ -52,31 +52,15 @@ func Types() map[string]*standin.Type {
 			Constructor: dns.NewZone,
 			Create: func(c *standin.Call) (string, error) {
 				describe(c.Out())
-				dropTags(c)
 				return "", nil
-			},
-			Update: func(c *standin.Call) error {
-				dropTags(c)
-				return nil
 			},
 			Takes: takes,
 		}),
 		PrivateZoneType: privateZones.Type(standin.Type{
 			Constructor: privatedns.NewPrivateZone,
-			Create:      func(c *standin.Call) (string, error) { return "", tagPrivate(c) },
-			Update:      tagPrivate,
 			Takes:       takes,
 		}),
 	}
-}
-
-// tagPrivate refuses more tags than a private zone has.
-func tagPrivate(c *standin.Call) error {
-	if len(c.In().Sub("tags")) > MostTags {
-		return c.Refusef("BadRequest", TooManyTags)
-	}
-	dropTags(c)
-	return nil
 }
 
 // MostTags of a private zone, and what is said of more. Source:
@@ -85,26 +69,6 @@ const (
 	MostTags    = 15
 	TooManyTags = "The resource tags are invalid. A maximum of 15 tags are allowed with keys no longer than 512 and values no longer than 256 characters."
 )
-
-// keptTag is the key of a tag that a zone keeps: without a word, it drops one with a colon, a space
-// or another special character, and, as Azure's documents say, with a digit in front. Sources:
-// https://github.com/Azure/azure-rest-api-specs/issues/11748,
-// https://github.com/Azure/azure-resource-manager-schemas/issues/3367,
-// https://github.com/openshift/installer/pull/6820 and
-// https://learn.microsoft.com/en-us/azure/azure-resource-manager/management/tag-resources
-var keptTag = regexp.MustCompile(`^[A-Za-z_.-][A-Za-z0-9_.-]*$`)
-
-func dropTags(c *standin.Call) {
-	kept := map[string]any{}
-	for key, value := range c.In().Sub("tags") {
-		if keptTag.MatchString(key) {
-			kept[key] = value
-		}
-	}
-	if c.In().Has("tags") {
-		c.Out()["tags"] = kept
-	}
-}
 
 // Functions look zones up.
 func Functions() map[string]*standin.Function {

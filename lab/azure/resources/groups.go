@@ -58,7 +58,7 @@ func Functions() map[string]*standin.Function {
 }
 
 // checkUnused refuses a group of which Azure could not delete everything: something else
-// uses what is in it, or a lock is on it. Source:
+// uses what is in it. Source:
 // https://learn.microsoft.com/en-us/azure/azure-resource-manager/management/delete-resource-group
 func checkUnused(c *standin.Call, using []Using) error {
 	if by := c.Record.Outputs.Str("managedBy"); by != "" && arm.ByID(c.Cloud, clusterOf(c.Cloud, by), by) != nil {
@@ -71,10 +71,6 @@ func checkUnused(c *standin.Call, using []Using) error {
 					"Deletion of resource group '%s' failed as resources with identifiers '%s' could not be deleted. The provisioning state of the resource group will be rolled back. "+
 						"The tracking Id is '%s'. Please check audit logs for more details.", armid.NameOf(c.Record.ID), r.ID, arm.UUID())})
 			}
-		}
-		if r.Type == arm.LockType {
-			return c.Refuse(standin.Refusal{Code: "ScopeLocked", Status: 409, Message: fmt.Sprintf(
-				"The scope '%s' cannot perform delete operation because following scope(s) are locked: '%s'. Please remove the lock and try again.", c.Record.ID, r.Outputs.Str("scope"))})
 		}
 	}
 	return nil
