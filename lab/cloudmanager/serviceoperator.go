@@ -13,7 +13,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"tombolo/internal/armid"
 	"tombolo/lab/azure/arm"
@@ -70,8 +69,8 @@ func stall(err error) *stalled {
 // with the object. Without the operator nothing happens.
 func (w *watch) reconcileOperated(ctx context.Context, k operatedKind, key string) error {
 	namespace, name, _ := strings.Cut(key, "/")
-	operator, err := w.operator(ctx)
-	if err != nil || operator == nil {
+	operators, err := w.deploymentsOf(ctx, operatorChart)
+	if err != nil || len(operators) == 0 {
 		return err
 	}
 	objects := w.objects.Resource(k.resource).Namespace(namespace)
@@ -82,7 +81,7 @@ func (w *watch) reconcileOperated(ctx context.Context, k operatedKind, key strin
 	if err != nil {
 		return fmt.Errorf("look up %s %s: %w", k.kind, key, err)
 	}
-	o := operated{watch: w, operatedKind: k, operator: operator, object: object}
+	o := operated{watch: w, operatedKind: k, operator: &operators[0], object: object}
 	policy := object.GetAnnotations()[policyAnnotation]
 	if object.GetDeletionTimestamp() != nil {
 		return release(ctx, untyped{objects}, object, operatorFinalizer, func() error {
@@ -109,20 +108,6 @@ type operated struct {
 	object   *unstructured.Unstructured
 	// made is the resource in Azure.
 	made standin.Resource
-}
-
-// operator is its Deployment, or nil.
-func (w *watch) operator(ctx context.Context) (*appsv1.Deployment, error) {
-	list, err := w.client.AppsV1().Deployments(metav1.NamespaceAll).List(ctx, metav1.ListOptions{
-		LabelSelector: labels.Set{"app.kubernetes.io/name": operatorChart}.String(),
-	})
-	if err != nil {
-		return nil, fmt.Errorf("look up Azure Service Operator: %w", err)
-	}
-	if len(list.Items) == 0 {
-		return nil, nil
-	}
-	return &list.Items[0], nil
 }
 
 // credential is whom the operator is in Azure for the object: the Secret that an annotation
@@ -226,23 +211,17 @@ func (o *operated) claim(ctx context.Context, id string) error {
 	if annotations[resourceAnnotation] == id {
 		return nil
 	}
-	o.object.SetAnnotations(withAnnotation(annotations, resourceAnnotation, id))
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[resourceAnnotation] = id
+	o.object.SetAnnotations(annotations)
 	updated, err := o.objects.Resource(o.resource).Namespace(o.object.GetNamespace()).Update(ctx, o.object, metav1.UpdateOptions{})
 	if err != nil {
 		return fmt.Errorf("write down where it is: %w", err)
 	}
 	o.object = updated
 	return nil
-}
-
-func withAnnotation(annotations map[string]string, name, value string) map[string]string {
-	all := map[string]string{name: value}
-	for n, v := range annotations {
-		if n != name {
-			all[n] = v
-		}
-	}
-	return all
 }
 
 // withID is the resource of a type with an id.

@@ -24,7 +24,7 @@ type family interface {
 	spec(o Options, p plan, dir string, env []string) (process.Spec, error)
 }
 
-func families() []family { return []family{flux{}, argocd{}, sealedSecrets{}, externalSecrets{}} }
+func families() []family { return []family{flux{}, argocd{}, sealedSecrets, externalSecrets} }
 
 // plan is a controller to run, as its workload describes it.
 type plan struct {

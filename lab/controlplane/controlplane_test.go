@@ -136,7 +136,7 @@ func TestNode(t *testing.T) {
 	got := node(standin.Node{
 		Name: "ip-10-0-1-10", InstanceType: "m7g.large", Zone: "eu-central-1a", ProviderID: "aws:///eu-central-1a/i-1",
 		Labels: map[string]string{"kubernetes.io/arch": "arm64", "pool": "a"},
-		Taints: []standin.Taint{{Key: "gpu", Value: "yes", Effect: "NO_SCHEDULE"}, {Key: "x", Effect: "NoExecute"}}, Pods: 29,
+		Taints: []standin.Taint{{Key: "gpu", Value: "yes", Effect: "NoSchedule"}, {Key: "x", Effect: "NoExecute"}}, Pods: 29,
 	}, "a")
 	assert.Equal(t, got.Status.Allocatable.Pods().Value(), int64(29))
 	assert.Check(t, is.Len(node(standin.Node{Name: "ip-10-0-1-11"}, "a").Status.Allocatable, 0), "kwok has as many as there are")

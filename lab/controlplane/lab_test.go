@@ -126,7 +126,7 @@ func tokenReviewer(t *testing.T) *httptest.Server {
 func testNodes(t *testing.T, m *Manager, client kubernetes.Interface) {
 	nodes := []standin.Node{
 		{Name: "ip-10-0-1-10", InstanceType: "m7i.large", Zone: "eu-central-1a", ProviderID: "aws:///eu-central-1a/i-1", Labels: map[string]string{"pool": "a"}, Version: "1.34"},
-		{Name: "ip-10-0-1-11", InstanceType: "m7i.large", Zone: "eu-central-1b", ProviderID: "aws:///eu-central-1b/i-2", Taints: []standin.Taint{{Key: "gpu", Effect: "NO_SCHEDULE"}}},
+		{Name: "ip-10-0-1-11", InstanceType: "m7i.large", Zone: "eu-central-1b", ProviderID: "aws:///eu-central-1b/i-2", Taints: []standin.Taint{{Key: "gpu", Effect: "NoSchedule"}}},
 	}
 	assert.NilError(t, m.SetNodes(t.Context(), "demo", "a", nodes))
 	eventually(t, "the node is ready", func(ctx context.Context) (bool, error) {

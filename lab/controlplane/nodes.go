@@ -1,7 +1,6 @@
 package controlplane
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -187,19 +186,9 @@ func node(n standin.Node, group string) *corev1.Node {
 		object.Status.Allocatable = object.Status.Capacity
 	}
 	for _, t := range n.Taints {
-		object.Spec.Taints = append(object.Spec.Taints, corev1.Taint{Key: t.Key, Value: t.Value, Effect: taintEffect(t.Effect)})
+		object.Spec.Taints = append(object.Spec.Taints, corev1.Taint{Key: t.Key, Value: t.Value, Effect: corev1.TaintEffect(t.Effect)})
 	}
 	return object
-}
-
-// taintEffect turns EKS's spelling into Kubernetes' own.
-func taintEffect(effect string) corev1.TaintEffect {
-	kubernetes := map[string]corev1.TaintEffect{
-		"NO_SCHEDULE":        corev1.TaintEffectNoSchedule,
-		"PREFER_NO_SCHEDULE": corev1.TaintEffectPreferNoSchedule,
-		"NO_EXECUTE":         corev1.TaintEffectNoExecute,
-	}
-	return cmp.Or(kubernetes[effect], corev1.TaintEffect(effect))
 }
 
 func (m *Manager) client(cluster string) (kubernetes.Interface, error) {
