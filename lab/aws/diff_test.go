@@ -75,32 +75,29 @@ var changes = map[string]struct{ replaces, updates string }{
 	eks.IdentityProviderType: {"clusterName oidc", "tags"},
 
 	sqs.QueueType: {
-		"fifoQueue name namePrefix",
-		"delaySeconds kmsMasterKeyId messageRetentionSeconds policy redrivePolicy sqsManagedSseEnabled tags visibilityTimeoutSeconds",
+		"name namePrefix",
+		"delaySeconds messageRetentionSeconds sqsManagedSseEnabled tags visibilityTimeoutSeconds",
 	},
 	sqs.QueuePolicyType:    {"queueUrl", "policy"},
-	ssm.ParameterType:      {"dataType name", "allowedPattern description insecureValue keyId overwrite tags tier type value"},
+	ssm.ParameterType:      {"name", "description tags type value"},
 	events.EventRuleType:   {"eventBusName name namePrefix", "description eventPattern scheduleExpression state tags"},
 	events.EventTargetType: {"eventBusName rule targetId", "arn input roleArn"},
 
-	route53.RecordType: {"name zoneId", "aliases allowOverwrite records setIdentifier ttl type"},
+	route53.RecordType: {"name zoneId", "aliases allowOverwrite records ttl type"},
 	acm.CertificateType: {
 		"certificateAuthorityArn domainName keyAlgorithm subjectAlternativeNames validationMethod validationOptions", "options tags",
 	},
 	acm.ValidationType: {"certificateArn validationRecordFqdns", ""},
 
-	efs.FileSystemType: {
-		"availabilityZoneName creationToken encrypted kmsKeyId performanceMode",
-		"lifecyclePolicies protection provisionedThroughputInMibps tags throughputMode",
-	},
-	efs.MountTargetType:  {"fileSystemId ipAddress subnetId", "securityGroups"},
+	efs.FileSystemType:   {"creationToken encrypted kmsKeyId", "lifecyclePolicies tags throughputMode"},
+	efs.MountTargetType:  {"fileSystemId subnetId", "securityGroups"},
 	efs.BackupPolicyType: {"fileSystemId", "backupPolicy.status"},
 
 	s3.BucketType:           {"bucket bucketPrefix objectLockEnabled", "forceDestroy tags"},
 	s3.BucketAccessType:     {"bucket", "blockPublicAcls blockPublicPolicy ignorePublicAcls restrictPublicBuckets"},
-	s3.BucketEncryptionType: {"bucket expectedBucketOwner", "rules"},
+	s3.BucketEncryptionType: {"bucket", "rules"},
 	s3.BucketOwnershipType:  {"bucket", "rule.objectOwnership"},
-	s3.BucketLifecycleType:  {"bucket expectedBucketOwner", "rules"},
+	s3.BucketLifecycleType:  {"bucket", "rules"},
 	s3.BucketPolicyType:     {"bucket", "policy"},
 
 	elb.LoadBalancerType: {"internal loadBalancerType name namePrefix", "enableDeletionProtection idleTimeout securityGroups subnets tags"},

@@ -20,7 +20,8 @@ func (w *world) fileSystem(change props) *thing {
 
 func TestFileSystemRefusals(t *testing.T) {
 	refused(t, newNetwork, []attempt{
-		{"mode", efs.FileSystemType, props{"performanceMode": "fast"}, `expected performanceMode to be one of ["generalPurpose" "maxIO"], got fast`},
+		{"mode", efs.FileSystemType, props{"throughputMode": "fast"}, `expected throughputMode to be one of ["bursting" "provisioned" "elastic"], got fast`},
+		{"one-zone storage", efs.FileSystemType, props{"availabilityZoneName": "eu-central-1a"}, "the stand-in does not play availabilityZoneName of aws:efs/fileSystem:FileSystem"},
 		{"key without encryption", efs.FileSystemType, props{"kmsKeyId": "arn:aws:kms:eu-central-1:111122223333:key/00000000-0000-0000-0000-000000000001"}, "encrypted must be set to true when kms_key_id is specified"},
 		{
 			"no key", efs.FileSystemType,
@@ -39,7 +40,7 @@ func TestFileSystemRefusals(t *testing.T) {
 			w.fileSystem(props{"creationToken": "demo"})
 			return props{"creationToken": "demo"}
 		}, "FileSystemAlreadyExists: File system 'fs-0"},
-		{"throughput", efs.FileSystemType, props{"throughputMode": "provisioned"}, "BadRequest: provisionedThroughputInMibps goes with the throughput mode provisioned, got provisioned"},
+		{"throughput", efs.FileSystemType, props{"throughputMode": "provisioned"}, "BadRequest: the throughput mode provisioned goes with provisionedThroughputInMibps"},
 		{"transition", efs.FileSystemType, props{"lifecyclePolicies": []any{map[string]any{"transitionToIa": "AFTER_2_DAYS"}}}, `expected lifecyclePolicies[0].transitionToIa to be one of ["AFTER_7_DAYS"`},
 		{
 			"two transitions in one", efs.FileSystemType,
@@ -71,12 +72,6 @@ func TestFileSystemRefusals(t *testing.T) {
 			subnet := w.Make(ec2.SubnetType, "more", props{"vpcId": other.ID, "cidrBlock": "10.9.0.0/24", "availabilityZone": "eu-central-1b"})
 			return standin.Merged(in, props{"subnetId": subnet.ID})
 		}, "MountTargetConflict: requested subnet for new mount target is not in the same VPC as existing mount targets"},
-		{"address", efs.MountTargetType, func(w *world) props {
-			return props{"fileSystemId": w.fileSystem(nil).ID, "subnetId": w.subnetA.ID, "ipAddress": "10.0.1.9"}
-		}, "BadRequest: Address 10.0.1.9 does not fall within the subnet's address range"},
-		{"zone of one-zone storage", efs.MountTargetType, func(w *world) props {
-			return props{"fileSystemId": w.fileSystem(props{"availabilityZoneName": "eu-central-1a"}).ID, "subnetId": w.subnetB.ID}
-		}, "AvailabilityZonesMismatch: The file system is in the availability zone eu-central-1a only"},
 		{"backup of nothing", efs.BackupPolicyType, props{"fileSystemId": "fs-00000001", "backupPolicy": map[string]any{"status": "ENABLED"}}, "FileSystemNotFound: File system 'fs-00000001' does not exist."},
 		{"backup status", efs.BackupPolicyType, func(w *world) props {
 			return props{"fileSystemId": w.fileSystem(nil).ID, "backupPolicy": map[string]any{"status": "ON"}}

@@ -29,7 +29,6 @@ func TestEventRefusals(t *testing.T) {
 		{"empty leaf", events.EventRuleType, props{"eventPattern": `{"source":[]}`}, "Reason: Empty arrays are not allowed"},
 		{"list in a list", events.EventRuleType, props{"eventPattern": `{"source":[["aws.ec2"]]}`}, "Reason: Match value must be String, number, true, false, or null"},
 		{"unknown match", events.EventRuleType, props{"eventPattern": `{"source":[{"starts-with":"aws"}]}`}, "Reason: Unrecognized match type starts-with"},
-		{"schedule", events.EventRuleType, props{"scheduleExpression": "rate(1 minutes)"}, "api error ValidationException: Parameter ScheduleExpression is not valid."},
 		{"no bus", events.EventRuleType, props{"eventPattern": interruptions, "eventBusName": "orders"}, "ResourceNotFoundException: Event bus orders does not exist."},
 		{"no rule", events.EventTargetType, func(w *world) props {
 			q := w.Make(sqs.QueueType, "q", props{})
@@ -78,8 +77,6 @@ func TestPatterns(t *testing.T) {
 	} {
 		a.Make(events.EventRuleType, fmt.Sprint("r", i), props{"eventPattern": pattern})
 	}
-	a.Make(events.EventRuleType, "rate", props{"scheduleExpression": "rate(5 minutes)"})
-	a.Make(events.EventRuleType, "cron", props{"scheduleExpression": "cron(0 20 * * ? *)", "state": "DISABLED"})
 }
 
 // TestQueueGoesBeforeItsTarget: EventBridge does not hold queues.

@@ -205,7 +205,7 @@ func TestSchemaComesFromTheSDK(t *testing.T) {
 	}
 	for token := range allTypes() {
 		typ := a.Cloud.TypeOf(token)
-		for _, list := range [][]string{typ.ForceNew, typ.Ordered, typ.Documents} {
+		for _, list := range [][]string{typ.ForceNew, typ.Ordered, typ.Documents, typ.Unplayed} {
 			for _, path := range list {
 				top, _, _ := strings.Cut(path, ".")
 				assert.Check(t, typ.HasInput(top), "%s has no input %s", token, path)

@@ -28,10 +28,7 @@ func TestDNSRefusals(t *testing.T) {
 		{"no TTL", route53.RecordType, noTTL, "ttl: all of `records,ttl` must be specified"},
 		{"TTL", route53.RecordType, recordIn(props{"ttl": -1}), "expected ttl to be in the range (0 - 2147483647), got -1"},
 		{"type", route53.RecordType, recordIn(props{"type": "ALIAS"}), `expected type to be one of ["SOA" "A"`},
-		{
-			"policy without identifier", route53.RecordType, recordIn(props{"weightedRoutingPolicies": []any{map[string]any{"weight": 1}}}),
-			"all of `weightedRoutingPolicies,setIdentifier` must be specified",
-		},
+		{"set of records", route53.RecordType, recordIn(props{"setIdentifier": "blue"}), "the stand-in does not play setIdentifier of aws:route53/record:Record"},
 		{
 			"address", route53.RecordType, recordIn(props{"records": []any{"192.0.2.256"}}),
 			"InvalidChangeBatch: [Invalid Resource Record: 'FATAL problem: ARRDATAIllegalIPv4Address (Value is not a valid IPv4 address) encountered with '192.0.2.256'']",
@@ -76,15 +73,6 @@ func TestOverwrittenRecord(t *testing.T) {
 	second := a.Make(route53.RecordType, "second", recordIn(props{"name": "www.lab.test", "records": []any{"192.0.2.2"}, "allowOverwrite": true}))
 	items := a.Cloud.Inventory()
 	assert.Check(t, len(items) == 1 && items[0].ID == second.ID, "the account has %v", items)
-}
-
-func TestWeightedRecords(t *testing.T) {
-	a := newAccount(t)
-	for _, set := range []string{"blue", "green"} {
-		in := recordIn(props{"setIdentifier": set, "weightedRoutingPolicies": []any{map[string]any{"weight": 1}}})
-		made := a.Make(route53.RecordType, set, in)
-		assert.Check(t, made.ID == route53.LabZoneID+"_www_A_"+set, "record is %s", made.ID)
-	}
 }
 
 // TestOwnZone: the account's zone is there from the start, is no stack's, and is

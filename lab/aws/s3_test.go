@@ -42,7 +42,7 @@ func TestBucketRefusals(t *testing.T) {
 		{"no bucket", s3.BucketAccessType, props{"bucket": "none"}, "api error NoSuchBucket: The specified bucket does not exist"},
 		{
 			"another owner", s3.BucketEncryptionType, withBucket(standin.Merged(props{"expectedBucketOwner": "444455556666"}, rulesOf(map[string]any{}))),
-			"api error AccessDenied: Access Denied",
+			"the stand-in does not play expectedBucketOwner of aws:s3/bucketServerSideEncryptionConfigurationV2:BucketServerSideEncryptionConfigurationV2",
 		},
 		{"ownership", s3.BucketOwnershipType, withBucket(props{"rule": map[string]any{"objectOwnership": "Everybody"}}), "expected rule.objectOwnership to be one of"},
 		{"encryption", s3.BucketEncryptionType, withBucket(rulesOf(map[string]any{"applyServerSideEncryptionByDefault": map[string]any{"sseAlgorithm": "AES128"}})), "expected rules[0].applyServerSideEncryptionByDefault.sseAlgorithm to be one of"},

@@ -2,7 +2,6 @@ package aws
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -24,17 +23,11 @@ func letEventsIn(queue string) string {
 func TestQueueRefusals(t *testing.T) {
 	refused(t, emptyWorld, []attempt{
 		{"name", sqs.QueueType, props{"name": "a.b"}, "name: invalid queue name: a.b"},
-		{"name of a FIFO queue", sqs.QueueType, props{"name": "a", "fifoQueue": true}, "name: invalid queue name: a"},
 		{"name too long", sqs.QueueType, props{"name": strings.Repeat("x", 81)}, "name: invalid queue name: xxx"},
-		{"deduplication without FIFO", sqs.QueueType, props{"contentBasedDeduplication": true}, "content-based deduplication can only be set for FIFO queue"},
 		{"retention too short", sqs.QueueType, props{"messageRetentionSeconds": 59}, "expected messageRetentionSeconds to be in the range (60 - 1209600), got 59"},
 		{"retention too long", sqs.QueueType, props{"messageRetentionSeconds": 1209601}, "expected messageRetentionSeconds to be in the range (60 - 1209600), got 1209601"},
 		{"visibility", sqs.QueueType, props{"visibilityTimeoutSeconds": 43201}, "expected visibilityTimeoutSeconds to be in the range (0 - 43200), got 43201"},
-		{
-			"two encryptions", sqs.QueueType,
-			props{"kmsMasterKeyId": "alias/aws/sqs", "sqsManagedSseEnabled": true},
-			`kmsMasterKeyId: Conflicting configuration arguments. "kmsMasterKeyId": conflicts with sqsManagedSseEnabled`,
-		},
+		{"FIFO", sqs.QueueType, props{"name": "a.fifo", "fifoQueue": true}, "the stand-in does not play fifoQueue of aws:sqs/queue:Queue"},
 		{"name taken", sqs.QueueType, func(w *world) props {
 			w.Make(sqs.QueueType, "first", props{"name": "q"})
 			return props{"name": "q", "visibilityTimeoutSeconds": 60}
@@ -43,19 +36,6 @@ func TestQueueRefusals(t *testing.T) {
 			w.Make(sqs.QueueType, "first", props{"name": "q"})
 			return props{"name": "q", "tags": map[string]any{"a": "b"}}
 		}, "QueueAlreadyExists: A queue already exists with the same name and different tags"},
-		{
-			"no dead letter queue", sqs.QueueType,
-			props{"redrivePolicy": `{"deadLetterTargetArn":"arn:aws:sqs:eu-central-1:111122223333:none","maxReceiveCount":3}`},
-			"for parameter RedrivePolicy is invalid. Reason: Dead letter target does not exist.",
-		},
-		{"receive count", sqs.QueueType, func(w *world) props {
-			dead := w.Make(sqs.QueueType, "dead", props{"name": "dead"})
-			return props{"redrivePolicy": fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":1001}`, dead.Out.Str("arn"))}
-		}, "Reason: Invalid value for maxReceiveCount: 1001, valid values are from 1 to 1000 both inclusive."},
-		{"dead letter queue of the other kind", sqs.QueueType, func(w *world) props {
-			dead := w.Make(sqs.QueueType, "dead", props{"name": "dead.fifo", "fifoQueue": true})
-			return props{"redrivePolicy": fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":"3"}`, dead.Out.Str("arn"))}
-		}, "Reason: Dead-letter queue must be same type of queue as the source."},
 		{"no queue", sqs.QueuePolicyType, props{"queueUrl": queueURL + "none", "policy": letEventsIn("*")}, "AWS.SimpleQueueService.NonExistentQueue: The specified queue does not exist."},
 		{"policy without principal", sqs.QueuePolicyType, func(w *world) props {
 			q := w.Make(sqs.QueueType, "q", props{})
@@ -81,20 +61,10 @@ func TestQueue(t *testing.T) {
 	assert.Check(t, again.ID == q.ID, "the same queue again is %s", again.ID)
 	err := w.Update(q, props{"messageRetentionSeconds": 600.0})
 	assert.Check(t, err == nil && q.Out.Integer("messageRetentionSeconds") == 600 && q.Out.Str("arn") == arn, "update gives %v, %v", err, q.Out)
-	err = w.Update(q, props{"sqsManagedSseEnabled": nil, "kmsMasterKeyId": "alias/aws/sqs"})
-	assert.Check(t, err == nil && !q.Out.Boolean("sqsManagedSseEnabled"), "with a key of one's own: %v, %v", err, q.Out)
 	found := w.tagged("tombolo:cluster", "demo")
 	assert.Assert(t, is.Len(found, 1))
 	assert.Check(t, is.Equal(found[0].Str("resourceArn"), arn))
 	w.TakeDown()
-}
-
-func TestQueueNames(t *testing.T) {
-	a := newAccount(t)
-	in, failures := a.Check(sqs.QueueType, "jobs", nil, props{"fifoQueue": true})
-	if failures != "" || !strings.HasSuffix(in.Str("name"), ".fifo") || !regexp.MustCompile(`-[0-9a-f]{7}\.fifo$`).MatchString(in.Str("name")) {
-		t.Errorf("made up the name %s, %s", in.Str("name"), failures)
-	}
 }
 
 // TestQueueGoesWithItsPolicy: a policy is a part of its queue.

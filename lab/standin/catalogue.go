@@ -3,6 +3,7 @@ package standin
 import (
 	"fmt"
 	"reflect"
+	"slices"
 )
 
 // Catalogue is what a stand-in knows of the cloud that it stands for.
@@ -94,7 +95,7 @@ type Answers interface {
 
 // check finds what is wrong with the inputs of a type that are complete.
 func (k *Catalogue) check(typ *Type, in Props) []Problem {
-	problems := append(typ.schema.check(in), k.CheckTags(in)...)
+	problems := slices.Concat(typ.schema.check(in), typ.unplayed(in), k.CheckTags(in))
 	if len(problems) == 0 && typ.Validate != nil {
 		problems = typ.Validate(in)
 	}

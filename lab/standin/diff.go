@@ -38,7 +38,7 @@ func (t *Type) nameInTheWay(olds, news Props) bool {
 	if t.native.DeletesFirst {
 		return t.Autoname.Made == nil || !t.Autoname.Made(olds.Str(t.Autoname.Property))
 	}
-	return name != "" && name == olds.Str(t.Autoname.Property) && !madeName.MatchString(strings.TrimSuffix(name, t.Autoname.Suffix))
+	return name != "" && name == olds.Str(t.Autoname.Property) && !madeName.MatchString(name)
 }
 
 // differ gathers the differences between two sets of inputs.

@@ -55,7 +55,7 @@ func (p *provider) Check(ctx context.Context, req *pulumirpc.CheckRequest) (*pul
 		return nil, r.err
 	}
 	name := urn.URN(req.Urn).Name()
-	problems := typ.schema.check(news)
+	problems := append(typ.schema.check(news), typ.unplayed(news)...)
 	if err := typ.complete(s, name, req.RandomSeed, olds, news); err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (t *Type) complete(s *session, name string, seed []byte, olds, news Props) 
 		return fmt.Errorf("name %s: %w; give it a shorter name", name, err)
 	}
 	if auto.Finish != nil {
-		made = auto.Finish(news, made)
+		made = auto.Finish(made)
 	}
 	news[auto.Property] = made
 	return nil

@@ -42,6 +42,9 @@ type Type struct {
 	Autoname Autoname
 	// Defaults for inputs that are not given.
 	Defaults Props
+	// Unplayed are inputs that no program sends: who does is told that the stand-in has not
+	// what they ask for.
+	Unplayed []string
 	// References to other resources.
 	References []Reference
 	// InUse is how the cloud refuses to delete a resource that others refer to.
@@ -100,9 +103,7 @@ type Autoname struct {
 	Prefix   string
 	Max      int
 	// Finish changes the name that was made up. Optional.
-	Finish func(in Props, made string) string
-	// Suffix is what finish may add.
-	Suffix string
+	Finish func(made string) string
 	// Make makes the whole name, of a provider that names in another way. Optional.
 	Make func(seed []byte, name string) (string, error)
 	// Made tells a name that Make has made. Required with Make.

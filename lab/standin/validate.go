@@ -47,3 +47,14 @@ func OneOf(in Props, key string, values ...string) []Problem {
 	}
 	return []Problem{{key, fmt.Sprintf("expected %s to be one of %q, got %s", key, values, value)}}
 }
+
+// unplayed refuses inputs that the stand-in does not play.
+func (t *Type) unplayed(in Props) []Problem {
+	var problems []Problem
+	for _, key := range t.Unplayed {
+		if in.Has(key) {
+			problems = append(problems, Problem{key, "the stand-in does not play " + key + " of " + t.token})
+		}
+	}
+	return problems
+}

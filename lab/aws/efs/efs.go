@@ -3,8 +3,6 @@ package efs
 
 import (
 	"fmt"
-	"net/netip"
-	"slices"
 	"time"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/efs"
@@ -41,8 +39,9 @@ func Types() map[string]*standin.Type {
 			Noun:        "EFS File System",
 			API:         standin.API{Service: "EFS", Create: "CreateFileSystem", Update: "UpdateFileSystem", Remove: "DeleteFileSystem"},
 			// internal/service/efs/file_system.go
-			ForceNew: []string{"availabilityZoneName", "creationToken", "encrypted", "kmsKeyId", "performanceMode"},
+			ForceNew: []string{"creationToken", "encrypted", "kmsKeyId"},
 			Defaults: standin.Props{"throughputMode": "bursting"},
+			Unplayed: []string{"availabilityZoneName", "performanceMode", "protection", "provisionedThroughputInMibps"},
 			// The wording of AWS's message is not documented.
 			InUse:    standin.Refusal{Code: "FileSystemInUse", Status: 409, Message: "File system '%s' has mount targets."},
 			Validate: validateFileSystem,
@@ -55,7 +54,8 @@ func Types() map[string]*standin.Type {
 			Noun:        "EFS Mount Target",
 			API:         standin.API{Service: "EFS", Create: "CreateMountTarget", Update: "ModifyMountTargetSecurityGroups", Remove: "DeleteMountTarget"},
 			// internal/service/efs/mount_target.go
-			ForceNew: []string{"fileSystemId", "ipAddress", "subnetId"},
+			ForceNew: []string{"fileSystemId", "subnetId"},
+			Unplayed: []string{"ipAddress"},
 			// Its network interface keeps subnet and groups from being deleted.
 			References: []standin.Reference{
 				ofFileSystem(false),
@@ -104,9 +104,6 @@ func createFileSystem(c *standin.Call) (string, error) {
 		return "", c.Refuse(standin.Refusal{Code: "FileSystemAlreadyExists", Status: 409, Message: "File system '%s' already exists with creation token '%s'"},
 			other.ID, out.Str("creationToken"))
 	}
-	if zone := c.In().Str("availabilityZoneName"); zone != "" && !slices.Contains(account.Zones(c.Region), zone) {
-		return "", c.Refusef("AvailabilityZonesMismatch", "Availability zone %s is not in region %s", zone, c.Region)
-	}
 	if key := c.In().Str("kmsKeyId"); key != "" {
 		if _, err := kms.UsableKey(c, key); err != nil {
 			return "", c.Refusef("BadRequest", "Failed to use the KMS key %s: %s", key, account.Reason(err))
@@ -117,13 +114,9 @@ func createFileSystem(c *standin.Call) (string, error) {
 	out["dnsName"] = fmt.Sprintf("%s.efs.%s.%s", id, c.Region, account.DNSSuffix(c.Region))
 	out["numberOfMountTargets"] = 0
 	out["sizeInBytes"] = []any{map[string]any{"value": 6144, "valueInIa": 0, "valueInStandard": 6144}}
-	out["availabilityZoneId"] = ""
-	if zone := c.In().Str("availabilityZoneName"); zone != "" {
-		out["availabilityZoneId"] = account.ZoneID(c.Region, zone)
-	}
-	out.SetDefaults(standin.Props{
-		"availabilityZoneName": "", "encrypted": false, "performanceMode": "generalPurpose", "protection": map[string]any{"replicationOverwrite": "ENABLED"},
-	})
+	out["availabilityZoneId"], out["availabilityZoneName"] = "", ""
+	out["performanceMode"], out["protection"] = "generalPurpose", map[string]any{"replicationOverwrite": "ENABLED"}
+	out.SetDefault("encrypted", false)
 	if out.Boolean("encrypted") {
 		out.SetDefault("kmsKeyId", account.ARN(c, "kms", "key/"+account.UUID()))
 	}
@@ -134,12 +127,8 @@ func createFileSystem(c *standin.Call) (string, error) {
 func describeFileSystem(c *standin.Call) error {
 	in, out := c.In(), c.Out()
 	out["name"] = out.Sub("tags").Str("Name")
-	provisioned := in.Str("throughputMode") == "provisioned"
-	if provisioned != in.Has("provisionedThroughputInMibps") {
-		return c.Refusef("BadRequest", "provisionedThroughputInMibps goes with the throughput mode provisioned, got %s", in.Str("throughputMode"))
-	}
-	if in.Str("throughputMode") == "elastic" && out.Str("performanceMode") == "maxIO" {
-		return c.Refusef("BadRequest", "Elastic throughput mode is not supported with the performance mode maxIO")
+	if in.Str("throughputMode") == "provisioned" {
+		return c.Refusef("BadRequest", "the throughput mode provisioned goes with provisionedThroughputInMibps")
 	}
 	for _, rule := range in.Objects("lifecyclePolicies") {
 		if len(rule) != 1 {
@@ -155,9 +144,7 @@ func createMountTarget(c *standin.Call) (string, error) {
 		return "", err
 	}
 	id, out := account.NewID("fsmt"), c.Out()
-	if err := mountAddress(c, subnet, id); err != nil {
-		return "", err
-	}
+	out["ipAddress"] = ec2.HostAddress(subnet.Outputs.Str("cidrBlock"), id)
 	system, zone := c.In().Str("fileSystemId"), subnet.Outputs.Str("availabilityZone")
 	out["availabilityZoneName"], out["availabilityZoneId"] = zone, subnet.Outputs["availabilityZoneId"]
 	out["fileSystemArn"], out["ownerId"] = account.ARN(c, "elasticfilesystem", "file-system/"+system), c.Cloud.Account
@@ -167,16 +154,12 @@ func createMountTarget(c *standin.Call) (string, error) {
 	return id, countMountTargets(c, 1)
 }
 
-// oneTargetEachZone refuses a second mount target in a zone, in another VPC,
-// and outside of the zone of a file system that is in one only.
+// oneTargetEachZone refuses a second mount target in a zone, and in another VPC.
 func oneTargetEachZone(c *standin.Call, subnet *standin.Record) error {
 	conflict := func(message string) error {
 		return c.Refuse(standin.Refusal{Code: "MountTargetConflict", Status: 409, Message: message})
 	}
 	system := c.Find(FileSystemType, c.In().Str("fileSystemId"))
-	if zone := system.Outputs.Str("availabilityZoneName"); zone != "" && zone != subnet.Outputs.Str("availabilityZone") {
-		return c.Refusef("AvailabilityZonesMismatch", "The file system is in the availability zone %s only", zone)
-	}
 	for r := range c.Others() {
 		if !c.Cloud.Means(system, r.Inputs.Str("fileSystemId")) {
 			continue
@@ -202,26 +185,6 @@ func checkMountGroups(c *standin.Call) error {
 		return c.Refusef("SecurityGroupNotFound", "The security group '%s' is not in the VPC '%s'", id, network.ID)
 	}
 	c.Out().SetDefault("securityGroups", []any{network.Outputs["defaultSecurityGroupId"]})
-	return nil
-}
-
-// mountAddress gives a mount target an address of its subnet.
-func mountAddress(c *standin.Call, subnet *standin.Record, id string) error {
-	block := subnet.Outputs.Str("cidrBlock")
-	given := c.In().Str("ipAddress")
-	if given == "" {
-		c.Out()["ipAddress"] = ec2.HostAddress(block, id)
-		return nil
-	}
-	address, err := netip.ParseAddr(given)
-	if err != nil || !netip.MustParsePrefix(block).Contains(address) {
-		return c.Refusef("BadRequest", "Address %s does not fall within the subnet's address range", given)
-	}
-	for r := range c.Others() {
-		if r.Outputs.Str("ipAddress") == given && r.Inputs.Str("subnetId") == subnet.ID {
-			return c.Refuse(standin.Refusal{Code: "IpAddressInUse", Status: 409, Message: "Address %s is in use."}, given)
-		}
-	}
 	return nil
 }
 

@@ -4,7 +4,6 @@ package events
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -44,6 +43,7 @@ func Types() map[string]*standin.Type {
 			Documents: []string{"eventPattern"},
 			Autoname:  standin.Autoname{Property: "name", Max: 64},
 			Defaults:  standin.Props{"eventBusName": defaultBus, "forceDestroy": false},
+			Unplayed:  []string{"isEnabled", "scheduleExpression"},
 			InUse:     standin.Refusal{Code: "ValidationException", Message: "Rule can't be deleted since it has targets."},
 			Validate:  validateRule,
 			Put:       putRule,
@@ -57,6 +57,7 @@ func Types() map[string]*standin.Type {
 			// internal/service/events/target.go
 			ForceNew: []string{"eventBusName", "rule", "targetId"},
 			Defaults: standin.Props{"eventBusName": defaultBus, "forceDestroy": false},
+			Unplayed: []string{"input", "inputPath", "inputTransformer"},
 			References: []standin.Reference{
 				{Path: []string{"rule"}, To: EventRuleType, Missing: standin.Refusal{
 					Code: "ResourceNotFoundException", Message: "Rule %s does not exist on EventBus default.",
@@ -64,9 +65,8 @@ func Types() map[string]*standin.Type {
 				// A queue goes whether or not events are sent to it.
 				{Path: []string{"arn"}, To: sqs.QueueType, Weak: true},
 			},
-			Validate: validateTarget,
-			Put:      checkTarget,
-			Create:   createTarget,
+			Put:    checkTarget,
+			Create: createTarget,
 			Identifies: func(r *standin.Record, id string) bool {
 				return id == r.Inputs.Str("rule")+"/"+r.Outputs.Str("targetId")
 			},
@@ -75,11 +75,9 @@ func Types() map[string]*standin.Type {
 	}
 }
 
-var schedule = regexp.MustCompile(`^(rate\((1 (minute|hour|day)|([2-9]|[1-9]\d+) (minutes|hours|days))\)|cron\(\S+( \S+){5}\))$`)
-
 func validateRule(in standin.Props) []standin.Problem {
 	var problems []standin.Problem
-	if !in.Has("eventPattern") && !in.Has("scheduleExpression") {
+	if !in.Has("eventPattern") {
 		problems = append(problems, standin.Problem{Path: "eventPattern", Reason: "one of [eventPattern scheduleExpression] must be specified"})
 	}
 	if pattern := in.Str("eventPattern"); pattern != "" && !json.Valid([]byte(pattern)) {
@@ -110,11 +108,7 @@ func putRule(c *standin.Call) error {
 			return refusePattern(c, reason)
 		}
 	}
-	if text := c.In().Str("scheduleExpression"); text != "" && !schedule.MatchString(text) {
-		return c.Refusef("ValidationException", "Parameter ScheduleExpression is not valid.")
-	}
-	enabled := !c.In().Has("isEnabled") || c.In().Boolean("isEnabled")
-	c.Out().SetDefault("state", map[bool]string{true: "ENABLED", false: "DISABLED"}[enabled])
+	c.Out().SetDefault("state", "ENABLED")
 	return nil
 }
 
@@ -190,19 +184,6 @@ func badMatch(name string, match any) string {
 		}
 	}
 	return ""
-}
-
-func validateTarget(in standin.Props) []standin.Problem {
-	given := 0
-	for _, key := range []string{"input", "inputPath", "inputTransformer"} {
-		if in.Has(key) {
-			given++
-		}
-	}
-	if given > 1 {
-		return []standin.Problem{{Path: "input", Reason: `Conflicting configuration arguments. "input": conflicts with inputPath and inputTransformer`}}
-	}
-	return nil
 }
 
 // createTarget puts a target: one that exists under the id is changed.

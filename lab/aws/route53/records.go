@@ -8,22 +8,16 @@ import (
 	"tombolo/lab/standin"
 )
 
-// routingPolicies need a set identifier: they are what lets several records
-// have one name and type.
+// routingPolicies are what lets several records have one name and type.
 var routingPolicies = []string{
 	"cidrRoutingPolicy", "failoverRoutingPolicies", "geolocationRoutingPolicies", "geoproximityRoutingPolicy",
-	"latencyRoutingPolicies", "multivalueAnswerRoutingPolicy", "weightedRoutingPolicies",
+	"latencyRoutingPolicies", "multivalueAnswerRoutingPolicy", "setIdentifier", "weightedRoutingPolicies",
 }
 
 func validateRecord(in standin.Props) []standin.Problem {
 	problems := standin.ExactlyOne(in, "aliases", "records")
 	if in.Has("records") != in.Has("ttl") {
 		problems = append(problems, standin.Problem{Path: "ttl", Reason: "all of `records,ttl` must be specified"})
-	}
-	for _, policy := range routingPolicies {
-		if in.Has(policy) && !in.Has("setIdentifier") {
-			problems = append(problems, standin.Problem{Path: policy, Reason: fmt.Sprintf("%q: all of `%s,setIdentifier` must be specified", policy, policy)})
-		}
 	}
 	return problems
 }
@@ -40,11 +34,7 @@ func createRecord(c *standin.Call) (string, error) {
 			return "", err
 		}
 	}
-	parts := []string{in.Str("zoneId"), Domain(in.Str("name")), in.Str("type")}
-	if set := in.Str("setIdentifier"); set != "" {
-		parts = append(parts, set)
-	}
-	return strings.Join(parts, "_"), nil
+	return strings.Join([]string{in.Str("zoneId"), Domain(in.Str("name")), in.Str("type")}, "_"), nil
 }
 
 // placeRecord says where a record is, and refuses what Route 53 refuses.
@@ -83,12 +73,10 @@ func badChange(c *standin.Call, format string, args ...any) error {
 	return c.Refusef("InvalidChangeBatch", "[%s]", fmt.Sprintf(format, args...))
 }
 
-// sameRecord is another record set with the name, type and set identifier of
-// the call's.
+// sameRecord is another record set with the name and type of the call's.
 func sameRecord(c *standin.Call) *standin.Record {
 	for r := range c.Others() {
-		if r.Inputs.Str("zoneId") == c.In().Str("zoneId") && r.Outputs.Str("fqdn") == c.Out().Str("fqdn") &&
-			r.Inputs.Str("type") == c.In().Str("type") && r.Inputs.Str("setIdentifier") == c.In().Str("setIdentifier") {
+		if r.Inputs.Str("zoneId") == c.In().Str("zoneId") && r.Outputs.Str("fqdn") == c.Out().Str("fqdn") && r.Inputs.Str("type") == c.In().Str("type") {
 			return r
 		}
 	}

@@ -39,6 +39,7 @@ func Types(changed func(c *standin.Cloud, r *standin.Record) error) map[string]*
 			// internal/service/route53/record.go
 			ForceNew:   []string{"name", "zoneId"},
 			References: []standin.Reference{{Path: []string{"zoneId"}, To: ZoneType, Missing: missingZone(), Weak: true}},
+			Unplayed:   routingPolicies,
 			Validate:   validateRecord,
 			Put:        placeRecord,
 			Create: func(c *standin.Call) (string, error) {

@@ -34,7 +34,7 @@ func Types() map[string]*standin.Type {
 			// internal/service/s3/bucket.go
 			ForceNew:  []string{"bucket", "bucketPrefix", "objectLockEnabled"},
 			Documents: []string{"policy"},
-			Autoname:  standin.Autoname{Property: "bucket", Max: 63, Finish: func(_ standin.Props, made string) string { return strings.ToLower(made) }},
+			Autoname:  standin.Autoname{Property: "bucket", Max: 63, Finish: strings.ToLower},
 			Defaults:  standin.Props{"forceDestroy": false},
 			Validate:  validateBucket,
 			Create:    createBucket,
@@ -50,7 +50,7 @@ func Types() map[string]*standin.Type {
 			Constructor: s3.NewBucketServerSideEncryptionConfigurationV2,
 			Noun:        "S3 Bucket Server-side Encryption Configuration",
 			API:         standin.API{Create: "PutBucketEncryption", Remove: "DeleteBucketEncryption"},
-			ForceNew:    []string{"expectedBucketOwner"},
+			Unplayed:    []string{"expectedBucketOwner"},
 			Put:         checkBucketEncryption,
 		}),
 		BucketOwnershipType: bucketSetting(&standin.Type{
@@ -62,7 +62,7 @@ func Types() map[string]*standin.Type {
 			Constructor: s3.NewBucketLifecycleConfigurationV2,
 			Noun:        "S3 Bucket Lifecycle Configuration",
 			API:         standin.API{Create: "PutBucketLifecycleConfiguration", Remove: "DeleteBucketLifecycle"},
-			ForceNew:    []string{"expectedBucketOwner"},
+			Unplayed:    []string{"expectedBucketOwner"},
 			Validate:    validateBucketLifecycle,
 			Put:         checkBucketLifecycle,
 		}),
@@ -81,19 +81,10 @@ func Types() map[string]*standin.Type {
 // each, and whoever puts it last has it. internal/service/s3 has a file for each.
 func bucketSetting(t *standin.Type) *standin.Type {
 	t.API.Service, t.API.Update = "S3", t.API.Create
-	t.ForceNew = append(t.ForceNew, "bucket")
+	t.ForceNew = []string{"bucket"}
 	t.References = ofBucket()
 	t.Takes = standin.Timing{Create: time.Second, Update: time.Second, Remove: time.Second}
-	t.Create = func(c *standin.Call) (string, error) {
-		id := c.In().Str("bucket")
-		if owner := c.In().Str("expectedBucketOwner"); owner != "" {
-			if owner != c.Cloud.Account {
-				return "", c.Refuse(standin.Refusal{Code: "AccessDenied", Status: 403, Message: "Access Denied"})
-			}
-			id += "," + owner
-		}
-		return id, nil
-	}
+	t.Create = func(c *standin.Call) (string, error) { return c.In().Str("bucket"), nil }
 	return t
 }
 

@@ -2,7 +2,6 @@
 package sqs
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -22,9 +21,6 @@ const (
 	QueuePolicyType = "aws:sqs/queuePolicy:QueuePolicy"
 )
 
-// fifoSuffix ends the names of FIFO queues, and of no others.
-const fifoSuffix = ".fifo"
-
 func missingQueue() standin.Refusal {
 	return standin.Refusal{Code: "AWS.SimpleQueueService.NonExistentQueue", Message: "The specified queue does not exist."}
 }
@@ -37,19 +33,19 @@ func Types() map[string]*standin.Type {
 			Noun:        "SQS Queue",
 			API:         standin.API{Service: "SQS", Create: "CreateQueue", Update: "SetQueueAttributes", Remove: "DeleteQueue"},
 			// internal/service/sqs/queue.go
-			ForceNew:  []string{"fifoQueue", "name", "namePrefix"},
-			Documents: []string{"policy", "redrivePolicy", "redriveAllowPolicy"},
-			Autoname:  standin.Autoname{Property: "name", Max: 75, Finish: fifoName, Suffix: fifoSuffix},
+			ForceNew: []string{"name", "namePrefix"},
+			Autoname: standin.Autoname{Property: "name", Max: 75},
 			Defaults: standin.Props{
-				"contentBasedDeduplication": false, "delaySeconds": 0.0, "fifoQueue": false, "maxMessageSize": 262144.0,
+				"delaySeconds": 0.0, "maxMessageSize": 262144.0,
 				"messageRetentionSeconds": 345600.0, "receiveWaitTimeSeconds": 0.0, "visibilityTimeoutSeconds": 30.0,
 			},
-			Validate: validateQueue,
-			Create:   createQueue,
-			Update: func(c *standin.Call) error {
-				describeQueue(c)
-				return checkQueue(c)
+			Unplayed: []string{
+				"contentBasedDeduplication", "deduplicationScope", "fifoQueue", "fifoThroughputLimit", "kmsDataKeyReusePeriodSeconds", "kmsMasterKeyId",
+				"policy", "redriveAllowPolicy", "redrivePolicy",
 			},
+			Validate: validateQueue,
+			Put:      describeQueue,
+			Create:   createQueue,
 			// SQS refuses a name for 60 seconds after the deletion of its queue
 			// (QueueDeletedRecently). The provider tries again until they are
 			// over, so that no program sees the refusal: it is left out.
@@ -73,27 +69,16 @@ func Types() map[string]*standin.Type {
 	}
 }
 
-func fifoName(in standin.Props, made string) string {
-	if in.Boolean("fifoQueue") {
-		return made + fifoSuffix
-	}
-	return made
-}
-
-var (
-	queueName     = regexp.MustCompile(`^[0-9A-Za-z_-]{1,80}$`)
-	fifoQueueName = regexp.MustCompile(`^[0-9A-Za-z_-]{1,75}\.fifo$`)
-)
+var queueName = regexp.MustCompile(`^[0-9A-Za-z_-]{1,80}$`)
 
 // queueRanges are the numbers that SQS accepts, in seconds and bytes. Source:
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SetQueueAttributes.html
 var queueRanges = map[string][2]int{
-	"delaySeconds":                 {0, 900},
-	"kmsDataKeyReusePeriodSeconds": {60, 86400},
-	"maxMessageSize":               {1024, 1048576},
-	"messageRetentionSeconds":      {60, 1209600},
-	"receiveWaitTimeSeconds":       {0, 20},
-	"visibilityTimeoutSeconds":     {0, 43200},
+	"delaySeconds":             {0, 900},
+	"maxMessageSize":           {1024, 1048576},
+	"messageRetentionSeconds":  {60, 1209600},
+	"receiveWaitTimeSeconds":   {0, 20},
+	"visibilityTimeoutSeconds": {0, 43200},
 }
 
 func validateQueue(in standin.Props) []standin.Problem {
@@ -101,20 +86,7 @@ func validateQueue(in standin.Props) []standin.Problem {
 	for _, key := range standin.SortedKeys(queueRanges) {
 		problems = append(problems, standin.InRange(in, key, queueRanges[key][0], queueRanges[key][1])...)
 	}
-	for _, key := range []string{"policy", "redrivePolicy", "redriveAllowPolicy"} {
-		problems = append(problems, iam.JSONPolicy(in, key)...)
-	}
-	if in.Has("kmsMasterKeyId") && in.Has("sqsManagedSseEnabled") {
-		problems = append(problems, standin.Problem{Path: "kmsMasterKeyId", Reason: `Conflicting configuration arguments. "kmsMasterKeyId": conflicts with sqsManagedSseEnabled`})
-	}
-	shape := queueName
-	if in.Boolean("fifoQueue") {
-		shape = fifoQueueName
-	}
-	problems = append(problems, standin.Matching(in, "name", shape, "invalid queue name: ")...)
-	if !in.Boolean("fifoQueue") && in.Boolean("contentBasedDeduplication") {
-		problems = append(problems, standin.Problem{Path: "contentBasedDeduplication", Reason: "content-based deduplication can only be set for FIFO queue"})
-	}
+	problems = append(problems, standin.Matching(in, "name", queueName, "invalid queue name: ")...)
 	return problems
 }
 
@@ -126,9 +98,8 @@ func createQueue(c *standin.Call) (string, error) {
 			return "", err
 		}
 	}
-	describeQueue(c)
 	c.Out()["url"], c.Out()["arn"] = url, account.ARN(c, "sqs", name)
-	return url, checkQueue(c)
+	return url, nil
 }
 
 // sameQueue refuses a name that another queue has. SQS takes a request for a
@@ -147,24 +118,12 @@ func sameQueue(c *standin.Call, other *standin.Record) error {
 	return nil
 }
 
-func describeQueue(c *standin.Call) {
-	out := c.Out()
-	if !c.In().Has("sqsManagedSseEnabled") {
-		out["sqsManagedSseEnabled"] = !c.In().Has("kmsMasterKeyId")
-	}
-	out.SetDefault("kmsDataKeyReusePeriodSeconds", 300)
-	for _, key := range []string{"policy", "redrivePolicy", "redriveAllowPolicy", "deduplicationScope", "fifoThroughputLimit"} {
-		out.SetDefault(key, "")
-	}
-}
-
-func checkQueue(c *standin.Call) error {
-	if c.In().Has("policy") {
-		if err := checkQueuePolicy(c); err != nil {
-			return err
-		}
-	}
-	return checkRedrive(c)
+func describeQueue(c *standin.Call) error {
+	c.Out().SetDefaults(standin.Props{
+		"sqsManagedSseEnabled": true, "kmsDataKeyReusePeriodSeconds": 300, "fifoQueue": false, "contentBasedDeduplication": false,
+		"policy": "", "redrivePolicy": "", "redriveAllowPolicy": "", "deduplicationScope": "", "fifoThroughputLimit": "",
+	})
+	return nil
 }
 
 // checkQueuePolicy refuses documents that SQS cannot use, without saying what is
@@ -173,37 +132,6 @@ func checkQueue(c *standin.Call) error {
 func checkQueuePolicy(c *standin.Call) error {
 	if iam.Malformed(c, c.In().Str("policy"), policy.Resource) != "" {
 		return c.Refusef("InvalidAttributeValue", "Invalid value for the parameter Policy.")
-	}
-	return nil
-}
-
-// checkRedrive refuses a dead letter queue that does not exist or is of the
-// other kind.
-func checkRedrive(c *standin.Call) error {
-	text := c.In().Str("redrivePolicy")
-	if text == "" {
-		return nil
-	}
-	var redrive struct {
-		Target string          `json:"deadLetterTargetArn"`
-		Count  json.RawMessage `json:"maxReceiveCount"`
-	}
-	refuse := func(reason string) error {
-		return c.Refusef("InvalidParameterValue", "Value %s for parameter RedrivePolicy is invalid. Reason: %s", text, reason)
-	}
-	if err := json.Unmarshal([]byte(text), &redrive); err != nil || redrive.Target == "" {
-		return refuse("Redrive policy does not contain mandatory attribute: deadLetterTargetArn.")
-	}
-	count, known := standin.Number(strings.Trim(string(redrive.Count), `"`))
-	if !known || count < 1 || count > 1000 {
-		return refuse("Invalid value for maxReceiveCount: " + string(redrive.Count) + ", valid values are from 1 to 1000 both inclusive.")
-	}
-	target := c.Find(QueueType, redrive.Target)
-	if target == nil {
-		return refuse("Dead letter target does not exist.")
-	}
-	if target.Inputs.Boolean("fifoQueue") != c.In().Boolean("fifoQueue") {
-		return refuse("Dead-letter queue must be same type of queue as the source.")
 	}
 	return nil
 }

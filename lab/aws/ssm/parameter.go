@@ -9,27 +9,18 @@ import (
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ssm"
 
 	"tombolo/lab/aws/account"
-	"tombolo/lab/aws/kms"
 	"tombolo/lab/standin"
 )
 
 // ParameterType is the type of a parameter.
 const ParameterType = "aws:ssm/parameter:Parameter"
 
-// The tiers of a parameter, and the type whose value is encrypted.
-const (
-	standard     = "Standard"
-	advanced     = "Advanced"
-	intelligent  = "Intelligent-Tiering"
-	secureString = "SecureString"
-)
+// secureString is the type whose value is encrypted.
+const secureString = "SecureString"
 
-// The longest values, in characters:
+// mostInStandard is the longest value of the tier Standard, in characters:
 // https://docs.aws.amazon.com/systems-manager/latest/userguide/parameter-store-advanced-parameters.html
-const (
-	mostInStandard = 4096
-	mostInAdvanced = 8192
-)
+const mostInStandard = 4096
 
 // maxLevels of a name:
 // https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_PutParameter.html,
@@ -43,10 +34,10 @@ func Types() map[string]*standin.Type {
 			Constructor: ssm.NewParameter,
 			Noun:        "SSM Parameter",
 			API:         standin.API{Service: "SSM", Create: "PutParameter", Update: "PutParameter", Remove: "DeleteParameter"},
-			// internal/service/ssm/parameter.go. It replaces a parameter whose tier
-			// goes from Advanced to Standard, too, which nothing here does.
-			ForceNew: []string{"dataType", "name"},
+			// internal/service/ssm/parameter.go
+			ForceNew: []string{"name"},
 			Autoname: standin.Autoname{Property: "name", Max: 2048},
+			Unplayed: []string{"allowedPattern", "dataType", "insecureValue", "keyId", "overwrite", "tier"},
 			Validate: validateParameter,
 			Create:   createParameter,
 			Update:   updateParameter,
@@ -57,17 +48,10 @@ func Types() map[string]*standin.Type {
 
 // validateParameter is what the provider refuses by itself.
 func validateParameter(in standin.Props) []standin.Problem {
-	problems := standin.OneOf(in, "dataType", "aws:ec2:image", "aws:ssm:integration", "text")
-	const both = `"insecure_value": one of ` + "`insecure_value,value,value_wo`"
-	switch value, insecure := in.Has("value"), in.Has("insecureValue"); {
-	case value && insecure:
-		problems = append(problems, standin.Problem{Path: "insecureValue", Reason: "Invalid combination of arguments. " + both + " can be specified, but `insecure_value,value` were specified."})
-	case !value && !insecure:
-		problems = append(problems, standin.Problem{Path: "value", Reason: "Invalid combination of arguments. " + both + " must be specified"})
-	case insecure && in.Str("type") == secureString:
-		problems = append(problems, standin.Problem{Path: "insecureValue", Reason: "invalid configuration, cannot set type = SecureString and insecure_value"})
+	if in.Has("value") {
+		return nil
 	}
-	return problems
+	return []standin.Problem{{Path: "value", Reason: "Invalid combination of arguments. \"insecure_value\": one of `insecure_value,value,value_wo` must be specified"}}
 }
 
 func createParameter(c *standin.Call) (string, error) {
@@ -75,13 +59,12 @@ func createParameter(c *standin.Call) (string, error) {
 	if err := checkName(c, name); err != nil {
 		return "", err
 	}
-	if c.Find(ParameterType, name) != nil && !c.In().Boolean("overwrite") {
+	if c.Find(ParameterType, name) != nil {
 		return "", c.Refusef("ParameterAlreadyExists", "The parameter already exists. To overwrite this value, set the overwrite option in the request to true.")
 	}
 	out := c.Out()
 	out["arn"] = account.ARN(c, "ssm", "parameter/"+strings.TrimPrefix(name, "/"))
-	out["version"] = 1.0
-	out.SetDefault("dataType", "text")
+	out["version"], out["dataType"], out["tier"] = 1.0, "text", "Standard"
 	return name, putParameter(c)
 }
 
@@ -119,58 +102,19 @@ func checkName(c *standin.Call, name string) error {
 
 // putParameter holds the value to what PutParameter takes, and writes what it answers.
 func putParameter(c *standin.Call) error {
-	in, out := c.In(), c.Out()
-	value := in.Str("value")
-	if in.Has("insecureValue") {
-		value = in.Str("insecureValue")
-	}
-	tier := in.Str("tier")
-	if tier == "" || tier == intelligent {
-		out["tier"] = standard
-		if tier == intelligent && len(value) > mostInStandard {
-			out["tier"] = advanced
-		}
-	}
-	if err := checkValue(c, value, out.Str("tier")); err != nil {
-		return err
-	}
-	out["value"] = value
-	if in.Str("type") != secureString {
-		return nil
-	}
-	// The account's own key for Parameter Store is the default.
-	out.SetDefault("keyId", "alias/aws/ssm")
-	if key := out.Str("keyId"); key != "alias/aws/ssm" {
-		if _, err := kms.UsableKey(c, key); err != nil {
-			return c.Refusef("InvalidKeyId", "Invalid keyId %s", key)
-		}
-	}
-	return nil
-}
-
-func checkValue(c *standin.Call, value, tier string) error {
-	most := map[string]int{standard: mostInStandard, advanced: mostInAdvanced}[tier]
+	value := c.In().Str("value")
 	switch {
 	case value == "":
 		return c.Refusef("ValidationException", "1 validation error detected: Value '' at 'value' failed to satisfy constraint: Member must have length greater than or equal to 1.")
 	case strings.Contains(value, "{{") && strings.Contains(value, "}}"):
 		return c.Refusef("ValidationException", "Parameter value can't nest another parameter. Do not use \"{{}}\" in the value.")
-	case len(value) > most && tier == standard:
+	case len(value) > mostInStandard:
 		return c.Refusef("ValidationException", "Standard tier parameters support a maximum parameter value of %d characters. "+
-			"To create a larger parameter value, upgrade the parameter to use the advanced-parameter tier.", most)
-	case len(value) > most:
-		return c.Refusef("ValidationException", "Advanced tier parameters support a maximum parameter value of %d characters.", most)
+			"To create a larger parameter value, upgrade the parameter to use the advanced-parameter tier.", mostInStandard)
 	}
-	pattern := c.In().Str("allowedPattern")
-	if pattern == "" {
-		return nil
-	}
-	allowed, err := regexp.Compile(pattern)
-	if err != nil {
-		return c.Refusef("InvalidAllowedPatternException", "The request does not meet the regular expression requirement.")
-	}
-	if !allowed.MatchString(value) {
-		return c.Refusef("ParameterPatternMismatchException", "Parameter value, cannot be validated against allowedPattern: %s", pattern)
+	if c.In().Str("type") == secureString {
+		// The account's own key for Parameter Store.
+		c.Out()["keyId"] = "alias/aws/ssm"
 	}
 	return nil
 }
