@@ -121,8 +121,9 @@ func inAnotherOrder(t *testing.T, k kubectl) {
 func TestCloudOfACluster(t *testing.T) {
 	tier.Short(t, "a control plane's objects make load balancers, volumes and instances")
 	d := start(t, checkout(t, map[string]string{"settings.yaml": settingsOf("plain")}))
-	client := d.accounts.home().Client(Region)
-	subnet := clusterInTheCloud(t, client)
+	client := accountOf(t, d)
+	demo := client.clusters("1.34", "demo")[0]
+	subnet := standin.Props(demo.Properties).At("vpcConfig", "subnetIds")[0]
 	nodes := []standin.Node{{Name: "ip-10-0-1-10", Zone: "eu-central-1b", Pods: 1}}
 	assert.NilError(t, d.clusters.SetNodes(t.Context(), "demo", "a", nodes))
 	k := kubectlOf(t, d, "demo")
@@ -164,34 +165,6 @@ func TestCloudOfACluster(t *testing.T) {
 	}
 	assert.Check(t, client.Delete(t.Context(), "aws:eks/cluster:Cluster", "demo"))
 	assert.Check(t, client.Delete(t.Context(), "aws:ec2/subnet:Subnet", subnet))
-}
-
-// clusterInTheCloud makes the cluster demo and its network, and returns one of
-// the subnets.
-func clusterInTheCloud(t *testing.T, client *standin.Client) (subnet string) {
-	t.Helper()
-	make := func(token string, inputs map[string]any) standin.Resource {
-		made, err := client.Create(t.Context(), token, inputs)
-		assert.NilError(t, err)
-		return made
-	}
-	network := make("aws:ec2/vpc:Vpc", map[string]any{"cidrBlock": "10.0.0.0/16"}).ID
-	make("aws:ec2/internetGateway:InternetGateway", map[string]any{"vpcId": network})
-	subnets := []any{}
-	for i, zone := range []string{"a", "b"} {
-		subnets = append(subnets, make("aws:ec2/subnet:Subnet", map[string]any{
-			"vpcId": network, "cidrBlock": "10.0." + string(rune('0'+i)) + ".0/24", "availabilityZone": Region + zone,
-			"tags": map[string]any{"kubernetes.io/role/elb": "1"},
-		}).ID)
-	}
-	role := make("aws:iam/role:Role", map[string]any{
-		"name":             "demo",
-		"assumeRolePolicy": `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"eks.amazonaws.com"},"Action":"sts:AssumeRole"}]}`,
-	})
-	make("aws:eks/cluster:Cluster", map[string]any{
-		"name": "demo", "version": "1.34", "roleArn": role.Text("arn"), "vpcConfig": map[string]any{"subnetIds": subnets},
-	})
-	return subnets[0].(string)
 }
 
 // inTheCloud are the types of what the cluster's objects asked for, in order.

@@ -102,21 +102,12 @@ func (d *daemon) control() http.Handler {
 		}
 		answer(w, d.status())
 	})
-	mux.HandleFunc("POST /token", func(w http.ResponseWriter, r *http.Request) {
-		var request control.TokenRequest
-		if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
-			http.Error(w, "read the request: "+err.Error(), http.StatusBadRequest)
-			return
+	handle(mux, "POST /token", func(_ context.Context, r control.TokenRequest) (control.TokenAnswer, error) {
+		if r.By.AccessKeyID == "" {
+			r.By = sts.UserCredentials(d.accounts.home())
 		}
-		if request.By.AccessKeyID == "" {
-			request.By = sts.UserCredentials(d.accounts.home())
-		}
-		token, expires, err := authenticator.GetToken(d.accounts.with(request.Cluster), request.By, request.Cluster)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusNotFound)
-			return
-		}
-		answer(w, control.TokenAnswer{Token: token, Expires: expires})
+		token, expires, err := authenticator.GetToken(d.accounts.with(r.Cluster), r.By, r.Cluster)
+		return control.TokenAnswer{Token: token, Expires: expires}, err
 	})
 	handle(mux, "POST /session", func(_ context.Context, r sessionRequest) (sigv4.Credentials, error) {
 		if r.Role == "" {

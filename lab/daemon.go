@@ -216,11 +216,20 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 	return d, err
 }
 
-func (d *daemon) choosePorts(book *ports.Book, network Network) error {
-	wanted := map[string]*int{"aws-provider": &d.ports.provider, "azure-provider": &d.ports.azure, "azure-manager": &d.ports.manager, "secrets-key": &d.ports.secrets, "eks": &d.ports.eks, "token-reviews": &d.ports.reviews, "proxy": &d.ports.proxy}
-	if network == ClosedNetwork {
-		wanted["runner"] = &d.ports.runner
+// byName are the ports with their names in the book.
+func (s *servicePorts) byName(network Network) map[string]*int {
+	named := map[string]*int{
+		"aws-provider": &s.provider, "azure-provider": &s.azure, "azure-manager": &s.manager,
+		"secrets-key": &s.secrets, "eks": &s.eks, "token-reviews": &s.reviews, "proxy": &s.proxy,
 	}
+	if network == ClosedNetwork {
+		named["runner"] = &s.runner
+	}
+	return named
+}
+
+func (d *daemon) choosePorts(book *ports.Book, network Network) error {
+	wanted := d.ports.byName(network)
 	if err := book.Fill(wanted); err != nil {
 		return err
 	}

@@ -12,8 +12,7 @@ import (
 func TestDrift(t *testing.T) {
 	tier.Short(t, "the daemon changes and deletes what a stack has made")
 	d := start(t, checkout(t, map[string]string{"settings.yaml": settingsOf("plain")}))
-	a := accountOf(t, d)
-	id, _ := a.make("aws:ec2/vpc:Vpc", "net", map[string]any{"cidrBlock": "10.0.0.0/16", "tags": map[string]any{"Name": "net"}})
+	id := accountOf(t, d).make("aws:ec2/vpc:Vpc", map[string]any{"cidrBlock": "10.0.0.0/16", "tags": map[string]any{"Name": "net"}}).ID
 	item, err := d.lab.Change(t.Context(), "Vpc", "net", map[string]any{"tags.Name": "other"})
 	if err != nil || item.ID != id || item.Name != "other" {
 		t.Fatalf("%+v, %v", item, err)

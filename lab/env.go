@@ -32,16 +32,12 @@ func (l *Lab) Env() (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var chosen servicePorts
-	wanted := map[string]*int{"aws-provider": &chosen.provider, "azure-provider": &chosen.azure, "azure-manager": &chosen.manager, "secrets-key": &chosen.secrets, "eks": &chosen.eks, "proxy": &chosen.proxy}
 	network, err := l.Network()
 	if err != nil {
 		return nil, err
 	}
-	if network == ClosedNetwork {
-		wanted["runner"] = &chosen.runner
-	}
-	if err := book.Fill(wanted); err != nil {
+	var chosen servicePorts
+	if err := book.Fill(chosen.byName(network)); err != nil {
 		return nil, err
 	}
 	token, err := secret(p.gitToken())
