@@ -22,13 +22,9 @@ func run(args *BucketArgs) (*recorder.Recorder, error) {
 	r := &recorder.Recorder{Outputs: map[string]resource.PropertyMap{
 		"aws:s3/bucketV2:BucketV2": {"arn": resource.NewProperty("arn:aws:s3:::" + args.BucketName)},
 	}}
-	return r, r.Run("demo-core", func(ctx *pulumi.Context) error {
-		b, err := NewBucket(ctx, "demo-logs", args)
-		if err != nil {
-			return err
-		}
-		return recorder.Probe(ctx, pulumi.Map{"name": b.Name, "arn": b.ARN})
-	})
+	return r, r.Run("demo-core", recorder.Probing("demo-logs", NewBucket, args, func(b *Bucket) pulumi.Map {
+		return pulumi.Map{"name": b.Name, "arn": b.ARN}
+	}))
 }
 
 func built(t *testing.T, args *BucketArgs) *recorder.Recorder {

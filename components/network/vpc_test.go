@@ -191,7 +191,7 @@ func TestNAT(t *testing.T) {
 }
 
 func TestVPCValidate(t *testing.T) {
-	for want, change := range map[string]func(*VPCArgs){
+	recorder.Refuses(t, "demo", NewVPC, "network demo: ", threeZones, map[string]func(*VPCArgs){
 		"network demo: region and CIDR are required":                                     func(a *VPCArgs) { a.CIDR = "" },
 		"network demo: a managed cluster needs subnets in at least 2 zones, there are 1": func(a *VPCArgs) { a.Subnets = a.Subnets[:1] },
 		"network demo: zone eu-central-1a is given twice":                                func(a *VPCArgs) { a.Subnets[1].Zone = "eu-central-1a" },
@@ -199,13 +199,7 @@ func TestVPCValidate(t *testing.T) {
 			a.PrivateSubnetTags = map[string]string{"Name": "x"}
 		},
 		`network demo: NAT "sometimes" is unknown; expected none, single or per-zone`: func(a *VPCArgs) { a.NAT = "sometimes" },
-	} {
-		args := threeZones()
-		change(args)
-		r, err := recorder.Make("demo-core", "demo", NewVPC, args)
-		assert.Check(t, is.ErrorContains(err, want))
-		assert.Check(t, len(r.All()) == 0, "%q: something was registered", want)
-	}
+	})
 }
 
 // lookups answers for subnet-1 to subnet-4 of vpc-1 in zones a, b, b and b, and
