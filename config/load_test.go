@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gotest.tools/v3/golden"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/config/gitops"
 	"tombolo/config/identity"
 )
@@ -23,9 +25,7 @@ func TestGoodFiles(t *testing.T) {
 			t.Errorf("Load(%s): %v", file, err)
 			continue
 		}
-		if c.File != file {
-			t.Errorf("File = %q; expected %q", c.File, file)
-		}
+		assert.Check(t, c.File == file, "File = %q; expected %q", c.File, file)
 	}
 }
 
@@ -118,16 +118,12 @@ func TestLoadDir(t *testing.T) {
 	write(t, dir, "Pulumi.a-core.yaml", "encryptionsalt: v1")
 	write(t, dir, "README.md", "cluster files")
 	clusters, err := LoadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	var names []string
 	for _, c := range clusters {
 		names = append(names, c.Name)
 	}
-	if !reflect.DeepEqual(names, []string{"a", "b"}) {
-		t.Errorf("names = %v; expected a, b", names)
-	}
+	assert.Check(t, reflect.DeepEqual(names, []string{"a", "b"}), "names = %v; expected a, b", names)
 }
 
 func TestLoadDirFileNames(t *testing.T) {
@@ -176,9 +172,7 @@ func TestHubsOfSpokes(t *testing.T) {
 	var alone []string
 	for _, name := range []string{"absent", "china", "early", "far", "of-flux", "of-spoke", "turn-a", "turn-b"} {
 		_, err := Load(filepath.Join(dir, name+".yaml"))
-		if err == nil {
-			t.Fatalf("Load accepts %s", name)
-		}
+		assert.Assert(t, err != nil, "Load accepts %s", name)
 		alone = append(alone, strip(err))
 	}
 	if diff := cmp.Diff(strip(err), strings.Join(alone, "\n")); diff != "" {
@@ -193,9 +187,7 @@ func TestLoadHub(t *testing.T) {
 			spoke.GitOps.ArgoCD.Credentials, spoke.GitOps.Branch, spoke.EngineNamespace())
 	}
 	hub, err := LoadHub(spoke)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if want := "https://raw.githubusercontent.com/argoproj/argo-cd/v3.2.1/manifests/ha/install.yaml"; hub.Name != "mgmt" || hub.GitOps.Distribution.URL != want {
 		t.Errorf("the hub is %s with %s", hub.Name, hub.GitOps.Distribution.URL)
 	}
@@ -219,9 +211,7 @@ func TestInOrder(t *testing.T) {
 		cluster("later", "mgmt", 2), cluster("a", "mgmt", 1), cluster("mgmt", "mgmt", 1), cluster("b", "elsewhere", 1), flux,
 	}
 	sorted, err := InOrder(clusters)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	var names []string
 	for _, c := range sorted {
 		names = append(names, c.Name)
@@ -249,35 +239,27 @@ func TestLoadDirMissing(t *testing.T) {
 func loadGood(t *testing.T, name string) *Cluster {
 	t.Helper()
 	c, err := Load(filepath.Join("testdata/good", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return c
 }
 
 func readGood(t testing.TB, name string) string {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("testdata/good", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return string(content)
 }
 
 func write(t *testing.T, dir, name, content string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 }
 
 // FuzzLoad expects any content to be read or refused with complete problems.
 func FuzzLoad(f *testing.F) {
 	for _, file := range goodFiles(f) {
 		content, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
+		assert.NilError(f, err)
 		f.Add(content)
 	}
 	for _, archive := range badArchives(f) {

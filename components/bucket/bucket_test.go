@@ -1,7 +1,6 @@
 package bucket
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -48,9 +47,7 @@ func TestBucketIsPrivateAndKept(t *testing.T) {
 func TestPolicy(t *testing.T) {
 	made := built(t, &BucketArgs{BucketName: "demo-loki"}).OfType("aws:s3/bucketPolicy:BucketPolicy")[0]
 	recorder.Golden(t, "policy.json", made.String("policy"))
-	if !slices.ContainsFunc(made.DependsOn, func(urn string) bool { return strings.HasSuffix(urn, "::demo-logs-private") }) {
-		t.Errorf("the policy does not wait for the block: %v", made.DependsOn)
-	}
+	assert.Check(t, made.WaitsFor("::demo-logs-private"), "the policy does not wait for the block: %v", made.DependsOn)
 }
 
 func TestEncryption(t *testing.T) {

@@ -106,9 +106,7 @@ func TestNothingIsMadeInTheWrongZone(t *testing.T) {
 		"certificate demo-web: hosted zone Z1 (example.com) is private; give the id of the public zone of that name":                     account("example.com", true),
 	} {
 		assert.Check(t, is.ErrorContains(run(r, certificateArgs()), want))
-		if slices.ContainsFunc(r.All(), func(res recorder.Resource) bool { return res.Custom }) {
-			t.Errorf("%q: something was made", want)
-		}
+		assert.Check(t, !slices.ContainsFunc(r.All(), func(res recorder.Resource) bool { return res.Custom }), "%q: something was made", want)
 	}
 }
 

@@ -123,9 +123,7 @@ func TestControlPlane(t *testing.T) {
 	roles, ok := cluster.Value("instanceRoles")
 	assert.Check(t, ok && len(roles.ArrayValue()) == 0, "instance roles are %v, expected none, so that the component makes none", roles)
 	for _, before := range []string{"logGroup:LogGroup::demo-logs", "AmazonEKSClusterPolicy"} {
-		if !slices.ContainsFunc(cluster.DependsOn, func(urn string) bool { return strings.Contains(urn, before) }) {
-			t.Errorf("the cluster does not wait for %s: %v", before, cluster.DependsOn)
-		}
+		assert.Check(t, cluster.WaitsFor(before), "the cluster does not wait for %s: %v", before, cluster.DependsOn)
 	}
 }
 
@@ -186,9 +184,7 @@ func TestAddonsThatNeedNodes(t *testing.T) {
 func TestSecurityGroupTags(t *testing.T) {
 	r := built(t, nil)
 	tag, ok := r.Named("aws:ec2/tag:Tag", "demo-security-group-tag-karpenter.sh/discovery")
-	if !ok {
-		t.Fatalf("no such tag among %v", r.OfType("aws:ec2/tag:Tag"))
-	}
+	assert.Assert(t, ok, "no such tag among %v", r.OfType("aws:ec2/tag:Tag"))
 	tag.Expect(t, map[string]string{"resourceId": "sg-1", "key": "karpenter.sh/discovery", "value": "demo"})
 	r.Probed().ExpectAfter(t, "endpoint", tag.Name, "demo-addon-coredns")
 }
@@ -355,7 +351,7 @@ func TestAddonsAndAccess(t *testing.T) {
 	r := built(t, nil)
 	coredns, _ := r.Named("aws:eks/addon:Addon", "demo-addon-coredns")
 	coredns.Expect(t, map[string]string{"addonVersion": "v1.12.3-eksbuild.1", "configurationValues": `{"replicaCount":2}`})
-	assert.Check(t, slices.ContainsFunc(coredns.DependsOn, func(urn string) bool { return strings.Contains(urn, "nodeGroup") }), "coredns does not wait for nodes")
+	assert.Check(t, coredns.WaitsFor("nodeGroup"), "coredns does not wait for nodes")
 	r.OfType("aws:eks/accessPolicyAssociation:AccessPolicyAssociation")[0].Expect(t, map[string]string{
 		"policyArn": "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy", "accessScope.type": "cluster",
 		"principalArn": "arn:aws:iam::111122223333:role/ops",

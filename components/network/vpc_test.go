@@ -150,9 +150,7 @@ func TestEndpointServiceNames(t *testing.T) {
 		"com.amazonaws.cn-northwest-1.s3":      {"cn-northwest-1", "s3"},
 		"cn.com.amazonaws.cn-north-1.eks-auth": {"cn-north-1", "eks-auth"},
 	} {
-		if got := serviceName(of[0], of[1]); got != want {
-			t.Errorf("the service %s in %s is %s, expected %s", of[1], of[0], got, want)
-		}
+		assert.Check(t, is.Equal(serviceName(of[0], of[1]), want), "%v %v", of[1], of[0])
 	}
 }
 

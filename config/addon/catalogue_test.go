@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/internal/userdata"
 )
 
@@ -35,9 +37,7 @@ func TestEveryAddonIsComplete(t *testing.T) {
 			t.Errorf("%s: the summary %q is no sentence", a.Name, a.Summary)
 		}
 		for _, other := range slices.Concat(a.Required(AWS), a.Required(Azure)) {
-			if Find(other) == nil {
-				t.Errorf("%s requires %s, which the catalogue does not have", a.Name, other)
-			}
+			assert.Check(t, Find(other) != nil, "%s requires %s, which the catalogue does not have", a.Name, other)
 		}
 		for _, k := range a.Keys() {
 			if !variable.MatchString(k.Name) || !sentence.MatchString(k.Description) || k.Example == "" {
@@ -49,9 +49,7 @@ func TestEveryAddonIsComplete(t *testing.T) {
 			keys[k.Name] = a.Name
 		}
 	}
-	if len(All()) < 10 {
-		t.Errorf("the catalogue has %d addons, expected 10 or more", len(All()))
-	}
+	assert.Check(t, len(All()) >= 10, "the catalogue has %d addons, expected 10 or more", len(All()))
 }
 
 func TestStagesKeepTheirOrder(t *testing.T) {
@@ -79,9 +77,7 @@ func TestRulesAreOfFields(t *testing.T) {
 			rule := d.Rule
 			typ, field, _ := strings.Cut(name, ".")
 			if typ != a.options.Name() {
-				if !nested(a.options, typ, field) {
-					t.Errorf("%s: rule %s is of no field", a.Name, name)
-				}
+				assert.Check(t, nested(a.options, typ, field), "%s: rule %s is of no field", a.Name, name)
 				continue
 			}
 			v := reflect.ValueOf(options).Elem().FieldByName(field)

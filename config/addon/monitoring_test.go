@@ -69,9 +69,7 @@ func TestNamespacesHaveOneLevel(t *testing.T) {
 			first[a.Namespace] = a
 			continue
 		}
-		if !maps.Equal(a.NamespaceLabels, other.NamespaceLabels) {
-			t.Errorf("%s labels %s %v, %s %v", a.Name, a.Namespace, a.NamespaceLabels, other.Name, other.NamespaceLabels)
-		}
+		assert.Check(t, maps.Equal(a.NamespaceLabels, other.NamespaceLabels), "%s labels %s %v, %s %v", a.Name, a.Namespace, a.NamespaceLabels, other.Name, other.NamespaceLabels)
 	}
 }
 

@@ -40,9 +40,7 @@ func TestCertificateCheck(t *testing.T) {
 			for _, p := range Find("certificate").Check(&c.options, nil) {
 				got = append(got, fmt.Sprintf("%s: %s; %s", p.Path, p.Message, p.Remedy))
 			}
-			if !slices.Equal(got, c.want) {
-				t.Errorf("problems\n%s\nexpected\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
-			}
+			assert.Check(t, slices.Equal(got, c.want), "problems\n%s\nexpected\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
 		})
 	}
 }
@@ -53,9 +51,7 @@ func TestZonesOnce(t *testing.T) {
 	want := []Problem{{
 		Path: "zones[1].id", Message: `"Z0123456789ABCDEFGHIJ" is already item 1 of the list`, Remedy: "give each zone once",
 	}}
-	if !slices.Equal(problems, want) {
-		t.Errorf("problems %v, expected %v", problems, want)
-	}
+	assert.Check(t, slices.Equal(problems, want), "problems %v, expected %v", problems, want)
 }
 
 // TestZonesOfAnotherAccount: the addon's own role may assume the other one, and no more;
@@ -130,14 +126,10 @@ func TestPatterns(t *testing.T) {
 			continue
 		}
 		for _, value := range c.good {
-			if !rule.Pattern.MatchString(value) {
-				t.Errorf("%s refuses %q", field, value)
-			}
+			assert.Check(t, rule.Pattern.MatchString(value), "%s refuses %q", field, value)
 		}
 		for _, value := range c.bad {
-			if rule.Pattern.MatchString(value) {
-				t.Errorf("%s takes %q", field, value)
-			}
+			assert.Check(t, !rule.Pattern.MatchString(value), "%s takes %q", field, value)
 		}
 		if rule.Example != "" && !rule.Pattern.MatchString(rule.Example) {
 			t.Errorf("%s refuses its example %q", field, rule.Example)
