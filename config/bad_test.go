@@ -162,9 +162,7 @@ func edited(t testing.TB, c badCase, base string) []byte {
 			continue
 		}
 		at := slices.IndexFunc(rest, func(l string) bool { return l == text || mark == '~' && key(l) == key(text) })
-		if at < 0 || !strings.ContainsRune("~- ", rune(mark)) {
-			t.Fatalf("%s: %q is not in what follows in its base", c.name, line)
-		}
+		assert.Assert(t, at >= 0 && strings.ContainsRune("~- ", rune(mark)), "%s: %q is not in what follows in its base", c.name, line)
 		out, rest = append(out, rest[:at]...), rest[at+1:]
 		if mark != '-' {
 			out = append(out, text)

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"gotest.tools/v3/golden"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/config/gitops"
 	"tombolo/config/identity"
@@ -32,9 +32,7 @@ func TestGoodFiles(t *testing.T) {
 func TestLoadFull(t *testing.T) {
 	c := loadGood(t, "full.yaml")
 	velero := c.Services[1].Identity
-	if velero.ServiceAccount != "velero-server" || velero.Mode != identity.PodIdentity {
-		t.Errorf("velero's identity = %+v", velero)
-	}
+	assert.Check(t, velero.ServiceAccount == "velero-server" && velero.Mode == identity.PodIdentity, "velero's identity = %+v", velero)
 	wantValues := map[string]any{
 		"policy": "upsert-only", "domainFilters": []any{"example.com"},
 		"interval": "1m", "since": "2025-11-01", "serviceMonitor": nil, "zone": map[string]any{"fromSsm": "/shop/zone"},
@@ -43,41 +41,27 @@ func TestLoadFull(t *testing.T) {
 			"replicas": []any{map[string]any{"fromStack": "data/prod", "output": `replicas["eu-1"]`}},
 		},
 	}
-	if diff := cmp.Diff(wantValues, c.Services[0].Values); diff != "" {
-		t.Errorf("values (-want +got):\n%s", diff)
-	}
+	assert.Check(t, is.DeepEqual(c.Services[0].Values, wantValues))
 	wantLabels := map[string]string{"example.com/pool": "batch", "example.com/team": "storage"}
-	if diff := cmp.Diff(wantLabels, c.Namespaces[2].Labels); diff != "" {
-		t.Errorf("merged labels (-want +got):\n%s", diff)
-	}
+	assert.Check(t, is.DeepEqual(c.Namespaces[2].Labels, wantLabels))
 	wantEnv := map[string]any{"env": map[string]any{"ENABLE_PREFIX_DELEGATION": "true", "WARM_PREFIX_TARGET": int64(1)}}
-	if diff := cmp.Diff(wantEnv, c.Kubernetes.Addons[0].Configuration); diff != "" {
-		t.Errorf("addon configuration (-want +got):\n%s", diff)
-	}
+	assert.Check(t, is.DeepEqual(c.Kubernetes.Addons[0].Configuration, wantEnv))
 }
 
 func TestDefaults(t *testing.T) {
 	c := loadGood(t, "minimal.yaml")
 	size := c.Kubernetes.NodeGroups[0].Size
-	if *size.Min != 1 || *size.Max != 1 || *size.Desired != 1 {
-		t.Errorf("size = %d, %d, %d; expected 1, 1, 1", *size.Min, *size.Max, *size.Desired)
-	}
+	assert.Check(t, *size.Min == 1 && *size.Max == 1 && *size.Desired == 1, "size = %d, %d, %d; expected 1, 1, 1", *size.Min, *size.Max, *size.Desired)
 	if want := "https://github.com/fluxcd/flux2/releases/download/v2.7.5/install.yaml"; c.GitOps.Distribution.URL != want {
 		t.Errorf("distribution url = %q; expected %q", c.GitOps.Distribution.URL, want)
 	}
 	c = loadGood(t, "ssh-auth.yaml")
 	size = c.Kubernetes.NodeGroups[0].Size
-	if *size.Min != 1 || *size.Max != 3 || *size.Desired != 3 {
-		t.Errorf("size with desired: 3 = %d, %d, %d; expected 1, 3, 3", *size.Min, *size.Max, *size.Desired)
-	}
+	assert.Check(t, *size.Min == 1 && *size.Max == 3 && *size.Desired == 3, "size with desired: 3 = %d, %d, %d; expected 1, 3, 3", *size.Min, *size.Max, *size.Desired)
 	c = loadGood(t, "private-only.yaml")
-	if c.Kubernetes.Logs == nil || len(c.Kubernetes.Logs) != 0 {
-		t.Errorf("logs: [] = %v; an empty list must stay empty", c.Kubernetes.Logs)
-	}
+	assert.Check(t, c.Kubernetes.Logs != nil && len(c.Kubernetes.Logs) == 0, "logs: [] = %v; an empty list must stay empty", c.Kubernetes.Logs)
 	c = loadGood(t, "existing-network.yaml")
-	if c.Network.NAT != "" || c.Network.Endpoints != nil || c.GitOps.Distribution.URL != "" {
-		t.Errorf("defaults that do not apply are set: %+v, %+v", c.Network, c.GitOps.Distribution)
-	}
+	assert.Check(t, c.Network.NAT == "" && c.Network.Endpoints == nil && c.GitOps.Distribution.URL == "", "defaults that do not apply are set: %+v, %+v", c.Network, c.GitOps.Distribution)
 	if c.GitOps.Auth.Username != "git" {
 		t.Errorf("username = %q; expected git", c.GitOps.Auth.Username)
 	}
@@ -105,9 +89,7 @@ func TestLoadHugeFile(t *testing.T) {
 	write(t, dir, "huge.yaml", strings.Repeat("\x00", 256<<10+1))
 	_, err := Load(file)
 	want := file + ":1:1: has 262145 bytes; a cluster file has at most 262144; move long values to the GitOps repository"
-	if err == nil || err.Error() != want {
-		t.Errorf("Load = %v; expected %s", err, want)
-	}
+	assert.Check(t, is.Error(err, want))
 }
 
 func TestLoadDir(t *testing.T) {
@@ -175,9 +157,7 @@ func TestHubsOfSpokes(t *testing.T) {
 		assert.Assert(t, err != nil, "Load accepts %s", name)
 		alone = append(alone, strip(err))
 	}
-	if diff := cmp.Diff(strip(err), strings.Join(alone, "\n")); diff != "" {
-		t.Errorf("Load says something else than LoadDir (-dir +alone):\n%s", diff)
-	}
+	assert.Check(t, is.DeepEqual(strings.Join(alone, "\n"), strip(err)))
 }
 
 func TestLoadHub(t *testing.T) {

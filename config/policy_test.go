@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/config/policy"
 	"tombolo/config/strict"
@@ -38,9 +38,7 @@ rules:
 		{Name: "network", Match: policy.PolicyMatch{Dangers: []string{"cluster", "network"}, Clusters: "environment=prod"}, Decision: policy.Deny, Reason: "it takes the cluster down"},
 		{Name: "buckets", Match: policy.PolicyMatch{Types: []string{"aws:s3/*"}, Operations: []string{"delete"}}, Decision: policy.SecondApproval},
 	}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("policy (-want +got):\n%s", diff)
-	}
+	assert.Check(t, is.DeepEqual(got, want))
 }
 
 // All that is wrong is reported together, each where it is.

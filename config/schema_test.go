@@ -234,9 +234,7 @@ func TestDescribed(t *testing.T) {
 func TestSchemaAcceptsGoodFiles(t *testing.T) {
 	compiled := compileSchema(t, Schema)
 	for _, file := range goodFiles(t) {
-		if err := compiled.Validate(asJSON(t, file, nil)); err != nil {
-			t.Errorf("%s: %#v", file, err)
-		}
+		assert.Check(t, compiled.Validate(asJSON(t, file, nil)), file)
 	}
 	broken := map[string]func(map[string]any){
 		"unknown key":  func(m map[string]any) { m["nmae"] = "demo" },
@@ -260,9 +258,7 @@ func TestSharedSchema(t *testing.T) {
 		"azure.yaml": "cloud: {tenant: 6b3e9f44-0d7b-4c39-9a56-5f6f3f0f3a01}\n",
 	})
 	for _, file := range append(goodFiles(t), filepath.Join(dir, "_defaults.yaml"), filepath.Join(dir, "_prod.yaml"), filepath.Join(dir, "one.yaml"), filepath.Join(dir, "nulls.yaml"), filepath.Join(dir, "azure.yaml")) {
-		if err := compiled.Validate(asJSON(t, file, nil)); err != nil {
-			t.Errorf("%s: %#v", file, err)
-		}
+		assert.Check(t, compiled.Validate(asJSON(t, file, nil)), file)
 	}
 	for name, text := range map[string]string{
 		"an unknown key":            "kubernetes: {colour: red}\n",

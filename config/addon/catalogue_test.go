@@ -30,9 +30,7 @@ func facts() Facts {
 func TestEveryAddonIsComplete(t *testing.T) {
 	keys := map[string]string{}
 	for _, a := range All() {
-		if !label.MatchString(a.Name) || !label.MatchString(a.Namespace) {
-			t.Errorf("%s in %s: name and namespace must be DNS labels", a.Name, a.Namespace)
-		}
+		assert.Check(t, label.MatchString(a.Name) && label.MatchString(a.Namespace), "%s in %s: name and namespace must be DNS labels", a.Name, a.Namespace)
 		if !sentence.MatchString(a.Summary) {
 			t.Errorf("%s: the summary %q is no sentence", a.Name, a.Summary)
 		}
@@ -60,9 +58,7 @@ func TestStagesKeepTheirOrder(t *testing.T) {
 	last := -1
 	for _, a := range All() {
 		p, ok := position[a.Stage]
-		if !ok || p < last {
-			t.Errorf("%s: stage %q is unknown or out of order", a.Name, a.Stage)
-		}
+		assert.Check(t, ok && p >= last, "%s: stage %q is unknown or out of order", a.Name, a.Stage)
 		last = p
 	}
 }

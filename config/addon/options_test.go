@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 func TestCertificateCheck(t *testing.T) {
@@ -62,9 +62,7 @@ func TestZonesOfAnotherAccount(t *testing.T) {
 		Zones: []Zone{{ID: "Z0123456789ABCDEFGHIJ", Name: "example.com"}}, Policy: "sync", AssumeRoleARN: role, AssumeRoleExternalID: "acme",
 	}
 	needs := dns.Needs(facts(), options)
-	if len(needs.Zones) > 0 || len(needs.Identities) != 1 || len(needs.Identities[0].Statements) != 1 {
-		t.Fatalf("it needs %+v", needs)
-	}
+	assert.Assert(t, len(needs.Zones) == 0 && len(needs.Identities) == 1 && len(needs.Identities[0].Statements) == 1, "it needs %+v", needs)
 	if s := needs.Identities[0].Statements[0]; !slices.Equal(s.Actions, []string{"sts:AssumeRole"}) || !slices.Equal(s.Resources, []string{role}) {
 		t.Errorf("its role allows %v on %v", s.Actions, s.Resources)
 	}
@@ -74,9 +72,7 @@ func TestZonesOfAnotherAccount(t *testing.T) {
 		t.Errorf("arguments %v, expected %v", got, want)
 	}
 	problems := dns.Check(&DNSOptions{AssumeRoleExternalID: "acme"}, nil)
-	if len(problems) != 1 || problems[0].Path != "assumeRoleExternalId" {
-		t.Errorf("problems %v", problems)
-	}
+	assert.Check(t, len(problems) == 1 && problems[0].Path == "assumeRoleExternalId", "problems %v", problems)
 }
 
 // TestPatterns holds rules to values that they must take, and to values that
@@ -214,9 +210,7 @@ func TestLokiDisk(t *testing.T) {
 		if volumes {
 			volume = map[string]any{"enabled": true, "storageClass": "gp3"}
 		}
-		if diff := cmp.Diff(map[string]any{"persistence": volume}, given); diff != "" {
-			t.Errorf("volumes %t (-want +got):\n%s", volumes, diff)
-		}
+		assert.Check(t, is.DeepEqual(given, map[string]any{"persistence": volume}), "%v", volumes)
 	}
 }
 

@@ -26,9 +26,7 @@ func TestSubnets(t *testing.T) {
 	}
 	two, err := Subnets("10.0.0.0/16", zones[:2])
 	assert.NilError(t, err)
-	if two[0] != plans[0] || two[1] != plans[1] {
-		t.Errorf("a third zone moved the others: %v, %v", two, plans)
-	}
+	assert.Check(t, two[0] == plans[0] && two[1] == plans[1], "a third zone moved the others: %v, %v", two, plans)
 }
 
 // TestSubnetsApart lays out every size for every number of zones.
@@ -56,9 +54,7 @@ func checkApart(t *testing.T, vpc netip.Prefix, plans []SubnetPlan) {
 		all = append(all, p.Private, p.Public)
 	}
 	for i, a := range all {
-		if a != a.Masked() || a.Bits() > SmallestSubnet || !vpc.Contains(a.Addr()) {
-			t.Errorf("%s is no subnet of %s", a, vpc)
-		}
+		assert.Check(t, a == a.Masked() && a.Bits() <= SmallestSubnet && vpc.Contains(a.Addr()), "%s is no subnet of %s", a, vpc)
 		for _, b := range all[:i] {
 			assert.Check(t, !a.Overlaps(b), "%s overlaps %s in %s", a, b, vpc)
 		}

@@ -3,7 +3,6 @@ package strict
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 )
@@ -39,9 +38,7 @@ func TestProblemString(t *testing.T) {
 func TestProblemsInOrder(t *testing.T) {
 	a1, a2, b := Problem{File: "a", Line: 2, Column: 1}, Problem{File: "a", Line: 2, Column: 7}, Problem{File: "b", Line: 1}
 	got := Problems{b, a2, a1, a1}.InOrder()
-	if diff := cmp.Diff(Problems{a1, a2, b}, got); diff != "" {
-		t.Errorf("order (-want +got):\n%s", diff)
-	}
+	assert.Check(t, is.DeepEqual(got, Problems{a1, a2, b}))
 	if err := (Problems{}).Err(); err != nil {
 		t.Errorf("err of no problems = %v", err)
 	}
