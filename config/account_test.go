@@ -79,9 +79,7 @@ func TestLoadBadAccount(t *testing.T) {
 			continue
 		}
 		for _, want := range wanted {
-			if !strings.Contains(problems.Error(), want) {
-				t.Errorf("%q is not reported in\n%v", want, problems)
-			}
+			assert.Check(t, strings.Contains(problems.Error(), want), "%q is not reported in\n%v", want, problems)
 		}
 	}
 	if _, err := LoadAccount(t.TempDir() + "/nowhere.yaml"); err == nil || !strings.Contains(err.Error(), "check the path, or name the account") {

@@ -3,6 +3,9 @@ package config
 import (
 	"testing"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"tombolo/config/awsfacts"
 	"tombolo/config/form"
 	"tombolo/config/nodes"
@@ -12,9 +15,7 @@ func TestPartition(t *testing.T) {
 	for region, want := range map[string]string{
 		"eu-central-1": "aws", "cn-north-1": "aws-cn", "us-gov-west-1": "aws-us-gov", "us-west-2": "aws",
 	} {
-		if got := awsfacts.Partition(region); got != want {
-			t.Errorf("Partition(%s) = %s; expected %s", region, got, want)
-		}
+		assert.Check(t, is.Equal(awsfacts.Partition(region), want), "%v", region)
 	}
 }
 
@@ -26,24 +27,16 @@ func TestArchitectureOf(t *testing.T) {
 		"g6e.xlarge": awsfacts.AMD64, "c6a.large": awsfacts.AMD64, "u-6tb1.metal": awsfacts.AMD64, "inf2.xlarge": awsfacts.AMD64,
 		"t3.micro": awsfacts.AMD64, "p5.48xlarge": awsfacts.AMD64, "hpc7g.16xlarge": awsfacts.ARM64,
 	} {
-		if got := awsfacts.ArchitectureOf(instanceType); got != want {
-			t.Errorf("ArchitectureOf(%s) = %s; expected %s", instanceType, got, want)
-		}
-		if !nodes.Instance.MatchString(instanceType) {
-			t.Errorf("%s is not taken for an instance type", instanceType)
-		}
+		assert.Check(t, is.Equal(awsfacts.ArchitectureOf(instanceType), want), "%v", instanceType)
+		assert.Check(t, nodes.Instance.MatchString(instanceType), "%s is not taken for an instance type", instanceType)
 	}
-	if got := (nodes.NodeGroup{}).Architecture(); got != awsfacts.AMD64 {
-		t.Errorf("architecture without instance types = %s; expected %s", got, awsfacts.AMD64)
-	}
+	assert.Check(t, is.Equal((nodes.NodeGroup{}).Architecture(), awsfacts.AMD64))
 }
 
 // TestRegions expects every region to have the shape of its zones' names.
 func TestRegions(t *testing.T) {
 	for _, region := range awsfacts.Regions() {
-		if !form.RegionZone.MatchString(region + "a") {
-			t.Errorf("%sa is not taken for a zone", region)
-		}
+		assert.Check(t, form.RegionZone.MatchString(region+"a"), "%sa is not taken for a zone", region)
 	}
 }
 

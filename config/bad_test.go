@@ -12,6 +12,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"gotest.tools/v3/golden"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/config/strict"
 )
 
@@ -67,9 +69,7 @@ func TestBadFiles(t *testing.T) {
 				write(t, dir, c.file(), string(c.content))
 			}
 			got, err := txtar.ParseFile(archive)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			for i, c := range cases {
 				said := strings.ReplaceAll(loadBad(t, filepath.Join(dir, c.file())), dir+string(filepath.Separator), "")
 				got.Files[i].Data = []byte(c.source)
@@ -80,9 +80,7 @@ func TestBadFiles(t *testing.T) {
 			golden.Assert(t, string(txtar.Format(got)), filepath.Join("bad", filepath.Base(archive)))
 		})
 	}
-	if count < 203 {
-		t.Errorf("testdata/bad has %d cases; expected 203 or more", count)
-	}
+	assert.Check(t, count >= 203, "testdata/bad has %d cases; expected 203 or more", count)
 }
 
 // loadBad loads a file that is wrong, and returns its problems.
@@ -121,22 +119,16 @@ func (c badCase) file() string { return strings.TrimSuffix(c.name, ".yaml") + ".
 func badArchives(t testing.TB) []string {
 	t.Helper()
 	archives, err := filepath.Glob("testdata/bad/*.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return archives
 }
 
 func badCases(t testing.TB, archive string) []badCase {
 	t.Helper()
 	files, err := txtar.ParseFile(archive)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	base, err := os.ReadFile(baseOf(archive))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	var cases []badCase
 	for _, f := range files.Files {
 		c := badCase{name: f.Name}
@@ -170,9 +162,7 @@ func edited(t testing.TB, c badCase, base string) []byte {
 			continue
 		}
 		at := slices.IndexFunc(rest, func(l string) bool { return l == text || mark == '~' && key(l) == key(text) })
-		if at < 0 || !strings.ContainsRune("~- ", rune(mark)) {
-			t.Fatalf("%s: %q is not in what follows in its base", c.name, line)
-		}
+		assert.Assert(t, at >= 0 && strings.ContainsRune("~- ", rune(mark)), "%s: %q is not in what follows in its base", c.name, line)
 		out, rest = append(out, rest[:at]...), rest[at+1:]
 		if mark != '-' {
 			out = append(out, text)
@@ -193,9 +183,7 @@ func indentation(line string) int { return len(line) - len(strings.TrimLeft(line
 // TestEncodings loads files that are not UTF-8.
 func TestEncodings(t *testing.T) {
 	base, err := os.ReadFile(baseFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	utf16File := []byte{0xff, 0xfe}
 	for _, unit := range utf16.Encode([]rune(string(base))) {
 		utf16File = append(utf16File, byte(unit), byte(unit>>8))

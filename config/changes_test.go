@@ -46,9 +46,7 @@ func smallWith(t *testing.T, replace ...string) *Cluster {
 	t.Helper()
 	text := small
 	for i := 0; i < len(replace); i += 2 {
-		if !strings.Contains(text, replace[i]) {
-			t.Fatalf("small has no %q", replace[i])
-		}
+		assert.Assert(t, strings.Contains(text, replace[i]), "small has no %q", replace[i])
 		text = strings.Replace(text, replace[i], replace[i+1], 1)
 	}
 	file := filepath.Join(t.TempDir(), "small.yaml")

@@ -8,20 +8,11 @@ package config
 
 import (
 	"cmp"
-	"fmt"
-	"iter"
 	"maps"
-	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"tombolo/config/addon"
-	"tombolo/config/awsfacts"
-	"tombolo/config/azurefacts"
-	"tombolo/config/check"
 	"tombolo/config/cloud"
 	"tombolo/config/egress"
 	"tombolo/config/field"
@@ -34,8 +25,6 @@ import (
 	"tombolo/config/strict"
 	"tombolo/config/values"
 	"tombolo/config/windows"
-	"tombolo/internal/names"
-	"tombolo/internal/wording"
 )
 
 // Version is the version of the cluster file's format that this package reads.
@@ -145,215 +134,6 @@ var clusterFields = field.Of[Cluster](map[string]field.Descriptor{
 	"Values":      {Change: field.Changes("the infra ConfigMap changes, and the engine follows it")},
 })
 
-// checkNames checks the names made from the cluster's name.
-func checkNames(v *check.File) {
-	name := v.Name
-	v.Fits("name", "the control plane's IAM role", name+"-cluster", form.MaxRoleName)
-	// By GroupName of CreateSecurityGroup in the EC2 API.
-	if strings.HasPrefix(name, "sg-") {
-		v.Problem("name", "begin it otherwise", "%s begins the names of security groups, and EC2 allows none that begins with sg-", wording.Quote(name))
-	}
-}
-
-// The limits of tags, by "Tag naming limits and requirements" in the AWS guide
-// to tagging. Tombolo puts at most five tags of its own on a resource.
-const (
-	maxTags     = 50
-	ownTags     = 5
-	maxTagKey   = 128
-	maxTagValue = 256
-)
-
-var tagText = regexp.MustCompile(`^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$`)
-
-func checkTags(v *check.File, tags map[string]string) {
-	if n := len(tags); n > maxTags-ownTags {
-		v.Problem("tags", fmt.Sprintf("remove %d", n-(maxTags-ownTags)),
-			"has %d tags; AWS allows %d on a resource, and Tombolo sets %d of them", n, maxTags, ownTags)
-	}
-	for _, key := range slices.Sorted(maps.Keys(tags)) {
-		at := strict.Path("tags").Key(key)
-		checkTagKey(v, at, key)
-		checkTagValue(v, at, tags[key])
-	}
-}
-
-func checkTagKey(v *check.File, at strict.Path, key string) {
-	lower := strings.ToLower(key)
-	switch n := utf8.RuneCountInString(key); {
-	case key == "":
-		v.KeyProblem(at, "give it a key", "the key is empty")
-	case n > maxTagKey:
-		v.KeyProblem(at, fmt.Sprintf("shorten it by %d", n-maxTagKey),
-			"the key has %d characters; AWS allows %d", n, maxTagKey)
-	case strings.HasPrefix(lower, "aws:"):
-		v.KeyProblem(at, "use another prefix", "the prefix aws: is reserved by AWS")
-	case strings.HasPrefix(lower, "tombolo:"):
-		v.KeyProblem(at, "use another prefix", "the prefix tombolo: is reserved; Tombolo sets these tags itself")
-	case strings.HasPrefix(key, "kubernetes.io/"):
-		v.KeyProblem(at, "use another prefix", "the prefix kubernetes.io/ is reserved; controllers find their subnets by it")
-	case key == "Name":
-		v.KeyProblem(at, "use another key", "is set by Tombolo, to another value on each resource")
-	case !tagText.MatchString(key):
-		v.KeyProblem(at, "use letters, digits, spaces and _ . : / = + - @", "the key has characters that AWS does not allow")
-	}
-}
-
-func checkTagValue(v *check.File, at strict.Path, value string) {
-	switch n := utf8.RuneCountInString(value); {
-	case n > maxTagValue:
-		v.Problem(at, fmt.Sprintf("shorten it by %d", n-maxTagValue),
-			"the value has %d characters; AWS allows %d", n, maxTagValue)
-	case !tagText.MatchString(value):
-		v.Problem(at, "use letters, digits, spaces and _ . : / = + - @",
-			"%s has characters that AWS does not allow in a tag", wording.Quote(value))
-	}
-}
-
-// checkAzureNames checks the names made from the cluster's name, and the resource groups.
-func checkAzureNames(v *check.File, c *Cluster) {
-	name := v.Name
-	if !c.IsExisting() {
-		v.Fits("name", "the Kubernetes API's host", name, azurefacts.MaxDNSPrefix)
-	}
-	if c.OwnsNetwork() && len(name) < azurefacts.MinNetworkName && v.Doc.Has("name") {
-		v.Problem("name", "use a longer name", "%s is too short for the name of a network, which has at least %d characters",
-			wording.Quote(name), azurefacts.MinNetworkName)
-	}
-	if word := azurefacts.ReservedWord(name); word != "" && !c.IsExisting() {
-		v.Problem("name", "use another name", "%s has the word %s, which Azure keeps from names of endpoints", wording.Quote(name), word)
-	}
-	checkResourceGroups(v, c)
-}
-
-// checkResourceGroups refuses a group for two: Azure takes one that exists for one that is made,
-// and a destruction deletes it with what others have in it.
-func checkResourceGroups(v *check.File, c *Cluster) {
-	const at = strict.Path("cloud.resourceGroup")
-	own := c.Cloud.ResourceGroup
-	where := at
-	if !v.Doc.Has(at) {
-		where = "name"
-	}
-	report := func(format string, args ...any) {
-		v.Problem(where, "name another one in cloud.resourceGroup, which core makes", format, args...)
-	}
-	if e := c.Kubernetes.Existing; e != nil && strings.EqualFold(e.ResourceGroup, own) {
-		report("makes the resource group %s core's, which is that of the existing cluster", wording.Quote(own))
-	}
-	if subscription, group := c.Network.Group(); subscription == v.Account && strings.EqualFold(group, own) {
-		report("makes the resource group %s core's, which is that of the existing network", wording.Quote(own))
-	}
-	if nodes := c.Kubernetes.NodeResourceGroup; nodes != "" && strings.EqualFold(nodes, own) {
-		v.Problem("kubernetes.nodeResourceGroup", "name another one: AKS makes it itself, and deletes it with the cluster",
-			"%s is the resource group that core makes", wording.Quote(nodes))
-	}
-}
-
-// checkAzureTags checks the tags by Azure's rules.
-func checkAzureTags(v *check.File, c *Cluster) {
-	most, of := azurefacts.MaxTags, "Azure allows %d on a resource"
-	if e := c.Kubernetes.Endpoint; e.PrivateDNSZone == kubernetes.SystemZone {
-		// https://learn.microsoft.com/azure/aks/use-tags
-		most, of = azurefacts.MaxZoneTags, "the private DNS zone that AKS makes takes %d"
-	}
-	if n := len(c.Tags); n > most-ownTags {
-		v.Problem("tags", fmt.Sprintf("remove %d", n-(most-ownTags)),
-			"has %d tags; "+of+", and Tombolo sets %d of them", n, most, ownTags)
-	}
-	checkZoneTags(v, c)
-	seen := map[string]string{}
-	for _, key := range slices.Sorted(maps.Keys(c.Tags)) {
-		at, lower := strict.Path("tags").Key(key), strings.ToLower(key)
-		if other, ok := seen[lower]; ok {
-			v.KeyProblem(at, "keep one of the two", "is the key %s, at %s, to Azure, which does not tell cases apart",
-				wording.Quote(other), v.Line(strict.Path("tags").Key(other)))
-		}
-		seen[lower] = key
-		checkAzureTag(v, c, at, key, c.Tags[key])
-	}
-}
-
-// checkZoneTags warns of tags that the private DNS zone that AKS makes does not keep. Nothing of
-// Tombolo's looks for the tags there that it sets itself, which have colons.
-func checkZoneTags(v *check.File, c *Cluster) {
-	if c.Kubernetes.Endpoint.PrivateDNSZone != kubernetes.SystemZone {
-		return
-	}
-	dropped := slices.DeleteFunc(slices.Sorted(maps.Keys(c.Tags)), azurefacts.ZoneKeepsTag)
-	if len(dropped) > 0 {
-		v.Warn("tags", "use letters, digits and _ . - in keys, and begin with no digit, where the zone has to have them",
-			"the private DNS zone that AKS makes drops %s: its keys have no other characters than letters, digits and _ . -, and begin with no digit", wording.And(quoted(dropped)))
-	}
-}
-
-func quoted(texts []string) []string {
-	out := make([]string, len(texts))
-	for i, text := range texts {
-		out[i] = wording.Quote(text)
-	}
-	return out
-}
-
-// checkMaxTagKey is how long the key of a tag is at most, of all that core makes.
-func checkMaxTagKey(v *check.File, c *Cluster) int {
-	for _, a := range c.Addons.Enabled() {
-		if v.Doc.Sound(strict.Path("addons").Field(a.Name)) {
-			if a.Needs(c.AddonFacts(), a.Options).Container.IsMade() {
-				return azurefacts.MaxStorageTagKey
-			}
-		}
-	}
-	return azurefacts.MaxTagKey
-}
-
-func checkAzureTag(v *check.File, c *Cluster, at strict.Path, key, value string) {
-	lower := strings.ToLower(key)
-	reserved := slices.IndexFunc(azurefacts.ReservedTagPrefixes(), func(prefix string) bool { return strings.HasPrefix(lower, prefix) })
-	switch n, most := utf8.RuneCountInString(key), checkMaxTagKey(v, c); {
-	case key == "":
-		v.KeyProblem(at, "give it a key", "the key is empty")
-	case n > most:
-		v.KeyProblem(at, fmt.Sprintf("shorten it by %d", n-most), "the key has %d characters; Azure allows %d", n, most)
-	case reserved >= 0:
-		v.KeyProblem(at, "use another prefix", "the prefix %s is reserved by Azure", azurefacts.ReservedTagPrefixes()[reserved])
-	case strings.HasPrefix(lower, "tombolo:"):
-		v.KeyProblem(at, "use another prefix", "the prefix tombolo: is reserved; Tombolo sets these tags itself")
-	case strings.ContainsAny(key, azurefacts.NotInTagKey):
-		v.KeyProblem(at, "use none of "+strings.Join(strings.Split(azurefacts.NotInTagKey, ""), " "), "the key has characters that Azure does not allow")
-	}
-	if n := utf8.RuneCountInString(value); n > azurefacts.MaxTagValue {
-		v.Problem(at, fmt.Sprintf("shorten it by %d", n-azurefacts.MaxTagValue), "the value has %d characters; Azure allows %d", n, azurefacts.MaxTagValue)
-	}
-}
-
-// What a change does that several keys share.
-const (
-	aksTagWords = "every resource gets the tags in place; AKS hands them on to what it makes, of which a private DNS zone drops keys with colons, spaces or a digit in front"
-)
-
-// checkMetadata checks what describes the cluster itself.
-func checkMetadata(v *check.File, c *Cluster) {
-	v.Labels("labels", c.Labels)
-	v.Annotations("annotations", c.Annotations)
-	own, ofAddons := append(names.InfraKeyNames(string(c.Cloud.Provider)), names.ChannelType), addonKeys(c)
-	for _, key := range slices.Sorted(maps.Keys(c.Values)) {
-		at := strict.Path("values").Key(key)
-		switch {
-		case !values.ValueKey.MatchString(key):
-			v.KeyProblem(at, "use letters, digits and underscores, and start with no digit",
-				"%s cannot be the name of a variable in manifests", wording.Quote(key))
-		case slices.Contains(own, key):
-			v.KeyProblem(at, "use another key", "is published by Tombolo itself")
-		case ofAddons[key] != "":
-			v.KeyProblem(at, "use another key", "is published for the addon %s", ofAddons[key])
-		}
-		if source, ok := c.Values[key].Source(); ok {
-			values.CheckSource(v, at, source)
-		}
-	}
-}
-
 // IsExisting says that the cluster is one that others own: core makes no control plane,
 // network or nodes for it.
 func (c *Cluster) IsExisting() bool { return c.Kubernetes.Existing != nil }
@@ -418,63 +198,6 @@ func (c *Cluster) ValueTexts(read map[values.Source]any) map[string]string {
 	return values.Texts(c.Values, read)
 }
 
-// What a cluster's registration with Argo CD carries, for the selectors and
-// templates of generators. The values of annotations are known only once core
-// has made the cluster; their names, and all labels, are the file's.
-const (
-	// EnvironmentLabel and WaveLabel hold the file's environment and wave.
-	EnvironmentLabel = "environment"
-	WaveLabel        = "wave"
-	// AddonLabelPrefix before an addon's name is the label of clusters that
-	// turn it on.
-	AddonLabelPrefix = "addon-"
-	// AddonLabelOn is that label's value.
-	AddonLabelOn = addon.LabelOn
-	// ValuesAnnotation holds a JSON object: cluster has the keys of the general
-	// ConfigMap, addons the Helm values of each addon that is on, by its name;
-	// {} for one that has none.
-	ValuesAnnotation = "tombolo/values"
-	// RepositoryAnnotation and RevisionAnnotation hold the URL and the branch of
-	// the platform tree, from the hub's gitops, so that templates need not name
-	// them.
-	RepositoryAnnotation = "tombolo/repository"
-	RevisionAnnotation   = "tombolo/revision"
-)
-
-// RegistrationLabels are the labels of the cluster's registration: the file's,
-// then environment, wave, name and addons, which take precedence.
-func (c *Cluster) RegistrationLabels() map[string]string {
-	labels := map[string]string{}
-	maps.Copy(labels, c.Labels)
-	labels[EnvironmentLabel] = c.Environment
-	labels[WaveLabel] = strconv.Itoa(c.Wave)
-	labels[names.ClusterLabel] = c.Name
-	for name := range c.Addons {
-		labels[AddonLabelPrefix+name] = AddonLabelOn
-	}
-	return labels
-}
-
-// RegistrationAnnotationKeys are the names of the annotations of the cluster's
-// registration, sorted: the file's annotations, every key of the general
-// ConfigMap, and the three above. What repository a hub that others run follows, no file
-// says: the last two are missing there.
-func (c *Cluster) RegistrationAnnotationKeys() []string {
-	keys := append(names.InfraKeyNames(string(c.Cloud.Provider)), ValuesAnnotation)
-	if !c.HasExternalHub() {
-		keys = append(keys, RepositoryAnnotation, RevisionAnnotation)
-	}
-	keys = slices.AppendSeq(keys, maps.Keys(c.Annotations))
-	keys = slices.AppendSeq(keys, maps.Keys(c.Values))
-	for _, a := range c.Addons.Enabled() {
-		for _, key := range a.Keys() {
-			keys = append(keys, key.Name)
-		}
-	}
-	slices.Sort(keys)
-	return slices.Compact(keys)
-}
-
 // followLabels gives the cluster the addons that its labels turn on, and the label by which its logs are
 // collected. They are from the line of that label.
 func (c *Cluster) followLabels(doc *strict.Document) {
@@ -500,34 +223,6 @@ func (c *Cluster) followLabels(doc *strict.Document) {
 
 // Monitoring are the addons that the cluster has by its label monitoring.
 func (c *Cluster) Monitoring() []string { return addon.Monitoring(c.Labels, c.Addons) }
-
-// checkRegistrationLabels finds labels that Tombolo sets on the registration.
-func checkRegistrationLabels(v *check.File, c *Cluster) {
-	own := c.RegistrationLabels()
-	for _, key := range slices.Sorted(maps.Keys(c.Labels)) {
-		at := strict.Path("labels").Key(key)
-		switch {
-		case key == gitops.SecretTypeLabel:
-			v.KeyProblem(at, "remove it", "is set by Tombolo, for Argo CD")
-		case strings.HasPrefix(key, "tombolo/"), strings.HasPrefix(key, AddonLabelPrefix):
-			v.KeyProblem(at, "use another prefix", "is a label that Tombolo sets on the cluster's registration")
-		case own[key] != c.Labels[key]:
-			v.KeyProblem(at, "remove it, or use another key", "is %s on the cluster's registration: the value of the key %s of this file", wording.Quote(own[key]), key)
-		}
-	}
-}
-
-// checkRegistrationAnnotations finds annotations that Tombolo sets on the registration.
-func checkRegistrationAnnotations(v *check.File, c *Cluster) {
-	bare := *c
-	bare.Annotations = nil
-	own := bare.RegistrationAnnotationKeys()
-	for _, key := range slices.Sorted(maps.Keys(c.Annotations)) {
-		if slices.Contains(own, key) || strings.HasPrefix(key, "tombolo/") {
-			v.KeyProblem(strict.Path("annotations").Key(key), "use another key", "is an annotation that Tombolo sets on the cluster's registration")
-		}
-	}
-}
 
 // ForCore is the cluster as core's program gets it: without what bootstrap, Git and the driver
 // alone are there for. So a change of that changes nothing of core, and an up need not have the
@@ -580,83 +275,6 @@ func (c *Cluster) setDefaults() {
 	c.GitOps.SetDefaults(c.Name, c.Cloud.Provider)
 }
 
-// AddonFacts are the facts about the cluster that addons start from.
-func (c *Cluster) AddonFacts() addon.Facts {
-	facts := addon.Facts{
-		Cluster: c.Name, Environment: c.Environment,
-		Provider: string(c.Cloud.Provider), Region: c.Cloud.Region, Account: c.Cloud.Account, Tenant: c.Cloud.Tenant,
-		RolePath: c.Cloud.Roles.Path, OwnNetwork: c.OwnsNetwork(), InCloud: c.NameInCloud(), Enabled: c.Addons.Names(), Tags: c.AllTags(), Egress: c.NodeEgress(),
-	}
-	if c.onAzure() {
-		facts.Tenant, facts.ResourceGroup = c.Cloud.Tenant, c.Cloud.ResourceGroup
-	} else {
-		facts.Partition = awsfacts.Partition(c.Cloud.Region)
-	}
-	facts.Channel = c.ChannelType()
-	if p := c.Kubernetes.IdentityProvider; p != nil {
-		facts.IssuerURL, facts.ClientID = p.IssuerURL, p.ClientID
-	}
-	facts.GivenRoles = c.Cloud.Roles.Given.Addons
-	if existing := c.Network.Existing; existing != nil {
-		facts.NetworkAccount = existing.Account
-	}
-	return facts
-}
-
-// AddonNeeds are the addons of the file with what each needs, in the order of Enabled.
-func (c *Cluster) AddonNeeds() iter.Seq2[addon.Enabled, addon.Needs] {
-	return func(yield func(addon.Enabled, addon.Needs) bool) {
-		facts := c.AddonFacts()
-		for _, a := range c.Addons.Enabled() {
-			if !yield(a, a.Needs(facts, a.Options)) {
-				return
-			}
-		}
-	}
-}
-
-// AddonRole is what the name of an addon's role has after the cluster's.
-func AddonRole(name, identity string) string {
-	if identity == "" {
-		return name
-	}
-	return name + "-" + identity
-}
-
-// AddonIdentityName is the name of the identity in Azure of an addon; of is "" for an
-// addon's only one.
-func AddonIdentityName(cluster, name, of string) string {
-	return cluster + "-" + identity.AddonPrefix + AddonRole(name, of)
-}
-
-// NodeIdentity is the identity of nodes that an addon makes, among the names of its roles.
-const NodeIdentity = "node"
-
-// AddonRoles are the names of the roles, or identities on Azure, that core makes for the addons
-// of the file, sorted, as cloud.roles.given.addons has them.
-func (c *Cluster) AddonRoles() []string {
-	var out []string
-	for a, needs := range c.AddonNeeds() {
-		for _, i := range needs.Identities {
-			out = append(out, AddonRole(a.Name, i.Name))
-		}
-		if needs.NodeRole != nil {
-			out = append(out, AddonRole(a.Name, NodeIdentity))
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
-// GivenAddonRole is the role that others made for an identity of an addon, "" is its only one;
-// "" for one that core makes.
-func (c *Cluster) GivenAddonRole(name, identity string) string {
-	return c.Cloud.Roles.Given.Addons[AddonRole(name, identity)]
-}
-
-// GivenNodeRole is the role that others made for the nodes of an addon, "" for core's.
-func (c *Cluster) GivenNodeRole(name string) string { return c.GivenAddonRole(name, NodeIdentity) }
-
 // RoleScopes are the ids of what core assigns roles on in Azure, for services and for addons, in
 // the order of the file. What core makes itself is among them, resource groups left out.
 func (c *Cluster) RoleScopes() []string {
@@ -682,13 +300,4 @@ func (c *Cluster) RoleScopes() []string {
 		}
 	}
 	return out
-}
-
-// AllTags are those of every resource of the cluster: the file's, and those that Tombolo
-// sets itself, without the owner's.
-func (c *Cluster) AllTags() map[string]string {
-	all := map[string]string{}
-	maps.Copy(all, c.Tags)
-	all[names.ClusterTag], all[names.EnvironmentTag] = c.Name, c.Environment
-	return all
 }

@@ -71,13 +71,9 @@ func checkEffects(t *testing.T, p Provider, declared []string) {
 		}
 	}
 	for _, name := range declared {
-		if !slices.Contains(fields, name) {
-			t.Errorf("%s has an effect, and is no key", name)
-		}
+		assert.Check(t, slices.Contains(fields, name), "%s has an effect, and is no key", name)
 	}
-	if len(fields) < 100 {
-		t.Errorf("only %d keys were looked at", len(fields))
-	}
+	assert.Check(t, len(fields) >= 100, "only %d keys were looked at", len(fields))
 }
 
 // awsWords are about AWS.

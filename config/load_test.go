@@ -9,8 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"gotest.tools/v3/golden"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/config/gitops"
 	"tombolo/config/identity"
@@ -23,18 +25,14 @@ func TestGoodFiles(t *testing.T) {
 			t.Errorf("Load(%s): %v", file, err)
 			continue
 		}
-		if c.File != file {
-			t.Errorf("File = %q; expected %q", c.File, file)
-		}
+		assert.Check(t, c.File == file, "File = %q; expected %q", c.File, file)
 	}
 }
 
 func TestLoadFull(t *testing.T) {
 	c := loadGood(t, "full.yaml")
 	velero := c.Services[1].Identity
-	if velero.ServiceAccount != "velero-server" || velero.Mode != identity.PodIdentity {
-		t.Errorf("velero's identity = %+v", velero)
-	}
+	assert.Check(t, velero.ServiceAccount == "velero-server" && velero.Mode == identity.PodIdentity, "velero's identity = %+v", velero)
 	wantValues := map[string]any{
 		"policy": "upsert-only", "domainFilters": []any{"example.com"},
 		"interval": "1m", "since": "2025-11-01", "serviceMonitor": nil, "zone": map[string]any{"fromSsm": "/shop/zone"},
@@ -43,41 +41,27 @@ func TestLoadFull(t *testing.T) {
 			"replicas": []any{map[string]any{"fromStack": "data/prod", "output": `replicas["eu-1"]`}},
 		},
 	}
-	if diff := cmp.Diff(wantValues, c.Services[0].Values); diff != "" {
-		t.Errorf("values (-want +got):\n%s", diff)
-	}
+	assert.Check(t, is.DeepEqual(c.Services[0].Values, wantValues))
 	wantLabels := map[string]string{"example.com/pool": "batch", "example.com/team": "storage"}
-	if diff := cmp.Diff(wantLabels, c.Namespaces[2].Labels); diff != "" {
-		t.Errorf("merged labels (-want +got):\n%s", diff)
-	}
+	assert.Check(t, is.DeepEqual(c.Namespaces[2].Labels, wantLabels))
 	wantEnv := map[string]any{"env": map[string]any{"ENABLE_PREFIX_DELEGATION": "true", "WARM_PREFIX_TARGET": int64(1)}}
-	if diff := cmp.Diff(wantEnv, c.Kubernetes.Addons[0].Configuration); diff != "" {
-		t.Errorf("addon configuration (-want +got):\n%s", diff)
-	}
+	assert.Check(t, is.DeepEqual(c.Kubernetes.Addons[0].Configuration, wantEnv))
 }
 
 func TestDefaults(t *testing.T) {
 	c := loadGood(t, "minimal.yaml")
 	size := c.Kubernetes.NodeGroups[0].Size
-	if *size.Min != 1 || *size.Max != 1 || *size.Desired != 1 {
-		t.Errorf("size = %d, %d, %d; expected 1, 1, 1", *size.Min, *size.Max, *size.Desired)
-	}
+	assert.Check(t, *size.Min == 1 && *size.Max == 1 && *size.Desired == 1, "size = %d, %d, %d; expected 1, 1, 1", *size.Min, *size.Max, *size.Desired)
 	if want := "https://github.com/fluxcd/flux2/releases/download/v2.7.5/install.yaml"; c.GitOps.Distribution.URL != want {
 		t.Errorf("distribution url = %q; expected %q", c.GitOps.Distribution.URL, want)
 	}
 	c = loadGood(t, "ssh-auth.yaml")
 	size = c.Kubernetes.NodeGroups[0].Size
-	if *size.Min != 1 || *size.Max != 3 || *size.Desired != 3 {
-		t.Errorf("size with desired: 3 = %d, %d, %d; expected 1, 3, 3", *size.Min, *size.Max, *size.Desired)
-	}
+	assert.Check(t, *size.Min == 1 && *size.Max == 3 && *size.Desired == 3, "size with desired: 3 = %d, %d, %d; expected 1, 3, 3", *size.Min, *size.Max, *size.Desired)
 	c = loadGood(t, "private-only.yaml")
-	if c.Kubernetes.Logs == nil || len(c.Kubernetes.Logs) != 0 {
-		t.Errorf("logs: [] = %v; an empty list must stay empty", c.Kubernetes.Logs)
-	}
+	assert.Check(t, c.Kubernetes.Logs != nil && len(c.Kubernetes.Logs) == 0, "logs: [] = %v; an empty list must stay empty", c.Kubernetes.Logs)
 	c = loadGood(t, "existing-network.yaml")
-	if c.Network.NAT != "" || c.Network.Endpoints != nil || c.GitOps.Distribution.URL != "" {
-		t.Errorf("defaults that do not apply are set: %+v, %+v", c.Network, c.GitOps.Distribution)
-	}
+	assert.Check(t, c.Network.NAT == "" && c.Network.Endpoints == nil && c.GitOps.Distribution.URL == "", "defaults that do not apply are set: %+v, %+v", c.Network, c.GitOps.Distribution)
 	if c.GitOps.Auth.Username != "git" {
 		t.Errorf("username = %q; expected git", c.GitOps.Auth.Username)
 	}
@@ -105,9 +89,7 @@ func TestLoadHugeFile(t *testing.T) {
 	write(t, dir, "huge.yaml", strings.Repeat("\x00", 256<<10+1))
 	_, err := Load(file)
 	want := file + ":1:1: has 262145 bytes; a cluster file has at most 262144; move long values to the GitOps repository"
-	if err == nil || err.Error() != want {
-		t.Errorf("Load = %v; expected %s", err, want)
-	}
+	assert.Check(t, is.Error(err, want))
 }
 
 func TestLoadDir(t *testing.T) {
@@ -118,16 +100,12 @@ func TestLoadDir(t *testing.T) {
 	write(t, dir, "Pulumi.a-core.yaml", "encryptionsalt: v1")
 	write(t, dir, "README.md", "cluster files")
 	clusters, err := LoadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	var names []string
 	for _, c := range clusters {
 		names = append(names, c.Name)
 	}
-	if !reflect.DeepEqual(names, []string{"a", "b"}) {
-		t.Errorf("names = %v; expected a, b", names)
-	}
+	assert.Check(t, reflect.DeepEqual(names, []string{"a", "b"}), "names = %v; expected a, b", names)
 }
 
 func TestLoadDirFileNames(t *testing.T) {
@@ -176,14 +154,10 @@ func TestHubsOfSpokes(t *testing.T) {
 	var alone []string
 	for _, name := range []string{"absent", "china", "early", "far", "of-flux", "of-spoke", "turn-a", "turn-b"} {
 		_, err := Load(filepath.Join(dir, name+".yaml"))
-		if err == nil {
-			t.Fatalf("Load accepts %s", name)
-		}
+		assert.Assert(t, err != nil, "Load accepts %s", name)
 		alone = append(alone, strip(err))
 	}
-	if diff := cmp.Diff(strip(err), strings.Join(alone, "\n")); diff != "" {
-		t.Errorf("Load says something else than LoadDir (-dir +alone):\n%s", diff)
-	}
+	assert.Check(t, is.DeepEqual(strings.Join(alone, "\n"), strip(err)))
 }
 
 func TestLoadHub(t *testing.T) {
@@ -193,9 +167,7 @@ func TestLoadHub(t *testing.T) {
 			spoke.GitOps.ArgoCD.Credentials, spoke.GitOps.Branch, spoke.EngineNamespace())
 	}
 	hub, err := LoadHub(spoke)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if want := "https://raw.githubusercontent.com/argoproj/argo-cd/v3.2.1/manifests/ha/install.yaml"; hub.Name != "mgmt" || hub.GitOps.Distribution.URL != want {
 		t.Errorf("the hub is %s with %s", hub.Name, hub.GitOps.Distribution.URL)
 	}
@@ -219,9 +191,7 @@ func TestInOrder(t *testing.T) {
 		cluster("later", "mgmt", 2), cluster("a", "mgmt", 1), cluster("mgmt", "mgmt", 1), cluster("b", "elsewhere", 1), flux,
 	}
 	sorted, err := InOrder(clusters)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	var names []string
 	for _, c := range sorted {
 		names = append(names, c.Name)
@@ -249,35 +219,27 @@ func TestLoadDirMissing(t *testing.T) {
 func loadGood(t *testing.T, name string) *Cluster {
 	t.Helper()
 	c, err := Load(filepath.Join("testdata/good", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return c
 }
 
 func readGood(t testing.TB, name string) string {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("testdata/good", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return string(content)
 }
 
 func write(t *testing.T, dir, name, content string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 }
 
 // FuzzLoad expects any content to be read or refused with complete problems.
 func FuzzLoad(f *testing.F) {
 	for _, file := range goodFiles(f) {
 		content, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
+		assert.NilError(f, err)
 		f.Add(content)
 	}
 	for _, archive := range badArchives(f) {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/config/policy"
 	"tombolo/config/strict"
@@ -18,9 +18,7 @@ import (
 func policyOf(t *testing.T, text string) (*policy.Policy, error) {
 	t.Helper()
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile(policy.File, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(policy.File, []byte(text), 0o600))
 	return policy.Load(policy.File)
 }
 
@@ -35,16 +33,12 @@ rules:
     match: {types: ["aws:s3/*"], operations: [delete]}
     decision: second-approval
 `)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	want := &policy.Policy{Version: 1, File: policy.File, Rules: []policy.PolicyRule{
 		{Name: "network", Match: policy.PolicyMatch{Dangers: []string{"cluster", "network"}, Clusters: "environment=prod"}, Decision: policy.Deny, Reason: "it takes the cluster down"},
 		{Name: "buckets", Match: policy.PolicyMatch{Types: []string{"aws:s3/*"}, Operations: []string{"delete"}}, Decision: policy.SecondApproval},
 	}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("policy (-want +got):\n%s", diff)
-	}
+	assert.Check(t, is.DeepEqual(got, want))
 }
 
 // All that is wrong is reported together, each where it is.
@@ -61,9 +55,7 @@ rules:
     match: {clusters: "a==b==c", types: ["["]}
 `)
 	var problems strict.Problems
-	if !errors.As(err, &problems) {
-		t.Fatalf("error %v", err)
-	}
+	assert.Assert(t, errors.As(err, &problems), "error %v", err)
 	for _, want := range []string{
 		policy.File + ":1:10: version: ",
 		policy.File + ":4:13: rules[0].match.danger: is not a known key; did you mean \"dangers\"?",
@@ -74,9 +66,7 @@ rules:
 		policy.File + `:10:23: rules[2].match.clusters: "a==b==c" is not a selector`,
 		`:9:5: rules[2].decision: is required and missing`,
 	} {
-		if !strings.Contains(problems.Error(), want) {
-			t.Errorf("%q is not reported in\n%v", want, problems)
-		}
+		assert.Check(t, strings.Contains(problems.Error(), want), "%q is not reported in\n%v", want, problems)
 	}
 }
 

@@ -34,7 +34,6 @@ func warnOfNoWay(doc *strict.Document, c, hub *Cluster) {
 		remedy += "; without a connection between the networks, set public: true with the addresses of its NAT gateways in allowedCidrs"
 	}
 	doc.Warn(at, "lets nobody in from the hub "+wording.Quote(hub.Name)+", whose Argo CD works with this cluster by its Kubernetes API", remedy)
-	c.Warnings = doc.Warnings()
 }
 
 // endpointPath is the part of a cluster file that says who reaches the Kubernetes API.
@@ -44,7 +43,7 @@ const endpointPath = strict.Path("kubernetes.endpoint")
 // reach. Nobody's rule helps: security groups know addresses of another cloud by their blocks
 // alone, and AKS links its own zone with the network of the cluster's nodes and with no other:
 // https://learn.microsoft.com/azure/aks/private-clusters#hub-and-spoke-with-custom-dns
-func checkAcross(problem func(p strict.Path, message, remedy string), c, hub *Cluster) {
+func checkAcross(doc *strict.Document, c, hub *Cluster) {
 	e := c.Kubernetes.Endpoint
 	if c.onAzure() == hub.onAzure() || e.Private == nil || !*e.Private || e.Public {
 		return
@@ -53,14 +52,14 @@ func checkAcross(problem func(p strict.Path, message, remedy string), c, hub *Cl
 	public := "or set public: true with the addresses that the hub's requests come from in allowedCidrs"
 	switch {
 	case c.onAzure() && e.PrivateDNSZone == kubernetes.SystemZone:
-		problem(endpointPath, "is private, with a name that this cluster's network alone knows: the Argo CD of "+hubIs+" does not find it",
+		doc.Report(endpointPath, "is private, with a name that this cluster's network alone knows: the Argo CD of "+hubIs+" does not find it",
 			"set privateDnsZone: none, which makes the name public and leaves the address private, and connect the networks; "+public)
 	case !c.onAzure() && !letsInNetwork(e, hub):
 		block := "the hub's network"
 		if hub.Network.CIDR != "" {
 			block += ", " + hub.Network.CIDR + ","
 		}
-		problem(endpointPath, "is private, and lets in no address of "+hubIs+", whose Argo CD works with this cluster by its Kubernetes API",
+		doc.Report(endpointPath, "is private, and lets in no address of "+hubIs+", whose Argo CD works with this cluster by its Kubernetes API",
 			"add "+block+" to privateCidrs, and connect the networks; "+public)
 	}
 }
@@ -75,13 +74,11 @@ func warnOfPrivateSpoke(doc *strict.Document, c, hub *Cluster) {
 	if !hub.onAzure() {
 		doc.Warn(endpointPath, "is private, and the Argo CD of the hub "+wording.Quote(hub.Name)+" in AWS works with this cluster by its Kubernetes API",
 			"connect the hub's network with this one, and see that the name of the API leads to its private address there")
-		c.Warnings = doc.Warnings()
 		return
 	}
 	doc.Warn(endpointPath, "is private, and the Argo CD of the hub "+wording.Quote(hub.Name)+" works with this cluster by its Kubernetes API",
 		"connect the hub's network with this one, and link it to the private DNS zone; "+
 			"or set public: true with the addresses that the hub's requests come from in allowedCidrs")
-	c.Warnings = doc.Warnings()
 }
 
 // sharesNetwork says that two clusters are in one existing network in Azure.

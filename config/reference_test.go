@@ -12,6 +12,8 @@ import (
 	"github.com/invopop/jsonschema"
 	"gotest.tools/v3/golden"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/config/addon"
 	"tombolo/config/field"
 	"tombolo/config/strict"
@@ -75,9 +77,7 @@ func TestAccountReference(t *testing.T) {
 func referenceTo(t *testing.T, intro string, file reflect.Type, schema []byte) string {
 	t.Helper()
 	r := reference{paths: map[reflect.Type][]string{}, format: clusterFormat}
-	if err := json.Unmarshal(schema, &r.schema); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, json.Unmarshal(schema, &r.schema))
 	r.visit(file, "")
 	var b strings.Builder
 	b.WriteString(intro)

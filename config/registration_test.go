@@ -4,7 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/config"
 	"tombolo/config/addon"
@@ -27,16 +28,12 @@ func TestRegistrationLabels(t *testing.T) {
 		"logging": "on", "environment": "dev", "wave": "2", "tombolo/cluster": "demo",
 		"addon-aws-efs-csi-driver": "on", "addon-promtail": "on",
 	}
-	if diff := cmp.Diff(want, registered().RegistrationLabels()); diff != "" {
-		t.Errorf("labels (-want +got):\n%s", diff)
-	}
+	assert.Check(t, is.DeepEqual(registered().RegistrationLabels(), want))
 }
 
 func TestRegistrationAnnotationKeys(t *testing.T) {
 	got := registered().RegistrationAnnotationKeys()
 	want := append(names.InfraKeyNames(names.AWSCloud), "tombolo/values", "tombolo/repository", "tombolo/revision", "contact", "chart_repository", "efs_file_system_id")
 	slices.Sort(want)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("annotations (-want +got):\n%s", diff)
-	}
+	assert.Check(t, is.DeepEqual(got, want))
 }

@@ -18,6 +18,8 @@ import (
 	"gopkg.in/yaml.v3"
 	"gotest.tools/v3/golden"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/config/addon"
 	"tombolo/config/field"
 	"tombolo/config/policy"
@@ -53,9 +55,7 @@ func schemaOfAccount(t *testing.T) []byte {
 func generateSchema(t *testing.T, file reflect.Type, title string) []byte {
 	t.Helper()
 	r := jsonschema.Reflector{FieldNameTag: "yaml", Anonymous: true}
-	if err := r.AddGoComments("tombolo/config", "./", jsonschema.WithFullComment()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, r.AddGoComments("tombolo/config", "./", jsonschema.WithFullComment()))
 	s := r.ReflectFromType(file)
 	if selection := reflect.TypeFor[addon.Selection]().Name(); s.Definitions[selection] != nil {
 		s.Definitions[selection] = addonSchema(&r, s.Definitions)
@@ -69,9 +69,7 @@ func generateSchema(t *testing.T, file reflect.Type, title string) []byte {
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(s); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, encoder.Encode(s))
 	return b.Bytes()
 }
 
@@ -129,12 +127,8 @@ func addRules(t *testing.T, s *jsonschema.Schema, typ reflect.Type, lives bool) 
 			continue
 		}
 		property, ok := s.Properties.Get(name)
-		if !ok {
-			t.Fatalf("schema of %s has no %s", typ.Name(), name)
-		}
-		if property.Description == "" {
-			t.Errorf("%s.%s has no comment", typ.Name(), f.Name)
-		}
+		assert.Assert(t, ok, "schema of %s has no %s", typ.Name(), name)
+		assert.Check(t, property.Description != "", "%s.%s has no comment", typ.Name(), f.Name)
 		property.Description = oneLine(property.Description)
 		only := Provider(f.Tag.Get(field.CloudTag))
 		if only != "" {
@@ -240,9 +234,7 @@ func TestDescribed(t *testing.T) {
 func TestSchemaAcceptsGoodFiles(t *testing.T) {
 	compiled := compileSchema(t, Schema)
 	for _, file := range goodFiles(t) {
-		if err := compiled.Validate(asJSON(t, file, nil)); err != nil {
-			t.Errorf("%s: %#v", file, err)
-		}
+		assert.Check(t, compiled.Validate(asJSON(t, file, nil)), file)
 	}
 	broken := map[string]func(map[string]any){
 		"unknown key":  func(m map[string]any) { m["nmae"] = "demo" },
@@ -253,9 +245,7 @@ func TestSchemaAcceptsGoodFiles(t *testing.T) {
 		"out of range": func(m map[string]any) { m["wave"] = 100 },
 	}
 	for name, breakIt := range broken {
-		if compiled.Validate(asJSON(t, "testdata/good/full.yaml", breakIt)) == nil {
-			t.Errorf("%s: the schema accepts it", name)
-		}
+		assert.Check(t, compiled.Validate(asJSON(t, "testdata/good/full.yaml", breakIt)) != nil, "%s: the schema accepts it", name)
 	}
 }
 
@@ -268,9 +258,7 @@ func TestSharedSchema(t *testing.T) {
 		"azure.yaml": "cloud: {tenant: 6b3e9f44-0d7b-4c39-9a56-5f6f3f0f3a01}\n",
 	})
 	for _, file := range append(goodFiles(t), filepath.Join(dir, "_defaults.yaml"), filepath.Join(dir, "_prod.yaml"), filepath.Join(dir, "one.yaml"), filepath.Join(dir, "nulls.yaml"), filepath.Join(dir, "azure.yaml")) {
-		if err := compiled.Validate(asJSON(t, file, nil)); err != nil {
-			t.Errorf("%s: %#v", file, err)
-		}
+		assert.Check(t, compiled.Validate(asJSON(t, file, nil)), file)
 	}
 	for name, text := range map[string]string{
 		"an unknown key":            "kubernetes: {colour: red}\n",
@@ -280,22 +268,16 @@ func TestSharedSchema(t *testing.T) {
 		"a number in place of text": "tags: {owner: 1}\n",
 	} {
 		write(t, dir, "bad.yaml", text)
-		if compiled.Validate(asJSON(t, filepath.Join(dir, "bad.yaml"), nil)) == nil {
-			t.Errorf("%s: the schema accepts it", name)
-		}
+		assert.Check(t, compiled.Validate(asJSON(t, filepath.Join(dir, "bad.yaml"), nil)) != nil, "%s: the schema accepts it", name)
 	}
 }
 
 func compileSchema(t *testing.T, of func() ([]byte, error)) *validator5.Schema {
 	t.Helper()
 	content, err := of()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	compiled, err := validator5.CompileString("cluster.v1.json", string(content))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return compiled
 }
 
@@ -303,24 +285,16 @@ func compileSchema(t *testing.T, of func() ([]byte, error)) *validator5.Schema {
 func asJSON(t *testing.T, file string, change func(map[string]any)) any {
 	t.Helper()
 	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	var m map[string]any
-	if err := yaml.Unmarshal(content, &m); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, yaml.Unmarshal(content, &m))
 	if change != nil {
 		change(m)
 	}
 	text, err := json.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	var out any
-	if err := json.Unmarshal(text, &out); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, json.Unmarshal(text, &out))
 	return out
 }
 
@@ -329,12 +303,8 @@ func asJSON(t *testing.T, file string, change func(map[string]any)) any {
 func TestSchemaEnums(t *testing.T) {
 	var s jsonschema.Schema
 	content, err := Schema()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(content, &s); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
+	assert.NilError(t, json.Unmarshal(content, &s))
 	for _, p := range field.Providers() {
 		enums := 0
 		for typ := range typesOf(reflect.TypeFor[Cluster](), formatOf(p)) {
@@ -347,9 +317,7 @@ func TestSchemaEnums(t *testing.T) {
 				checkEnum(t, typ.Name(), f, values)
 			}
 		}
-		if enums < 10 {
-			t.Errorf("schema has %d enums for %s; expected 10 or more", enums, p)
-		}
+		assert.Check(t, enums >= 10, "schema has %d enums for %s; expected 10 or more", enums, p)
 	}
 }
 
@@ -436,31 +404,23 @@ func checkDefaults(t *testing.T, c *Cluster, doc *strict.Document) {
 		}
 	}
 	visit(reflect.ValueOf(c).Elem(), "")
-	if checked < 14 {
-		t.Errorf("checked %d defaults; expected 14 or more", checked)
-	}
+	assert.Check(t, checked >= 14, "checked %d defaults; expected 14 or more", checked)
 }
 
 // plainValue is a value as YAML writes it.
 func plainValue(t *testing.T, v reflect.Value) any {
 	t.Helper()
 	text, err := yaml.Marshal(v.Interface())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	var out any
-	if err := yaml.Unmarshal(text, &out); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, yaml.Unmarshal(text, &out))
 	return out
 }
 
 func canonical(t *testing.T, v any) string {
 	t.Helper()
 	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return string(text)
 }
 

@@ -97,9 +97,7 @@ func problemsOf(t *testing.T, dir string) []string {
 	t.Helper()
 	_, err := LoadDir(dir)
 	var problems strict.Problems
-	if !errors.As(err, &problems) {
-		t.Fatalf("got %v; expected problems", err)
-	}
+	assert.Assert(t, errors.As(err, &problems), "got %v; expected problems", err)
 	return strings.Split(strings.ReplaceAll(problems.Error(), dir+string(filepath.Separator), ""), "\n")
 }
 

@@ -47,9 +47,7 @@ func TestToArgoCD(t *testing.T) {
 	assert.Check(t, s.Path == "clusters/hub" && s.Registration.Hub == "hub" && s.Registration.Server != h.Registration.Server,
 		"the spoke starts at %s, with %v", s.Path, s.Registration)
 	r := s.Registration
-	if r.Part("labels")["ring"] != "first" || r.Part("annotations")["contact"] != "team" || r.Repository() != "https://git.test/tree.git" {
-		t.Errorf("registration %v", r)
-	}
+	assert.Check(t, r.Part("labels")["ring"] == "first" && r.Part("annotations")["contact"] == "team" && r.Repository() == "https://git.test/tree.git", "registration %v", r)
 	if keys := Keys([]Set{h, s}, "labels"); !slices.Contains(keys, "ring") || !slices.Contains(keys, "addon-karpenter") || !slices.IsSorted(keys) {
 		t.Errorf("labels of the fleet: %v", keys)
 	}

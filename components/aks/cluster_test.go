@@ -84,16 +84,12 @@ func built(t *testing.T, r *recorder.Recorder, change func(*ClusterArgs), o ...p
 	if change != nil {
 		change(args)
 	}
-	return r.Sound(t, r.Run("demo-core", func(ctx *pulumi.Context) error {
-		c, err := NewCluster(ctx, "demo", args)
-		if err != nil {
-			return err
-		}
-		return recorder.Probe(ctx, pulumi.Map{
+	return r.Sound(t, r.Run("demo-core", recorder.Probing("demo", NewCluster, args, func(c *Cluster) pulumi.Map {
+		return pulumi.Map{
 			"name": c.Name, "id": c.ID, "version": c.Version, "endpoint": c.Endpoint, "ca": c.CA, "issuer": c.OIDCIssuer,
 			"nodes": c.NodeResourceGroup, "kubelet": c.KubeletClientID,
-		})
-	}, o...))
+		}
+	}), o...))
 }
 
 func TestPrivateCluster(t *testing.T) {
@@ -217,7 +213,7 @@ func TestNumbersOfNodes(t *testing.T) {
 }
 
 func TestClusterRefuses(t *testing.T) {
-	for want, change := range map[string]func(*ClusterArgs){
+	recorder.Refuses(t, "demo", NewCluster, "cluster demo: ", clusterArgs, map[string]func(*ClusterArgs){
 		"name, version, subscription, tenant and location are required":                       func(a *ClusterArgs) { a.Tenant = "" },
 		"the resource groups of the cluster and of its nodes are required":                    func(a *ClusterArgs) { a.NodeResourceGroup = "" },
 		"the subnet of the nodes is required":                                                 func(a *ClusterArgs) { a.SubnetReady = nil },
@@ -232,12 +228,7 @@ func TestClusterRefuses(t *testing.T) {
 		`node pool "system" is for the system, and AKS makes no such pool of spot capacity`:   func(a *ClusterArgs) { a.Pools[0].Spot = true },
 		`node pool "system": 1 <= min <= desired <= max and max >= 1 do not hold for 0, 2, 3`: func(a *ClusterArgs) { a.Pools[0].Min = 0 },
 		`node pool "system": 1 <= min <= desired <= max and max >= 1 do not hold for 1, 4, 3`: func(a *ClusterArgs) { a.Pools[0].Desired = 4 },
-	} {
-		args := clusterArgs()
-		change(args)
-		_, err := recorder.Make("demo-core", "demo", NewCluster, args)
-		assert.Check(t, is.ErrorContains(err, want))
-	}
+	})
 	_, err := recorder.Make("demo-core", "demo", NewCluster, nil)
 	assert.Check(t, is.ErrorContains(err, "cluster demo: arguments are missing"))
 }
@@ -247,13 +238,9 @@ func TestNoEndpoint(t *testing.T) {
 	for _, text := range []string{"", "s3cret", "clusters: []", "clusters: [{cluster: {server: https://s3cret}}]"} {
 		r := azure()
 		r.Invokes[userToken] = answering(text)
-		err := r.Run("demo-core", func(ctx *pulumi.Context) error {
-			c, err := NewCluster(ctx, "demo", clusterArgs())
-			if err != nil {
-				return err
-			}
-			return recorder.Probe(ctx, pulumi.Map{"endpoint": c.Endpoint})
-		})
+		err := r.Run("demo-core", recorder.Probing("demo", NewCluster, clusterArgs(), func(c *Cluster) pulumi.Map {
+			return pulumi.Map{"endpoint": c.Endpoint}
+		}))
 		assert.Check(t, is.ErrorContains(err, "AKS answered with a kubeconfig without server or certificate authority; run up again"))
 	}
 }
@@ -280,17 +267,14 @@ func adopt(t *testing.T, found map[string]any, use func(*Existing)) (*recorder.R
 		}
 		return resource.NewPropertyMapFromMap(found), nil
 	}
-	return r, r.Run("demo-core", func(ctx *pulumi.Context) error {
-		e, err := NewExisting(ctx, "demo", &ExistingArgs{Name: "main", ResourceGroup: "apps", WorkloadIdentity: true})
-		if err != nil {
-			return err
-		}
+	args := &ExistingArgs{Name: "main", ResourceGroup: "apps", WorkloadIdentity: true}
+	return r, r.Run("demo-core", recorder.Probing("demo", NewExisting, args, func(e *Existing) pulumi.Map {
 		use(e)
-		return recorder.Probe(ctx, pulumi.Map{
+		return pulumi.Map{
 			"name": e.Name, "id": e.ID, "version": e.Version, "endpoint": e.Endpoint, "ca": e.CA,
 			"issuer": e.OIDCIssuer, "nodes": e.NodeResourceGroup, "kubelet": e.KubeletClientID,
-		})
-	})
+		}
+	}))
 }
 
 // TestExisting: nothing is made.

@@ -217,7 +217,7 @@ func TestCredentials(t *testing.T) {
 }
 
 func TestEngineRefuses(t *testing.T) {
-	for want, change := range map[string]func(*EngineArgs){
+	recorder.Refuses(t, "mgmt", NewEngine, "argocd mgmt: ", func() *EngineArgs { return engineArgs(t) }, map[string]func(*EngineArgs){
 		"URL is required":                 func(a *EngineArgs) { a.URL = "" },
 		"interval 1ms is shorter than 1s": func(a *EngineArgs) { a.Interval = time.Millisecond },
 		"auth needs user name and password, or private key and known hosts, or private key and GitHub App": func(a *EngineArgs) { a.Auth.Password = nil },
@@ -226,13 +226,7 @@ func TestEngineRefuses(t *testing.T) {
 			a.Auth = &distribution.Auth{PrivateKey: secret("PEM"), KnownHosts: "x"}
 			a.Manifest = []byte(strings.ReplaceAll(string(a.Manifest), "known-hosts", "x"))
 		},
-	} {
-		args := engineArgs(t)
-		change(args)
-		if _, err := run(args); err == nil || !strings.Contains(err.Error(), "argocd mgmt: ") || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, expected %q", err, want)
-		}
-	}
+	})
 }
 
 // TestGitFetchesByTheNetworkAlone, in the repo-server of the manifest and of the chart.

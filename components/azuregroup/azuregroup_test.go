@@ -13,15 +13,10 @@ import (
 // TestGroup: the name is known before the group is there, and waits for it.
 func TestGroup(t *testing.T) {
 	r := &recorder.Recorder{Unborn: true}
-	r.Sound(t, r.Run("demo-core", func(ctx *pulumi.Context) error {
-		g, err := NewGroup(ctx, "demo", &GroupArgs{
-			Name: "demo", Location: "germanywestcentral", Tags: map[string]string{"tombolo:cluster": "demo"}, Protect: true,
-		})
-		if err != nil {
-			return err
-		}
-		return recorder.Probe(ctx, pulumi.Map{"name": g.Name})
-	}, recorder.Preview))
+	args := &GroupArgs{Name: "demo", Location: "germanywestcentral", Tags: map[string]string{"tombolo:cluster": "demo"}, Protect: true}
+	r.Sound(t, r.Run("demo-core", recorder.Probing("demo", NewGroup, args, func(g *Group) pulumi.Map {
+		return pulumi.Map{"name": g.Name}
+	}), recorder.Preview))
 	r.Probed().Expect(t, map[string]string{"name": "demo"})
 	r.Probed().ExpectAfter(t, "name", "demo-group")
 	made := r.OfType("azure-native:resources:ResourceGroup")[0]

@@ -31,13 +31,9 @@ func identityArgs() *IdentityArgs {
 
 func run(t *testing.T, r *recorder.Recorder, o ...pulumi.RunOption) *recorder.Recorder {
 	t.Helper()
-	return r.Sound(t, r.Run("demo-core", func(ctx *pulumi.Context) error {
-		i, err := NewIdentity(ctx, "demo-service-shop", identityArgs())
-		if err != nil {
-			return err
-		}
-		return recorder.Probe(ctx, pulumi.Map{"id": pulumi.String(i.ID), "client": i.ClientID, "principal": i.PrincipalID})
-	}, o...))
+	return r.Sound(t, r.Run("demo-core", recorder.Probing("demo-service-shop", NewIdentity, identityArgs(), func(i *Identity) pulumi.Map {
+		return pulumi.Map{"id": pulumi.String(i.ID), "client": i.ClientID, "principal": i.PrincipalID}
+	}), o...))
 }
 
 func known() *recorder.Recorder {
@@ -98,7 +94,7 @@ func TestIdentityRefuses(t *testing.T) {
 	for i := range maxCredentials + 1 {
 		many = append(many, ServiceAccount("n", fmt.Sprint(i)))
 	}
-	for want, change := range map[string]func(*IdentityArgs){
+	recorder.Refuses(t, "demo", NewIdentity, "identity demo: ", identityArgs, map[string]func(*IdentityArgs){
 		"name, subscription, location, resource group and issuer are required": func(a *IdentityArgs) { a.Issuer = nil },
 		"0 credentials are given; an identity takes 1 to 20":                   func(a *IdentityArgs) { a.Credentials = nil },
 		"21 credentials are given; an identity takes 1 to 20":                  func(a *IdentityArgs) { a.Credentials = many },
@@ -106,12 +102,7 @@ func TestIdentityRefuses(t *testing.T) {
 		`credential "shop_web" of subject "system:serviceaccount:shop:web" is`: func(a *IdentityArgs) { a.Credentials[1] = a.Credentials[0] },
 		`role "Reader" on scope "rg": a role, and the id of a resource`:        func(a *IdentityArgs) { a.Grants[0] = Grant{Role: "Reader", Scope: "rg"} },
 		"role " + secretsUser + " on " + vault + " is given twice":             func(a *IdentityArgs) { a.Grants[1] = a.Grants[0] },
-	} {
-		args := identityArgs()
-		change(args)
-		_, err := recorder.Make("demo-core", "demo", NewIdentity, args)
-		assert.Check(t, is.ErrorContains(err, want))
-	}
+	})
 	_, err := recorder.Make("demo-core", "demo", NewIdentity, nil)
 	assert.Check(t, is.ErrorContains(err, "identity demo: arguments are missing"))
 }

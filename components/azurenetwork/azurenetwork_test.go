@@ -30,17 +30,13 @@ func vnetArgs() *VNetArgs {
 // made runs NewVNet and probes what it puts out.
 func made(t *testing.T, r *recorder.Recorder, args *VNetArgs, o ...pulumi.RunOption) *recorder.Recorder {
 	t.Helper()
-	return r.Sound(t, r.Run("demo-core", func(ctx *pulumi.Context) error {
-		net, err := NewVNet(ctx, "demo", args)
-		if err != nil {
-			return err
-		}
+	return r.Sound(t, r.Run("demo-core", recorder.Probing("demo", NewVNet, args, func(net *Network) pulumi.Map {
 		outputs := pulumi.Map{"vnet": net.VNetID, "subnet": net.SubnetID, "cidr": pulumi.String(net.CIDR())}
 		if net.OutboundIP.OutputState != nil {
 			outputs["outbound"] = net.OutboundIP
 		}
-		return recorder.Probe(ctx, outputs)
-	}, o...))
+		return outputs
+	}), o...))
 }
 
 func TestVNet(t *testing.T) {
@@ -121,15 +117,10 @@ var (
 
 func TestExisting(t *testing.T) {
 	r := shared(routes)
-	err := r.Run("demo-core", func(ctx *pulumi.Context) error {
-		net, err := NewExisting(ctx, "demo", &ExistingArgs{SubnetID: subnetID, Outbound: Routes})
-		if err != nil {
-			return err
-		}
+	r.Sound(t, r.Run("demo-core", recorder.Probing("demo", NewExisting, &ExistingArgs{SubnetID: subnetID, Outbound: Routes}, func(net *Network) pulumi.Map {
 		assert.Check(t, is.Equal(armid.NameOf(net.RouteTableID), "t"))
-		return recorder.Probe(ctx, pulumi.Map{"vnet": net.VNetID, "subnet": net.SubnetID, "cidr": pulumi.String(net.CIDR())})
-	})
-	r.Sound(t, err)
+		return pulumi.Map{"vnet": net.VNetID, "subnet": net.SubnetID, "cidr": pulumi.String(net.CIDR())}
+	})))
 	r.Probed().Expect(t, map[string]string{
 		"vnet":   "/subscriptions/" + theirs + "/resourceGroups/network-team/providers/Microsoft.Network/virtualNetworks/shared",
 		"subnet": subnetID, "cidr": "10.8.0.0/14,10.64.0.0/16",

@@ -21,13 +21,9 @@ func args() *ContainerArgs {
 
 func TestContainer(t *testing.T) {
 	r := &recorder.Recorder{Unborn: true}
-	r.Sound(t, r.Run("demo-core", func(ctx *pulumi.Context) error {
-		c, err := NewContainer(ctx, "demo-logs", args())
-		if err != nil {
-			return err
-		}
-		return recorder.Probe(ctx, pulumi.Map{"id": c.Ready, "account": c.Account, "name": c.Name})
-	}, recorder.Preview))
+	r.Sound(t, r.Run("demo-core", recorder.Probing("demo-logs", NewContainer, args(), func(c *Container) pulumi.Map {
+		return pulumi.Map{"id": c.Ready, "account": c.Account, "name": c.Name}
+	}), recorder.Preview))
 	r.GoldenRegistrations(t, "azure-native:", "container.json")
 	r.Probed().Expect(t, map[string]string{
 		"id":      "/subscriptions/s/resourceGroups/demo/providers/Microsoft.Storage/storageAccounts/lokidemo/blobServices/default/containers/chunks",
@@ -52,15 +48,10 @@ func TestContainerWithoutAge(t *testing.T) {
 }
 
 func TestContainerRefuses(t *testing.T) {
-	for want, change := range map[string]func(*ContainerArgs){
+	recorder.Refuses(t, "demo", NewContainer, "container demo: ", args, map[string]func(*ContainerArgs){
 		"container demo: account, name, subscription, location and resource group are required": func(a *ContainerArgs) { a.Account = "" },
 		"container demo: blobs cannot expire after -1 days; 0 keeps them":                       func(a *ContainerArgs) { a.ExpireDays = -1 },
-	} {
-		a := args()
-		change(a)
-		_, err := recorder.Make("demo-core", "demo", NewContainer, a)
-		assert.Check(t, is.ErrorContains(err, want))
-	}
+	})
 }
 
 func TestCheck(t *testing.T) {

@@ -22,13 +22,9 @@ func args() *VaultArgs {
 
 func TestVault(t *testing.T) {
 	r := &recorder.Recorder{Unborn: true}
-	r.Sound(t, r.Run("demo-core", func(ctx *pulumi.Context) error {
-		v, err := NewVault(ctx, "demo-secrets", args())
-		if err != nil {
-			return err
-		}
-		return recorder.Probe(ctx, pulumi.Map{"id": v.Ready, "url": v.URL})
-	}, recorder.Preview))
+	r.Sound(t, r.Run("demo-core", recorder.Probing("demo-secrets", NewVault, args(), func(v *Vault) pulumi.Map {
+		return pulumi.Map{"id": v.Ready, "url": v.URL}
+	}), recorder.Preview))
 	r.GoldenRegistrations(t, "azure-native:", "vault.json")
 	r.Probed().Expect(t, map[string]string{
 		"id": "/subscriptions/s/resourceGroups/demo/providers/Microsoft.KeyVault/vaults/kv-demo", "url": "https://kv-demo.vault.azure.net/",

@@ -1,7 +1,6 @@
 package bucket
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -22,13 +21,9 @@ func run(args *BucketArgs) (*recorder.Recorder, error) {
 	r := &recorder.Recorder{Outputs: map[string]resource.PropertyMap{
 		"aws:s3/bucketV2:BucketV2": {"arn": resource.NewProperty("arn:aws:s3:::" + args.BucketName)},
 	}}
-	return r, r.Run("demo-core", func(ctx *pulumi.Context) error {
-		b, err := NewBucket(ctx, "demo-logs", args)
-		if err != nil {
-			return err
-		}
-		return recorder.Probe(ctx, pulumi.Map{"name": b.Name, "arn": b.ARN})
-	})
+	return r, r.Run("demo-core", recorder.Probing("demo-logs", NewBucket, args, func(b *Bucket) pulumi.Map {
+		return pulumi.Map{"name": b.Name, "arn": b.ARN}
+	}))
 }
 
 func built(t *testing.T, args *BucketArgs) *recorder.Recorder {
@@ -52,9 +47,7 @@ func TestBucketIsPrivateAndKept(t *testing.T) {
 func TestPolicy(t *testing.T) {
 	made := built(t, &BucketArgs{BucketName: "demo-loki"}).OfType("aws:s3/bucketPolicy:BucketPolicy")[0]
 	recorder.Golden(t, "policy.json", made.String("policy"))
-	if !slices.ContainsFunc(made.DependsOn, func(urn string) bool { return strings.HasSuffix(urn, "::demo-logs-private") }) {
-		t.Errorf("the policy does not wait for the block: %v", made.DependsOn)
-	}
+	assert.Check(t, made.WaitsFor("::demo-logs-private"), "the policy does not wait for the block: %v", made.DependsOn)
 }
 
 func TestEncryption(t *testing.T) {

@@ -47,13 +47,9 @@ func account(zone string, private bool, names ...string) *recorder.Recorder {
 }
 
 func run(r *recorder.Recorder, args *CertificateArgs) error {
-	return r.Run("demo-core", func(ctx *pulumi.Context) error {
-		c, err := NewCertificate(ctx, "demo-web", args)
-		if err != nil {
-			return err
-		}
-		return recorder.Probe(ctx, pulumi.Map{"arn": c.ARN})
-	})
+	return r.Run("demo-core", recorder.Probing("demo-web", NewCertificate, args, func(c *Certificate) pulumi.Map {
+		return pulumi.Map{"arn": c.ARN}
+	}))
 }
 
 func built(t *testing.T, args *CertificateArgs) *recorder.Recorder {
@@ -110,9 +106,7 @@ func TestNothingIsMadeInTheWrongZone(t *testing.T) {
 		"certificate demo-web: hosted zone Z1 (example.com) is private; give the id of the public zone of that name":                     account("example.com", true),
 	} {
 		assert.Check(t, is.ErrorContains(run(r, certificateArgs()), want))
-		if slices.ContainsFunc(r.All(), func(res recorder.Resource) bool { return res.Custom }) {
-			t.Errorf("%q: something was made", want)
-		}
+		assert.Check(t, !slices.ContainsFunc(r.All(), func(res recorder.Resource) bool { return res.Custom }), "%q: something was made", want)
 	}
 }
 
@@ -124,20 +118,12 @@ func TestACMNamesNoRecord(t *testing.T) {
 
 func TestCertificateValidate(t *testing.T) {
 	long := strings.Repeat("a", 60) + ".example.com"
-	for want, change := range map[string]func(*CertificateArgs){
+	recorder.Refuses(t, "demo-web", NewCertificate, "certificate demo-web: ", certificateArgs, map[string]func(*CertificateArgs){
 		"id and name of the hosted zone are required":                                                    func(a *CertificateArgs) { a.ZoneID = "" },
 		"domain " + long + " has 72 characters; ACM allows a certificate's first name 64":                func(a *CertificateArgs) { a.Domain = long },
 		`"Example.com" is no domain name in lower case, nor one after "*."`:                              func(a *CertificateArgs) { a.Domain = "Example.com" },
 		`"a.*.example.com" is no domain name in lower case, nor one after "*."`:                          func(a *CertificateArgs) { a.Domain = "a.*.example.com" },
 		"www.badexample.com does not lie in the zone example.com, where its validation record has to go": func(a *CertificateArgs) { a.Domain = "www.badexample.com" },
 		"*.example.com is given twice":                                                                   func(a *CertificateArgs) { a.Domain = "*.example.com" },
-	} {
-		args := certificateArgs()
-		change(args)
-		r := account("example.com", false)
-		err := run(r, args)
-		assert.Check(t, is.ErrorContains(err, "certificate demo-web: "))
-		assert.Check(t, is.ErrorContains(err, want))
-		assert.Check(t, len(r.All()) == 0, "%q: something was registered", want)
-	}
+	})
 }

@@ -29,20 +29,9 @@ func roleArgs() *RoleArgs {
 	}
 }
 
-func run(args *RoleArgs) (*recorder.Recorder, error) {
-	r := &recorder.Recorder{}
-	return r, r.Run("roles", func(ctx *pulumi.Context) error {
-		role, err := NewRole(ctx, "preview", args)
-		if err != nil {
-			return err
-		}
-		return recorder.Probe(ctx, pulumi.Map{"arn": role.ARN})
-	})
-}
-
 func built(t *testing.T, args *RoleArgs) *recorder.Recorder {
 	t.Helper()
-	r, err := run(args)
+	r, err := recorder.Make("roles", "preview", NewRole, args)
 	return r.Sound(t, err)
 }
 
@@ -120,7 +109,7 @@ func TestReadingReads(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	for want, change := range map[string]func(*RoleArgs){
+	recorder.Refuses(t, "preview", NewRole, "preview: ", roleArgs, map[string]func(*RoleArgs){
 		"no subject: any job of the issuer's":               func(a *RoleArgs) { a.Subjects = nil },
 		`subject "repo:acme/*": a subject is given in full`: func(a *RoleArgs) { a.Subjects = []string{"repo:acme/*"} },
 		`subject "project_path:*:ref_type:branch:ref:*"`:    func(a *RoleArgs) { a.Subjects = []string{GitLabBranches("*")} },
@@ -128,11 +117,6 @@ func TestRefusals(t *testing.T) {
 		`issuer "https://gitlab.com" without https://`:      func(a *RoleArgs) { a.Issuer = "https://gitlab.com" },
 		"the role would allow nothing":                      func(a *RoleArgs) { a.Statements = []identity.Statement{} },
 		"role name":                                         func(a *RoleArgs) { a.RoleName = strings.Repeat("r", 65) },
-	} {
-		args := roleArgs()
-		change(args)
-		_, err := run(args)
-		assert.Check(t, is.ErrorContains(err, want))
-	}
+	})
 	assert.Check(t, is.Equal(GitLabBranch("acme/clusters", "main"), "project_path:acme/clusters:ref_type:branch:ref:main"))
 }

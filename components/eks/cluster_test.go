@@ -123,9 +123,7 @@ func TestControlPlane(t *testing.T) {
 	roles, ok := cluster.Value("instanceRoles")
 	assert.Check(t, ok && len(roles.ArrayValue()) == 0, "instance roles are %v, expected none, so that the component makes none", roles)
 	for _, before := range []string{"logGroup:LogGroup::demo-logs", "AmazonEKSClusterPolicy"} {
-		if !slices.ContainsFunc(cluster.DependsOn, func(urn string) bool { return strings.Contains(urn, before) }) {
-			t.Errorf("the cluster does not wait for %s: %v", before, cluster.DependsOn)
-		}
+		assert.Check(t, cluster.WaitsFor(before), "the cluster does not wait for %s: %v", before, cluster.DependsOn)
 	}
 }
 
@@ -186,9 +184,7 @@ func TestAddonsThatNeedNodes(t *testing.T) {
 func TestSecurityGroupTags(t *testing.T) {
 	r := built(t, nil)
 	tag, ok := r.Named("aws:ec2/tag:Tag", "demo-security-group-tag-karpenter.sh/discovery")
-	if !ok {
-		t.Fatalf("no such tag among %v", r.OfType("aws:ec2/tag:Tag"))
-	}
+	assert.Assert(t, ok, "no such tag among %v", r.OfType("aws:ec2/tag:Tag"))
 	tag.Expect(t, map[string]string{"resourceId": "sg-1", "key": "karpenter.sh/discovery", "value": "demo"})
 	r.Probed().ExpectAfter(t, "endpoint", tag.Name, "demo-addon-coredns")
 }
@@ -355,7 +351,7 @@ func TestAddonsAndAccess(t *testing.T) {
 	r := built(t, nil)
 	coredns, _ := r.Named("aws:eks/addon:Addon", "demo-addon-coredns")
 	coredns.Expect(t, map[string]string{"addonVersion": "v1.12.3-eksbuild.1", "configurationValues": `{"replicaCount":2}`})
-	assert.Check(t, slices.ContainsFunc(coredns.DependsOn, func(urn string) bool { return strings.Contains(urn, "nodeGroup") }), "coredns does not wait for nodes")
+	assert.Check(t, coredns.WaitsFor("nodeGroup"), "coredns does not wait for nodes")
 	r.OfType("aws:eks/accessPolicyAssociation:AccessPolicyAssociation")[0].Expect(t, map[string]string{
 		"policyArn": "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy", "accessScope.type": "cluster",
 		"principalArn": "arn:aws:iam::111122223333:role/ops",
@@ -366,7 +362,7 @@ func TestAddonsAndAccess(t *testing.T) {
 }
 
 func TestClusterValidate(t *testing.T) {
-	for want, change := range map[string]func(*ClusterArgs){
+	recorder.Refuses(t, "demo", NewCluster, "cluster demo: ", clusterArgs, map[string]func(*ClusterArgs){
 		"name, version and partition are required":                                              func(a *ClusterArgs) { a.Version = "" },
 		"VPC and subnets are required":                                                          func(a *ClusterArgs) { a.VPCID = nil },
 		"the API has neither a private nor a public endpoint; nodes could not join":             func(a *ClusterArgs) { a.PrivateEndpoint, a.PublicEndpoint = false, false },
@@ -374,12 +370,7 @@ func TestClusterValidate(t *testing.T) {
 		"at least one node group is required":                                                   func(a *ClusterArgs) { a.NodeGroups = nil },
 		`node group "default" is given twice`:                                                   func(a *ClusterArgs) { a.NodeGroups = append(a.NodeGroups, a.NodeGroups[0]) },
 		`node group "default": 0 <= min <= desired <= max and max >= 1 do not hold for 1, 9, 3`: func(a *ClusterArgs) { a.NodeGroups[0].Desired = 9 },
-	} {
-		args := clusterArgs()
-		change(args)
-		_, err := run(t, args)
-		assert.Check(t, is.ErrorContains(err, want))
-	}
+	})
 }
 
 // The group that EKS makes is unknown before the cluster exists, and not empty.

@@ -66,7 +66,7 @@ func (b *builder) makeQueue() error {
 	var err error
 	b.queue, err = sqs.NewQueue(b.ctx, b.name+"-queue", &sqs.QueueArgs{
 		Name:                    pulumi.String(b.args.QueueName),
-		MessageRetentionSeconds: pulumi.Int(b.args.retention()),
+		MessageRetentionSeconds: pulumi.Int(retention),
 		SqsManagedSseEnabled:    pulumi.Bool(true),
 	}, b.parent)
 	return err
@@ -136,12 +136,9 @@ func queuePolicy(queue string, rules []string) (string, error) {
 }
 
 const (
-	// defaultRetention keeps events long enough to be read by a reader that
+	// retention keeps events long enough to be read by a reader that
 	// starts again, in seconds. What is older describes the past.
-	defaultRetention = 300
-	// minRetention and maxRetention are SQS's limits, in seconds. Source:
-	// MessageRetentionPeriod in the API reference of SQS.
-	minRetention, maxRetention = 60, 1209600
+	retention = 300
 	// maxQueueName and maxRuleName are the limits of SQS and EventBridge, in
 	// characters.
 	maxQueueName, maxRuleName = 80, 64
@@ -159,9 +156,6 @@ type EventQueueArgs struct {
 	QueueName string
 	// Rules by which events get into the queue, at least one.
 	Rules []Rule
-	// RetentionSeconds is how long an unread event stays in the
-	// queue, in seconds, 60 to 1209600. Default 300.
-	RetentionSeconds int
 }
 
 // Rule sends the events that match its pattern to the queue.
@@ -185,9 +179,6 @@ func (a *EventQueueArgs) validate() error {
 	if !queueNames.MatchString(a.QueueName) || len(a.QueueName) > maxQueueName {
 		add("queue name %q is not 1 to %d letters, digits, hyphens and underscores", a.QueueName, maxQueueName)
 	}
-	if r := a.retention(); r < minRetention || r > maxRetention {
-		add("retention of %d s is not within SQS's %d to %d s", r, minRetention, maxRetention)
-	}
 	if len(a.Rules) == 0 {
 		add("at least one rule is required; nothing else may write to the queue")
 	}
@@ -205,13 +196,6 @@ func (a *EventQueueArgs) validate() error {
 		}
 	}
 	return errors.Join(problems...)
-}
-
-func (a *EventQueueArgs) retention() int {
-	if a.RetentionSeconds == 0 {
-		return defaultRetention
-	}
-	return a.RetentionSeconds
 }
 
 // ruleName is a rule's name in EventBridge. The hash keeps long names apart

@@ -29,13 +29,9 @@ func run(args *EventQueueArgs) (*recorder.Recorder, error) {
 	r := &recorder.Recorder{Outputs: map[string]resource.PropertyMap{
 		"aws:sqs/queue:Queue": {"url": resource.NewProperty("https://sqs.eu-central-1.amazonaws.com/111122223333/demo-karpenter")},
 	}}
-	return r, r.Run("demo-core", func(ctx *pulumi.Context) error {
-		q, err := NewEventQueue(ctx, "demo-karpenter", args)
-		if err != nil {
-			return err
-		}
-		return recorder.Probe(ctx, pulumi.Map{"name": q.Name, "arn": q.ARN, "url": q.URL})
-	})
+	return r, r.Run("demo-core", recorder.Probing("demo-karpenter", NewEventQueue, args, func(q *EventQueue) pulumi.Map {
+		return pulumi.Map{"name": q.Name, "arn": q.ARN, "url": q.URL}
+	}))
 }
 
 func built(t *testing.T, args *EventQueueArgs) *recorder.Recorder {
@@ -87,20 +83,12 @@ func TestRuleName(t *testing.T) {
 }
 
 func TestEventQueueValidate(t *testing.T) {
-	for want, change := range map[string]func(*EventQueueArgs){
+	recorder.Refuses(t, "demo-karpenter", NewEventQueue, "event queue demo-karpenter: ", queueArgs, map[string]func(*EventQueueArgs){
 		`queue name "a.fifo" is not 1 to 80 letters, digits, hyphens and underscores`: func(a *EventQueueArgs) { a.QueueName = "a.fifo" },
-		"is not 1 to 80 letters":                                                func(a *EventQueueArgs) { a.QueueName = strings.Repeat("q", 81) },
-		"retention of 59 s is not within SQS's 60 to 1209600 s":                 func(a *EventQueueArgs) { a.RetentionSeconds = 59 },
+		"is not 1 to 80 letters": func(a *EventQueueArgs) { a.QueueName = strings.Repeat("q", 81) },
 		"at least one rule is required; nothing else may write to the queue":    func(a *EventQueueArgs) { a.Rules = nil },
 		"rule health is given twice":                                            func(a *EventQueueArgs) { a.Rules[0].Name = "health" },
 		"rule health has no pattern":                                            func(a *EventQueueArgs) { a.Rules[1].Pattern = nil },
 		`rule name "a b" is not letters, digits, dots, hyphens and underscores`: func(a *EventQueueArgs) { a.Rules[1].Name = "a b" },
-	} {
-		args := queueArgs()
-		change(args)
-		r, err := run(args)
-		assert.Check(t, is.ErrorContains(err, "event queue demo-karpenter: "))
-		assert.Check(t, is.ErrorContains(err, want))
-		assert.Check(t, len(r.All()) == 0, "%q: something was registered", want)
-	}
+	})
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"gotest.tools/v3/assert"
-	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/recorder"
 )
@@ -20,13 +19,9 @@ func fileSystemArgs() *FileSystemArgs {
 
 func run(args *FileSystemArgs) (*recorder.Recorder, error) {
 	r := &recorder.Recorder{}
-	return r, r.Run("demo-core", func(ctx *pulumi.Context) error {
-		fs, err := NewFileSystem(ctx, "demo-efs", args)
-		if err != nil {
-			return err
-		}
-		return recorder.Probe(ctx, pulumi.Map{"id": fs.ID, "arn": fs.ARN})
-	})
+	return r, r.Run("demo-core", recorder.Probing("demo-efs", NewFileSystem, args, func(fs *FileSystem) pulumi.Map {
+		return pulumi.Map{"id": fs.ID, "arn": fs.ARN}
+	}))
 }
 
 func built(t *testing.T, change func(*FileSystemArgs)) *recorder.Recorder {
@@ -92,17 +87,10 @@ func TestMountTargets(t *testing.T) {
 }
 
 func TestFileSystemValidate(t *testing.T) {
-	for want, change := range map[string]func(*FileSystemArgs){
+	recorder.Refuses(t, "demo-efs", NewFileSystem, "file system demo-efs: ", fileSystemArgs, map[string]func(*FileSystemArgs){
 		`name "" has 0 characters; EFS allows 1 to 64`:                       func(a *FileSystemArgs) { a.Name = "" },
 		"has 65 characters; EFS allows 1 to 64":                              func(a *FileSystemArgs) { a.Name = strings.Repeat("x", 65) },
 		"VPC and the clients' security group are required":                   func(a *FileSystemArgs) { a.ClientSecurityGroupID = nil },
 		"no subnet gets a mount target; nothing could mount the file system": func(a *FileSystemArgs) { a.Subnets = nil },
-	} {
-		args := fileSystemArgs()
-		change(args)
-		r, err := run(args)
-		assert.Check(t, is.ErrorContains(err, "file system demo-efs: "))
-		assert.Check(t, is.ErrorContains(err, want))
-		assert.Check(t, len(r.All()) == 0, "%q: something was registered", want)
-	}
+	})
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"gotest.tools/v3/assert"
-	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/recorder"
 )
@@ -20,15 +19,9 @@ func args() *HubAccessArgs {
 
 func TestHubAccess(t *testing.T) {
 	r := &recorder.Recorder{}
-	err := r.Run("demo-core", func(ctx *pulumi.Context) error {
-		access, err := NewHubAccess(ctx, "demo-hub", args())
-		if err != nil {
-			return err
-		}
-		return recorder.Probe(ctx, pulumi.Map{"arn": access.RoleARN})
-	})
-	assert.NilError(t, err)
-	assert.Check(t, is.Len(r.Problems(), 0))
+	r.Sound(t, r.Run("demo-core", recorder.Probing("demo-hub", NewHubAccess, args(), func(access *HubAccess) pulumi.Map {
+		return pulumi.Map{"arn": access.RoleARN}
+	})))
 	role := r.OfType("aws:iam/role:Role")[0]
 	recorder.Golden(t, "trust.json", role.String("assumeRolePolicy"))
 	role.Expect(t, map[string]string{"name": "demo-argocd-spoke"})
@@ -42,14 +35,9 @@ func TestHubAccess(t *testing.T) {
 }
 
 func TestHubAccessValidate(t *testing.T) {
-	for want, change := range map[string]func(*HubAccessArgs){
+	recorder.Refuses(t, "demo-hub", NewHubAccess, "hub access demo-hub: ", args, map[string]func(*HubAccessArgs){
 		"has 65 characters; IAM allows 1 to 64":                            func(a *HubAccessArgs) { a.RoleName = strings.Repeat("x", 65) },
 		"the hub's role, the group and the cluster's name are required":    func(a *HubAccessArgs) { a.HubRoleARN = "" },
 		"hub access demo-hub: the hub's role, the group and the cluster's": func(a *HubAccessArgs) { a.ClusterName = nil },
-	} {
-		a := args()
-		change(a)
-		_, err := recorder.Make("demo-core", "demo-hub", NewHubAccess, a)
-		assert.Check(t, is.ErrorContains(err, want))
-	}
+	})
 }

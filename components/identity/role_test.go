@@ -31,20 +31,9 @@ func args(mode Mode) *RoleArgs {
 func run(t *testing.T, a *RoleArgs) *recorder.Recorder {
 	t.Helper()
 	r := &recorder.Recorder{}
-	arn := make(chan string, 1)
-	err := r.Run("demo-core", func(ctx *pulumi.Context) error {
-		role, err := NewRole(ctx, "demo-dns", a)
-		if err != nil {
-			return err
-		}
-		role.ARN.ApplyT(func(s string) string { arn <- s; return s })
-		return nil
-	})
-	assert.NilError(t, err)
-	got := <-arn
-	assert.Check(t, strings.HasSuffix(got, "demo-dns-role"), "ARN %s", got)
-	assert.Check(t, is.Len(r.Problems(), 0))
-	return r
+	return r.Sound(t, r.Run("demo-core", recorder.Probing("demo-dns", NewRole, a, func(role *Role) pulumi.Map {
+		return pulumi.Map{"arn": role.ARN}
+	})))
 }
 
 func TestTrustAndPolicy(t *testing.T) {
@@ -124,20 +113,13 @@ func sized(t *testing.T, a *RoleArgs, characters int) {
 }
 
 func TestARNWaitsForThePolicies(t *testing.T) {
-	r := &recorder.Recorder{}
-	err := r.Run("demo-core", func(ctx *pulumi.Context) error {
-		role, err := NewRole(ctx, "demo-dns", args(IRSA))
-		if err != nil {
-			return err
-		}
-		return recorder.Probe(ctx, pulumi.Map{"arn": role.ARN})
-	})
-	assert.NilError(t, err)
-	r.Probed().ExpectAfter(t, "arn", "demo-dns-AmazonRoute53ReadOnlyAccess", "demo-dns-policy")
+	made := run(t, args(IRSA)).Probed()
+	made.Expect(t, map[string]string{"arn": "arn:aws:test:eu-central-1:111122223333:demo-dns-role"})
+	made.ExpectAfter(t, "arn", "demo-dns-AmazonRoute53ReadOnlyAccess", "demo-dns-policy")
 }
 
 func TestRoleValidate(t *testing.T) {
-	for want, change := range map[string]func(*RoleArgs){
+	recorder.Refuses(t, "demo-dns", NewRole, "identity demo-dns: ", func() *RoleArgs { return args(IRSA) }, map[string]func(*RoleArgs){
 		"has 65 characters; IAM allows 1 to 64":                         func(a *RoleArgs) { a.RoleName = strings.Repeat("x", 65) },
 		"namespace and service account are required":                    func(a *RoleArgs) { a.ServiceAccount = "" },
 		`mode "kiam" is unknown; expected irsa or pod-identity`:         func(a *RoleArgs) { a.Mode = "kiam" },
@@ -158,13 +140,7 @@ func TestRoleValidate(t *testing.T) {
 		"the statements make a policy of 10241 characters; IAM allows a role 10240: move some to a managed policy and give its ARN": func(a *RoleArgs) {
 			sized(t, a, maxInlinePolicy+1)
 		},
-	} {
-		a := args(IRSA)
-		change(a)
-		_, err := recorder.Make("demo-core", "demo-dns", NewRole, a)
-		assert.Check(t, is.ErrorContains(err, "identity demo-dns: "))
-		assert.Check(t, is.ErrorContains(err, want))
-	}
+	})
 }
 
 // TestGivenRole: of a role that others own nothing is made, but for the association that
@@ -172,20 +148,12 @@ func TestRoleValidate(t *testing.T) {
 func TestGivenRole(t *testing.T) {
 	const arn = "arn:aws:iam::111122223333:role/team/orders"
 	for mode, want := range map[Mode]int{IRSA: 0, PodIdentity: 1} {
-		r := &recorder.Recorder{}
-		err := r.Run("demo-core", func(ctx *pulumi.Context) error {
-			role, err := NewRole(ctx, "orders", &RoleArgs{
-				RoleARN: arn, Mode: mode, Namespace: "shop", ServiceAccount: "orders", AccountID: "111122223333",
-				ClusterName: pulumi.String("demo"), ClusterARN: pulumi.String("arn:cluster"),
-			})
-			if err != nil {
-				return err
-			}
-			return recorder.Probe(ctx, pulumi.Map{"role": role.ARN})
+		r := run(t, &RoleArgs{
+			RoleARN: arn, Mode: mode, Namespace: "shop", ServiceAccount: "orders", AccountID: "111122223333",
+			ClusterName: pulumi.String("demo"), ClusterARN: pulumi.String("arn:cluster"),
 		})
-		assert.NilError(t, err)
 		assert.Check(t, is.Len(r.OfType("aws:iam/role:Role"), 0))
-		r.Probed().Expect(t, map[string]string{"role": arn})
+		r.Probed().Expect(t, map[string]string{"arn": arn})
 		associations := r.OfType("aws:eks/podIdentityAssociation:PodIdentityAssociation")
 		assert.Check(t, is.Len(associations, want), "%s", mode)
 		for _, a := range associations {

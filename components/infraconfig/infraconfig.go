@@ -67,8 +67,6 @@ type InfraConfig struct {
 	// Keys and values of the general ConfigMap before it is made: the keys are
 	// known in every preview.
 	Keys pulumi.StringMap
-	// General is the general ConfigMap.
-	General *object.Object
 	// Resources are all that it is made of, to depend on (distribution.Engine says why).
 	Resources []pulumi.Resource
 }
@@ -90,7 +88,7 @@ func NewInfraConfig(ctx *pulumi.Context, name string, args *InfraConfigArgs, opt
 		}
 		c.Resources = append(c.Resources, made)
 		if i == 0 {
-			c.General, c.Data = made, made.Data
+			c.Data = made.Data
 		}
 	}
 	return c, ctx.RegisterResourceOutputs(c, pulumi.Map{"data": c.Data})

@@ -105,7 +105,9 @@ vnetId: /subscriptions/00000000-0000-4000-8000-000000000001/resourceGroups/demo/
 }
 
 func TestInfraConfigValidate(t *testing.T) {
-	for want, change := range map[string]func(*InfraConfigArgs){
+	recorder.Refuses(t, "demo", NewInfraConfig, "infra config demo: ", func() *InfraConfigArgs {
+		return &InfraConfigArgs{Cloud: names.AWSCloud, Namespace: "flux-system", Facts: facts(names.AWSCloud)}
+	}, map[string]func(*InfraConfigArgs){
 		"a namespace is required":                                              func(a *InfraConfigArgs) { a.Namespace = "" },
 		"fact vpc_id is missing":                                               func(a *InfraConfigArgs) { delete(a.Facts, "vpc_id") },
 		`cloud "acme" has no keys`:                                             func(a *InfraConfigArgs) { a.Cloud = "acme" },
@@ -117,12 +119,7 @@ func TestInfraConfigValidate(t *testing.T) {
 		"a service is given twice": func(a *InfraConfigArgs) {
 			a.Services = []Service{{Name: "x", Namespace: "y"}, {Name: "x", Namespace: "z"}}
 		},
-	} {
-		args := &InfraConfigArgs{Cloud: names.AWSCloud, Namespace: "flux-system", Facts: facts(names.AWSCloud)}
-		change(args)
-		_, err := run(args)
-		assert.Check(t, is.ErrorContains(err, want))
-	}
+	})
 }
 
 // TestReference keeps docs/reference/infra-config.md in step with names.InfraKeys.

@@ -45,8 +45,6 @@ type Namespaces struct {
 
 	// Names of the namespaces, in the order of the arguments.
 	Names pulumi.StringArrayOutput
-	// ByName finds a namespace, for resources that go into it.
-	ByName map[string]*object.Object
 	// Resources are all that it is made of, to depend on (distribution.Engine says why).
 	Resources []pulumi.Resource
 }
@@ -57,7 +55,7 @@ func NewNamespaces(ctx *pulumi.Context, name string, args *NamespacesArgs, opts 
 	if err := args.validate(); err != nil {
 		return nil, fmt.Errorf("namespaces %s: %w", name, err)
 	}
-	c := &Namespaces{ByName: map[string]*object.Object{}}
+	c := &Namespaces{}
 	if err := ctx.RegisterComponentResourceV2(namespacesType, name, pulumi.Map{"owner": pulumi.String(args.Owner)}, c, opts...); err != nil {
 		return nil, fmt.Errorf("register namespaces %s: %w", name, err)
 	}
@@ -71,7 +69,6 @@ func NewNamespaces(ctx *pulumi.Context, name string, args *NamespacesArgs, opts 
 		if err != nil {
 			return nil, fmt.Errorf("namespace %s: %w", n.Name, err)
 		}
-		c.ByName[n.Name] = made
 		c.Resources = append(c.Resources, made)
 		names = append(names, made.Name())
 	}

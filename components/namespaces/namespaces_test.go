@@ -1,7 +1,6 @@
 package namespaces
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -47,9 +46,7 @@ func TestForeignNamespaceIsRefused(t *testing.T) {
 		})
 		want := "namespace dns exists already and is not of cluster demo: take it out of the cluster file, " +
 			"or hand it over with `kubectl label namespace dns tombolo/cluster=demo --overwrite`"
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("owner %q: error %v, expected %q", owner, err, want)
-		}
+		assert.Check(t, is.ErrorContains(err, want), owner)
 	}
 }
 

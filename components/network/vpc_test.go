@@ -150,9 +150,7 @@ func TestEndpointServiceNames(t *testing.T) {
 		"com.amazonaws.cn-northwest-1.s3":      {"cn-northwest-1", "s3"},
 		"cn.com.amazonaws.cn-north-1.eks-auth": {"cn-north-1", "eks-auth"},
 	} {
-		if got := serviceName(of[0], of[1]); got != want {
-			t.Errorf("the service %s in %s is %s, expected %s", of[1], of[0], got, want)
-		}
+		assert.Check(t, is.Equal(serviceName(of[0], of[1]), want), "%v %v", of[1], of[0])
 	}
 }
 
@@ -191,7 +189,7 @@ func TestNAT(t *testing.T) {
 }
 
 func TestVPCValidate(t *testing.T) {
-	for want, change := range map[string]func(*VPCArgs){
+	recorder.Refuses(t, "demo", NewVPC, "network demo: ", threeZones, map[string]func(*VPCArgs){
 		"network demo: region and CIDR are required":                                     func(a *VPCArgs) { a.CIDR = "" },
 		"network demo: a managed cluster needs subnets in at least 2 zones, there are 1": func(a *VPCArgs) { a.Subnets = a.Subnets[:1] },
 		"network demo: zone eu-central-1a is given twice":                                func(a *VPCArgs) { a.Subnets[1].Zone = "eu-central-1a" },
@@ -199,13 +197,7 @@ func TestVPCValidate(t *testing.T) {
 			a.PrivateSubnetTags = map[string]string{"Name": "x"}
 		},
 		`network demo: NAT "sometimes" is unknown; expected none, single or per-zone`: func(a *VPCArgs) { a.NAT = "sometimes" },
-	} {
-		args := threeZones()
-		change(args)
-		r, err := recorder.Make("demo-core", "demo", NewVPC, args)
-		assert.Check(t, is.ErrorContains(err, want))
-		assert.Check(t, len(r.All()) == 0, "%q: something was registered", want)
-	}
+	})
 }
 
 // lookups answers for subnet-1 to subnet-4 of vpc-1 in zones a, b, b and b, and

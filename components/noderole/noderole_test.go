@@ -21,13 +21,9 @@ func nodeRoleArgs() *NodeRoleArgs {
 
 func run(args *NodeRoleArgs) (*recorder.Recorder, error) {
 	r := &recorder.Recorder{}
-	return r, r.Run("demo-core", func(ctx *pulumi.Context) error {
-		role, err := NewNodeRole(ctx, "demo-karpenter", args)
-		if err != nil {
-			return err
-		}
-		return recorder.Probe(ctx, pulumi.Map{"arn": role.RoleARN, "name": role.RoleName, "profile": role.InstanceProfileName})
-	})
+	return r, r.Run("demo-core", recorder.Probing("demo-karpenter", NewNodeRole, args, func(role *NodeRole) pulumi.Map {
+		return pulumi.Map{"arn": role.RoleARN, "name": role.RoleName, "profile": role.InstanceProfileName}
+	}))
 }
 
 func built(t *testing.T, args *NodeRoleArgs) *recorder.Recorder {
@@ -92,16 +88,9 @@ func TestOutputsWaitUntilNodesCanJoin(t *testing.T) {
 }
 
 func TestNodeRoleValidate(t *testing.T) {
-	for want, change := range map[string]func(*NodeRoleArgs){
+	recorder.Refuses(t, "demo-karpenter", NewNodeRole, "node role demo-karpenter: ", nodeRoleArgs, map[string]func(*NodeRoleArgs){
 		`role name "" has 0 characters; IAM allows 1 to 64`:              func(a *NodeRoleArgs) { a.RoleName = "" },
 		`instance profile name "" has 0 characters; IAM allows 1 to 128`: func(a *NodeRoleArgs) { a.InstanceProfileName = "" },
 		"partition and cluster name are required":                        func(a *NodeRoleArgs) { a.ClusterName = nil },
-	} {
-		args := nodeRoleArgs()
-		change(args)
-		r, err := run(args)
-		assert.Check(t, is.ErrorContains(err, "node role demo-karpenter: "))
-		assert.Check(t, is.ErrorContains(err, want))
-		assert.Check(t, len(r.All()) == 0, "%q: something was registered", want)
-	}
+	})
 }

@@ -3,7 +3,6 @@ package previewers
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
@@ -53,9 +52,7 @@ func TestThePolicyComesFirst(t *testing.T) {
 	r := made(t, Group)
 	for _, pair := range [][2]string{{boundType, policyType}, {roleType, boundType}, {bindingType, roleType}} {
 		after, _ := r.Named(pair[0], "demo-previews")
-		if !slices.ContainsFunc(after.DependsOn, func(urn string) bool { return strings.Contains(urn, "$"+pair[1]+"::") }) {
-			t.Errorf("%s does not wait for %s, but for %v", pair[0], pair[1], after.DependsOn)
-		}
+		assert.Check(t, after.WaitsFor("$"+pair[1]+"::"), "%s does not wait for %s, but for %v", pair[0], pair[1], after.DependsOn)
 	}
 	policy, _ := r.Named(policyType, "demo-previews")
 	policy.Expect(t, map[string]string{

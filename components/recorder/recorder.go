@@ -14,6 +14,8 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	"gotest.tools/v3/golden"
 )
 
@@ -87,16 +89,10 @@ func (r *Recorder) NewResource(a pulumi.MockResourceArgs) (string, resource.Prop
 	if _, ok := state["arn"]; !ok && strings.HasPrefix(a.TypeToken, "aws:") {
 		state["arn"] = resource.NewProperty("arn:aws:test:eu-central-1:111122223333:" + a.Name)
 	}
-	if !a.Custom && a.ID == "" {
-		return "", state, nil
+	if a.ID == "" && a.Custom && !r.Unborn {
+		return a.Name + "-id", state, nil
 	}
-	if a.ID != "" {
-		return a.ID, state, nil
-	}
-	if r.Unborn {
-		return "", state, nil
-	}
-	return a.Name + "-id", state, nil
+	return a.ID, state, nil
 }
 
 // ReadResources is the engine's function that reads the resources of a stack.
@@ -263,13 +259,41 @@ func Golden(t testing.TB, name, document string) {
 	golden.Assert(t, indented.String()+"\n", name)
 }
 
+// Constructor makes a component.
+type Constructor[A, C any] = func(*pulumi.Context, string, A, ...pulumi.ResourceOption) (C, error)
+
 // Make runs a component's constructor as the program of a stack.
-func Make[A, C any](stack, name string, construct func(*pulumi.Context, string, A, ...pulumi.ResourceOption) (C, error), args A, opts ...pulumi.RunOption) (*Recorder, error) {
+func Make[A, C any](stack, name string, construct Constructor[A, C], args A, opts ...pulumi.RunOption) (*Recorder, error) {
 	r := &Recorder{}
 	return r, r.Run(stack, func(ctx *pulumi.Context) error {
 		_, err := construct(ctx, name, args)
 		return err
 	}, opts...)
+}
+
+// Refuses expects a component's constructor to refuse good arguments once one of the changes is made to them,
+// before it registers anything. The error has a text for each change, and one for all.
+func Refuses[A, C any](t *testing.T, name string, construct Constructor[*A, C], always string, good func() *A, changes map[string]func(*A)) {
+	t.Helper()
+	for want, change := range changes {
+		args := good()
+		change(args)
+		r, err := Make("demo", name, construct, args)
+		assert.Check(t, is.ErrorContains(err, always))
+		assert.Check(t, is.ErrorContains(err, want))
+		assert.Check(t, len(r.All()) == 0, "%q: something was registered", want)
+	}
+}
+
+// Probing is the program of a stack that makes a component, and probes what it puts out.
+func Probing[A, C any](name string, construct Constructor[A, C], args A, outputs func(C) pulumi.Map) pulumi.RunFunc {
+	return func(ctx *pulumi.Context) error {
+		c, err := construct(ctx, name, args)
+		if err != nil {
+			return err
+		}
+		return Probe(ctx, outputs(c))
+	}
 }
 
 const probeType = "test:index:Probe"

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/internal/userdata"
 )
 
@@ -28,16 +30,12 @@ func facts() Facts {
 func TestEveryAddonIsComplete(t *testing.T) {
 	keys := map[string]string{}
 	for _, a := range All() {
-		if !label.MatchString(a.Name) || !label.MatchString(a.Namespace) {
-			t.Errorf("%s in %s: name and namespace must be DNS labels", a.Name, a.Namespace)
-		}
+		assert.Check(t, label.MatchString(a.Name) && label.MatchString(a.Namespace), "%s in %s: name and namespace must be DNS labels", a.Name, a.Namespace)
 		if !sentence.MatchString(a.Summary) {
 			t.Errorf("%s: the summary %q is no sentence", a.Name, a.Summary)
 		}
 		for _, other := range slices.Concat(a.Required(AWS), a.Required(Azure)) {
-			if Find(other) == nil {
-				t.Errorf("%s requires %s, which the catalogue does not have", a.Name, other)
-			}
+			assert.Check(t, Find(other) != nil, "%s requires %s, which the catalogue does not have", a.Name, other)
 		}
 		for _, k := range a.Keys() {
 			if !variable.MatchString(k.Name) || !sentence.MatchString(k.Description) || k.Example == "" {
@@ -49,9 +47,7 @@ func TestEveryAddonIsComplete(t *testing.T) {
 			keys[k.Name] = a.Name
 		}
 	}
-	if len(All()) < 10 {
-		t.Errorf("the catalogue has %d addons, expected 10 or more", len(All()))
-	}
+	assert.Check(t, len(All()) >= 10, "the catalogue has %d addons, expected 10 or more", len(All()))
 }
 
 func TestStagesKeepTheirOrder(t *testing.T) {
@@ -62,9 +58,7 @@ func TestStagesKeepTheirOrder(t *testing.T) {
 	last := -1
 	for _, a := range All() {
 		p, ok := position[a.Stage]
-		if !ok || p < last {
-			t.Errorf("%s: stage %q is unknown or out of order", a.Name, a.Stage)
-		}
+		assert.Check(t, ok && p >= last, "%s: stage %q is unknown or out of order", a.Name, a.Stage)
 		last = p
 	}
 }
@@ -79,9 +73,7 @@ func TestRulesAreOfFields(t *testing.T) {
 			rule := d.Rule
 			typ, field, _ := strings.Cut(name, ".")
 			if typ != a.options.Name() {
-				if !nested(a.options, typ, field) {
-					t.Errorf("%s: rule %s is of no field", a.Name, name)
-				}
+				assert.Check(t, nested(a.options, typ, field), "%s: rule %s is of no field", a.Name, name)
 				continue
 			}
 			v := reflect.ValueOf(options).Elem().FieldByName(field)

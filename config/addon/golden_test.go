@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"gopkg.in/yaml.v3"
+	"gotest.tools/v3/assert"
 	"gotest.tools/v3/golden"
 	sigsyaml "sigs.k8s.io/yaml"
 )
@@ -43,13 +44,9 @@ func TestGolden(t *testing.T) {
 	}
 	for _, folder := range []string{"", Azure} {
 		paths, err := filepath.Glob(filepath.Join("testdata", "golden", folder, "*.yaml"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		for _, path := range paths {
-			if !written[path] {
-				t.Errorf("%s is of nothing in the catalogue: remove it", path)
-			}
+			assert.Check(t, written[path], "%s is of nothing in the catalogue: remove it", path)
 		}
 	}
 }
@@ -72,9 +69,7 @@ func madeOf(t *testing.T, a *Addon, f Facts, all Selection) map[string]any {
 	t.Helper()
 	options := all[a.Name]
 	problems := slices.DeleteFunc(a.Check(options, all), func(p Problem) bool { return p.Warning })
-	if len(problems) > 0 {
-		t.Fatalf("the sample options have problems: %v", problems)
-	}
+	assert.Assert(t, len(problems) == 0, "the sample options have problems: %v", problems)
 	needs := a.Needs(f, options)
 	out := sampleOutputs(needs)
 	for i := range needs.Identities {
@@ -169,13 +164,9 @@ func sampleOutputs(needs Needs) Outputs {
 func withoutEmpty(t *testing.T, v any) any {
 	t.Helper()
 	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	var plain any
-	if err := json.Unmarshal(text, &plain); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, json.Unmarshal(text, &plain))
 	return pruned(plain)
 }
 
@@ -207,8 +198,6 @@ func pruned(v any) any {
 func goldenYAML(t *testing.T, file string, content any) {
 	t.Helper()
 	got, err := sigsyaml.Marshal(content)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	golden.Assert(t, string(got), file)
 }

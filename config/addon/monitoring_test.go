@@ -4,8 +4,8 @@ import (
 	"maps"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -18,9 +18,7 @@ func TestPrometheusFindsItsNeighbours(t *testing.T) {
 
 	alone := stack.Values(facts(), options, Outputs{})
 	spec := alone["prometheus"].(map[string]any)["prometheusSpec"].(map[string]any)
-	if spec["storageSpec"] != nil || alone["grafana"] != nil {
-		t.Errorf("alone it has %v", alone)
-	}
+	assert.Check(t, spec["storageSpec"] == nil && alone["grafana"] == nil, "alone it has %v", alone)
 
 	f := facts()
 	f.Enabled = []string{"aws-ebs-csi-driver", "kube-prometheus-stack", "loki"}
@@ -38,9 +36,7 @@ func TestPrometheusFindsItsNeighbours(t *testing.T) {
 			"name": "Loki", "type": "loki", "access": "proxy", "url": "http://loki-gateway.loki.svc.cluster.local",
 		}}},
 	}
-	if diff := cmp.Diff(want, values); diff != "" {
-		t.Errorf("values (-want +got):\n%s", diff)
-	}
+	assert.Check(t, is.DeepEqual(values, want))
 }
 
 // TestAlertsNameTheirCluster: those that Prometheus sends, and those that Loki makes of events. Several clusters
@@ -69,9 +65,7 @@ func TestNamespacesHaveOneLevel(t *testing.T) {
 			first[a.Namespace] = a
 			continue
 		}
-		if !maps.Equal(a.NamespaceLabels, other.NamespaceLabels) {
-			t.Errorf("%s labels %s %v, %s %v", a.Name, a.Namespace, a.NamespaceLabels, other.Name, other.NamespaceLabels)
-		}
+		assert.Check(t, maps.Equal(a.NamespaceLabels, other.NamespaceLabels), "%s labels %s %v, %s %v", a.Name, a.Namespace, a.NamespaceLabels, other.Name, other.NamespaceLabels)
 	}
 }
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 func TestCertificateCheck(t *testing.T) {
@@ -40,9 +40,7 @@ func TestCertificateCheck(t *testing.T) {
 			for _, p := range Find("certificate").Check(&c.options, nil) {
 				got = append(got, fmt.Sprintf("%s: %s; %s", p.Path, p.Message, p.Remedy))
 			}
-			if !slices.Equal(got, c.want) {
-				t.Errorf("problems\n%s\nexpected\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
-			}
+			assert.Check(t, slices.Equal(got, c.want), "problems\n%s\nexpected\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
 		})
 	}
 }
@@ -53,9 +51,7 @@ func TestZonesOnce(t *testing.T) {
 	want := []Problem{{
 		Path: "zones[1].id", Message: `"Z0123456789ABCDEFGHIJ" is already item 1 of the list`, Remedy: "give each zone once",
 	}}
-	if !slices.Equal(problems, want) {
-		t.Errorf("problems %v, expected %v", problems, want)
-	}
+	assert.Check(t, slices.Equal(problems, want), "problems %v, expected %v", problems, want)
 }
 
 // TestZonesOfAnotherAccount: the addon's own role may assume the other one, and no more;
@@ -66,9 +62,7 @@ func TestZonesOfAnotherAccount(t *testing.T) {
 		Zones: []Zone{{ID: "Z0123456789ABCDEFGHIJ", Name: "example.com"}}, Policy: "sync", AssumeRoleARN: role, AssumeRoleExternalID: "acme",
 	}
 	needs := dns.Needs(facts(), options)
-	if len(needs.Zones) > 0 || len(needs.Identities) != 1 || len(needs.Identities[0].Statements) != 1 {
-		t.Fatalf("it needs %+v", needs)
-	}
+	assert.Assert(t, len(needs.Zones) == 0 && len(needs.Identities) == 1 && len(needs.Identities[0].Statements) == 1, "it needs %+v", needs)
 	if s := needs.Identities[0].Statements[0]; !slices.Equal(s.Actions, []string{"sts:AssumeRole"}) || !slices.Equal(s.Resources, []string{role}) {
 		t.Errorf("its role allows %v on %v", s.Actions, s.Resources)
 	}
@@ -78,9 +72,7 @@ func TestZonesOfAnotherAccount(t *testing.T) {
 		t.Errorf("arguments %v, expected %v", got, want)
 	}
 	problems := dns.Check(&DNSOptions{AssumeRoleExternalID: "acme"}, nil)
-	if len(problems) != 1 || problems[0].Path != "assumeRoleExternalId" {
-		t.Errorf("problems %v", problems)
-	}
+	assert.Check(t, len(problems) == 1 && problems[0].Path == "assumeRoleExternalId", "problems %v", problems)
 }
 
 // TestPatterns holds rules to values that they must take, and to values that
@@ -130,14 +122,10 @@ func TestPatterns(t *testing.T) {
 			continue
 		}
 		for _, value := range c.good {
-			if !rule.Pattern.MatchString(value) {
-				t.Errorf("%s refuses %q", field, value)
-			}
+			assert.Check(t, rule.Pattern.MatchString(value), "%s refuses %q", field, value)
 		}
 		for _, value := range c.bad {
-			if rule.Pattern.MatchString(value) {
-				t.Errorf("%s takes %q", field, value)
-			}
+			assert.Check(t, !rule.Pattern.MatchString(value), "%s takes %q", field, value)
 		}
 		if rule.Example != "" && !rule.Pattern.MatchString(rule.Example) {
 			t.Errorf("%s refuses its example %q", field, rule.Example)
@@ -222,9 +210,7 @@ func TestLokiDisk(t *testing.T) {
 		if volumes {
 			volume = map[string]any{"enabled": true, "storageClass": "gp3"}
 		}
-		if diff := cmp.Diff(map[string]any{"persistence": volume}, given); diff != "" {
-			t.Errorf("volumes %t (-want +got):\n%s", volumes, diff)
-		}
+		assert.Check(t, is.DeepEqual(given, map[string]any{"persistence": volume}), "%v", volumes)
 	}
 }
 

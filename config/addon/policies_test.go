@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 var sid = regexp.MustCompile(`^[A-Za-z0-9]+$`)
@@ -27,9 +29,7 @@ func TestPoliciesAreNarrow(t *testing.T) {
 			}
 		}
 	}
-	if statements == 0 {
-		t.Error("no addon has a policy")
-	}
+	assert.Check(t, statements != 0, "no addon has a policy")
 }
 
 // tooWide says what a statement allows too much.

@@ -15,26 +15,18 @@ import (
 func TestSubnets(t *testing.T) {
 	zones := []string{"eu-central-1a", "eu-central-1b", "eu-central-1c"}
 	plans, err := Subnets("10.0.0.0/16", zones)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	want := []string{
 		"eu-central-1a 10.0.0.0/18 10.0.192.0/20",
 		"eu-central-1b 10.0.64.0/18 10.0.208.0/20",
 		"eu-central-1c 10.0.128.0/18 10.0.224.0/20",
 	}
 	for i, p := range plans {
-		if got := fmt.Sprint(p.Zone, " ", p.Private, " ", p.Public); got != want[i] {
-			t.Errorf("subnets of zone %d = %s; expected %s", i, got, want[i])
-		}
+		assert.Check(t, is.Equal(fmt.Sprint(p.Zone, " ", p.Private, " ", p.Public), want[i]), "%v", i)
 	}
 	two, err := Subnets("10.0.0.0/16", zones[:2])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if two[0] != plans[0] || two[1] != plans[1] {
-		t.Errorf("a third zone moved the others: %v, %v", two, plans)
-	}
+	assert.NilError(t, err)
+	assert.Check(t, two[0] == plans[0] && two[1] == plans[1], "a third zone moved the others: %v, %v", two, plans)
 }
 
 // TestSubnetsApart lays out every size for every number of zones.
@@ -62,13 +54,9 @@ func checkApart(t *testing.T, vpc netip.Prefix, plans []SubnetPlan) {
 		all = append(all, p.Private, p.Public)
 	}
 	for i, a := range all {
-		if a != a.Masked() || a.Bits() > SmallestSubnet || !vpc.Contains(a.Addr()) {
-			t.Errorf("%s is no subnet of %s", a, vpc)
-		}
+		assert.Check(t, a == a.Masked() && a.Bits() <= SmallestSubnet && vpc.Contains(a.Addr()), "%s is no subnet of %s", a, vpc)
 		for _, b := range all[:i] {
-			if a.Overlaps(b) {
-				t.Errorf("%s overlaps %s in %s", a, b, vpc)
-			}
+			assert.Check(t, !a.Overlaps(b), "%s overlaps %s in %s", a, b, vpc)
 		}
 	}
 }
@@ -104,9 +92,7 @@ func TestServiceCIDR(t *testing.T) {
 		"100.64.0.0/16":   "172.20.0.0/16",
 		"":                "172.20.0.0/16",
 	} {
-		if got := ServiceCIDR(vpc); got != want {
-			t.Errorf("ServiceCIDR(%q) = %s; expected %s", vpc, got, want)
-		}
+		assert.Check(t, is.Equal(ServiceCIDR(vpc), want), "%v", vpc)
 	}
 	for _, outer := range form.PrivateBlocks {
 		block := netip.MustParsePrefix(outer)

@@ -3,7 +3,8 @@ package strict
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 func TestOnce(t *testing.T) {
@@ -18,9 +19,7 @@ func TestOnce(t *testing.T) {
 	want := `_prod.yaml:1:1: is bad, together with a.yaml, edge-1.yaml and 2 other files; mend it
 _prod.yaml:1:1: edge-1-role is long, together with edge-1.yaml and edge-2.yaml; mend it
 _prod.yaml:1:1: is of the file; mend it`
-	if got.Error() != want {
-		t.Errorf("got\n%s\nwant\n%s", got.Error(), want)
-	}
+	assert.Check(t, got.Error() == want, "got\n%s\nwant\n%s", got.Error(), want)
 }
 
 func TestProblemString(t *testing.T) {
@@ -29,9 +28,7 @@ func TestProblemString(t *testing.T) {
 		Message: `"system" is already used at line 8`, Remedy: "give each node group its own name",
 	}
 	want := `clusters/x.yaml:12:9: kubernetes.nodeGroups[1].name: "system" is already used at line 8; give each node group its own name`
-	if got := p.String(); got != want {
-		t.Errorf("String = %s; expected %s", got, want)
-	}
+	assert.Check(t, is.Equal(p.String(), want))
 	p.Path, p.Remedy = "", ""
 	if got, want := p.String(), `clusters/x.yaml:12:9: "system" is already used at line 8`; got != want {
 		t.Errorf("String = %s; expected %s", got, want)
@@ -41,9 +38,7 @@ func TestProblemString(t *testing.T) {
 func TestProblemsInOrder(t *testing.T) {
 	a1, a2, b := Problem{File: "a", Line: 2, Column: 1}, Problem{File: "a", Line: 2, Column: 7}, Problem{File: "b", Line: 1}
 	got := Problems{b, a2, a1, a1}.InOrder()
-	if diff := cmp.Diff(Problems{a1, a2, b}, got); diff != "" {
-		t.Errorf("order (-want +got):\n%s", diff)
-	}
+	assert.Check(t, is.DeepEqual(got, Problems{a1, a2, b}))
 	if err := (Problems{}).Err(); err != nil {
 		t.Errorf("err of no problems = %v", err)
 	}
@@ -58,9 +53,7 @@ func TestPathParent(t *testing.T) {
 		Path("labels").Key("a.b/c[0]"):  "labels",
 		Path("labels").Key("team"):      "labels",
 	} {
-		if got := p.parent(); got != want {
-			t.Errorf("parent of %s = %s; expected %s", p, got, want)
-		}
+		assert.Check(t, is.Equal(p.parent(), want), "%v", p)
 	}
 }
 
@@ -68,13 +61,9 @@ func TestSound(t *testing.T) {
 	d := NewDocument("a.yaml")
 	d.broken["a"] = true
 	for p, want := range map[Path]bool{"a": false, "a.b": false, "a[0].b": false, Path("a").Key("x.y"): false, "ab": true, "": true, "b.a": true} {
-		if d.Sound(p) != want {
-			t.Errorf("%q is sound: %v", p, !want)
-		}
+		assert.Check(t, d.Sound(p) == want, "%q is sound: %v", p, !want)
 	}
-	if d.Sound("b", "a.b") {
-		t.Error("one of two is broken")
-	}
+	assert.Check(t, !d.Sound("b", "a.b"), "one of two is broken")
 	if d.broken[""] = true; d.Sound("b") {
 		t.Error("the whole is broken")
 	}

@@ -179,9 +179,7 @@ func TestBadListIsRefused(t *testing.T) {
 		assert.NilError(t, os.MkdirAll(filepath.Dir(file), 0o755))
 		assert.NilError(t, os.WriteFile(file, []byte(content), 0o644))
 		_, err := Write(dir, reference(), []*config.Cluster{cluster("clusters/dev")}, false)
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: error %v, expected %q", content, err, want)
-		}
+		assert.Check(t, is.ErrorContains(err, want), content)
 	}
 }
 

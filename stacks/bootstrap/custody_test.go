@@ -104,9 +104,8 @@ func TestCustodyOfArgoCD(t *testing.T) {
 			text := kubeconfig(t, func(w http.ResponseWriter, r *http.Request) {
 				assert.Check(t, r.URL.Path == "/apis/apps/v1/namespaces/argocd/deployments", "asked for %s", r.URL)
 				w.Header().Set("Content-Type", "application/json")
-				if _, err := w.Write([]byte(`{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "items": [` + test.cluster + `]}`)); err != nil {
-					t.Error(err)
-				}
+				_, err := w.Write([]byte(`{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "items": [` + test.cluster + `]}`))
+				assert.Check(t, err)
 			})
 			err := (&recorder.Recorder{}).Run("mgmt-bootstrap", func(ctx *pulumi.Context) error {
 				p := &program{
@@ -130,9 +129,8 @@ func TestCustodyCannotBeFound(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	_, err := fluxEngine(&config.Cluster{}, distributionRecord{}).findInGit(ctx, text, nil, nil)
-	if err == nil || !strings.Contains(err.Error(), "list the Deployments in flux-system: ") || !strings.Contains(err.Error(), "among kubernetes.admins") {
-		t.Errorf("error %v", err)
-	}
+	assert.Check(t, is.ErrorContains(err, "list the Deployments in flux-system: "))
+	assert.Check(t, is.ErrorContains(err, "among kubernetes.admins"))
 }
 
 // TestWithoutAClusterNothingIsInGit: a preview with placeholders asks nobody.
@@ -183,9 +181,8 @@ func TestGitFiles(t *testing.T) {
 	}
 	assert.Check(t, is.Contains(string(files[flux.ComponentsFile]), "StrictPostBuildSubstitutions=true"), flux.ComponentsFile)
 	c.GitOps.Interval = "soon"
-	if _, err := GitFiles(t.Context(), c); err == nil || !strings.Contains(err.Error(), "gitops.interval: ") {
-		t.Errorf("error %v", err)
-	}
+	_, err = GitFiles(t.Context(), c)
+	assert.Check(t, is.ErrorContains(err, "gitops.interval: "))
 }
 
 // TestGitFilesOfArgoCD have what bootstrap installs, by the digest by which it knows them again.

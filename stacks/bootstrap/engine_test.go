@@ -43,9 +43,7 @@ func TestRegistrationBeforeTheCluster(t *testing.T) {
 		}
 		p := &program{ctx: ctx, c: c, o: Options{Hub: hub}, h: h, published: published}
 		args := p.registrationArgs(h.ClusterEndpoint, nil)
-		if got, want := slices.Sorted(maps.Keys(args.Annotations)), c.RegistrationAnnotationKeys(); !slices.Equal(got, want) {
-			t.Errorf("annotations %v, expected %v", got, want)
-		}
+		assert.Check(t, is.DeepEqual(slices.Sorted(maps.Keys(args.Annotations)), c.RegistrationAnnotationKeys()))
 		assert.Check(t, maps.Equal(args.Labels, c.RegistrationLabels()), "labels %v", args.Labels)
 		return nil
 	}, recorder.Preview)

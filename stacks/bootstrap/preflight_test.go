@@ -98,9 +98,7 @@ func TestRefuseRegistered(t *testing.T) {
 			}
 		})
 		err := refuseRegistered(t.Context(), text, "demo", "ours", nil)
-		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
-			t.Errorf("owner %q, status %d: error %v, want %q", test.owner, test.status, err, test.want)
-		}
+		assert.Check(t, (err == nil) == (test.want == "") && strings.Contains(fmt.Sprint(err), test.want), "owner %q, status %d: error %v, want %q", test.owner, test.status, err, test.want)
 	}
 }
 
@@ -194,12 +192,7 @@ func kubeconfig(t *testing.T, handler http.HandlerFunc) string {
 }
 
 func TestListNamespaces(t *testing.T) {
-	text := kubeconfig(t, func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		if _, err := w.Write([]byte(list)); err != nil {
-			t.Error(err)
-		}
-	})
+	text := kubeconfig(t, answer(t, map[string]string{"/api/v1/namespaces": list}))
 	got, err := listNamespaces(t.Context(), text, nil)
 	assert.NilError(t, err)
 	want := map[string]string{"default": "", "dns": "demo"}
@@ -209,15 +202,12 @@ func TestListNamespaces(t *testing.T) {
 // TestListNamespacesWhenLetIn: a right that was just given counts a little later.
 func TestListNamespacesWhenLetIn(t *testing.T) {
 	asked := 0
-	text := kubeconfig(t, func(w http.ResponseWriter, _ *http.Request) {
+	text := kubeconfig(t, func(w http.ResponseWriter, r *http.Request) {
 		if asked++; asked == 1 {
 			w.WriteHeader(http.StatusForbidden)
 			return
 		}
-		w.Header().Set("Content-Type", "application/json")
-		if _, err := w.Write([]byte(list)); err != nil {
-			t.Error(err)
-		}
+		answer(t, map[string]string{"/api/v1/namespaces": list})(w, r)
 	})
 	got, err := listNamespaces(t.Context(), text, nil)
 	assert.NilError(t, err)
@@ -230,11 +220,8 @@ func TestListNamespacesRefused(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	_, err := listNamespaces(ctx, text, nil)
-	if err == nil || !strings.Contains(err.Error(), "list the cluster's namespaces: ") ||
-		!strings.Contains(err.Error(), "this identity is among kubernetes.admins") {
-		t.Errorf("error %v", err)
-	}
-	if _, err := listNamespaces(t.Context(), "{", nil); err == nil || !strings.Contains(err.Error(), "read kubeconfig: ") {
-		t.Errorf("error %v", err)
-	}
+	assert.Check(t, is.ErrorContains(err, "list the cluster's namespaces: "))
+	assert.Check(t, is.ErrorContains(err, "this identity is among kubernetes.admins"))
+	_, err = listNamespaces(t.Context(), "{", nil)
+	assert.Check(t, is.ErrorContains(err, "read kubeconfig: "))
 }

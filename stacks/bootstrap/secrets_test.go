@@ -152,9 +152,7 @@ func TestGitCredentials(t *testing.T) {
 		got, err := GitCredentials(&config.Cluster{GitOps: config.GitOps{Auth: test.auth}}, env, kept)
 		switch {
 		case test.err != "":
-			if err == nil || !strings.Contains(err.Error(), test.err) {
-				t.Errorf("%s: error %v, expected %q", name, err, test.err)
-			}
+			assert.Check(t, is.ErrorContains(err, test.err), name)
 		case err != nil || (got == nil) != (test.auth == nil) || got != nil && *got != test.want:
 			t.Errorf("%s: got %+v, %v", name, got, err)
 		}

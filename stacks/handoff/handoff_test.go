@@ -277,9 +277,8 @@ func TestFromOutputs(t *testing.T) {
 		"stack core has no hand-off": func() { delete(decoded, versionKey) },
 	} {
 		change()
-		if _, err := FromOutputs(decoded); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, expected %q", err, want)
-		}
+		_, err := FromOutputs(decoded)
+		assert.Check(t, is.ErrorContains(err, want))
 		decoded["vpcId"], decoded[versionKey] = "vpc-1", float64(SchemaVersion)
 	}
 }

@@ -146,9 +146,7 @@ func TestPredictedByAnEarlierVersion(t *testing.T) {
 				}
 				return nil
 			}, test.mode...)
-			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
-				t.Errorf("error %v, want %q", err, test.want)
-			}
+			assert.Check(t, (err == nil) == (test.want == "") && strings.Contains(fmt.Sprint(err), test.want), "error %v, want %q", err, test.want)
 		})
 	}
 }

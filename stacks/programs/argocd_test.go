@@ -147,14 +147,10 @@ func TestSpoke(t *testing.T) {
 	for key, want := range labels {
 		secret.Expect(t, map[string]string{`metadata.labels["` + key + `"]`: want})
 	}
-	if got, want := keysOf(secret, "metadata.labels"), slices.Sorted(maps.Keys(labels)); !slices.Equal(got, want) {
-		t.Errorf("labels %v, expected %v", got, want)
-	}
+	assert.Check(t, is.DeepEqual(keysOf(secret, "metadata.labels"), slices.Sorted(maps.Keys(labels))))
 	want := append(c.RegistrationAnnotationKeys(), "pulumi.com/patchForce")
 	slices.Sort(want)
-	if got := keysOf(secret, "metadata.annotations"); !slices.Equal(got, want) {
-		t.Errorf("annotations %v, expected %v", got, want)
-	}
+	assert.Check(t, is.DeepEqual(keysOf(secret, "metadata.annotations"), want))
 	secret.Expect(t, map[string]string{
 		"metadata.annotations.vpc_id": "vpc-1", "metadata.annotations.domain": "spoke.example.com",
 		`metadata.annotations["tombolo/repository"]`: "https://git.example.com/platform.git", `metadata.annotations["tombolo/revision"]`: "main",

@@ -29,12 +29,8 @@ func TestPackagesOfTools(t *testing.T) {
 			assert.NilError(t, err)
 			got, err := strconv.Atoi(strings.TrimSpace(string(text)))
 			assert.NilError(t, err)
-			if got > want*11/10 {
-				t.Errorf("%d packages are compiled for %s, %d are written down", got, g.name, want)
-			}
-			if got < want*9/10 {
-				t.Errorf("%d packages are compiled for %s, %d are written down: write the smaller number down", got, g.name, want)
-			}
+			assert.Check(t, got <= want*11/10, "%d packages are compiled for %s, %d are written down", got, g.name, want)
+			assert.Check(t, got >= want*9/10, "%d packages are compiled for %s, %d are written down: write the smaller number down", got, g.name, want)
 		})
 	}
 }

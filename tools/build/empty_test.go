@@ -17,6 +17,7 @@ import (
 	gomodule "golang.org/x/mod/module"
 	"golang.org/x/mod/sumdb/dirhash"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/tests/files"
 )
@@ -29,9 +30,7 @@ func TestEveryGroupFromAnEmptyModuleCache(t *testing.T) {
 	for _, g := range slices.DeleteFunc(everyGroup(), group.installed) {
 		t.Run(g.name, func(t *testing.T) {
 			world, ok := worlds()[g.name]
-			if !ok {
-				t.Fatalf("there is no test of the group %s: add what it is built from", g.name)
-			}
+			assert.Assert(t, ok, "there is no test of the group %s: add what it is built from", g.name)
 			src := world.module(t)
 			out, err := os.Open(os.DevNull)
 			assert.NilError(t, err)
@@ -66,9 +65,7 @@ func TestAModuleThatIsNotPinned(t *testing.T) {
 // TestReady: people are told what there is, and where.
 func TestReady(t *testing.T) {
 	const want = "✔ tools ready in .tools: pulumi-whole and kubectl; 1 built, 1 from the cache, 3s"
-	if got := ready(sets()["aws"], map[source]int{built: 1, cached: 1}, 3*time.Second); got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	assert.Check(t, is.Equal(ready(sets()["aws"], map[source]int{built: 1, cached: 1}, 3*time.Second), want))
 	const fetchedToo = "✔ tools ready in .tools: pulumi-whole and kubectl; 0 built, 1 from a release, 1 from the cache, 3s"
 	assert.Equal(t, ready(sets()["aws"], map[source]int{fetched: 1, cached: 1}, 3*time.Second), fetchedToo)
 }

@@ -38,14 +38,10 @@ func TestVersionsAreShared(t *testing.T) {
 			}
 			met[module] = true
 		}
-		if shared == 0 {
-			t.Errorf("tools/%s shares no library with the program", tool)
-		}
+		assert.Check(t, shared != 0, "tools/%s shares no library with the program", tool)
 	}
 	for module := range otherVersions {
-		if !met[module] {
-			t.Errorf("%s has one version everywhere, and needs no exception", module)
-		}
+		assert.Check(t, met[module], "%s has one version everywhere, and needs no exception", module)
 	}
 }
 

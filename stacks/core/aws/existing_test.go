@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -243,9 +244,7 @@ func TestRefuseStrangers(t *testing.T) {
 				}
 				return refuseStrangers(ctx, c, owner.Owner{ID: "ours"}, made{had}, pulumi.Parent(nil))
 			})
-			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
-				t.Errorf("error %v, want %q", err, test.want)
-			}
+			assert.Check(t, (err == nil) == (test.want == "") && strings.Contains(fmt.Sprint(err), test.want), "error %v, want %q", err, test.want)
 		})
 	}
 }
