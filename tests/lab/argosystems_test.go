@@ -144,8 +144,9 @@ type attackFile struct{ commit, name, text string }
 // systemsAttacked lets the hostile system try everything that is listed. The team is told of
 // each refusal, in the words that the list has, and the clusters stay as they are.
 func (f *fleet) systemsAttacked(t *testing.T) {
-	text, err := os.ReadFile("testdata/systems/attacks-argocd.txtar")
-	assert.NilError(t, err)
+	list := attemptsOf(t, "attacks-argocd")
+	alone := slices.IndexFunc(list, func(f txtar.File) bool { return strings.HasPrefix(f.Name, "alone/") })
+	list = slices.Insert(list, alone, attemptsOf(t, "attacks-both")...)
 	ran, here := f.commands(t)
 	for kind, apiVersion := range map[string]string{
 		"Probe": monitoringV1, "ScrapeConfig": monitoringAlpha, "AlertmanagerConfig": monitoringAlpha, "HTTPRoute": "gateway.networking.k8s.io/v1",
@@ -155,7 +156,7 @@ func (f *fleet) systemsAttacked(t *testing.T) {
 	before, tried := f.notTheirs(t), 0
 	var order []string
 	commits, wanted := map[string]map[string]string{}, map[string]map[string][]string{}
-	for _, file := range txtar.Parse(text).Files {
+	for _, file := range list {
 		a := attack(t, file)
 		a.text = here(a.text)
 		if commits[a.commit] == nil {

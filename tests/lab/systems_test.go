@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -316,12 +317,23 @@ func (p project) commands(t *testing.T) (ran func() string, here func(string) st
 	return ran, strings.NewReplacer("RAN/", dir+"/", "GIT/", filepath.Join(p.dir, ".lab", "git")+"/").Replace
 }
 
+// attemptsOf are those of a list of attempts.
+func attemptsOf(t *testing.T, list string) []txtar.File {
+	t.Helper()
+	text, err := os.ReadFile("testdata/systems/" + list + ".txtar")
+	assert.NilError(t, err)
+	return txtar.Parse(text).Files
+}
+
 // attacked lets the hostile system try everything that is listed, at once. The team is told
 // of each refusal, in the words that the list begins it with, and the cluster stays as it
 // is.
 func (s systems) attacked(t *testing.T) {
-	text, err := os.ReadFile("testdata/systems/attacks.txtar")
-	assert.NilError(t, err)
+	list := attemptsOf(t, "attacks")
+	for _, both := range attemptsOf(t, "attacks-both") {
+		both.Name = path.Base(both.Name)
+		list = append(list, both)
+	}
 	for kind, apiVersion := range map[string]string{
 		"HTTPRoute": "gateway.networking.k8s.io/v1", "ScaledObject": "keda.sh/v1alpha1", "StorageAccount": "storage.azure.com/v1",
 		"ServiceMonitor": monitoringV1, "PodMonitor": monitoringV1, "Probe": monitoringV1,
@@ -340,7 +352,7 @@ func (s systems) attacked(t *testing.T) {
 	}
 	ran, here := s.commands(t)
 	wanted := map[string]string{}
-	for _, f := range txtar.Parse(text).Files {
+	for _, f := range list {
 		content := s.cloud.words.Replace(here(string(f.Data)))
 		name := f.Name
 		if strings.Contains(name, "/") {
