@@ -3,8 +3,6 @@
 package lab
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
 	"gotest.tools/v3/assert"
@@ -38,8 +36,7 @@ func TestHubInAzure(t *testing.T) {
 		{"a dead spoke in AWS leaves", (*fleet).deadSpokeLeaves},
 		{"a spoke in Azure leaves", func(f *fleet, t *testing.T) { f.leaves(t, spokeB) }},
 		{"destroy leaves an empty cloud", func(f *fleet, t *testing.T) {
-			f.must(t, "destroy", hub, "--yes")
-			f.nothingExists(t)
+			f.destroys(t, hub)
 			assert.Check(t, is.Len(f.locks(t), 0))
 		}},
 	})
@@ -59,16 +56,12 @@ func newFleetOfAzure(t *testing.T) *fleet {
 // tree that it follows, and what is sealed for it.
 func (p project) inAzure(t *testing.T, cluster string) {
 	t.Helper()
-	parts, err := os.ReadFile(filepath.Join("testdata", "azure", cluster+".yaml"))
-	assert.NilError(t, err)
-	p.write(t, clusterFile(cluster), files.WithParts(p.read(t, clusterFile(cluster)), string(parts)))
+	p.write(t, clusterFile(cluster), files.WithParts(p.read(t, clusterFile(cluster)), testdata(t, "azure/"+cluster+".yaml")))
 }
 
 // roleIsRefused: the spoke in AWS says how the hub in Azure reaches it.
 func (f *fleet) roleIsRefused(t *testing.T) {
-	o := f.run(t, "validate", spokeA)
-	assert.Check(t, o.code != 0)
-	assert.Check(t, is.Contains(o.stderr, "its Argo CD has no IAM role that could assume this cluster's"))
+	f.run(t, "validate", spokeA).fails(t, "its Argo CD has no IAM role that could assume this cluster's")
 	f.edit(t, clusterFile(spokeA), "\n  hub: mgmt\n", "\n  hub: mgmt\n  argocd:\n    credentials: service-account\n")
 	f.must(t, "validate")
 }

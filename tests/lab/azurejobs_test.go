@@ -3,7 +3,6 @@
 package lab
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -62,16 +61,9 @@ func TestPipelinesInAzure(t *testing.T) {
 }
 
 func (j azureJobs) make(t *testing.T) {
-	j.must(t, "pipelines", "validate", "acme")
-	preview := j.accountResult(t, "pipelines", "preview", "acme")
-	assert.Check(t, preview["create"] > 13, "the preview would make %v", preview)
-	j.nothingExists(t)
-	made := j.accountResult(t, "pipelines", "up", "acme", "--yes")
-	assert.Check(t, is.Equal(made["create"], preview["create"]), "made %v, previewed %v", made, preview)
-	again := j.accountResult(t, "pipelines", "preview", "acme", "--refresh")
-	assert.Check(t, is.Len(again, 1), "a second preview would change %v", again)
+	j.makeAccount(t, 13)
 	var document struct{ Outputs map[string]string }
-	assert.NilError(t, json.Unmarshal([]byte(j.must(t, "pipelines", "outputs", "acme", "--output", "json")), &document))
+	decode(t, j.must(t, "pipelines", "outputs", "acme", "--output", "json"), &document)
 	maps.Copy(j.outputs, document.Outputs)
 	assert.DeepEqual(t, slices.Sorted(maps.Keys(j.outputs)), []string{"applyClientId", "applyPrincipalId", "previewClientId", "previewPrincipalId", "subscriptionId", "tenantId"})
 	j.must(t, "lab", "az", "ad", "group", "member", "add", "--group", adminsGroup, "--member-id", j.outputs["applyPrincipalId"])

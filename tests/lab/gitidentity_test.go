@@ -3,7 +3,6 @@
 package lab
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -54,7 +53,7 @@ func newGitByIdentity(t *testing.T, engine string) *gitByKeys {
 	t.Helper()
 	g := newGitByKeys(t, engine)
 	g.write(t, demoFile, files.WithParts(g.read(t, demoFile), inAKS))
-	g.repository = filepath.Join(g.dir, ".lab", "git", "dev.azure.com_acme_platform__git_clusters.git")
+	g.repository = g.bare("dev.azure.com_acme_platform__git_clusters")
 	return g
 }
 

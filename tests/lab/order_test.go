@@ -29,10 +29,7 @@ func TestOrderOfAddons(t *testing.T) {
 	}
 	inOrder(t, p, []step[project]{
 		{"in the order, all of it runs", project.inTheOrder},
-		{"a destroy leaves nothing", func(p project, t *testing.T) {
-			p.must(t, "destroy", "demo", "--yes")
-			p.nothingExists(t)
-		}},
+		destroyStep[project]("demo"),
 		{"the rest first: it takes the room, and Karpenter never comes", project.restFirst},
 		{"a controller that finds no room has Services refused", project.servicesRefused},
 		{"Karpenter finds no room that others have taken", func(p project, t *testing.T) {

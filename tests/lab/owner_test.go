@@ -32,8 +32,7 @@ func TestAnotherOwner(t *testing.T) {
 		{"plain pulumi refuses, too", second.plainRefuses},
 		{"killed between a creation and its record", second.killed},
 	})
-	p.must(t, "destroy", "demo", "--yes")
-	p.nothingExists(t)
+	p.destroys(t, "demo")
 }
 
 // second is a backend beside the lab's own.

@@ -52,8 +52,7 @@ type plain struct{ project }
 
 func newPlain(t *testing.T, p project) plain {
 	t.Helper()
-	root, err := filepath.Abs("../..")
-	assert.NilError(t, err)
+	root := checkout(t)
 	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f",
 		`{{if .Module}}{{if .Module.Main}}{{$dir := .Dir}}{{range .GoFiles}}{{$dir}}/{{.}}
 {{end}}{{range .EmbedFiles}}{{$dir}}/{{.}}
@@ -181,14 +180,10 @@ func (p project) admission(t *testing.T) {
 			{"--repo", "https://git.example.com/clusters.git", "--branch", "main", "--git-secret", "git", "--env-secret", "env"},
 		} {
 			out := other.must(t, append([]string{"export", "operator", "--all", "--image", "registry.example/tombolo:1.4.0"}, from...)...)
-			p.write(t, "admitted.yaml", out)
-			p.kubectl(t, "demo", "apply", "--validate=strict", "--dry-run=server", "-f", filepath.Join(p.dir, "admitted.yaml"))
+			p.kubectl(t, "demo", "apply", "--validate=strict", "--dry-run=server", "-f", asFile(t, out))
 			wrong := strings.Replace(out, "\n  stack: ", "\n  stak: ", 1)
 			assert.Assert(t, wrong != out)
-			p.write(t, "refused.yaml", wrong)
-			o := p.tool(t, "kubectl", "--kubeconfig", filepath.Join(p.dir, ".lab", "demo.kubeconfig"),
-				"apply", "--validate=strict", "--dry-run=server", "-f", filepath.Join(p.dir, "refused.yaml"))
-			assert.Check(t, o.code != 0 && strings.Contains(o.stderr, `unknown field "spec.stak"`), o.stderr)
+			p.tryKubectl(t, "demo", "apply", "--validate=strict", "--dry-run=server", "-f", asFile(t, wrong)).fails(t, `unknown field "spec.stak"`)
 		}
 	}
 }
@@ -196,20 +191,16 @@ func (p project) admission(t *testing.T) {
 // deletionOrder applies what `tombolo export operator` writes to a real API
 // server: core is kept until bootstrap is gone.
 func (p project) deletionOrder(t *testing.T) {
-	p.write(t, "definition.yaml", stackDefinition(t))
-	p.write(t, "objects.yaml", p.must(t, "export", "operator", "demo", "--image", "registry.example/tombolo:1.4.0", "--image-dir", "/project"))
-	p.kubectl(t, "demo", "apply", "-f", filepath.Join(p.dir, "definition.yaml"))
+	objects := asFile(t, p.must(t, "export", "operator", "demo", "--image", "registry.example/tombolo:1.4.0", "--image-dir", "/project"))
+	p.kubectl(t, "demo", "apply", "-f", asFile(t, stackDefinition(t)))
 	p.kubectl(t, "demo", "wait", "--for=condition=Established", "crd/stacks.pulumi.com", "--timeout=60s")
-	p.write(t, "namespace.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: tombolo}\n")
-	p.kubectl(t, "demo", "apply", "-f", filepath.Join(p.dir, "namespace.yaml"))
+	p.kubectl(t, "demo", "create", "namespace", "tombolo")
 	p.admission(t)
-	p.kubectl(t, "demo", "apply", "--validate=strict", "-f", filepath.Join(p.dir, "objects.yaml"))
+	p.kubectl(t, "demo", "apply", "--validate=strict", "-f", objects)
 	p.kubectl(t, "demo", "patch", "stacks.pulumi.com", "demo-bootstrap", "-n", "tombolo", "--type=merge",
 		"-p", `{"metadata":{"finalizers":["test.example/destroying"]}}`)
 	remove := func(args ...string) outcome {
-		return p.tool(t, "kubectl", append([]string{
-			"--kubeconfig", filepath.Join(p.dir, ".lab", "demo.kubeconfig"), "delete", "stacks.pulumi.com", "-n", "tombolo", "--wait=false",
-		}, args...)...)
+		return p.tryKubectl(t, "demo", append([]string{"delete", "stacks.pulumi.com", "-n", "tombolo", "--wait=false"}, args...)...)
 	}
 	refused := func(why string) {
 		eventually(t, func() (bool, string) {

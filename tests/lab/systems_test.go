@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/tools/txtar"
 	"gotest.tools/v3/assert"
@@ -24,6 +23,7 @@ import (
 
 	"tombolo/automation/health"
 	"tombolo/lab"
+	"tombolo/tests/files"
 	"tombolo/tests/tier"
 )
 
@@ -36,7 +36,7 @@ func TestSystems(t *testing.T) {
 	inOrder(t, s, append(systemsSteps(),
 		step[systems]{"rebuild with a newer Kubernetes, killed twice, brings all back, and what is sealed opens", systems.rebuilt},
 		step[systems]{"a system has its own secrets of Vault, and no others", systems.inVault},
-		step[systems]{"destroy leaves an empty cloud", systems.destroyed},
+		destroyStep[systems](teams),
 	))
 }
 
@@ -135,10 +135,7 @@ func (s systems) up(t *testing.T) {
 // runs waits until a system's pods do.
 func (s systems) runs(t *testing.T, system string) {
 	t.Helper()
-	eventually(t, func() (bool, string) {
-		ready := s.kubectl(t, teams, "-n", system, "get", "deployments", "web", "--ignore-not-found", "-o", "jsonpath={.status.readyReplicas}")
-		return ready == "2", fmt.Sprintf("%s has %q replicas that are ready", system, ready)
-	})
+	s.becomes(t, teams, "2", "-n", system, "get", "deployments", "web", "--ignore-not-found", "-o", "jsonpath={.status.readyReplicas}")
 }
 
 // inbox is what a channel was sent.
@@ -181,32 +178,18 @@ func (s systems) othersHearNothing(t *testing.T) {
 func (s systems) commit(t *testing.T, system string, files map[string]string) {
 	t.Helper()
 	s.push(t, system, files)
-	s.look(t, system)
-}
-
-// look has Flux look at a system's repository now.
-func (s systems) look(t *testing.T, system string) {
-	t.Helper()
-	s.kubectl(t, teams, "-n", system, "annotate", "gitrepository", "system", "--overwrite", "reconcile.fluxcd.io/requestedAt="+time.Now().Format(time.RFC3339Nano))
+	s.look(t, teams, system, "gitrepository", "system")
 }
 
 // reverted: what was before two commits, of which one is refused, is there again when Git has
 // it again.
 func (s systems) reverted(t *testing.T) {
-	dir := t.TempDir()
-	git := func(args ...string) {
-		t.Helper()
-		s.mustTool(t, "/usr/bin/env", append([]string{"git", "-C", dir, "-c", "user.name=team", "-c", "user.email=team@example.com"}, args...)...)
-	}
-	git("clone", "-q", filepath.Join(s.dir, ".lab", "git", "shop.git"), ".")
+	dir := clone(t, s.bare("shop"), "main")
 	replicas := func(want string) {
 		t.Helper()
-		git("push", "-q", "origin", "HEAD:main")
-		s.look(t, "shop")
-		eventually(t, func() (bool, string) {
-			got := s.kubectl(t, teams, "-n", "shop", "get", "deployment", "web", "-o", "jsonpath={.spec.replicas}")
-			return got == want, fmt.Sprintf("the Deployment has %s replicas, and Git %s", got, want)
-		})
+		files.Git(t, dir, "push", "-q", "origin", "HEAD:main")
+		s.look(t, teams, "shop", "gitrepository", "system")
+		s.becomes(t, teams, want, "-n", "shop", "get", "deployment", "web", "-o", "jsonpath={.spec.replicas}")
 	}
 	file := filepath.Join(dir, "deploy", "web.yaml")
 	change := func(old, wanted string) {
@@ -214,8 +197,8 @@ func (s systems) reverted(t *testing.T) {
 		text, err := os.ReadFile(file)
 		assert.NilError(t, err)
 		assert.Assert(t, strings.Contains(string(text), old))
-		assert.NilError(t, os.WriteFile(file, []byte(strings.Replace(string(text), old, wanted, 1)), 0o600))
-		git("commit", "-q", "-a", "-m", "change")
+		files.Write(t, file, strings.Replace(string(text), old, wanted, 1))
+		files.Git(t, dir, "commit", "-q", "-a", "-m", "change")
 	}
 	change("replicas: 2", "replicas: 3")
 	replicas("3")
@@ -227,7 +210,7 @@ func (s systems) reverted(t *testing.T) {
 			return m.Severity == "error" && m.Object == "kustomization/system.shop" && strings.Contains(m.Text, "spec.type must be ClusterIP")
 		}), fmt.Sprintf("the channel of shop has not the refusal: %+v", all)
 	})
-	git("revert", "--no-edit", "HEAD", "HEAD~1")
+	files.Git(t, dir, "revert", "--no-edit", "HEAD", "HEAD~1")
 	replicas("2")
 	s.runs(t, "shop")
 }
@@ -236,26 +219,22 @@ func (s systems) reverted(t *testing.T) {
 const linked = "-> "
 
 // push replaces the files of a system's repository.
-func (p project) push(t *testing.T, system string, files map[string]string) {
+func (p project) push(t *testing.T, system string, texts map[string]string) {
 	t.Helper()
 	dir := t.TempDir()
-	git := func(args ...string) {
-		t.Helper()
-		p.mustTool(t, "/usr/bin/env", append([]string{"git", "-C", dir, "-c", "user.name=team", "-c", "user.email=team@example.com"}, args...)...)
-	}
-	git("init", "-q", "-b", "main")
-	for name, text := range files {
+	files.Git(t, dir, "init", "-q", "-b", "main")
+	for name, text := range texts {
 		path := filepath.Join(dir, name)
-		assert.NilError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		if target, ok := strings.CutPrefix(text, linked); ok {
+			assert.NilError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 			assert.NilError(t, os.Symlink(strings.TrimSpace(target), path))
 			continue
 		}
-		assert.NilError(t, os.WriteFile(path, []byte(text), 0o644))
+		files.Write(t, path, text)
 	}
-	git("add", "--all")
-	git("commit", "-q", "-m", "change")
-	git("push", "-q", "--force", filepath.Join(p.dir, ".lab", "git", system+".git"), "main")
+	files.Git(t, dir, "add", "--all")
+	files.Git(t, dir, "commit", "-q", "-m", "change")
+	files.Git(t, dir, "push", "-q", "--force", p.bare(system), "main")
 }
 
 // attempt is a Kustomization of a system that applies one directory of its repository.
@@ -320,9 +299,7 @@ func (p project) commands(t *testing.T) (ran func() string, here func(string) st
 // attemptsOf are those of a list of attempts.
 func attemptsOf(t *testing.T, list string) []txtar.File {
 	t.Helper()
-	text, err := os.ReadFile("testdata/systems/" + list + ".txtar")
-	assert.NilError(t, err)
-	return txtar.Parse(text).Files
+	return txtar.Parse([]byte(testdata(t, "systems/"+list+".txtar"))).Files
 }
 
 // attacked lets the hostile system try everything that is listed, at once. The team is told
@@ -628,11 +605,8 @@ func (s systems) listedElsewhere(t *testing.T) {
 	})
 	s.write(t, list, labels+"resources: []\n")
 	s.must(t, "lab", "up")
-	s.kubectl(t, teams, "-n", "flux-system", "annotate", "gitrepository", "systems", "--overwrite", "reconcile.fluxcd.io/requestedAt="+time.Now().Format(time.RFC3339Nano))
-	eventually(t, func() (bool, string) {
-		left := s.kubectl(t, teams, "get", "namespaces", "wiki", "--ignore-not-found", "-o", "name")
-		return left == "", left
-	})
+	s.look(t, teams, "flux-system", "gitrepository", "systems")
+	s.vanishes(t, teams, "get", "namespaces", "wiki")
 	s.runs(t, "shop")
 	assert.Equal(t, s.kubectl(t, teams, "-n", "systems", "get", "helmreleases", "-o", "jsonpath={.items[*].metadata.name}"), "blog hostile news shop")
 }
@@ -646,10 +620,8 @@ func (s systems) seal(t *testing.T, system, name, key, value string) {
 // sealed is a SealedSecret as people make it: with the certificate, and no cluster.
 func (p project) sealed(t *testing.T, namespace, name, key, value string) string {
 	t.Helper()
-	plain := filepath.Join(t.TempDir(), "secret.yaml")
 	text := fmt.Sprintf("apiVersion: v1\nkind: Secret\nmetadata: {name: %s, namespace: %s}\nstringData: {%s: %q}\n", name, namespace, key, value)
-	assert.NilError(t, os.WriteFile(plain, []byte(text), 0o600))
-	sealed := p.mustTool(t, "kubeseal", "--cert", ".lab/sealing/tls.crt", "--secret-file", plain, "--format", "yaml")
+	sealed := p.mustTool(t, "kubeseal", "--cert", ".lab/sealing/tls.crt", "--secret-file", asFile(t, text), "--format", "yaml")
 	assert.Check(t, !strings.Contains(sealed, value))
 	return sealed
 }
@@ -664,10 +636,7 @@ func (s systems) opened(t *testing.T, system, name, key, value string) {
 func (p project) opened(t *testing.T, cluster, namespace, name, key, value string) {
 	t.Helper()
 	want := base64.StdEncoding.EncodeToString([]byte(value))
-	eventually(t, func() (bool, string) {
-		got := p.kubectl(t, cluster, "-n", namespace, "get", "secret", name, "--ignore-not-found", "-o", "jsonpath={.data."+key+"}")
-		return got == want, fmt.Sprintf("Secret %s/%s has %q", namespace, name, got)
-	})
+	p.becomes(t, cluster, want, "-n", namespace, "get", "secret", name, "--ignore-not-found", "-o", "jsonpath={.data."+key+"}")
 }
 
 // keyStaysSecret: what opens the secrets is on the cluster, and encrypted in the state.
@@ -678,11 +647,10 @@ func (s systems) keyStaysSecret(t *testing.T) {
 	lines := strings.Split(key, "\n")
 	assert.Assert(t, len(lines) > 10 && len(lines[3]) > 40)
 	for _, stack := range []string{"teams-core", "teams-bootstrap"} {
-		state := s.mustTool(t, "pulumi", "stack", "export", "--stack", stack, "--cwd", s.workdir())
+		state := s.state(t, stack)
+		hides(t, stack, state, channel)
+		hides(t, stack, state, key)
 		assert.Check(t, !strings.Contains(state, lines[3]), stack)
-		for _, encoded := range slices.Concat(encodings(key), encodings(channel)) {
-			assert.Check(t, !strings.Contains(state, encoded), stack)
-		}
 		assert.Check(t, is.Equal(credential.FindString(state), ""), stack)
 	}
 	on := s.kubectl(t, teams, "-n", "sealed-secrets", "get", "secrets", "-l", "sealedsecrets.bitnami.com/sealed-secrets-key=active", "-o", "jsonpath={.items[*].metadata.name}")
@@ -692,10 +660,7 @@ func (s systems) keyStaysSecret(t *testing.T) {
 // rebuilt is killed in the destruction, and again when the new cluster is being made: the
 // same command goes on, each time.
 func (s systems) rebuilt(t *testing.T) {
-	identity := func() string {
-		return s.kubectl(t, teams, "get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}")
-	}
-	before, had := identity(), s.count(t)
+	before, had := s.identity(t, teams), s.count(t)
 	const groups, network = "aws:eks/nodeGroup:NodeGroup", "aws:ec2/vpc:Vpc"
 	s.killedWhen(t, "1.35", func() bool { return len(s.made(t, groups)) == 0 }, "rebuild", teams, "--version", "1.36", "--yes")
 	old := s.idsOf(t, network)
@@ -705,14 +670,19 @@ func (s systems) rebuilt(t *testing.T) {
 		return len(now) == 1 && now[0] != old[0]
 	}, "rebuild", teams, "--yes")
 
-	o := s.run(t, "rebuild", teams, "--yes")
-	o.ends(t, 0, "teams: it was destroyed, and is made again with Kubernetes 1.36")
-	assert.Check(t, before != identity(), "it is the same cluster")
+	s.run(t, "rebuild", teams, "--yes").ends(t, 0, "teams: it was destroyed, and is made again with Kubernetes 1.36")
+	assert.Check(t, before != s.identity(t, teams), "it is the same cluster")
 	assert.Equal(t, s.only(t, "aws:eks/cluster:Cluster").Outputs["version"], "1.36")
 	assert.DeepEqual(t, s.count(t), had)
 	s.unchanged(t, teams)
 	s.runs(t, "shop")
 	s.opened(t, "shop", "database", "password", "sealed for shop")
+}
+
+// identity is by what a cluster is known from another one of its name.
+func (p project) identity(t *testing.T, cluster string) string {
+	t.Helper()
+	return p.kubectl(t, cluster, "get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}")
 }
 
 // count is how many of each type the stand-in has.
@@ -761,15 +731,7 @@ func (s systems) removed(t *testing.T) {
 	}
 	s.write(t, channels, strings.Join(kept, "---\n"))
 	s.deliver(t)
-	eventually(t, func() (bool, string) {
-		left := s.kubectl(t, teams, "get", "namespaces", "hostile", "news", "--ignore-not-found", "-o", "name")
-		return left == "", left
-	})
+	s.vanishes(t, teams, "get", "namespaces", "hostile", "news")
 	s.runs(t, "shop")
 	assert.Equal(t, s.kubectl(t, teams, "-n", "systems", "get", "helmreleases", "-o", "jsonpath={.items[*].metadata.name}"), "blog shop")
-}
-
-func (s systems) destroyed(t *testing.T) {
-	s.must(t, "destroy", teams, "--yes")
-	s.nothingExists(t)
 }
