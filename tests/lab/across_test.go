@@ -39,6 +39,8 @@ import (
 func TestArgoCD(t *testing.T) {
 	tier.Part(t, "a hub in AWS and its spokes in both clouds come and go; their changes, systems, rebuilds and hubs of others are left out")
 	f := newFleet(t)
+	f.edit(t, clusterFile(hub), "version: "+ourArgoCD, "version: "+earlierArgoCD)
+	f.edit(t, clusterFile(hub), "argocd-install.yaml", "argocd-install-before.yaml")
 	inOrder(t, f, []step[*fleet]{
 		{"a spoke alone is refused", (*fleet).aloneIsRefused},
 		{"one command, the hub first", (*fleet).up},
@@ -117,8 +119,6 @@ func newFleet(t *testing.T) *fleet {
 	for _, name := range []string{hub, spokeA, spokeB} {
 		f.write(t, clusterFile(name), testdata(t, "argocd/"+name+".yaml"))
 	}
-	f.edit(t, clusterFile(hub), "version: "+ourArgoCD, "version: "+earlierArgoCD)
-	f.edit(t, clusterFile(hub), "argocd-install.yaml", "argocd-install-before.yaml")
 	f.write(t, "platform/argocd/others/greeting.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: greeting, namespace: hello}\ndata: {from: the owners}\n")
 	return f
 }

@@ -239,6 +239,7 @@ func (f *fleet) notTheirs(t *testing.T) string {
 
 // systemsAllowed: what most teams have, rights of their own pods and a hook among it.
 func (f *fleet) systemsAllowed(t *testing.T) {
+	f.defined(t, hub, "gateway.networking.k8s.io/v1", "HTTPRoute")
 	for _, text := range []string{entrance, route} { // without a gateway they would never be healthy
 		f.kubectl(t, hub, "-n", "hostile", "--as", "system:serviceaccount:hostile:system", "apply", "--dry-run=server", "-f", asFile(t, text))
 	}

@@ -263,7 +263,7 @@ func (p project) resources(t *testing.T, stack string) []resource {
 	var state struct {
 		Deployment struct{ Resources []resource }
 	}
-	decode(t, p.state(t, stack), &state)
+	decode(t, p.mustTool(t, "pulumi", "stack", "export", "--stack", stack), &state)
 	assert.Assert(t, len(state.Deployment.Resources) >= 10, "%s has %d resources, too few to show anything", stack, len(state.Deployment.Resources))
 	slices.SortFunc(state.Deployment.Resources, func(a, b resource) int { return strings.Compare(a.URN, b.URN) })
 	return state.Deployment.Resources
