@@ -143,7 +143,7 @@ type attackFile struct{ commit, name, text string }
 func (f *fleet) systemsAttacked(t *testing.T) {
 	list := attemptsOf(t, "attacks-argocd")
 	alone := slices.IndexFunc(list, func(f txtar.File) bool { return strings.HasPrefix(f.Name, "alone/") })
-	list = slices.Insert(list, alone, attemptsOf(t, "attacks-both")...)
+	list = slices.Insert(list, alone, attemptsOfBoth(t, "Argo CD")...)
 	ran, here := f.commands(t)
 	for kind, apiVersion := range map[string]string{
 		"Probe": monitoringV1, "ScrapeConfig": monitoringAlpha, "AlertmanagerConfig": monitoringAlpha, "HTTPRoute": "gateway.networking.k8s.io/v1",

@@ -3,6 +3,7 @@
 package lab
 
 import (
+	"bytes"
 	"encoding/base64"
 	"fmt"
 	"io"
@@ -306,12 +307,29 @@ func attemptsOf(t *testing.T, list string) []txtar.File {
 	return txtar.Parse([]byte(testdata(t, "systems/"+list+".txtar"))).Files
 }
 
+// attemptsOfBoth are those that both engines refuse, each with the words of one of the engines.
+func attemptsOfBoth(t *testing.T, engine string) []txtar.File {
+	t.Helper()
+	of := regexp.MustCompile(`(?m)^# (Flux|Argo CD): (.*)\n`)
+	list := attemptsOf(t, "attacks-both")
+	for i := range list {
+		list[i].Data = of.ReplaceAllFunc(list[i].Data, func(line []byte) []byte {
+			words, ours := bytes.CutPrefix(line, []byte("# "+engine+": "))
+			if !ours {
+				return nil
+			}
+			return append([]byte("# "), words...)
+		})
+	}
+	return list
+}
+
 // attacked lets the hostile system try everything that is listed, at once. The team is told
 // of each refusal, in the words that the list begins it with, and the cluster stays as it
 // is.
 func (s systems) attacked(t *testing.T) {
 	list := attemptsOf(t, "attacks")
-	for _, both := range attemptsOf(t, "attacks-both") {
+	for _, both := range attemptsOfBoth(t, "Flux") {
 		both.Name = path.Base(both.Name)
 		list = append(list, both)
 	}
