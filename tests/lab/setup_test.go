@@ -184,6 +184,13 @@ func (o outcome) fails(t *testing.T, texts ...string) {
 	contains(t, o.stderr, texts...)
 }
 
+// refuses is fails for what programs below Tombolo say, which may be on either stream.
+func (o outcome) refuses(t *testing.T, texts ...string) {
+	t.Helper()
+	o.stderr = o.stdout + o.stderr
+	o.fails(t, texts...)
+}
+
 func (p project) command(ctx context.Context, args ...string) *exec.Cmd {
 	if changes(args) {
 		p.known.forget()
