@@ -239,7 +239,7 @@ func (p project) lokiElsewhere(t *testing.T) {
 		p.edit(t, "platform/flux/addons/"+collector+"/release.yaml", address, "https://loki.example.com/push")
 	}
 	p.must(t, "check", "platform/flux", full)
-	p.must(t, "lab", "up") // brings the tree to the lab's repository
+	p.bring(t, full)
 	for _, collector := range []string{"alloy", "promtail"} {
 		eventually(t, func() (bool, string) {
 			values := p.received(t, "monitoring", collector)
@@ -266,7 +266,7 @@ func (p project) turnOff(t *testing.T) {
 	p.kubectl(t, full, "-n", "external-dns", "get", "configmap", "external-dns-values")
 
 	p.write(t, list, without(t, p.read(t, list), "  - ../../../addons/external-dns"))
-	p.must(t, "lab", "up") // brings the tree to the lab's repository
+	p.bring(t, full)
 	assert.NilError(t, cmd.Wait(), out.String())
 	assert.Check(t, is.Equal(p.dnsRole(t), ""))
 	assert.Check(t, is.Equal(p.kubectl(t, full, "get", "namespace,helmrelease", "-A", "-o", "name", "--field-selector", "metadata.name=external-dns"), ""))

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
@@ -236,9 +235,8 @@ spec:
 func (p project) healed(t *testing.T) {
 	p.kubectl(t, "demo", "-n", "hello", "patch", "configmap", "settings", "--type", "merge", "-p", `{"data": {"region": "nowhere"}}`)
 	p.kubectl(t, "demo", "-n", "kube-system", "scale", "deployment", "metrics-server", "--replicas", "7")
-	look := "reconcile.fluxcd.io/requestedAt=" + time.Now().Format(time.RFC3339Nano)
-	p.kubectl(t, "demo", "-n", "flux-system", "annotate", "kustomization", "apps", "--overwrite", look)
-	p.kubectl(t, "demo", "-n", "kube-system", "annotate", "helmrelease", "metrics-server", "--overwrite", look)
+	p.look(t, "demo", "flux-system", "kustomization", "apps")
+	p.look(t, "demo", "kube-system", "helmrelease", "metrics-server")
 	eventually(t, func() (bool, string) {
 		if got := p.kubectl(t, "demo", "-n", "hello", "get", "configmap", "settings", "-o", "jsonpath={.data.region}"); got != "eu-central-1" {
 			return false, "the region is " + got

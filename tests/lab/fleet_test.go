@@ -201,6 +201,13 @@ func (p project) look(t *testing.T, cluster, namespace, kind, name string) {
 	p.kubectl(t, cluster, "-n", namespace, "annotate", kind, name, "--overwrite", "reconcile.fluxcd.io/requestedAt="+time.Now().Format(time.RFC3339Nano))
 }
 
+// bring has the lab's repository follow the tree, and a cluster's Flux look at it now: by itself it looks once a minute.
+func (p project) bring(t *testing.T, cluster string) {
+	t.Helper()
+	p.must(t, "lab", "up")
+	p.look(t, cluster, "flux-system", "gitrepository", "platform")
+}
+
 // colored has a cluster's Flux look at its branch now, and waits for the change.
 func (p project) colored(t *testing.T, name string) {
 	t.Helper()

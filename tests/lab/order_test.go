@@ -36,7 +36,7 @@ func TestOrderOfAddons(t *testing.T) {
 			for stage, text := range order {
 				p.write(t, stageFile(stage), text)
 			}
-			p.must(t, "lab", "up")
+			p.bring(t, "demo")
 			p.unplaced(t, "kube-system/karpenter")
 		}},
 	})
@@ -92,7 +92,7 @@ func (p project) restFirst(t *testing.T) {
 
 func (p project) servicesRefused(t *testing.T) {
 	p.dependsOn(t, "load-balancer-controller", "addons", "crds")
-	p.must(t, "lab", "up")
+	p.bring(t, "demo")
 	p.unplaced(t, "kube-system/aws-load-balancer-controller")
 	o := p.tryKubectl(t, "demo", "-n", "default", "create", "service", "clusterip", "any", "--tcp=80:80")
 	o.fails(t, `failed calling webhook "mservice.elbv2.k8s.aws"`, `no endpoints available for service "aws-load-balancer-webhook-service"`)
