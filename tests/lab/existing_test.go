@@ -37,6 +37,7 @@ func TestExistingNetwork(t *testing.T) {
 		{"values reach what Git declares", guest.valuesReachGit},
 		{"the network is left as it was", guest.networkIsKept},
 		{"a second up changes nothing", func(g guest, t *testing.T) { g.unchanged(t, "guest") }},
+		{"a preview names the keys that other subnets reach", guest.otherSubnets},
 		{"changes of the file are made in place", guest.changesInPlace},
 		{"destroy leaves the other cluster", guest.destroyed},
 		{"destroy of the last leaves an empty cloud", func(g guest, t *testing.T) { g.destroyLeavesNothing(t) }},
@@ -216,30 +217,25 @@ func (g guest) destroyed(t *testing.T) {
 	g.must(t, "verify", "demo")
 }
 
-// TestFlowOfOtherSubnets previews the guest with other subnets: the comment names for
-// each of core's outputs the keys that it reaches, and no others.
-func TestFlowOfOtherSubnets(t *testing.T) {
-	tier.Long(t, "which keys of the hand-off other subnets reach; unit tests hold the flow itself")
-	p := newProject(t)
-	p.must(t, "lab", "up", "--profile", "light")
-	p.up(t, "demo")
-	p.write(t, guestFile, p.guestFile(t))
-	p.up(t, "guest")
-	network := p.read(t, guestFile)
-	subnets := regexp.MustCompile(`privateSubnets: \[(\S+), (\S+)\]`).FindStringSubmatch(network)
-	assert.Assert(t, len(subnets) == 3, network)
-	p.edit(t, guestFile, subnets[0], "privateSubnets: ["+subnets[2]+", "+subnets[1]+"]")
+// otherSubnets: the comment of a preview names for each of core's outputs the keys that it
+// reaches, and no others.
+func (g guest) otherSubnets(t *testing.T) {
+	subnets := regexp.MustCompile(`privateSubnets: \[(\S+), (\S+)\]`).FindStringSubmatch(g.text)
+	assert.Assert(t, len(subnets) == 3, g.text)
+	g.edit(t, guestFile, subnets[0], "privateSubnets: ["+subnets[2]+", "+subnets[1]+"]")
+	defer g.write(t, guestFile, g.text)
 	infra := func(keys ...string) []string {
 		for i := range keys {
 			keys[i] = "flux-system/infra-config: " + keys[i]
 		}
 		return keys
 	}
-	assert.DeepEqual(t, p.flow(t, "guest"), map[string][]string{"privateSubnetIds": infra("karpenter_subnet_terms", "private_subnet_ids")})
+	assert.DeepEqual(t, g.flow(t, "guest"), map[string][]string{"privateSubnetIds": infra("karpenter_subnet_terms", "private_subnet_ids")})
 
 	// Of a cluster that does not exist nearly everything is unknown.
-	another(t, p, "demo", "second", "10.21.0.0/16")
-	flow := p.flow(t, "second")
+	another(t, g.project, "demo", "second", "10.21.0.0/16")
+	flow := g.flow(t, "second")
+	assert.NilError(t, os.Remove(filepath.Join(g.dir, "clusters", "second.yaml")))
 	for output, keys := range map[string][]string{
 		"privateSubnetIds":                        infra("private_subnet_ids"), // Karpenter finds its own network's by a tag
 		"clusterSecurityGroupId":                  infra("cluster_security_group_id", "karpenter_security_group_terms"),
