@@ -189,10 +189,11 @@ func (p project) aksOperates(t *testing.T) {
 	decode(t, text, &identities)
 	shop := identities["shop"]
 	objects := asFile(t, fmt.Sprintf(aksOperated, shop.ClientID, shop.SubscriptionID, shop.TenantID, shop.Scope))
-	p.kubectl(t, "aks", "wait", "--for=create", "--timeout=60s", "customresourcedefinition/userassignedidentities.managedidentity.azure.com")
-	p.kubectl(t, "aks", "wait", "--for=condition=Established", "--timeout=60s", "customresourcedefinition/userassignedidentities.managedidentity.azure.com")
+	const definition = "customresourcedefinition/userassignedidentities.managedidentity.azure.com"
+	p.meets(t, "aks", "create", definition)
+	p.meets(t, "aks", "condition=Established", definition)
 	p.kubectl(t, "aks", "apply", "-f", objects)
-	p.kubectl(t, "aks", "-n", "shop", "wait", "--for=condition=Ready", "--timeout=60s", "userassignedidentity/api")
+	p.meets(t, "aks", "condition=Ready", "-n", "shop", "userassignedidentity/api")
 	eventually(t, func() (bool, string) {
 		said := p.kubectl(t, "aks", "-n", "shop", "get", "userassignedidentity", "elsewhere", "-o", "jsonpath={.status.conditions[0].reason} {.status.conditions[0].message}")
 		return strings.HasPrefix(said, "AuthorizationFailed ") && strings.Contains(said, "Microsoft.ManagedIdentity/userAssignedIdentities/write"),
@@ -329,7 +330,7 @@ func (p project) aksServes(t *testing.T) {
 			"the Services are at " + front + " and " + inside + ", and the cloud lacks disks"
 	})
 	assert.Check(t, is.Len(p.made(t, "azure-native:network/v20190601:LoadBalancer"), 2))
-	p.kubectl(t, "aks", "-n", "default", "wait", "--for=condition=Ready", "pod/shop", "--timeout=60s")
+	p.meets(t, "aks", "condition=Ready", "-n", "default", "pod/shop")
 	p.must(t, "drift", "aks") // AKS and its controllers made them
 }
 

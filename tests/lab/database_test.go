@@ -26,9 +26,8 @@ func (p project) aksDatabase(t *testing.T) {
 	p.must(t, "lab", "up")
 	p.must(t, "verify", "aks")
 
-	p.kubectl(t, "aks", "-n", "orders", "wait", "--for=create", "--timeout=60s", "flexibleserver/database")
-	p.kubectl(t, "aks", "-n", "orders", "wait", "--for=condition=Ready", "--timeout=60s",
-		"flexibleserver/database", "flexibleserversdatabase/orders", "flexibleserversfirewallrule/cluster")
+	p.meets(t, "aks", "create", "-n", "orders", "flexibleserver/database")
+	p.meets(t, "aks", "condition=Ready", "-n", "orders", "flexibleserver/database", "flexibleserversdatabase/orders", "flexibleserversfirewallrule/cluster")
 	servers := p.made(t, databaseServer)
 	assert.Assert(t, is.Len(servers, 1))
 	assert.Check(t, strings.HasSuffix(servers[0].ID, "/resourceGroups/aks-orders/providers/Microsoft.DBforPostgreSQL/flexibleServers/aks-orders"), servers[0].ID)
@@ -49,7 +48,7 @@ func (p project) aksDatabase(t *testing.T) {
 		p.look(t, "aks", "orders", "gitrepository", "system")
 	}
 	deliver("")
-	p.kubectl(t, "aks", "-n", "orders", "wait", "--for=delete", "--timeout=120s", "flexibleserver/database")
+	p.meets(t, "aks", "delete", "-n", "orders", "flexibleserver/database")
 	assert.Assert(t, is.Len(p.made(t, databaseServer), 1), "the data stay")
 	assert.Check(t, is.Equal(p.kubectl(t, "aks", "-n", "orders", "get", "secret", "database", "--ignore-not-found"), ""))
 	const stays = "    serviceoperator.azure.com/reconcile-policy: detach-on-delete\n"

@@ -72,7 +72,7 @@ func (g *gitByKeys) noUser(t *testing.T) {
 	g.write(t, devOpsUsers, "")
 	g.by(t, devOps, "    type: workload-identity\n")
 	g.refused(t, `authentication required`)
-	g.run(t, "verify", "demo", "--timeout", "20s").fails(t, "the identity demo-git with the client id "+g.gitClient(t)+" has to be a user of the Azure DevOps organisation")
+	g.run(t, "verify", "demo", "--timeout", "5s").fails(t, "the identity demo-git with the client id "+g.gitClient(t)+" has to be a user of the Azure DevOps organisation")
 }
 
 func (g *gitByKeys) gitClient(t *testing.T) string {

@@ -90,9 +90,11 @@ spec: {interval: 1h, path: ./, prune: true, sourceRef: {kind: GitRepository, nam
 // correction takes back a commit that Flux waits for. The limit of verify is half of the time that Flux would wait.
 func (h *handover) correction(t *testing.T) {
 	wrong := h.commit(t, settingsFile, func(text string) string { return text + stuck })
-	o := h.run(t, "verify", "demo", "--revision", wrong, "--timeout", "30s", "--output", "json")
-	o.fails(t)
-	assert.Check(t, is.Contains(o.stdout, "Running health checks for revision main@sha1:"+wrong+" with a timeout of 10m0s, until about "))
+	eventually(t, func() (bool, string) {
+		o := h.run(t, "verify", "demo", "--revision", wrong, "--timeout", "5s", "--output", "json")
+		o.fails(t)
+		return strings.Contains(o.stdout, "Running health checks for revision main@sha1:"+wrong+" with a timeout of 10m0s, until about "), o.stdout
+	})
 	corrected := h.commit(t, settingsFile, func(text string) string {
 		return strings.ReplaceAll(strings.TrimSuffix(text, stuck), "start", "corrected")
 	})

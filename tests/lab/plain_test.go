@@ -182,7 +182,7 @@ func (p project) admission(t *testing.T) {
 func (p project) deletionOrder(t *testing.T) {
 	objects := asFile(t, p.must(t, "export", "operator", "demo", "--image", "registry.example/tombolo:1.4.0", "--image-dir", "/project"))
 	p.kubectl(t, "demo", "apply", "-f", asFile(t, stackDefinition(t)))
-	p.kubectl(t, "demo", "wait", "--for=condition=Established", "crd/stacks.pulumi.com", "--timeout=60s")
+	p.meets(t, "demo", "condition=Established", "crd/stacks.pulumi.com")
 	p.kubectl(t, "demo", "create", "namespace", "tombolo")
 	p.admission(t)
 	p.kubectl(t, "demo", "apply", "--validate=strict", "-f", objects)

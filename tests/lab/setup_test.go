@@ -296,6 +296,12 @@ func (p project) becomes(t *testing.T, cluster, want string, args ...string) {
 	})
 }
 
+// meets waits until objects of a cluster meet a condition of kubectl's.
+func (p project) meets(t *testing.T, cluster, condition string, objects ...string) {
+	t.Helper()
+	p.kubectl(t, cluster, append([]string{"wait", "--for=" + condition, "--timeout=" + patience.String()}, objects...)...)
+}
+
 // vanishes waits until a cluster has none of the objects any more that kubectl is asked for.
 func (p project) vanishes(t *testing.T, cluster string, args ...string) {
 	t.Helper()

@@ -445,7 +445,7 @@ spec:
       schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
 `, group, version, singular, kind))
 	p.kubectl(t, cluster, "apply", "-f", filepath.Join(p.dir, ".lab", "definition.yaml"))
-	p.kubectl(t, cluster, "wait", "--for=condition=Established", "--timeout=1m", "customresourcedefinition/"+singular+"s."+group)
+	p.meets(t, cluster, "condition=Established", "customresourcedefinition/"+singular+"s."+group)
 }
 
 // tells says that a message is about an attempt: from the Kustomization that applies it, or
