@@ -34,25 +34,7 @@ func TestSystems(t *testing.T) {
 	tier.Long(t, "three teams on one cluster, of which one tries what it may not, and its rebuild")
 	s := systems{newProject(t), systemsInAWS()}
 	s.env = append(s.env, "TOMBOLO_LAB_LATENCY=0.02") // so that a rebuild can be killed while a control plane goes
-	inOrder(t, s, append(systemsSteps(),
-		step[systems]{"rebuild with a newer Kubernetes, killed twice, brings all back, and what is sealed opens", systems.rebuilt},
-		step[systems]{"a system has its own secrets of Vault, and no others", systems.inVault},
-		destroyStep[systems](teams),
-	))
-}
-
-// TestSystemsInAzure is the same on a cluster of AKS, without the rebuild. Of what a system may not do, it tries
-// what names something of the cloud.
-func TestSystemsInAzure(t *testing.T) {
-	tier.Long(t, "the systems of TestSystems and their sealed secrets in Azure")
-	s := systems{newProject(t), systemsInAzure()}
-	s.env = append(s.env, "TOMBOLO_LAB_LATENCY=0.02") // roles count later
-	s.inAzure(t, teams)
-	inOrder(t, s, systemsSteps())
-}
-
-func systemsSteps() []step[systems] {
-	return []step[systems]{
+	inOrder(t, s, []step[systems]{
 		{"a system that is refused holds nobody up", systems.up},
 		{"its team is told, and no other", systems.refusalIsTold},
 		{"the platform's channel hears of the platform", systems.platformIsTold},
@@ -66,7 +48,29 @@ func systemsSteps() []step[systems] {
 		{"it is suspended", systems.suspended},
 		{"and removed, with all that it had", systems.removed},
 		{"no key is in the state", systems.keyStaysSecret},
-	}
+		{"rebuild with a newer Kubernetes, killed twice, brings all back, and what is sealed opens", systems.rebuilt},
+		{"a system has its own secrets of Vault, and no others", systems.inVault},
+		destroyStep[systems](teams),
+	})
+}
+
+// TestSystemsInAzure has on a cluster of AKS what the cloud has a part in: secrets, identities and people. Of what a
+// system may not do, it tries what names something of the cloud.
+func TestSystemsInAzure(t *testing.T) {
+	tier.Long(t, "the systems of TestSystems and their sealed secrets in Azure")
+	s := systems{newProject(t), systemsInAzure()}
+	s.env = append(s.env, "TOMBOLO_LAB_LATENCY=0.02") // roles count later
+	s.inAzure(t, teams)
+	inOrder(t, s, []step[systems]{
+		{"a system that is refused holds nobody up", systems.up},
+		{"its team is told, and no other", systems.refusalIsTold},
+		{"what it may not do is refused and told", systems.attacked},
+		{"nobody but the platform says whose identity it has in Azure", systems.identityIsThePlatforms},
+		{"what it may do works", systems.allowed},
+		{"a system is added in Git, with a sealed secret", systems.added},
+		{"who is in the team's group looks at its system, and nobody else does", systems.members},
+		{"no key is in the state", systems.keyStaysSecret},
+	})
 }
 
 const teams = "teams"
