@@ -377,11 +377,13 @@ func (p project) networks(t *testing.T) []string {
 }
 
 // TestLightProfile makes and destroys two clusters that consist of their API
-// servers alone.
+// servers alone. Each has one access entry for who has made it.
 func TestLightProfile(t *testing.T) {
 	tier.Long(t, "two clusters of API servers alone; most tests of the short tier run on this profile")
 	p := newProject(t)
 	another(t, p, "demo", "second", "10.21.0.0/16")
+	p.edit(t, "clusters/second.yaml", "arn:aws:iam::111122223333:role/platform-team", labCaller)
+	p.edit(t, "clusters/second.yaml", "\n  admins:\n", "\n  support: extended\n  zonalShift: true\n  admins:\n")
 	p.must(t, "lab", "up", "--profile", "light")
 	for _, name := range []string{"demo", "second"} {
 		p.up(t, name)
@@ -396,7 +398,8 @@ func TestLightProfile(t *testing.T) {
 	}
 	p.run(t, "lab", "up", "--profile", "full").ends(t, 4, "the lab's is light")
 	p.up(t, "demo").unchanged(t)
-	t.Run("deletion order of the operator's objects", func(t *testing.T) { p.deletionOrder(t) })
+	t.Run("who makes a cluster has one access entry", p.creatorsEntries)
+	t.Run("deletion order of the operator's objects", p.deletionOrder)
 	for _, name := range []string{"demo", "second"} {
 		p.must(t, "destroy", name, "--yes")
 	}

@@ -110,21 +110,14 @@ func (p project) personsFile(t *testing.T, cluster, token string) string {
 // labCaller is whoever runs tombolo in the lab, and so makes its clusters.
 const labCaller = "arn:aws:iam::111122223333:user/tombolo"
 
-// TestCreator makes two clusters, of which one has the identity that makes it among the
+// creatorsEntries: of the clusters demo and second, the latter has the identity that makes it among the
 // admins of its file: it has one access entry on each, which core has made. What the
 // control plane gets by a transform is there, and an up changes nothing of it.
-func TestCreator(t *testing.T) {
-	tier.Long(t, "access entries of who makes a cluster; unit tests hold the entries themselves")
-	p := newProject(t)
-	another(t, p, "demo", "second", "10.21.0.0/16")
-	p.edit(t, "clusters/second.yaml", "arn:aws:iam::111122223333:role/platform-team", labCaller)
-	p.edit(t, "clusters/second.yaml", "\n  admins:\n", "\n  support: extended\n  zonalShift: true\n  admins:\n")
-	p.must(t, "lab", "up", "--profile", "light")
+func (p project) creatorsEntries(t *testing.T) {
 	for cluster, want := range map[string]access{
 		"demo":   {Support: "STANDARD", Entries: []string{"arn:aws:iam::111122223333:role/platform-team", labCaller}},
 		"second": {Support: "EXTENDED", Shift: true, Entries: []string{labCaller}},
 	} {
-		p.up(t, cluster)
 		assert.Check(t, is.DeepEqual(p.access(t, cluster), want))
 		p.unchanged(t, cluster)
 	}
