@@ -119,36 +119,21 @@ spec:
 	return b.String()
 }
 
-// settleArgoCD waits until Argo CD has said of each object how it is, and says it again when it is asked
-// again: what waited for something else may have met it.
+// settleArgoCD waits until Argo CD has said twice how the objects are.
 func (c *cluster) settleArgoCD(t *testing.T, all []trees.Tree) said {
 	t.Helper()
-	var before []string
-	for round := range 10 {
-		if round > 0 {
-			c.refresh(t)
+	return settled(t, trees.ArgoCD, all, func(int) { c.refresh(t) }, func(ctx context.Context, _ int) (said, string, int, error) {
+		apps, err := c.client.Resource(applications).Namespace(names.ArgoCDNamespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return nil, "", 0, err
 		}
-		var now said
-		await(t, "Argo CD has said of all objects how they are", atMost(all), func(ctx context.Context) (bool, string, error) {
-			apps, err := c.client.Resource(applications).Namespace(names.ArgoCDNamespace).List(ctx, metav1.ListOptions{})
-			if err != nil {
-				return false, "", err
-			}
-			sets, err := c.client.Resource(applicationSets).Namespace(names.ArgoCDNamespace).List(ctx, metav1.ListOptions{})
-			if err != nil {
-				return false, "", err
-			}
-			var open string
-			now, open = outcomes(slices.Concat(apps.Items, sets.Items))
-			return open == "" && len(apps.Items) >= len(all), open, nil
-		})
-		if round > 0 && slices.Equal(stopped(now), before) {
-			return now
+		sets, err := c.client.Resource(applicationSets).Namespace(names.ArgoCDNamespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return nil, "", 0, err
 		}
-		before = stopped(now)
-	}
-	t.Fatalf("Argo CD stops at something else each time: %s", before)
-	return nil
+		now, open := outcomes(slices.Concat(apps.Items, sets.Items))
+		return now, open, len(apps.Items), nil
+	})
 }
 
 const refreshAnnotation = "argocd.argoproj.io/refresh"

@@ -3,6 +3,7 @@
 package engines
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -50,6 +51,31 @@ type said map[string][]string
 // atMost is how long an engine may take to say something of all trees, on a machine that others use too.
 func atMost(all []trees.Tree) time.Duration {
 	return 2*time.Minute + time.Duration(len(all))*4*time.Second
+}
+
+// settled waits until an engine has said of each object how it is, and says it again when it is asked again:
+// what waited for something else may have met it. look is what it says in a round, with an object of which
+// nothing is known yet, and how many objects there are.
+func settled(t *testing.T, by trees.Engine, all []trees.Tree, ask func(round int), look func(ctx context.Context, round int) (now said, open string, objects int, err error)) said {
+	t.Helper()
+	var before []string
+	for round := range 10 {
+		if round > 0 {
+			ask(round)
+		}
+		var now said
+		await(t, string(by)+" has said of all objects how they are", atMost(all), func(ctx context.Context) (bool, string, error) {
+			got, open, objects, err := look(ctx, round)
+			now = got
+			return err == nil && open == "" && objects >= len(all), open, err
+		})
+		if round > 0 && slices.Equal(stopped(now), before) {
+			return now
+		}
+		before = stopped(now)
+	}
+	t.Fatalf("%s stops at something else each time: %s", by, before)
+	return nil
 }
 
 // stopped are the objects that are not ready: why they are not has names of directories, which change.

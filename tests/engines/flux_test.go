@@ -70,7 +70,7 @@ func TestFluxAgrees(t *testing.T) {
 	c.kubectl(t, bootstrapObjects(all), "apply", "--server-side", "-f", "-")
 	c.awaitSources(t)
 	c.kubectl(t, startObjects(all), "apply", "--server-side", "-f", "-")
-	engine := c.settle(t, all)
+	engine := c.settleFlux(t, all)
 	t.Logf("Flux has said of all trees after %v", time.Since(began).Round(time.Millisecond))
 	compare(t, trees.Flux, again, all, engine, publishedTo(release))
 }
@@ -153,33 +153,14 @@ func (c *cluster) awaitSources(t *testing.T) {
 	})
 }
 
-// settle waits until Flux has said of each object whether it is ready, and says it again when it is asked
-// again: what waited for something else may have met it.
-func (c *cluster) settle(t *testing.T, all []trees.Tree) said {
+// settleFlux waits until Flux has said twice whether the objects are ready.
+func (c *cluster) settleFlux(t *testing.T, all []trees.Tree) said {
 	t.Helper()
-	var before []string
-	for round := range 10 {
-		mark := strconv.Itoa(round)
-		if round > 0 {
-			c.askAgain(t, mark)
-		}
-		var now said
-		await(t, "Flux has said of all objects whether they are ready", atMost(all), func(ctx context.Context) (bool, string, error) {
-			objects, err := c.fluxObjects(ctx)
-			if err != nil {
-				return false, "", err
-			}
-			var open string
-			now, open = readiness(objects, mark)
-			return open == "" && len(objects) >= len(all), open, nil
-		})
-		if round > 0 && slices.Equal(stopped(now), before) {
-			return now
-		}
-		before = stopped(now)
-	}
-	t.Fatalf("Flux stops at something else each time: %s", before)
-	return nil
+	return settled(t, trees.Flux, all, func(round int) { c.askAgain(t, strconv.Itoa(round)) }, func(ctx context.Context, round int) (said, string, int, error) {
+		objects, err := c.fluxObjects(ctx)
+		now, open := readiness(objects, strconv.Itoa(round))
+		return now, open, len(objects), err
+	})
 }
 
 // fluxObjects are those of Flux in the cluster.
@@ -198,6 +179,7 @@ func (c *cluster) fluxObjects(ctx context.Context) ([]unstructured.Unstructured,
 // askAgain has Flux look again at what is not ready.
 func (c *cluster) askAgain(t *testing.T, mark string) {
 	t.Helper()
+	patch := fmt.Sprintf(`{"metadata":{"annotations":{"reconcile.fluxcd.io/requestedAt":%q}}}`, mark)
 	for _, kind := range fluxKinds {
 		list, err := c.client.Resource(kind).List(t.Context(), metav1.ListOptions{})
 		assert.NilError(t, err)
@@ -205,7 +187,6 @@ func (c *cluster) askAgain(t *testing.T, mark string) {
 			if status, _, _ := ready(o); status == "True" {
 				continue
 			}
-			patch := fmt.Sprintf(`{"metadata":{"annotations":{"reconcile.fluxcd.io/requestedAt":%q}}}`, mark)
 			_, err := c.client.Resource(kind).Namespace(o.GetNamespace()).Patch(t.Context(), o.GetName(), types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 			assert.NilError(t, err)
 		}

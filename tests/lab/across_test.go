@@ -39,6 +39,8 @@ import (
 func TestArgoCD(t *testing.T) {
 	tier.Part(t, "a hub in AWS and its spokes in both clouds come and go; their changes, systems, rebuilds and hubs of others are left out")
 	f := newFleet(t)
+	f.edit(t, clusterFile(hub), "version: "+ourArgoCD, "version: "+earlierArgoCD)
+	f.edit(t, clusterFile(hub), "argocd-install.yaml", "argocd-install-before.yaml")
 	inOrder(t, f, []step[*fleet]{
 		{"a spoke alone is refused", (*fleet).aloneIsRefused},
 		{"one command, the hub first", (*fleet).up},
@@ -115,12 +117,8 @@ func newFleet(t *testing.T) *fleet {
 		[]string{spokeB},
 	}
 	for _, name := range []string{hub, spokeA, spokeB} {
-		file, err := os.ReadFile(filepath.Join("testdata", "argocd", name+".yaml"))
-		assert.NilError(t, err)
-		f.write(t, clusterFile(name), string(file))
+		f.write(t, clusterFile(name), testdata(t, "argocd/"+name+".yaml"))
 	}
-	f.edit(t, clusterFile(hub), "version: "+ourArgoCD, "version: "+earlierArgoCD)
-	f.edit(t, clusterFile(hub), "argocd-install.yaml", "argocd-install-before.yaml")
 	f.write(t, "platform/argocd/others/greeting.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: greeting, namespace: hello}\ndata: {from: the owners}\n")
 	return f
 }
@@ -146,8 +144,7 @@ func (f *fleet) upgraded(t *testing.T) {
 }
 
 func (f *fleet) aloneIsRefused(t *testing.T) {
-	o := f.run(t, "up", spokeA, "--yes")
-	o.ends(t, 4, "run `tombolo up mgmt spoke-a`, which makes the hub first")
+	f.run(t, "up", spokeA, "--yes").ends(t, 4, "run `tombolo up mgmt spoke-a`, which makes the hub first")
 	f.nothingExists(t)
 }
 
@@ -271,29 +268,18 @@ func (f *fleet) edition(t *testing.T, cluster string) string {
 // ringFirst gives the ring, which spoke-a is in by its label, a branch of its own. A change
 // of that branch is on spoke-a alone until it is merged.
 func (f *fleet) ringFirst(t *testing.T) {
-	clone := filepath.Join(t.TempDir(), "platform")
-	f.git(t, f.dir, "clone", "--quiet", filepath.Join(f.dir, ".lab", "git", "platform-argocd.git"), clone)
-	f.git(t, clone, "switch", "--quiet", "--create", "next")
 	const settings = "apps/hello/settings.yaml"
 	changed := f.read(t, "platform/argocd/"+settings) + "  labels: {edition: next}\n"
-	assert.NilError(t, os.WriteFile(filepath.Join(clone, settings), []byte(changed), 0o600))
-	f.git(t, clone, "commit", "--quiet", "--all", "--message", "Change hello's settings")
-	f.git(t, clone, "push", "--quiet", "origin", "next")
+	dir := clone(t, f.bare("platform-argocd"), "main")
+	files.Write(t, filepath.Join(dir, settings), changed)
+	pushAll(t, dir, "next")
 
 	const hello, revision = "platform/argocd/apps/hello.yaml", `revision: '{{ index .metadata.annotations "tombolo/revision" }}'`
 	f.write(t, hello, strings.Replace(f.read(t, hello), revision, "revision: next", 1))
-	f.must(t, "lab", "up")
-	f.refresh(t, "platform")
-	arrives := func(clusters ...string) {
+	f.bring(t, "platform")
+	arrives := func(cluster string) {
 		t.Helper()
-		eventually(t, func() (bool, string) {
-			for _, cluster := range clusters {
-				if f.edition(t, cluster) != "next" {
-					return false, cluster + " has not the change"
-				}
-			}
-			return true, ""
-		})
+		eventually(t, func() (bool, string) { return f.edition(t, cluster) == "next", cluster + " has not the change" })
 	}
 	arrives(spokeA)
 	revisions := f.kubectl(t, hub, "-n", "argocd", "get", "applications", hub+"-hello", spokeA+"-hello", spokeB+"-hello",
@@ -302,9 +288,17 @@ func (f *fleet) ringFirst(t *testing.T) {
 	assert.Equal(t, f.edition(t, spokeB)+f.edition(t, hub), "", "a cluster outside of the ring has the change")
 
 	f.write(t, "platform/argocd/"+settings, changed) // as a merge does
+	f.bring(t, spokeB+"-hello", hub+"-hello")
+	arrives(spokeB)
+	arrives(hub)
+}
+
+// bring has the lab's repository follow the tree, and the hub look at the repository of Applications now: by itself
+// it looks after ten seconds or more.
+func (f *fleet) bring(t *testing.T, applications ...string) {
+	t.Helper()
 	f.must(t, "lab", "up")
-	f.refresh(t, spokeB+"-hello", hub+"-hello")
-	arrives(spokeB, hub)
+	f.refresh(t, applications...)
 }
 
 // refresh has the hub look at the repository of Applications now.
@@ -389,8 +383,7 @@ func (f *fleet) ownChart(t *testing.T) {
 	const list = argocdTree + "/apps/kustomization.yaml"
 	before := f.read(t, list)
 	f.edit(t, list, "resources:\n", "resources:\n  - own-promtail.yaml\n")
-	o := f.run(t, "check", argocdTree, hub, spokeA, spokeB)
-	o.ends(t, 0, "charts/own-promtail/Chart.yaml: note: is followed without promtail, which Argo CD fetches")
+	f.run(t, "check", argocdTree, hub, spokeA, spokeB).ends(t, 0, "charts/own-promtail/Chart.yaml: note: is followed without promtail, which Argo CD fetches")
 	received := func(loki string) {
 		t.Helper()
 		eventually(t, func() (bool, string) {
@@ -398,10 +391,10 @@ func (f *fleet) ownChart(t *testing.T) {
 			return strings.Contains(got, loki) && strings.Contains(got, "cluster: spoke-a"), got
 		})
 	}
-	f.must(t, "lab", "up")
+	f.bring(t, "platform")
 	received("http://loki.test/one")
 	values("http://loki.test/two")
-	f.must(t, "lab", "up")
+	f.bring(t, spokeA+"-own-promtail")
 	received("http://loki.test/two")
 	f.write(t, list, before)
 	f.must(t, "lab", "up")
@@ -410,15 +403,12 @@ func (f *fleet) ownChart(t *testing.T) {
 // previewed has an ApplicationSet as the guide shows it make an environment for a pull request, with a played API of
 // GitHub. Its end takes all of it.
 func (f *fleet) previewed(t *testing.T) {
-	clone := t.TempDir()
-	files.Git(t, ".", "clone", "-q", filepath.Join(f.dir, ".lab", "git", "platform-argocd.git"), clone)
-	settings := filepath.Join(clone, "apps", "hello", "settings.yaml")
-	text, err := os.ReadFile(settings)
+	dir := clone(t, f.bare("platform-argocd"), "main")
+	const settings = "apps/hello/settings.yaml"
+	text, err := os.ReadFile(filepath.Join(dir, settings))
 	assert.NilError(t, err)
-	assert.NilError(t, os.WriteFile(settings, append(text, "data: {of: the branch}\n"...), 0o600))
-	files.Git(t, ".", "-C", clone, "commit", "-q", "-a", "-m", "Say where it is from")
-	files.Git(t, ".", "-C", clone, "push", "-q", "origin", "HEAD:feature")
-	sha := strings.TrimSpace(files.Git(t, ".", "-C", clone, "rev-parse", "HEAD"))
+	files.Write(t, filepath.Join(dir, settings), string(text)+"data: {of: the branch}\n")
+	sha := pushAll(t, dir, "feature")
 	var open atomic.Bool
 	open.Store(true)
 	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -441,16 +431,10 @@ func (f *fleet) previewed(t *testing.T) {
 	const list = argocdTree + "/apps/kustomization.yaml"
 	before := f.read(t, list)
 	f.edit(t, list, "resources:\n", "resources:\n  - previews.yaml\n")
-	f.must(t, "lab", "up")
-	eventually(t, func() (bool, string) {
-		got := f.kubectl(t, spokeA, "-n", "hello-7", "get", "configmap", "settings", "--ignore-not-found", "-o", "jsonpath={.data.of}")
-		return got == "the branch", got
-	})
+	f.bring(t, "platform")
+	f.becomes(t, spokeA, "the branch", "-n", "hello-7", "get", "configmap", "settings", "--ignore-not-found", "-o", "jsonpath={.data.of}")
 	open.Store(false)
-	eventually(t, func() (bool, string) {
-		left := f.kubectl(t, spokeA, "get", "namespaces", "hello-7", "--ignore-not-found", "-o", "name")
-		return left == "", left
-	})
+	f.vanishes(t, spokeA, "get", "namespaces", "hello-7")
 	f.kubectl(t, spokeA, "-n", "hello", "get", "configmap", "settings")
 	f.write(t, list, before)
 	f.must(t, "lab", "up")
@@ -698,7 +682,7 @@ var token = regexp.MustCompile(credential.String() + `|bearerToken\\*":\s*\\*"|e
 func (f *fleet) noToken(t *testing.T) {
 	for _, cluster := range []string{hub, spokeA, spokeB} {
 		for _, kind := range []string{"core", "bootstrap"} {
-			state := f.mustTool(t, "pulumi", "stack", "export", "--stack", cluster+"-"+kind, "--cwd", f.workdir())
+			state := f.state(t, cluster+"-"+kind)
 			assert.Assert(t, strings.Contains(state, `"urn:pulumi:`), "%s-%s: the export holds no resources", cluster, kind)
 			assert.Check(t, is.Equal(token.FindString(state), ""), "%v %v", cluster, kind)
 		}
@@ -719,8 +703,7 @@ func (f *fleet) noToken(t *testing.T) {
 }
 
 func (f *fleet) hubIsKept(t *testing.T) {
-	o := f.run(t, "destroy", hub, "--yes")
-	o.ends(t, 4, "it is the hub of spoke-a, spoke-b")
+	f.run(t, "destroy", hub, "--yes").ends(t, 4, "it is the hub of spoke-a, spoke-b")
 	f.must(t, "verify", hub)
 }
 
@@ -797,15 +780,12 @@ func (f *fleet) deadSpokeLeaves(t *testing.T) {
 	}
 	assert.Assert(t, stopped != 0, "there is no API server of %s among %v", spokeA, running)
 	assert.NilError(t, syscall.Kill(stopped, syscall.SIGSTOP))
-	o := f.run(t, "destroy", spokeA, "--yes")
-	o.ends(t, 4, "--unreachable")
+	f.run(t, "destroy", spokeA, "--yes").ends(t, 4, "--unreachable")
 	start := time.Now()
-	o = f.leaves(t, spokeA, "--unreachable")
+	o := f.leaves(t, spokeA, "--unreachable")
 	took := time.Since(start)
 	assert.Check(t, took <= 5*time.Minute, "it took %s", took)
-	for _, want := range []string{"what is on the cluster is given up with it", "Application argocd/spoke-a-metrics-server is released"} {
-		assert.Check(t, strings.Contains(o.stderr, want), "it does not say %q:\n%s", want, o.stderr)
-	}
+	contains(t, o.stderr, "what is on the cluster is given up with it", "Application argocd/spoke-a-metrics-server is released")
 	f.must(t, "verify", hub, spokeB)
 }
 

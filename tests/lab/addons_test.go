@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -183,8 +182,8 @@ spec:
 
 // tagsOfControllers: the stand-in denies what has no tag team, so that what is there has it.
 func (p project) tagsOfControllers(t *testing.T) {
-	p.write(t, "workload.yaml", workload)
-	p.kubectl(t, full, "apply", "-f", filepath.Join(p.dir, "workload.yaml"))
+	objects := asFile(t, workload)
+	p.kubectl(t, full, "apply", "-f", objects)
 	for _, token := range []string{"aws:lb/loadBalancer:LoadBalancer", "aws:ebs/volume:Volume", "aws:ec2/instance:Instance"} {
 		eventually(t, func() (bool, string) {
 			return len(p.made(t, token)) > 0, "there is no " + token
@@ -198,7 +197,7 @@ func (p project) tagsOfControllers(t *testing.T) {
 			assert.Equal(t, tags["team"], "platform", "%s has the tags %v", r.Type, tags)
 		}
 	}
-	p.kubectl(t, full, "delete", "-f", filepath.Join(p.dir, "workload.yaml"))
+	p.kubectl(t, full, "delete", "-f", objects)
 }
 
 // meshCertificate asks for a certificate of the mesh's issuer.
@@ -222,10 +221,8 @@ spec:
 // meshIssuer: who gets a certificate of it passes for any pod of the mesh, so no other namespace
 // may ask for one, and Linkerd may.
 func (p project) meshIssuer(t *testing.T) {
-	p.write(t, "impostor.yaml", meshCertificate)
-	file := strings.TrimSpace(p.must(t, "kubeconfig", full, "--file", filepath.Join(p.dir, ".lab", full+".kubeconfig")))
 	ask := func(namespace string) outcome {
-		return p.tool(t, "kubectl", "--kubeconfig", file, "-n", namespace, "create", "--dry-run=server", "-f", filepath.Join(p.dir, "impostor.yaml"))
+		return p.tryKubectl(t, full, "-n", namespace, "create", "--dry-run=server", "-f", asFile(t, meshCertificate))
 	}
 	refused := ask("default")
 	assert.Check(t, refused.code != 0)
@@ -239,13 +236,10 @@ func (p project) meshIssuer(t *testing.T) {
 func (p project) lokiElsewhere(t *testing.T) {
 	const address = "http://loki-gateway.loki.svc.cluster.local/loki/api/v1/push"
 	for _, collector := range []string{"alloy", "promtail"} {
-		file := filepath.Join("platform", "flux", "addons", collector, "release.yaml")
-		text := p.read(t, file)
-		assert.Equal(t, strings.Count(text, address), 1, file)
-		p.write(t, file, strings.Replace(text, address, "https://loki.example.com/push", 1))
+		p.edit(t, "platform/flux/addons/"+collector+"/release.yaml", address, "https://loki.example.com/push")
 	}
 	p.must(t, "check", "platform/flux", full)
-	p.must(t, "lab", "up") // brings the tree to the lab's repository
+	p.bring(t, full)
 	for _, collector := range []string{"alloy", "promtail"} {
 		eventually(t, func() (bool, string) {
 			values := p.received(t, "monitoring", collector)
@@ -272,7 +266,7 @@ func (p project) turnOff(t *testing.T) {
 	p.kubectl(t, full, "-n", "external-dns", "get", "configmap", "external-dns-values")
 
 	p.write(t, list, without(t, p.read(t, list), "  - ../../../addons/external-dns"))
-	p.must(t, "lab", "up") // brings the tree to the lab's repository
+	p.bring(t, full)
 	assert.NilError(t, cmd.Wait(), out.String())
 	assert.Check(t, is.Equal(p.dnsRole(t), ""))
 	assert.Check(t, is.Equal(p.kubectl(t, full, "get", "namespace,helmrelease", "-A", "-o", "name", "--field-selector", "metadata.name=external-dns"), ""))

@@ -3,7 +3,6 @@
 package lab
 
 import (
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -49,10 +48,7 @@ func TestAKS(t *testing.T) {
 		{"faults and changes by hand reach the cloud", project.aksDrifts},
 		{"Services get load balancers, and claims disks", project.aksServes},
 		{"destroy stops at the disk of a claim that was to stay", project.aksStops},
-		{"destroy leaves an empty cloud", func(p project, t *testing.T) {
-			p.must(t, "destroy", "aks", "--yes", "--leftovers", "delete")
-			p.nothingExists(t)
-		}},
+		destroyStep[project]("aks", "--leftovers", "delete"),
 	})
 }
 
@@ -135,8 +131,8 @@ func (p project) aksReads(t *testing.T) {
 		return p.azureSecret(t, "aks", command, append([]string{"--name", "app"}, args...)...)
 	}
 	az("set", "--value", `{"password":"one"}`)
-	p.write(t, "fetched.yaml", aksFetched)
-	p.kubectl(t, "aks", "apply", "-f", filepath.Join(p.dir, "fetched.yaml"))
+	objects := asFile(t, aksFetched)
+	p.kubectl(t, "aks", "apply", "-f", objects)
 	p.opened(t, "aks", "default", "app", "password", "one")
 	az("set", "--value", `{"password":"two"}`)
 	p.opened(t, "aks", "default", "app", "password", "two")
@@ -153,7 +149,7 @@ func (p project) aksReads(t *testing.T) {
 		return strings.Contains(told, "Caller is not authorized to perform action on resource") && strings.Contains(told, "Microsoft.KeyVault/vaults/secrets/getSecret/action"),
 			"the events of the ExternalSecret say " + told
 	})
-	p.kubectl(t, "aks", "delete", "-f", filepath.Join(p.dir, "fetched.yaml"))
+	p.kubectl(t, "aks", "delete", "-f", objects)
 	p.must(t, "up", "aks", "--yes", "--refresh")
 }
 
@@ -192,11 +188,12 @@ func (p project) aksOperates(t *testing.T) {
 	var identities map[string]addon.SystemIdentity
 	decode(t, text, &identities)
 	shop := identities["shop"]
-	p.write(t, "operated.yaml", fmt.Sprintf(aksOperated, shop.ClientID, shop.SubscriptionID, shop.TenantID, shop.Scope))
-	p.kubectl(t, "aks", "wait", "--for=create", "--timeout=60s", "customresourcedefinition/userassignedidentities.managedidentity.azure.com")
-	p.kubectl(t, "aks", "wait", "--for=condition=Established", "--timeout=60s", "customresourcedefinition/userassignedidentities.managedidentity.azure.com")
-	p.kubectl(t, "aks", "apply", "-f", filepath.Join(p.dir, "operated.yaml"))
-	p.kubectl(t, "aks", "-n", "shop", "wait", "--for=condition=Ready", "--timeout=60s", "userassignedidentity/api")
+	objects := asFile(t, fmt.Sprintf(aksOperated, shop.ClientID, shop.SubscriptionID, shop.TenantID, shop.Scope))
+	const definition = "customresourcedefinition/userassignedidentities.managedidentity.azure.com"
+	p.meets(t, "aks", "create", definition)
+	p.meets(t, "aks", "condition=Established", definition)
+	p.kubectl(t, "aks", "apply", "-f", objects)
+	p.meets(t, "aks", "condition=Ready", "-n", "shop", "userassignedidentity/api")
 	eventually(t, func() (bool, string) {
 		said := p.kubectl(t, "aks", "-n", "shop", "get", "userassignedidentity", "elsewhere", "-o", "jsonpath={.status.conditions[0].reason} {.status.conditions[0].message}")
 		return strings.HasPrefix(said, "AuthorizationFailed ") && strings.Contains(said, "Microsoft.ManagedIdentity/userAssignedIdentities/write"),
@@ -222,17 +219,13 @@ func (p project) aksExists(t *testing.T) {
 // takes no control plane on alone then. A second upgrade finds all done.
 func (p project) aksUpgrades(t *testing.T) {
 	o := p.run(t, "upgrade", "aks", "--to", "1.36", "--yes")
-	for _, want := range []string{"Azure insights: 2 of 2 pass", "step 1 of 1: control plane and node groups to 1.36", "the control plane has 1.36, and the node groups 1.36"} {
-		assert.Check(t, is.Contains(o.stderr, want))
-	}
-	assert.Equal(t, o.code, 0, o.stderr)
+	o.ends(t, 0, "Azure insights: 2 of 2 pass", "step 1 of 1: control plane and node groups to 1.36", "the control plane has 1.36, and the node groups 1.36")
 	versions := strings.Fields(p.kubectl(t, "aks", "get", "nodes", "-o", "jsonpath={.items[*].status.nodeInfo.kubeletVersion}"))
 	assert.Check(t, is.Len(versions, 3))
 	for _, version := range versions {
 		assert.Check(t, strings.HasPrefix(version, "v1.36."), version)
 	}
-	o = p.run(t, "upgrade", "aks", "--to", "1.36", "--yes")
-	o.ends(t, 0, "nothing to upgrade")
+	p.run(t, "upgrade", "aks", "--to", "1.36", "--yes").ends(t, 0, "nothing to upgrade")
 }
 
 func (p project) aksPublishes(t *testing.T) {
@@ -248,9 +241,7 @@ func (p project) aksLogs(t *testing.T) {
 	accounts := p.made(t, "azure-native:storage/v20230501:StorageAccount")
 	assert.Assert(t, is.Len(accounts, 1))
 	values := p.kubectl(t, "aks", "-n", "loki", "get", "configmap", "loki-received", "-o", `jsonpath={.data.values\.yaml}`)
-	for _, want := range []string{"accountName: " + path.Base(accounts[0].ID), "useFederatedToken: true", "type: azure", `azure.workload.identity/use: "true"`} {
-		assert.Check(t, is.Contains(values, want))
-	}
+	contains(t, values, "accountName: "+path.Base(accounts[0].ID), "useFederatedToken: true", "type: azure", `azure.workload.identity/use: "true"`)
 	client := regexp.MustCompile(`azure.workload.identity/client-id: (\S+)`).FindStringSubmatch(values)
 	assert.Assert(t, is.Len(client, 2), values)
 	p.exchanges(t, "aks", client[1], "loki", "loki", "default")
@@ -264,7 +255,7 @@ func (p project) aksLogs(t *testing.T) {
 
 func (p project) aksHoldsNoSecret(t *testing.T) {
 	for _, stack := range []string{"aks-core", "aks-bootstrap"} {
-		state := p.mustTool(t, "pulumi", "stack", "export", "--stack", stack, "--cwd", p.workdir())
+		state := p.state(t, stack)
 		assert.Check(t, is.Contains(state, `"urn:pulumi:`), "%s: the export holds no resources", stack)
 		assert.Check(t, is.Equal(azureCredential.FindString(state), ""), stack)
 	}
@@ -329,8 +320,7 @@ const (
 )
 
 func (p project) aksServes(t *testing.T) {
-	p.write(t, "workload.yaml", aksWorkload)
-	p.kubectl(t, "aks", "apply", "-f", filepath.Join(p.dir, "workload.yaml"))
+	p.kubectl(t, "aks", "apply", "-f", asFile(t, aksWorkload))
 	at := func(service string) string {
 		return p.kubectl(t, "aks", "-n", "default", "get", "service", service, "-o", "jsonpath={.status.loadBalancer.ingress[0].ip}")
 	}
@@ -340,19 +330,17 @@ func (p project) aksServes(t *testing.T) {
 			"the Services are at " + front + " and " + inside + ", and the cloud lacks disks"
 	})
 	assert.Check(t, is.Len(p.made(t, "azure-native:network/v20190601:LoadBalancer"), 2))
-	p.kubectl(t, "aks", "-n", "default", "wait", "--for=condition=Ready", "pod/shop", "--timeout=60s")
+	p.meets(t, "aks", "condition=Ready", "-n", "default", "pod/shop")
 	p.must(t, "drift", "aks") // AKS and its controllers made them
 }
 
 // aksStops: AKS would take the disk along with the group of its nodes.
 func (p project) aksStops(t *testing.T) {
-	o := p.run(t, "destroy", "aks", "--yes")
-	o.ends(t, 10, "controllers have left over disk pvc-", "(default/orders)", "--leftovers delete",
+	p.run(t, "destroy", "aks", "--yes").ends(t, 10, "controllers have left over disk pvc-", "(default/orders)", "--leftovers delete",
 		"resource group aks-nodes takes what is in it along", "stack aks-core was kept")
 	assert.Check(t, is.Len(p.made(t, aksDisk), 1))
 	assert.Check(t, is.Len(p.made(t, "azure-native:network/v20190601:LoadBalancer"), 0))
-	o = p.run(t, "destroy", "aks", "--yes", "--keep-data")
-	o.ends(t, 10, "--keep-data cannot keep disk pvc-")
+	p.run(t, "destroy", "aks", "--yes", "--keep-data").ends(t, 10, "--keep-data cannot keep disk pvc-")
 }
 
 // TestAKSInANetworkOfOthers is the way of a private cluster in the network team's subnet and
@@ -433,12 +421,7 @@ func (p project) azureRecords(t *testing.T) map[string]string {
 }
 
 func (g aksGuest) refused(t *testing.T) {
-	o := g.run(t, "up", "guest", "--yes")
-	said := o.stdout + o.stderr
-	assert.Check(t, o.code != 0)
-	for _, want := range []string{"LinkedAuthorizationFailed", "identity", "guest-control-plane has the role Network Contributor on the subnet", network.TeamRouteTableID, "the whole network"} {
-		assert.Check(t, is.Contains(said, want))
-	}
+	g.run(t, "up", "guest", "--yes").refuses(t, "LinkedAuthorizationFailed", "identity", "guest-control-plane has the role Network Contributor on the subnet", network.TeamRouteTableID, "the whole network")
 }
 
 func (g aksGuest) granted(t *testing.T) {
@@ -475,7 +458,7 @@ func (g aksGuest) operated(t *testing.T) {
 	const namespace, account = "azureserviceoperator-system", "azureserviceoperator-default"
 	text := g.kubectl(t, "guest", "-n", "flux-system", "get", "configmap", "infra-config", "-o", "jsonpath={.data.system_identities}")
 	var identities map[string]addon.SystemIdentity
-	assert.NilError(t, json.Unmarshal([]byte(text), &identities), text)
+	decode(t, text, &identities)
 	shop := identities["shop"]
 	assert.Check(t, is.Equal(shop.Scope, "/subscriptions/00000000-0000-4000-8000-000000000001/resourceGroups/guest-shop"))
 	assert.Check(t, is.Contains(text, `"tenantId":"00000000-0000-4000-8000-00000000000a"`))
@@ -509,8 +492,7 @@ AZURE_CLIENT_ID=$2 AZURE_FEDERATED_TOKEN_FILE=.lab/service-token kubelogin get-t
 }
 
 func (g aksGuest) destroyed(t *testing.T) {
-	g.must(t, "destroy", "guest", "--yes")
-	g.nothingExists(t)
+	g.destroys(t, "guest")
 	after := g.azureRecords(t)
 	deleted := func(file, _ string) bool { return strings.HasPrefix(file, "azure/DeletedVault-") }
 	all := len(after)

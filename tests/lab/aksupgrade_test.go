@@ -38,10 +38,7 @@ func TestUpgradeOnAKS(t *testing.T) {
 		{"a kill while the pools follow, and again", project.aksKilledApart},
 		{"the cluster leaves long-term support, has another key, and AKS upgrades patches by itself", project.aksFollowsPatches},
 		{"a kill in the middle of two minors, all together, and again", project.aksKilledTogether},
-		{"destroy leaves an empty cloud", func(p project, t *testing.T) {
-			p.must(t, "destroy", "aks", "--yes", "--leftovers", "delete") // Loki's account
-			p.nothingExists(t)
-		}},
+		destroyStep[project]("aks", "--leftovers", "delete"), // Loki's account
 	})
 }
 
@@ -151,8 +148,7 @@ func (p project) aksKilledApart(t *testing.T) {
 	args := []string{"upgrade", "aks", "--to", "1.34", "--no-gate", "--yes"}
 	p.aksKilledAt(t, "the cluster", args...)
 	p.aksKilledAt(t, "batch", args...)
-	o := p.run(t, args...)
-	o.ends(t, 0, "node groups to 1.34, in")
+	p.run(t, args...).ends(t, 0, "node groups to 1.34, in")
 	p.aksHas(t, "1.34", "1.34")
 	p.unchanged(t, "aks")
 }
@@ -164,8 +160,7 @@ func (p project) aksFollowsPatches(t *testing.T) {
 	cluster, _ := p.aksRecords(t)
 	assert.Check(t, is.Contains(fmt.Sprint(cluster.Outputs["securityProfile"]), keyvault.TeamKeyNext))
 	assert.Check(t, is.DeepEqual(cluster.Outputs["autoUpgradeProfile"], map[string]any{"upgradeChannel": "patch", "nodeOSUpgradeChannel": "NodeImage"}))
-	o := p.run(t, "upgrade", "aks", "--to", "1.35", "--hold-nodes", "--no-gate", "--yes")
-	o.ends(t, 2, "AKS takes control plane and nodes on together with kubernetes.upgrades.kubernetes: patch")
+	p.run(t, "upgrade", "aks", "--to", "1.35", "--hold-nodes", "--no-gate", "--yes").ends(t, 2, "AKS takes control plane and nodes on together with kubernetes.upgrades.kubernetes: patch")
 	p.aksHas(t, "1.34", "1.34")
 }
 
@@ -175,8 +170,7 @@ func (p project) aksKilledTogether(t *testing.T) {
 	args := []string{"upgrade", "aks", "--to", "1.36", "--no-gate", "--yes"}
 	p.aksKilledAt(t, "the cluster", args...)
 	p.aksKilledAt(t, "apps", args...)
-	o := p.run(t, args...)
-	o.ends(t, 0, "control plane and node groups to 1.36, in")
+	p.run(t, args...).ends(t, 0, "control plane and node groups to 1.36, in")
 	p.aksHas(t, "1.36", "1.36")
 	p.unchanged(t, "aks")
 	p.must(t, "drift", "aks")

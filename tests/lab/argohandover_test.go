@@ -41,7 +41,7 @@ type selfManaged struct{ *handover }
 // byArgoCD has the cluster followed by Argo CD, from a directory without a kustomization file.
 func (h *handover) byArgoCD(t *testing.T) {
 	t.Helper()
-	h.repository = filepath.Join(h.dir, ".lab", "git", "platform-argocd.git")
+	h.repository = h.bare("platform-argocd")
 	h.edit(t, demoFile, "engine: flux", "engine: argocd")
 	h.edit(t, demoFile, "platform.git", "platform-argocd.git")
 	h.edit(t, demoFile, "version: v2.9.3\n    path: ../.tools/share/flux-install.yaml", "version: "+ourArgoCD+"\n    path: ../.tools/share/argocd-install.yaml")
@@ -83,9 +83,7 @@ func (h *selfManaged) managesItself(t *testing.T) {
 }
 
 func (h *selfManaged) fits(t *testing.T) {
-	clone := filepath.Join(h.dir, "pushed")
-	h.git(t, "clone", "-q", h.repository, clone)
-	said := h.must(t, "check", clone, "demo", "--strict")
+	said := h.must(t, "check", clone(t, h.repository, h.branch), "demo", "--strict")
 	assert.Check(t, !strings.Contains(said, "not followed"), said)
 }
 

@@ -85,10 +85,7 @@ func (f *fleet) systemsSetUp(t *testing.T) {
 // shopRuns waits until a system's pods do.
 func (f *fleet) shopRuns(t *testing.T, cluster, system string) {
 	t.Helper()
-	eventually(t, func() (bool, string) {
-		ready := f.kubectl(t, cluster, "-n", system, "get", "deployments", "web", "--ignore-not-found", "-o", "jsonpath={.status.readyReplicas}")
-		return ready == "2", fmt.Sprintf("%s on %s has %q replicas that are ready", system, cluster, ready)
-	})
+	f.becomes(t, cluster, "2", "-n", system, "get", "deployments", "web", "--ignore-not-found", "-o", "jsonpath={.status.readyReplicas}")
 }
 
 // deliverNow replaces the files of the hostile repository, and has Argo CD look at it now.
@@ -144,8 +141,9 @@ type attackFile struct{ commit, name, text string }
 // systemsAttacked lets the hostile system try everything that is listed. The team is told of
 // each refusal, in the words that the list has, and the clusters stay as they are.
 func (f *fleet) systemsAttacked(t *testing.T) {
-	text, err := os.ReadFile("testdata/systems/attacks-argocd.txtar")
-	assert.NilError(t, err)
+	list := attemptsOf(t, "attacks-argocd")
+	alone := slices.IndexFunc(list, func(f txtar.File) bool { return strings.HasPrefix(f.Name, "alone/") })
+	list = slices.Insert(list, alone, attemptsOfBoth(t, "Argo CD")...)
 	ran, here := f.commands(t)
 	for kind, apiVersion := range map[string]string{
 		"Probe": monitoringV1, "ScrapeConfig": monitoringAlpha, "AlertmanagerConfig": monitoringAlpha, "HTTPRoute": "gateway.networking.k8s.io/v1",
@@ -155,7 +153,7 @@ func (f *fleet) systemsAttacked(t *testing.T) {
 	before, tried := f.notTheirs(t), 0
 	var order []string
 	commits, wanted := map[string]map[string]string{}, map[string]map[string][]string{}
-	for _, file := range txtar.Parse(text).Files {
+	for _, file := range list {
 		a := attack(t, file)
 		a.text = here(a.text)
 		if commits[a.commit] == nil {
@@ -241,9 +239,9 @@ func (f *fleet) notTheirs(t *testing.T) string {
 
 // systemsAllowed: what most teams have, rights of their own pods and a hook among it.
 func (f *fleet) systemsAllowed(t *testing.T) {
+	f.defined(t, hub, "gateway.networking.k8s.io/v1", "HTTPRoute")
 	for _, text := range []string{entrance, route} { // without a gateway they would never be healthy
-		f.mustTool(t, "kubectl", "--kubeconfig", filepath.Join(f.dir, ".lab", hub+".kubeconfig"), "-n", "hostile", "--as", "system:serviceaccount:hostile:system",
-			"apply", "--dry-run=server", "-f", asFile(t, text))
+		f.kubectl(t, hub, "-n", "hostile", "--as", "system:serviceaccount:hostile:system", "apply", "--dry-run=server", "-f", asFile(t, text))
 	}
 	f.priorities(t, hub)
 	f.deliverNow(t, map[string]string{
@@ -312,11 +310,8 @@ func (f *fleet) systemsRemoved(t *testing.T) {
 	f.write(t, argocdTree+"/systems/shop.yaml", f.read(t, argocdTree+"/systems/shop.yaml")+"suspend: true\n")
 	f.edit(t, argocdTree+"/clusters/mgmt/systems.yaml", "- system: hostile\n", "")
 	f.follow(t)
-	eventually(t, func() (bool, string) {
-		left := f.kubectl(t, hub, "get", "namespaces", "hostile", "--ignore-not-found", "-o", "name") +
-			f.kubectl(t, hub, "-n", "argocd", "get", "applications,appprojects", "-l", "tombolo/system=hostile", "-o", "name")
-		return left == "", left
-	})
+	f.vanishes(t, hub, "get", "namespaces", "hostile")
+	f.vanishes(t, hub, "-n", "argocd", "get", "applications,appprojects", "-l", "tombolo/system=hostile")
 	eventually(t, func() (bool, string) {
 		o := f.run(t, "status", hub, "--systems")
 		return strings.Contains(o.stdout, "suspended") && !strings.Contains(o.stdout, "hostile"), o.stdout + o.stderr
@@ -327,10 +322,7 @@ func (f *fleet) systemsRemoved(t *testing.T) {
 	}
 	f.follow(t)
 	for _, cluster := range []string{hub, spokeA} {
-		eventually(t, func() (bool, string) {
-			left := f.kubectl(t, cluster, "get", "namespaces", "shop", "--ignore-not-found", "-o", "name")
-			return left == "", left
-		})
+		f.vanishes(t, cluster, "get", "namespaces", "shop")
 	}
 	f.write(t, hubList, strings.Replace(strings.Replace(f.read(t, hubList), addressesPatch, "", 1), "  - ../../systems/hub\n", "", 1))
 	f.must(t, "lab", "up")

@@ -57,8 +57,7 @@ func (p project) managerFails(t *testing.T) {
 
 	p.faulty(t, "server-error", "versions", "3")
 	o := p.run(t, "doctor", "aks")
-	assert.Check(t, is.Contains(o.stdout, "cannot be told: get /subscriptions/"))
-	assert.Check(t, is.Contains(o.stdout, "after 3 tries: ServerTimeout: The request timed out."))
+	contains(t, o.stdout, "cannot be told: get /subscriptions/", "after 3 tries: ServerTimeout: The request timed out.")
 	assert.Check(t, is.Contains(o.stdout+o.stderr, "run the same command again in some minutes"))
 
 	p.faulty(t, "server-error", "subscription", "3")
@@ -71,18 +70,15 @@ func (p project) managerFails(t *testing.T) {
 // aksOutside: whether this machine's network is connected to the cluster's cannot be seen before there
 // is one, so core is made. Then the way to its API is missing.
 func (p project) aksOutside(t *testing.T) {
-	o := p.run(t, "up", "aks", "--yes")
-	o.fails(t, "whether this machine's network is connected to it cannot be told from here", "docs/guide/private.md", "check that https://aks.k8s.lab.test is reachable from here")
+	p.run(t, "up", "aks", "--yes").fails(t, "whether this machine's network is connected to it cannot be told from here", "docs/guide/private.md", "check that https://aks.k8s.lab.test is reachable from here")
 	assert.Check(t, is.Len(p.made(t, aksCluster), 1))
-	o = p.run(t, "up", "aks", "--yes")
-	o.ends(t, 4, "the Kubernetes API of aks does not answer this machine: its name aks.k8s.lab.test is not known here", "docs/guide/private.md")
+	p.run(t, "up", "aks", "--yes").ends(t, 4, "the Kubernetes API of aks does not answer this machine: its name aks.k8s.lab.test is not known here", "docs/guide/private.md")
 }
 
 func (p project) managerFailsAtTheEnd(t *testing.T) {
 	inside := p.inside(t, "10.8.0.10")
 	p.faulty(t, "server-error", "*", "3")
-	o := inside.run(t, "destroy", "aks", "--yes", "--leftovers", "delete")
-	o.fails(t, "ServerTimeout", "run the same command again in some minutes")
+	inside.run(t, "destroy", "aks", "--yes", "--leftovers", "delete").fails(t, "ServerTimeout", "run the same command again in some minutes")
 	p.must(t, "lab", "fault", "clear")
 	p.faulty(t, "throttled", "resources", "1")
 	p.faulty(t, "answer-lost", "get", "1")

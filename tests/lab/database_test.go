@@ -3,11 +3,8 @@
 package lab
 
 import (
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
@@ -23,17 +20,14 @@ const (
 // aksDatabase: a system's repository has a server with its database, whose password is in the vault. Azure makes it
 // with the system's identity, and the operator writes where it is for the pods.
 func (p project) aksDatabase(t *testing.T) {
-	url := p.kubectl(t, "aks", "get", "clustersecretstore", "key-vault", "-o", "jsonpath={.spec.provider.azurekv.vaultUrl}")
-	vault := strings.TrimSuffix(strings.TrimPrefix(url, "https://"), ".vault.azure.net/")
-	p.mustTool(t, filepath.Join(p.dir, ".lab", "bin", "az"), "keyvault", "secret", "set", "--vault-name", vault, "--name", "aks--orders--database", "--value", databasePassword)
+	p.azureSecret(t, "aks", "set", "--name", "aks--orders--database", "--value", databasePassword)
 	p.must(t, "init", "system", "orders", "aks", "--team", "sellers", "--group", entraGroups["sellers"], "--repository", "http://git.lab.test/orders.git", "--path", "./deploy")
 	p.must(t, "check", "platform/flux", "aks")
 	p.must(t, "lab", "up")
 	p.must(t, "verify", "aks")
 
-	p.kubectl(t, "aks", "-n", "orders", "wait", "--for=create", "--timeout=60s", "flexibleserver/database")
-	p.kubectl(t, "aks", "-n", "orders", "wait", "--for=condition=Ready", "--timeout=60s",
-		"flexibleserver/database", "flexibleserversdatabase/orders", "flexibleserversfirewallrule/cluster")
+	p.meets(t, "aks", "create", "-n", "orders", "flexibleserver/database")
+	p.meets(t, "aks", "condition=Ready", "-n", "orders", "flexibleserver/database", "flexibleserversdatabase/orders", "flexibleserversfirewallrule/cluster")
 	servers := p.made(t, databaseServer)
 	assert.Assert(t, is.Len(servers, 1))
 	assert.Check(t, strings.HasSuffix(servers[0].ID, "/resourceGroups/aks-orders/providers/Microsoft.DBforPostgreSQL/flexibleServers/aks-orders"), servers[0].ID)
@@ -51,10 +45,10 @@ func (p project) aksDatabase(t *testing.T) {
 			files["deploy/database.yaml"] = database
 		}
 		p.push(t, "orders", files)
-		p.kubectl(t, "aks", "-n", "orders", "annotate", "gitrepository", "system", "--overwrite", "reconcile.fluxcd.io/requestedAt="+time.Now().Format(time.RFC3339Nano))
+		p.look(t, "aks", "orders", "gitrepository", "system")
 	}
 	deliver("")
-	p.kubectl(t, "aks", "-n", "orders", "wait", "--for=delete", "--timeout=120s", "flexibleserver/database")
+	p.meets(t, "aks", "delete", "-n", "orders", "flexibleserver/database")
 	assert.Assert(t, is.Len(p.made(t, databaseServer), 1), "the data stay")
 	assert.Check(t, is.Equal(p.kubectl(t, "aks", "-n", "orders", "get", "secret", "database", "--ignore-not-found"), ""))
 	const stays = "    serviceoperator.azure.com/reconcile-policy: detach-on-delete\n"
@@ -70,10 +64,7 @@ func (p project) aksDatabase(t *testing.T) {
 func (p project) keepsPassword(t *testing.T) {
 	t.Helper()
 	for _, stack := range []string{"aks-core", "aks-bootstrap"} {
-		state := p.mustTool(t, "pulumi", "stack", "export", "--stack", stack, "--cwd", p.workdir())
-		for _, encoded := range slices.Concat([]string{databasePassword}, encodings(databasePassword)) {
-			assert.Check(t, !strings.Contains(state, encoded), stack)
-		}
+		hides(t, stack, p.state(t, stack), databasePassword)
 	}
 	assert.Check(t, !strings.Contains(p.read(t, databaseFile), databasePassword))
 	for _, record := range p.azureRecords(t) {
@@ -97,8 +88,6 @@ func (p project) refusesSpecs(t *testing.T) {
 		text := strings.Replace(p.read(t, databaseFile), test.old, test.new, 1)
 		values := strings.NewReplacer("${cluster_name}", "aks", "${region}", "germanywestcentral", "${azure_scope}", "/subscriptions/a/resourceGroups/b", "  name: database\n", "  name: wrong\n")
 		server := values.Replace(strings.Split(text, "---\n")[1])
-		p.write(t, "wrong.yaml", server)
-		o := p.tool(t, "kubectl", "--kubeconfig", filepath.Join(p.dir, ".lab", "aks.kubeconfig"), "-n", "orders", "create", "--dry-run=server", "--validate=strict", "-f", filepath.Join(p.dir, "wrong.yaml"))
-		assert.Check(t, o.code != 0 && strings.Contains(o.stderr, test.want), "%s: %s", test.new, o.stderr)
+		p.tryKubectl(t, "aks", "-n", "orders", "create", "--dry-run=server", "--validate=strict", "-f", asFile(t, server)).fails(t, test.want)
 	}
 }

@@ -50,9 +50,7 @@ var fleetOfBoth = []string{"demo", hub, spokeB}
 // fleetOfTwoClouds brings up the hub and the spoke, too, and gives the other a sealing key.
 func (p project) fleetOfTwoClouds(t *testing.T) {
 	for _, name := range fleetOfBoth[1:] {
-		file, err := os.ReadFile(filepath.Join("testdata", "argocd", name+".yaml"))
-		assert.NilError(t, err)
-		p.write(t, clusterFile(name), string(file))
+		p.write(t, clusterFile(name), testdata(t, "argocd/"+name+".yaml"))
 	}
 	for _, file := range []string{demoFile, clusterFile(hub)} {
 		p.edit(t, file, "\n  nodeGroups:\n", "\n  previewers:\n    - {name: pipelines, principalArn: \""+previewRole+"\"}\n  nodeGroups:\n")
@@ -160,7 +158,7 @@ func (p project) nothingReadWrites(t *testing.T) {
 			tokens = append(tokens, found(all)...)
 			o := job.tool(t, "pulumi", export...)
 			none(stack, o.stdout)
-			if strings.Contains(p.mustTool(t, "pulumi", "stack", "export", "--stack", stack, "--cwd", p.workdir()), "ciphertext") {
+			if strings.Contains(p.state(t, stack), "ciphertext") {
 				assert.Check(t, o.code != 0 && strings.Contains(o.stderr, "AccessDenied"), "%s: exit code %d\n%s", stack, o.code, o.stderr)
 			}
 		}
@@ -213,8 +211,8 @@ func (p project) secretsArrive(t *testing.T) {
 	p.opened(t, full, "authentik", "authentik", "AUTHENTIK_POSTGRESQL__HOST", "authentik.db.lab.test")
 	p.secretsManager(t, "create-secret", "--name", "full/app", "--secret-string", `{"host":"db.lab.test","password":"one"}`)
 	p.secretsManager(t, "create-secret", "--name", "other/app", "--secret-string", `{"password":"secret"}`)
-	p.write(t, "fetched.yaml", fetched)
-	p.kubectl(t, full, "apply", "-f", filepath.Join(p.dir, "fetched.yaml"))
+	objects := asFile(t, fetched)
+	p.kubectl(t, full, "apply", "-f", objects)
 	p.opened(t, full, "default", "app", "url", "postgres://app:one@db.lab.test/app")
 	p.secretsManager(t, "put-secret-value", "--secret-id", "full/app", "--secret-string", `{"host":"db.lab.test","password":"two"}`)
 	p.opened(t, full, "default", "app", "password", "two")
@@ -227,11 +225,8 @@ func (p project) secretsArrive(t *testing.T) {
 				strings.Contains(told, "is not authorized to perform: secretsmanager:GetSecretValue on resource: other/app because no identity-based policy allows"),
 			fmt.Sprintf("ExternalSecret foreign is %q, and its events say %q", state, told)
 	})
-	p.kubectl(t, full, "delete", "-f", filepath.Join(p.dir, "fetched.yaml"))
-	eventually(t, func() (bool, string) {
-		left := p.kubectl(t, full, "-n", "default", "get", "secrets", "app", "foreign", "--ignore-not-found", "-o", "name")
-		return left == "", left
-	})
+	p.kubectl(t, full, "delete", "-f", objects)
+	p.vanishes(t, full, "-n", "default", "get", "secrets", "app", "foreign")
 	for _, name := range []string{"full/app", "other/app"} {
 		p.secretsManager(t, "delete-secret", "--secret-id", name, "--force-delete-without-recovery")
 	}

@@ -3,7 +3,6 @@
 package lab
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -14,13 +13,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
-	"sigs.k8s.io/yaml"
 
-	"tombolo/lab"
 	"tombolo/tests/tier"
 )
 
@@ -54,8 +50,7 @@ func TestDemo(t *testing.T) {
 // goRunStartsTheLab runs the driver from source, as the README has it. What it leaves
 // running must not be in Go's build cache, which anybody may empty.
 func (p project) goRunStartsTheLab(t *testing.T) {
-	root, err := filepath.Abs("../..")
-	assert.NilError(t, err)
+	root := checkout(t)
 	goRun := func(args ...string) outcome {
 		cmd := exec.CommandContext(t.Context(), "go", append([]string{"run", "./cmd/tombolo", "--root", p.dir}, args...)...)
 		cmd.Dir, cmd.Env = root, append(os.Environ(), "TOMBOLO_LAB=1", "NO_COLOR=1")
@@ -80,11 +75,8 @@ func (p project) goRunStartsTheLab(t *testing.T) {
 }
 
 func (p project) previewOnEmptyLab(t *testing.T) {
-	o := p.run(t, "preview", "demo", "--details")
-	o.ends(t, 0)
-	for _, want := range []string{"demo-core", "demo-bootstrap", "Vpc", "GitRepository", "infra-config", "vpc_id: <unknown until core exists>"} {
-		assert.Check(t, strings.Contains(o.stdout, want), "the preview does not show %q:\n%s", want, o.stdout)
-	}
+	shown := p.must(t, "preview", "demo", "--details")
+	contains(t, shown, "demo-core", "demo-bootstrap", "Vpc", "GitRepository", "infra-config", "vpc_id: <unknown until core exists>")
 }
 
 // zonesAreRefused before anything is made: one that does not exist, and one in which EKS takes no control plane.
@@ -122,14 +114,10 @@ func (p project) secondUpStartsNothing(t *testing.T) {
 }
 
 func (p project) verifyIsGreen(t *testing.T) {
-	out := p.must(t, "verify", "demo")
-	for _, want := range []string{
+	contains(t, p.must(t, "verify", "demo"),
 		"platform", "crds", "karpenter", "load-balancer-controller", "addons", "apps",
 		"kube-system/karpenter", "kube-system/aws-load-balancer-controller", "external-dns/external-dns",
-		"kube-system/metrics-server", "reloader/reloader", "reporting/cluster-reporter",
-	} {
-		assert.Check(t, strings.Contains(out, want), "verify does not list %q:\n%s", want, out)
-	}
+		"kube-system/metrics-server", "reloader/reloader", "reporting/cluster-reporter")
 }
 
 // valuesReachGit follows the VPC's id from the cloud to a manifest and to a
@@ -191,7 +179,7 @@ func (p project) bootstrapIsSmall(t *testing.T) {
 			Resources []struct{ Type string }
 		}
 	}
-	decode(t, p.mustTool(t, "pulumi", "stack", "export", "--stack", "demo-bootstrap", "--cwd", p.workdir()), &state)
+	decode(t, p.state(t, "demo-bootstrap"), &state)
 	n := len(slices.DeleteFunc(state.Deployment.Resources, func(r struct{ Type string }) bool { return !strings.HasPrefix(r.Type, "kubernetes:") }))
 	assert.Check(t, is.Equal(n, len(applied)+distribution), "the state has other objects than the cluster")
 }
@@ -199,17 +187,13 @@ func (p project) bootstrapIsSmall(t *testing.T) {
 var credential = regexp.MustCompile(`k8s-aws-v1\.|-----BEGIN [A-Z ]*PRIVATE KEY|client-key-data|client-certificate-data`)
 
 func (p project) stateHoldsNoSecret(t *testing.T) {
-	env := p.labEnv(t)
-	token := env["TOMBOLO_GIT_TOKEN"]
+	token := p.labEnv(t)["TOMBOLO_GIT_TOKEN"]
 	assert.Assert(t, len(token) >= 16, "the lab's Git token is %q: too short to search for", token)
 	for _, stack := range []string{"demo-core", "demo-bootstrap"} {
-		state := p.mustTool(t, "pulumi", "stack", "export", "--stack", stack, "--cwd", p.workdir())
+		state := p.state(t, stack)
 		assert.Assert(t, strings.Contains(state, `"urn:pulumi:`), "%s: the export holds no resources", stack)
 		assert.Check(t, is.Equal(credential.FindString(state), ""), stack)
-		assert.Check(t, !strings.Contains(state, token), "%s: the state holds the Git token in plaintext", stack)
-		for _, encoded := range encodings(token) {
-			assert.Check(t, !strings.Contains(state, encoded), "%s: the state holds the Git token, encoded", stack)
-		}
+		hides(t, "the state of "+stack, state, token)
 	}
 	out := p.must(t, "outputs", "demo", "--output", "json")
 	assert.Check(t, !strings.Contains(out, token) && !credential.MatchString(out), "the outputs hold a credential")
@@ -251,9 +235,8 @@ spec:
 func (p project) healed(t *testing.T) {
 	p.kubectl(t, "demo", "-n", "hello", "patch", "configmap", "settings", "--type", "merge", "-p", `{"data": {"region": "nowhere"}}`)
 	p.kubectl(t, "demo", "-n", "kube-system", "scale", "deployment", "metrics-server", "--replicas", "7")
-	look := "reconcile.fluxcd.io/requestedAt=" + time.Now().Format(time.RFC3339Nano)
-	p.kubectl(t, "demo", "-n", "flux-system", "annotate", "kustomization", "apps", "--overwrite", look)
-	p.kubectl(t, "demo", "-n", "kube-system", "annotate", "helmrelease", "metrics-server", "--overwrite", look)
+	p.look(t, "demo", "flux-system", "kustomization", "apps")
+	p.look(t, "demo", "kube-system", "helmrelease", "metrics-server")
 	eventually(t, func() (bool, string) {
 		if got := p.kubectl(t, "demo", "-n", "hello", "get", "configmap", "settings", "-o", "jsonpath={.data.region}"); got != "eu-central-1" {
 			return false, "the region is " + got
@@ -261,9 +244,7 @@ func (p project) healed(t *testing.T) {
 		if got := p.kubectl(t, "demo", "-n", "kube-system", "get", "deployment", "metrics-server", "-o", "jsonpath={.spec.replicas}"); got == "7" {
 			return false, "metrics-server has 7 replicas"
 		}
-		var document struct{ Messages []lab.Message }
-		decode(t, p.must(t, "lab", "inbox", "changes", "--output", "json"), &document)
-		heard := fmt.Sprint(document.Messages)
+		heard := fmt.Sprint(p.inbox(t, "changes"))
 		for _, want := range []string{"ConfigMap/hello/settings configured", "Deployment/kube-system/metrics-server"} {
 			if !strings.Contains(heard, want) {
 				return false, fmt.Sprintf("the channel has not %q, but %s", want, heard)
@@ -279,11 +260,9 @@ func (p project) plainPulumi(t *testing.T) { p.sameByPulumi(t, "demo-core", "dem
 
 // sameByPulumi has plain pulumi, from the checkout, look for changes in stacks of the project.
 func (p project) sameByPulumi(t *testing.T, stacks ...string) {
-	root, err := filepath.Abs("../..")
-	assert.NilError(t, err)
 	p.env = append(p.env, "TOMBOLO_CLUSTERS="+filepath.Join(p.dir, "clusters"))
 	for _, stack := range stacks {
-		o := p.tool(t, "pulumi", "preview", "--stack", stack, "--cwd", root, "--non-interactive", "--expect-no-changes",
+		o := p.tool(t, "pulumi", "preview", "--stack", stack, "--cwd", checkout(t), "--non-interactive", "--expect-no-changes",
 			"--config-file", filepath.Join(t.TempDir(), "Pulumi."+stack+".yaml"))
 		assert.Check(t, o.code == 0, "%s: exit code %d\n%s\n%s", stack, o.code, o.stdout, o.stderr)
 	}
@@ -291,15 +270,12 @@ func (p project) sameByPulumi(t *testing.T, stacks ...string) {
 
 func (p project) coreIsKept(t *testing.T) {
 	before := len(p.inventory(t))
-	o := p.run(t, "destroy", "demo", "--only", "core", "--yes")
-	assert.Check(t, o.code == 4, "exit code %d, want 4\n%s", o.code, o.stderr)
-	assert.Check(t, strings.Contains(o.stderr, "bootstrap"), "the refusal does not name bootstrap:\n%s", o.stderr)
+	p.run(t, "destroy", "demo", "--only", "core", "--yes").ends(t, 4, "bootstrap")
 	assert.Check(t, is.Len(p.inventory(t), before))
 }
 
 func (p project) destroyLeavesNothing(t *testing.T) {
-	p.must(t, "destroy", "demo", "--yes")
-	p.nothingExists(t)
+	p.destroys(t, "demo")
 	assert.Check(t, is.Len(p.locks(t), 0))
 }
 
@@ -319,23 +295,9 @@ func TestUpRefusesABadFile(t *testing.T) {
 	tier.Short(t, "nothing of a lab starts for a file that is wrong; it takes no lab")
 	p := newProject(t)
 	p.edit(t, "clusters/demo.yaml", "nat: single", "nat: doubel")
-	o := p.run(t, "up", "demo", "--yes")
-	o.ends(t, 3, "clusters/demo.yaml:")
+	p.run(t, "up", "demo", "--yes").ends(t, 3, "clusters/demo.yaml:")
 	_, err := os.Stat(filepath.Join(p.dir, ".lab"))
 	assert.Check(t, os.IsNotExist(err), "the lab was started: %v", err)
-}
-
-// encodings are the forms in which a Kubernetes object holds a text.
-func encodings(secret string) []string {
-	text, err := json.Marshal([]byte(secret)) // base64, in quotes
-	if err != nil {
-		return nil
-	}
-	var encoded string
-	if yaml.Unmarshal(text, &encoded) != nil {
-		return nil
-	}
-	return []string{strings.TrimRight(encoded, "=")}
 }
 
 // TestTeardown takes a cluster down that has a load balancer: once while its
@@ -354,8 +316,7 @@ func TestTeardown(t *testing.T) {
 	p.upWithBalancer(t)
 	p.must(t, "lab", "cluster", "cut", "demo")
 	given := []string{"destroy", "demo", "--yes-destroy", "demo", "--unreachable", "--drain-timeout", "10s"}
-	o := p.run(t, given...)
-	o.ends(t, 10, "controllers have left over", "load balancer", "target group", "security group", "stack demo-core was kept")
+	p.run(t, given...).ends(t, 10, "controllers have left over", "load balancer", "target group", "security group", "stack demo-core was kept")
 	p.must(t, append(given, "--leftovers", "delete")...)
 	p.nothingExists(t)
 }
@@ -374,10 +335,6 @@ func (p project) upWithBalancer(t *testing.T) {
 // refusesTheProtected has the cluster's name given, and Pulumi itself refuse.
 func (p project) refusesTheProtected(t *testing.T) {
 	t.Helper()
-	o := p.run(t, "destroy", "demo", "--yes")
-	o.ends(t, 2, "demo is protected, and --yes does not destroy what is protected")
-	o = newPlain(t, p).run(t, "destroy", "demo-core", "--preview-only")
-	if text := o.stdout + o.stderr; o.code == 0 || !strings.Contains(text, "demo-control-plane") || !strings.Contains(text, "because it is protected") {
-		t.Errorf("plain pulumi would destroy a protected core: exit code %d\n%s", o.code, text)
-	}
+	p.run(t, "destroy", "demo", "--yes").ends(t, 2, "demo is protected, and --yes does not destroy what is protected")
+	newPlain(t, p).run(t, "destroy", "demo-core", "--preview-only").refuses(t, "demo-control-plane", "because it is protected")
 }

@@ -245,8 +245,7 @@ func TestEffects(t *testing.T) {
 	}
 	t.Run("refused for all", func(t *testing.T) { p.refusedForAll(t, file, text) })
 	t.Run("applied", func(t *testing.T) { p.appliesChanges(t, file, text) })
-	p.must(t, "destroy", "demo", "--yes")
-	p.nothingExists(t)
+	p.destroys(t, "demo")
 }
 
 // TestEffectsHaveCases: a declared effect without a case in the lab is a claim.
@@ -374,8 +373,7 @@ func (p project) refusedForAll(t *testing.T, file, text string) {
 	another(t, p, "demo", "second", "10.21.0.0/16")
 	defer p.write(t, file, text)
 	p.write(t, file, strings.Replace(text, "  admins:\n", "  secretsEncryption: {enabled: false}\n  admins:\n", 1))
-	o := p.run(t, "up", "--all", "--yes")
-	o.ends(t, 3, "kubernetes.secretsEncryption.enabled: cannot change on the live cluster (true -> false, needs rebuild)")
+	p.run(t, "up", "--all", "--yes").ends(t, 3, "kubernetes.secretsEncryption.enabled: cannot change on the live cluster (true -> false, needs rebuild)")
 	assert.Check(t, is.Len(p.made(t, "aws:eks/cluster:Cluster"), 1))
 	assert.NilError(t, os.Remove(filepath.Join(p.dir, "clusters", "second.yaml")))
 }

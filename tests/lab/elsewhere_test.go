@@ -3,7 +3,6 @@
 package lab
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -11,9 +10,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"gotest.tools/v3/assert"
 
-	"tombolo/lab"
 	"tombolo/lab/tools"
 	"tombolo/tests/bucket"
 	"tombolo/tests/scenario"
@@ -25,8 +22,7 @@ import (
 func TestElsewhere(t *testing.T) {
 	tier.Long(t, "two projects of one's own from an empty directory to the end of their clusters")
 	tier.Parallel(t)
-	root, err := filepath.Abs("../..")
-	assert.NilError(t, err)
+	root := checkout(t)
 	for _, name := range []string{"eks-flux", "aks-argocd"} {
 		scenario.RunFile(t, filepath.Join("testdata", "elsewhere", name+".txtar"), func(env *testscript.Env) error { return elsewhere(env, root) }, nil)
 	}
@@ -35,8 +31,7 @@ func TestElsewhere(t *testing.T) {
 // TestElsewhereWithTerraform: a state of OpenTofu in a bucket gives a cluster its network, and its values.
 func TestElsewhereWithTerraform(t *testing.T) {
 	tier.Long(t, "the command line and bootstrap with a state in a bucket; unit tests hold what is read of states")
-	root, err := filepath.Abs("../..")
-	assert.NilError(t, err)
+	root := checkout(t)
 	b := bucket.Serve(t)
 	state := strings.Replace(b.URL(), "?", "/network.tfstate?", 1)
 	script := filepath.Join("testdata", "elsewhere", "terraform.txtar")
@@ -57,13 +52,6 @@ func elsewhere(env *testscript.Env, root string) error {
 	env.Setenv("PATH", filepath.Join(root, "bin")+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	env.Setenv(tools.Variable, tools.Of(root).Dir)
 	env.Setenv("NO_COLOR", "1")
-	env.Defer(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), downTimeout)
-		defer cancel()
-		if err := lab.Open(filepath.Join(env.WorkDir, "acme")).Down(ctx); err != nil {
-			env.T().Log(err)
-			env.T().FailNow()
-		}
-	})
+	env.Defer(func() { endLab(env, filepath.Join(env.WorkDir, "acme")) })
 	return os.MkdirAll(filepath.Join(env.WorkDir, "home"), 0o755)
 }

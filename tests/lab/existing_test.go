@@ -3,7 +3,6 @@
 package lab
 
 import (
-	"cmp"
 	"maps"
 	"os"
 	"path/filepath"
@@ -38,6 +37,7 @@ func TestExistingNetwork(t *testing.T) {
 		{"values reach what Git declares", guest.valuesReachGit},
 		{"the network is left as it was", guest.networkIsKept},
 		{"a second up changes nothing", func(g guest, t *testing.T) { g.unchanged(t, "guest") }},
+		{"a preview names the keys that other subnets reach", guest.otherSubnets},
 		{"changes of the file are made in place", guest.changesInPlace},
 		{"destroy leaves the other cluster", guest.destroyed},
 		{"destroy of the last leaves an empty cloud", func(g guest, t *testing.T) { g.destroyLeavesNothing(t) }},
@@ -67,8 +67,6 @@ func (p project) guestFile(t *testing.T) string {
 	decode(t, p.must(t, "outputs", "demo", "--output", "json"), &demo)
 	o := demo.Outputs
 	assert.Assert(t, o.VPC != "" && len(o.Private) == 2 && len(o.Public) == 2, "the outputs of demo name no network: %+v", o)
-	template, err := os.ReadFile("testdata/guest.yaml")
-	assert.NilError(t, err)
 	_, gitops, found := strings.Cut(p.read(t, "clusters/demo.yaml"), "\ngitops:")
 	assert.Assert(t, found, "clusters/demo.yaml has no gitops")
 	ids := strings.NewReplacer(
@@ -76,7 +74,7 @@ func (p project) guestFile(t *testing.T) string {
 		"PRIVATE", strings.Join(o.Private, ", "),
 		"PUBLIC", strings.Join(o.Public, ", "),
 	)
-	return ids.Replace(string(template)) + "\ngitops:" + gitops
+	return ids.Replace(testdata(t, "guest.yaml")) + "\ngitops:" + gitops
 }
 
 // records are the stand-in's records of what exists, by their file's name.
@@ -105,11 +103,7 @@ func (g guest) anotherAccount(t *testing.T) {
 		if command == "up" {
 			args = append(args, "--yes")
 		}
-		o := g.run(t, args...)
-		assert.Check(t, o.code == 4, "%s: exit code %d, want 4", command, o.code)
-		for _, want := range refusal {
-			assert.Check(t, strings.Contains(o.stderr, want), "the refusal of %s does not say %q:\n%s", command, want, o.stderr)
-		}
+		g.run(t, args...).ends(t, 4, refusal...)
 	}
 	assert.Check(t, maps.Equal(g.records(t), g.before), "the refused up changed the cloud")
 }
@@ -197,12 +191,7 @@ func (g guest) networkIsKept(t *testing.T) {
 // demoIsKept compares everything of the demo's with what it was, tags included.
 func (g guest) demoIsKept(t *testing.T) {
 	t.Helper()
-	after := g.records(t)
-	for _, name := range slices.Sorted(maps.Keys(g.before)) {
-		if after[name] != g.before[name] {
-			t.Errorf("%s was\n%s\nand is\n%s", name, g.before[name], cmp.Or(after[name], "gone"))
-		}
-	}
+	same(t, g.before, g.records(t))
 }
 
 // changesInPlace adds a value and a namespace and lets a group grow.
@@ -228,30 +217,25 @@ func (g guest) destroyed(t *testing.T) {
 	g.must(t, "verify", "demo")
 }
 
-// TestFlowOfOtherSubnets previews the guest with other subnets: the comment names for
-// each of core's outputs the keys that it reaches, and no others.
-func TestFlowOfOtherSubnets(t *testing.T) {
-	tier.Long(t, "which keys of the hand-off other subnets reach; unit tests hold the flow itself")
-	p := newProject(t)
-	p.must(t, "lab", "up", "--profile", "light")
-	p.up(t, "demo")
-	p.write(t, guestFile, p.guestFile(t))
-	p.up(t, "guest")
-	network := p.read(t, guestFile)
-	subnets := regexp.MustCompile(`privateSubnets: \[(\S+), (\S+)\]`).FindStringSubmatch(network)
-	assert.Assert(t, len(subnets) == 3, network)
-	p.edit(t, guestFile, subnets[0], "privateSubnets: ["+subnets[2]+", "+subnets[1]+"]")
+// otherSubnets: the comment of a preview names for each of core's outputs the keys that it
+// reaches, and no others.
+func (g guest) otherSubnets(t *testing.T) {
+	subnets := regexp.MustCompile(`privateSubnets: \[(\S+), (\S+)\]`).FindStringSubmatch(g.text)
+	assert.Assert(t, len(subnets) == 3, g.text)
+	g.edit(t, guestFile, subnets[0], "privateSubnets: ["+subnets[2]+", "+subnets[1]+"]")
+	defer g.write(t, guestFile, g.text)
 	infra := func(keys ...string) []string {
 		for i := range keys {
 			keys[i] = "flux-system/infra-config: " + keys[i]
 		}
 		return keys
 	}
-	assert.DeepEqual(t, p.flow(t, "guest"), map[string][]string{"privateSubnetIds": infra("karpenter_subnet_terms", "private_subnet_ids")})
+	assert.DeepEqual(t, g.flow(t, "guest"), map[string][]string{"privateSubnetIds": infra("karpenter_subnet_terms", "private_subnet_ids")})
 
 	// Of a cluster that does not exist nearly everything is unknown.
-	another(t, p, "demo", "second", "10.21.0.0/16")
-	flow := p.flow(t, "second")
+	another(t, g.project, "demo", "second", "10.21.0.0/16")
+	flow := g.flow(t, "second")
+	assert.NilError(t, os.Remove(filepath.Join(g.dir, "clusters", "second.yaml")))
 	for output, keys := range map[string][]string{
 		"privateSubnetIds":                        infra("private_subnet_ids"), // Karpenter finds its own network's by a tag
 		"clusterSecurityGroupId":                  infra("cluster_security_group_id", "karpenter_security_group_terms"),
@@ -302,8 +286,7 @@ func TestPrivateCluster(t *testing.T) {
 		{"up from inside", project.upFromInside},
 		{"refused outside, by a connection", func(p project, t *testing.T) { p.silentOutside(t, "demo") }},
 		{"destroy from inside", func(p project, t *testing.T) {
-			inside := p.inside(t, "10.8.0.10")
-			inside.must(t, "destroy", "demo", "--yes")
+			p.inside(t, "10.8.0.10").must(t, "destroy", "demo", "--yes")
 			p.nothingExists(t)
 		}},
 	})
@@ -321,10 +304,8 @@ func (p project) inside(t *testing.T, address string) project {
 func (p project) refusedOutside(t *testing.T) {
 	const words = "the Kubernetes API of demo will be reachable inside its network from the cluster's own nodes and 10.7.0.0/16; " +
 		"this machine is not there: it has 203.0.113.7"
-	up := p.run(t, "up", "demo", "--yes")
-	up.ends(t, 4, words, "nothing was started", "docs/guide/private.md")
-	preview := p.run(t, "preview", "demo")
-	preview.ends(t, 0, words)
+	p.run(t, "up", "demo", "--yes").ends(t, 4, words, "nothing was started", "docs/guide/private.md")
+	p.run(t, "preview", "demo").ends(t, 0, words)
 	doctor := p.run(t, "doctor", "demo")
 	assert.Check(t, doctor.code != 0)
 	assert.Check(t, is.Contains(doctor.stdout, "way to the API"))
@@ -334,11 +315,10 @@ func (p project) refusedOutside(t *testing.T) {
 // runnerNotLetIn: through a proxy nothing can be seen before there is a cluster, so core is
 // made; then its security group is silent to the runner.
 func (p project) runnerNotLetIn(t *testing.T) {
-	up := p.inside(t, "10.8.0.10").run(t, "up", "demo", "--yes")
-	up.fails(t, "what that one reaches cannot be seen from here")
+	inside := p.inside(t, "10.8.0.10")
+	inside.run(t, "up", "demo", "--yes").fails(t, "what that one reaches cannot be seen from here")
 	assert.Check(t, is.Len(p.made(t, "aws:eks/cluster:Cluster"), 1))
-	again := p.inside(t, "10.8.0.10").run(t, "up", "demo", "--yes")
-	again.ends(t, 4, "lets 10.8.0.10 in at port 443")
+	inside.run(t, "up", "demo", "--yes").ends(t, 4, "lets 10.8.0.10 in at port 443")
 }
 
 func (p project) upFromInside(t *testing.T) {
@@ -352,8 +332,7 @@ func (p project) upFromInside(t *testing.T) {
 // needs no way to it.
 func (p project) silentOutside(t *testing.T, cluster string) {
 	assert.Check(t, is.Contains(p.must(t, "up", cluster, "--yes", "--output", "json"), `"unchangedSince":{`))
-	up := p.run(t, "up", cluster, "--yes", "--force")
-	up.ends(t, 4, "the Kubernetes API of "+cluster+" does not answer this machine: its name "+cluster+".k8s.lab.test is not known here")
+	p.run(t, "up", cluster, "--yes", "--force").ends(t, 4, "the Kubernetes API of "+cluster+" does not answer this machine: its name "+cluster+".k8s.lab.test is not known here")
 }
 
 // TestAutoMode is the way of a cluster whose nodes EKS Auto Mode makes: without a node group
@@ -381,6 +360,5 @@ func TestAutoMode(t *testing.T) {
 	assert.Check(t, is.Len(p.made(t, "aws:eks/nodeGroup:NodeGroup"), 0))
 	assert.Check(t, is.Len(p.made(t, "aws:ec2/instance:Instance"), 1))
 	p.unchanged(t, "demo")
-	p.must(t, "destroy", "demo", "--yes")
-	p.nothingExists(t)
+	p.destroys(t, "demo")
 }

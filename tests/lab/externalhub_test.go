@@ -43,8 +43,7 @@ func (f *fleet) giveRights(t *testing.T) {
 	assert.NilError(t, err)
 	role := regexp.MustCompile("(?s)```yaml\n(apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\n.*?)```").FindSubmatch(guide)
 	assert.Assert(t, is.Len(role, 2), "the guide has no Role")
-	f.write(t, ".lab/role.yaml", strings.ReplaceAll(string(role[1]), "demo", spokeA))
-	f.owners(t, "apply", "-f", filepath.Join(f.dir, ".lab", "role.yaml"))
+	f.owners(t, "apply", "-f", asFile(t, strings.ReplaceAll(string(role[1]), "demo", spokeA)))
 	f.owners(t, "create", "rolebinding", "register-"+spokeA, "--role=register-"+spokeA, "--serviceaccount=argocd:register-"+spokeA)
 }
 
@@ -70,7 +69,7 @@ func (f *fleet) externalHubTakesIt(t *testing.T) {
 	f.must(t, "up", spokeA, "--yes", "--verify")
 	f.unchanged(t, spokeA)
 	f.looksWithoutToken(t)
-	f.write(t, ".lab/application.yaml", `apiVersion: argoproj.io/v1alpha1
+	f.owners(t, "apply", "-f", asFile(t, `apiVersion: argoproj.io/v1alpha1
 kind: Application
 metadata: {name: owners-greeting, finalizers: [resources-finalizer.argocd.argoproj.io]}
 spec:
@@ -78,8 +77,7 @@ spec:
   source: {repoURL: "http://git.lab.test/platform-argocd.git", targetRevision: main, path: others}
   destination: {name: `+spokeA+`, namespace: hello}
   syncPolicy: {automated: {}}
-`)
-	f.owners(t, "apply", "-f", filepath.Join(f.dir, ".lab", "application.yaml"))
+`))
 	eventually(t, func() (bool, string) {
 		if got := f.kubectl(t, spokeA, "-n", "hello", "get", "configmap", "greeting", "--ignore-not-found", "-o", "jsonpath={.data.from}"); got != "the owners" {
 			return false, "what the owners want has not arrived: " + f.owners(t, "get", "application", "owners-greeting", "-o", "jsonpath={.status.conditions}{.status.operationState.message}")
@@ -121,10 +119,7 @@ func (f *fleet) leavesExternalHub(t *testing.T) {
 
 	f.owners(t, "delete", "application", "owners-greeting")
 	f.owners(t, "label", "secret", "cluster-"+spokeA, "environment-") // which their ApplicationSet for all clusters selects by
-	eventually(t, func() (bool, string) {
-		left := f.owners(t, "get", "application", spokeA+"-hello", "--ignore-not-found", "-o", "name")
-		return left == "", left
-	})
+	f.vanishes(t, hub, "-n", "argocd", "get", "application", spokeA+"-hello")
 	f.must(t, "destroy", spokeA, "--yes")
 	assert.Check(t, is.Equal(f.owners(t, "get", "secret", "cluster-"+spokeA, "--ignore-not-found", "-o", "name"), ""))
 	assert.Equal(t, f.registration(t, spokeB).Metadata.UID, other.Metadata.UID)

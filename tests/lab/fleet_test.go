@@ -15,6 +15,7 @@ import (
 	"gotest.tools/v3/assert"
 
 	"tombolo/tests/azurerepos"
+	"tombolo/tests/files"
 	"tombolo/tests/tier"
 )
 
@@ -72,46 +73,54 @@ func TestFleet(t *testing.T) {
 		}
 		p.nothingExists(t)
 	})
-	env := p.labEnv(t)
-	p.env = append(p.env, fleetToken+"="+env["TOMBOLO_GIT_TOKEN"])
+	p.env = append(p.env, fleetToken+"="+p.labEnv(t)["TOMBOLO_GIT_TOKEN"])
 	p.must(t, "lab", "fault", "add", "quota", "create", "aws:sqs/queue:Queue")
 	fleetFails(t, p, waves)
 	t.Run("a changed file is refused", func(t *testing.T) {
 		const file = "clusters/last-b.yaml"
 		before := p.read(t, file)
 		p.write(t, file, before+"# another\n")
-		o := p.run(t, "up", "--resume", "--yes")
-		o.ends(t, 4, "since then "+file+" changed")
+		p.run(t, "up", "--resume", "--yes").ends(t, 4, "since then "+file+" changed")
 		p.write(t, file, before)
 	})
 	t.Run("another backend is refused", func(t *testing.T) {
-		o := p.run(t, "up", "--resume", "--yes", "--backend", "file://"+t.TempDir())
-		o.ends(t, 4, "cannot be resumed: its state is in file://")
+		p.run(t, "up", "--resume", "--yes", "--backend", "file://"+t.TempDir()).ends(t, 4, "cannot be resumed: its state is in file://")
 	})
 	gateStaysShut(t, p, waves)
 	gateOpens(t, p, waves)
 	t.Run("a change is promoted by two fast-forwards", p.promoted)
 
-	p.must(t, "destroy", "--all", "--yes")
-	p.nothingExists(t)
+	p.destroys(t, "--all")
 }
 
 // environments are the branches that the waves follow.
 var environments = []string{"dev", "test", "main"}
 
-// platform is the repository that the clusters follow.
-func (p project) platform() string { return filepath.Join(p.dir, ".lab", "git", "platform.git") }
+// bare is a repository of the lab, on the disk.
+func (p project) bare(name string) string { return filepath.Join(p.dir, ".lab", "git", name+".git") }
 
-func (p project) git(t *testing.T, dir string, args ...string) string {
+// clone is a new clone of a branch of a repository.
+func clone(t *testing.T, repository, branch string) (dir string) {
 	t.Helper()
-	return p.mustTool(t, "/usr/bin/env", append([]string{"git", "-C", dir, "-c", "user.name=Ada", "-c", "user.email=ada@example.com"}, args...)...)
+	dir = t.TempDir()
+	files.Git(t, dir, "clone", "-q", "--branch", branch, repository, ".")
+	return dir
+}
+
+// pushAll commits all that has changed in a clone, pushes it to a branch, and returns the commit.
+func pushAll(t *testing.T, dir, branch string) (commit string) {
+	t.Helper()
+	files.Git(t, dir, "add", "--all")
+	files.Git(t, dir, "commit", "-q", "-m", "Change")
+	files.Git(t, dir, "push", "-q", "origin", "HEAD:"+branch)
+	return files.Git(t, dir, "rev-parse", "HEAD")
 }
 
 // branches puts all branches where the lab has put main.
 func (p project) branches(t *testing.T) {
 	t.Helper()
 	for _, branch := range environments[:2] {
-		p.git(t, p.platform(), "branch", "--force", branch, "main")
+		files.Git(t, p.bare("platform"), "branch", "--force", branch, "main")
 	}
 }
 
@@ -135,21 +144,19 @@ func (p project) promotions(t *testing.T, args ...string) (all []promotion) {
 // promoted: each environment has the change when its branch has it, and not before. What
 // check says is run from dev to test; from test to main goes a pull request at Azure Repos.
 func (p project) promoted(t *testing.T) {
-	clone := filepath.Join(t.TempDir(), "platform")
-	p.git(t, p.dir, "clone", "--quiet", "--branch", environments[0], p.platform(), clone)
+	dir := clone(t, p.bare("platform"), environments[0])
 	followers := []string{"canary-a", "well-b", "last-a"}
 	for _, name := range followers {
-		file := filepath.Join(clone, "clusters", name, "greeting.yaml")
+		file := filepath.Join(dir, "clusters", name, "greeting.yaml")
 		text, err := os.ReadFile(file)
 		assert.NilError(t, err)
-		assert.NilError(t, os.WriteFile(file, []byte(strings.ReplaceAll(string(text), "data: {", "data: {color: blue, ")), 0o600))
+		files.Write(t, file, strings.ReplaceAll(string(text), "data: {", "data: {color: blue, "))
 	}
-	p.git(t, clone, "commit", "--quiet", "--all", "--message", "Color the greetings")
-	p.git(t, clone, "push", "--quiet", "origin", environments[0])
+	pushAll(t, dir, environments[0])
 
 	for i, name := range followers {
 		p.colored(t, name)
-		for at, d := range p.promotions(t, "check", "--promotion", clone) {
+		for at, d := range p.promotions(t, "check", "--promotion", dir) {
 			if at != i {
 				assert.Equal(t, d.State, "same")
 				continue
@@ -158,25 +165,25 @@ func (p project) promoted(t *testing.T) {
 			assert.Check(t, len(d.Commits) == 1 && len(d.Files) == 3, "%+v", d)
 			assert.Equal(t, p.color(t, followers[i+1]), "", "%s has what its branch does not have", followers[i+1])
 			if i == 1 {
-				p.promotedByRequest(t, clone)
+				p.promotedByRequest(t, dir)
 				continue
 			}
 			command := strings.Fields(d.Command)
 			assert.Check(t, len(command) == 4 && command[0] == "git", d.Command)
-			p.git(t, clone, command[1:]...)
+			files.Git(t, dir, command[1:]...)
 		}
 	}
 }
 
 // promotedByRequest opens the request from test to main, has somebody approve it, and completes it.
-func (p project) promotedByRequest(t *testing.T, clone string) {
+func (p project) promotedByRequest(t *testing.T, dir string) {
 	t.Helper()
 	all := azurerepos.Rights{PullRequests: true, Push: true, Bypass: true}
-	repos := azurerepos.New(t, p.platform(), map[string]azurerepos.Account{"t0ken": {ID: "promoter", Kind: "Microsoft.VisualStudio.Services.Claims.AadServicePrincipal", Rights: all}})
+	repos := azurerepos.New(t, p.bare("platform"), map[string]azurerepos.Account{"t0ken": {ID: "promoter", Kind: "Microsoft.VisualStudio.Services.Claims.AadServicePrincipal", Rights: all}})
 	repos.Policies = []azurerepos.Policy{{Branch: "main", Name: "Minimum number of reviewers", Blocking: true, Status: "approved"}}
 	p.env = append(slices.Clone(p.env), "SYSTEM_ACCESSTOKEN=t0ken")
 	promote := func(args ...string) string {
-		args = append([]string{"promote", clone, "--api-url", repos.URL, "--repository", azurerepos.Project + "/" + azurerepos.Repository}, args...)
+		args = append([]string{"promote", dir, "--api-url", repos.URL, "--repository", azurerepos.Project + "/" + azurerepos.Repository}, args...)
 		return p.promotions(t, args...)[1].State
 	}
 	assert.Equal(t, promote(), "opened")
@@ -184,14 +191,27 @@ func (p project) promotedByRequest(t *testing.T, clone string) {
 	assert.Equal(t, promote("--complete"), "waiting")
 	repos.Vote(t, azurerepos.Account{ID: "ada", Rights: azurerepos.Rights{Push: true}}, "test", "main", 10)
 	assert.Equal(t, promote("--complete"), "moved")
-	p.git(t, clone, "fetch", "--quiet", "origin")
+	files.Git(t, dir, "fetch", "-q", "origin")
 	assert.Equal(t, promote(), "abandoned")
+}
+
+// look has Flux look at an object now.
+func (p project) look(t *testing.T, cluster, namespace, kind, name string) {
+	t.Helper()
+	p.kubectl(t, cluster, "-n", namespace, "annotate", kind, name, "--overwrite", "reconcile.fluxcd.io/requestedAt="+time.Now().Format(time.RFC3339Nano))
+}
+
+// bring has the lab's repository follow the tree, and a cluster's Flux look at it now: by itself it looks once a minute.
+func (p project) bring(t *testing.T, cluster string) {
+	t.Helper()
+	p.must(t, "lab", "up")
+	p.look(t, cluster, "flux-system", "gitrepository", "platform")
 }
 
 // colored has a cluster's Flux look at its branch now, and waits for the change.
 func (p project) colored(t *testing.T, name string) {
 	t.Helper()
-	p.kubectl(t, name, "-n", "flux-system", "annotate", "gitrepository", "platform", "--overwrite", "reconcile.fluxcd.io/requestedAt="+time.Now().Format(time.RFC3339Nano))
+	p.look(t, name, "flux-system", "gitrepository", "platform")
 	eventually(t, func() (bool, string) {
 		return p.color(t, name) == "blue", name + " has not the change"
 	})
@@ -256,12 +276,11 @@ func gateOpens(t *testing.T, p project, waves map[string]int) {
 	writeTree(t, p, sick)
 	p.must(t, "lab", "up")
 	p.branches(t)
-	o := p.run(t, "up", "--resume", "--yes", "--gate-timeout", "5m", "--output", "json")
-	o.ends(t, 0)
-	if got, want := gates(t, o.stdout), []gateEnd{{Type: "gate-finished", Status: "done", Wave: 1}}; !slices.Equal(got, want) {
+	said := p.must(t, "up", "--resume", "--yes", "--gate-timeout", "5m", "--output", "json")
+	if got, want := gates(t, said), []gateEnd{{Type: "gate-finished", Status: "done", Wave: 1}}; !slices.Equal(got, want) {
 		t.Errorf("the gates were %+v, want %+v", got, want)
 	}
-	wantResults(t, lastSummary(t, o.stdout), func(_ string, wave int) string {
+	wantResults(t, lastSummary(t, said), func(_ string, wave int) string {
 		if wave == 2 {
 			return "done"
 		}
@@ -313,12 +332,10 @@ func writeFleet(t *testing.T, p project) map[string]int {
 		if slices.Contains(inAzure, name) {
 			cloud = "azure"
 		}
-		template, err := os.ReadFile(filepath.Join("testdata", "fleet", cloud+".yaml"))
-		assert.NilError(t, err)
 		p.write(t, "clusters/"+name+".yaml", strings.NewReplacer(
 			"NAME", name, "WAVE", fmt.Sprint(wave), "BLOCK", fmt.Sprint(60+len(name)), "TOKEN", token,
 			"BRANCH", environments[wave],
-		).Replace(string(template))+addons)
+		).Replace(testdata(t, "fleet/"+cloud+".yaml"))+addons)
 	}
 	return waves
 }
@@ -360,11 +377,13 @@ func (p project) networks(t *testing.T) []string {
 }
 
 // TestLightProfile makes and destroys two clusters that consist of their API
-// servers alone.
+// servers alone. Each has one access entry for who has made it.
 func TestLightProfile(t *testing.T) {
 	tier.Long(t, "two clusters of API servers alone; most tests of the short tier run on this profile")
 	p := newProject(t)
 	another(t, p, "demo", "second", "10.21.0.0/16")
+	p.edit(t, "clusters/second.yaml", "arn:aws:iam::111122223333:role/platform-team", labCaller)
+	p.edit(t, "clusters/second.yaml", "\n  admins:\n", "\n  support: extended\n  zonalShift: true\n  admins:\n")
 	p.must(t, "lab", "up", "--profile", "light")
 	for _, name := range []string{"demo", "second"} {
 		p.up(t, name)
@@ -377,10 +396,10 @@ func TestLightProfile(t *testing.T) {
 	if got, want := strings.Join(names, " "), "demo-kube-apiserver etcd second-kube-apiserver"; got != want {
 		t.Errorf("runs %s, want %s", got, want)
 	}
-	o := p.run(t, "lab", "up", "--profile", "full")
-	o.ends(t, 4, "the lab's is light")
+	p.run(t, "lab", "up", "--profile", "full").ends(t, 4, "the lab's is light")
 	p.up(t, "demo").unchanged(t)
-	t.Run("deletion order of the operator's objects", func(t *testing.T) { p.deletionOrder(t) })
+	t.Run("who makes a cluster has one access entry", p.creatorsEntries)
+	t.Run("deletion order of the operator's objects", p.deletionOrder)
 	for _, name := range []string{"demo", "second"} {
 		p.must(t, "destroy", name, "--yes")
 	}

@@ -3,7 +3,6 @@
 package lab
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -54,7 +53,7 @@ func newGitByIdentity(t *testing.T, engine string) *gitByKeys {
 	t.Helper()
 	g := newGitByKeys(t, engine)
 	g.write(t, demoFile, files.WithParts(g.read(t, demoFile), inAKS))
-	g.repository = filepath.Join(g.dir, ".lab", "git", "dev.azure.com_acme_platform__git_clusters.git")
+	g.repository = g.bare("dev.azure.com_acme_platform__git_clusters")
 	return g
 }
 
@@ -73,7 +72,7 @@ func (g *gitByKeys) noUser(t *testing.T) {
 	g.write(t, devOpsUsers, "")
 	g.by(t, devOps, "    type: workload-identity\n")
 	g.refused(t, `authentication required`)
-	g.run(t, "verify", "demo", "--timeout", "20s").fails(t, "the identity demo-git with the client id "+g.gitClient(t)+" has to be a user of the Azure DevOps organisation")
+	g.run(t, "verify", "demo", "--timeout", "5s").fails(t, "the identity demo-git with the client id "+g.gitClient(t)+" has to be a user of the Azure DevOps organisation")
 }
 
 func (g *gitByKeys) gitClient(t *testing.T) string {

@@ -39,16 +39,14 @@ func TestKilledInTheMiddle(t *testing.T) {
 	}
 
 	o := p.run(t, "up", "demo", "--yes", "--verify")
-	o.ends(t, 0)
-	assert.Check(t, strings.Contains(o.stderr, "recovered"), "it does not say what it recovered:\n%s", o.stderr)
+	o.ends(t, 0, "recovered")
 	for what, want := range map[string]int{
 		"aws:ec2/vpc:Vpc": 1, "aws:ec2/subnet:Subnet": 4, "aws:eks/cluster:Cluster": 1,
 		"aws:kms/key:Key": 1, "aws:ec2/natGateway:NatGateway": 1,
 	} {
 		assert.Check(t, is.Len(p.made(t, what), want), what)
 	}
-	p.must(t, "destroy", "demo", "--yes")
-	p.nothingExists(t)
+	p.destroys(t, "demo")
 }
 
 // TestKilledWhileMountTargetsAreMade: mount targets have no tags by which they
@@ -97,8 +95,7 @@ func TestLabDaemonKilled(t *testing.T) {
 	p.up(t, "demo")
 	out, err := exec.Command("pkill", "-KILL", "-f", "lab serve --root "+p.dir).CombinedOutput()
 	assert.Assert(t, err == nil, "killing the daemon: %v\n%s", err, out)
-	o := p.run(t, "lab", "up")
-	o.ends(t, 0)
+	p.must(t, "lab", "up")
 	p.must(t, "verify", "demo")
 	p.unchanged(t, "demo")
 }

@@ -3,7 +3,6 @@
 package lab
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -28,10 +27,7 @@ func TestLiveCluster(t *testing.T) {
 		{"a size that somebody changed by hand first", project.changedByHandFirst},
 		{"a zone more is one for nodes", project.zoneMore},
 		{"what EKS cannot change is refused", project.impossible},
-		{"a destroy leaves nothing", func(p project, t *testing.T) {
-			p.must(t, "destroy", "demo", "--yes")
-			p.nothingExists(t)
-		}},
+		destroyStep[project]("demo"),
 	})
 }
 
@@ -55,7 +51,7 @@ func (p project) only(t *testing.T, token string) record {
 	var found []record
 	for _, text := range p.records(t) {
 		var r record
-		assert.NilError(t, json.Unmarshal([]byte(text), &r))
+		decode(t, text, &r)
 		if r.Type == token {
 			found = append(found, r)
 		}
@@ -91,8 +87,7 @@ func (p project) quiet(t *testing.T) {
 func (p project) autoscaled(t *testing.T) {
 	p.autoscale(t, "scalingConfig.desiredSize=3")
 	p.quiet(t)
-	o := p.run(t, "drift", "demo")
-	assert.Check(t, o.code == 0, "drift finds the autoscaler's size: exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
+	p.must(t, "drift", "demo")
 	p.sized(t, 2, 3, 4)
 }
 
@@ -102,8 +97,7 @@ func (p project) higherMaximum(t *testing.T) {
 	p.sized(t, 2, 3, 6)
 	p.autoscale(t, "scalingConfig.desiredSize=4")
 	p.quiet(t)
-	o := p.run(t, "drift", "demo")
-	assert.Check(t, o.code == 0, "drift finds the autoscaler's size after an edit: exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
+	p.must(t, "drift", "demo")
 	lastResult(t, p.must(t, "up", "demo", "--yes", "--refresh", "--output", "json")).unchanged(t)
 	p.sized(t, 2, 4, 6)
 }
@@ -159,10 +153,7 @@ func (p project) impossible(t *testing.T) {
 		"  admins:\n": {"  secretsEncryption: {enabled: false}\n  admins:\n", "EKS never turns encryption off again"},
 	} {
 		p.edit(t, demoFile, old, change[0])
-		o := p.run(t, "up", "demo", "--yes")
-		if o.code == 0 || !strings.Contains(o.stderr+o.stdout, change[1]) {
-			t.Errorf("%s: exit code %d\n%s\n%s", change[0], o.code, o.stdout, o.stderr)
-		}
+		p.run(t, "up", "demo", "--yes").refuses(t, change[1])
 		p.write(t, demoFile, text)
 	}
 	p.quiet(t)

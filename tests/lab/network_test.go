@@ -27,10 +27,7 @@ import (
 // network is back.
 func TestNetworkCutDuringUp(t *testing.T) {
 	tier.Long(t, "an up waits for a cluster that is cut off")
-	p := newProject(t)
-	p.must(t, "lab", "up", "--profile", "light")
-	cmd, out := p.amidBootstrap(t)
-	p.must(t, "lab", "cluster", "cut", "demo")
+	p, cmd, out := amidBootstrap(t, "cut")
 	awaitOutput(t, cmd, out, "trying again in 5s, 1 of 2")
 	p.must(t, "lab", "cluster", "restore", "demo")
 	assert.Check(t, cmd.Wait(), out.String())
@@ -44,10 +41,7 @@ func TestNetworkCutDuringUp(t *testing.T) {
 // next one makes what is missing.
 func TestCutForGood(t *testing.T) {
 	tier.Long(t, "an up gives up on a cluster that stays cut off, which takes minutes of waiting")
-	p := newProject(t)
-	p.must(t, "lab", "up", "--profile", "light")
-	cmd, out := p.amidBootstrap(t)
-	p.must(t, "lab", "cluster", "cut", "demo")
+	p, cmd, out := amidBootstrap(t, "cut")
 	assert.Assert(t, cmd.Wait() != nil, "the up succeeded without a cluster:\n%s", out.String())
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	if last := lines[len(lines)-1]; !strings.Contains(last, "unreachable cluster") && !strings.Contains(last, "connection lost") && !strings.Contains(last, "timeout") {
@@ -61,21 +55,21 @@ func TestCutForGood(t *testing.T) {
 // TestRestartDuringUp restarts the API server while bootstrap makes its objects.
 func TestRestartDuringUp(t *testing.T) {
 	tier.Long(t, "an up goes on after the restart of an API server")
-	p := newProject(t)
-	p.must(t, "lab", "up", "--profile", "light")
-	cmd, out := p.amidBootstrap(t)
-	p.must(t, "lab", "cluster", "restart", "demo")
+	p, cmd, out := amidBootstrap(t, "restart")
 	assert.Check(t, cmd.Wait(), out.String())
 	p.settled(t)
 }
 
-// amidBootstrap starts an up, and returns when bootstrap has begun to make
+// amidBootstrap starts an up, and does something to the cluster when bootstrap has begun to make
 // objects.
-func (p project) amidBootstrap(t *testing.T) (*exec.Cmd, *transcript) {
+func amidBootstrap(t *testing.T, do string) (project, *exec.Cmd, *transcript) {
 	t.Helper()
+	p := newProject(t)
+	p.must(t, "lab", "up", "--profile", "light")
 	cmd, out := p.start(t, "up", "demo", "--yes")
 	awaitOutput(t, cmd, out, "created kubernetes:core/v1:Namespace")
-	return cmd, out
+	p.must(t, "lab", "cluster", do, "demo")
+	return p, cmd, out
 }
 
 // settled asserts that another up changes nothing, that the objects of the state
@@ -83,13 +77,11 @@ func (p project) amidBootstrap(t *testing.T) (*exec.Cmd, *transcript) {
 func (p project) settled(t *testing.T) {
 	t.Helper()
 	p.unchanged(t, "demo")
-	o := p.run(t, "drift", "demo")
-	assert.Check(t, o.code == 0, "the state and the world differ: exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
+	p.must(t, "drift", "demo")
 	for _, token := range []string{"aws:ec2/vpc:Vpc", "aws:eks/cluster:Cluster"} {
 		assert.Check(t, is.Len(p.made(t, token), 1))
 	}
-	p.must(t, "destroy", "demo", "--yes")
-	p.nothingExists(t)
+	p.destroys(t, "demo")
 }
 
 // TestClusterBehindAProxy: the real controllers of Flux fetch by the proxy of the cluster file,
@@ -107,8 +99,7 @@ func TestClusterBehindAProxy(t *testing.T) {
 	p.must(t, "up", "demo", "--yes", "--verify")
 	p.unchanged(t, "demo")
 	assert.DeepEqual(t, company.asked(), []string{companyCharts, gitHost})
-	p.must(t, "destroy", "demo", "--yes")
-	p.nothingExists(t)
+	p.destroys(t, "demo")
 }
 
 // The hosts that the company's proxy lets be reached.

@@ -29,17 +29,14 @@ func TestOrderOfAddons(t *testing.T) {
 	}
 	inOrder(t, p, []step[project]{
 		{"in the order, all of it runs", project.inTheOrder},
-		{"a destroy leaves nothing", func(p project, t *testing.T) {
-			p.must(t, "destroy", "demo", "--yes")
-			p.nothingExists(t)
-		}},
+		destroyStep[project]("demo"),
 		{"the rest first: it takes the room, and Karpenter never comes", project.restFirst},
 		{"a controller that finds no room has Services refused", project.servicesRefused},
 		{"Karpenter finds no room that others have taken", func(p project, t *testing.T) {
 			for stage, text := range order {
 				p.write(t, stageFile(stage), text)
 			}
-			p.must(t, "lab", "up")
+			p.bring(t, "demo")
 			p.unplaced(t, "kube-system/karpenter")
 		}},
 	})
@@ -95,7 +92,7 @@ func (p project) restFirst(t *testing.T) {
 
 func (p project) servicesRefused(t *testing.T) {
 	p.dependsOn(t, "load-balancer-controller", "addons", "crds")
-	p.must(t, "lab", "up")
+	p.bring(t, "demo")
 	p.unplaced(t, "kube-system/aws-load-balancer-controller")
 	o := p.tryKubectl(t, "demo", "-n", "default", "create", "service", "clusterip", "any", "--tcp=80:80")
 	o.fails(t, `failed calling webhook "mservice.elbv2.k8s.aws"`, `no endpoints available for service "aws-load-balancer-webhook-service"`)

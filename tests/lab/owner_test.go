@@ -32,8 +32,7 @@ func TestAnotherOwner(t *testing.T) {
 		{"plain pulumi refuses, too", second.plainRefuses},
 		{"killed between a creation and its record", second.killed},
 	})
-	p.must(t, "destroy", "demo", "--yes")
-	p.nothingExists(t)
+	p.destroys(t, "demo")
 }
 
 // second is a backend beside the lab's own.
@@ -136,8 +135,7 @@ func (s second) plainRefuses(t *testing.T) {
 	plain := newPlain(t, s.project)
 	at := "PULUMI_BACKEND_URL='file://" + t.TempDir() + "' pulumi "
 	o := plain.tool(t, "/bin/sh", "-euc", at+"stack init demo-core && "+at+"up --stack demo-core --yes --skip-preview --non-interactive")
-	text := o.stdout + o.stderr
-	assert.Check(t, o.code != 0 && strings.Contains(text, "of another cluster demo: "), "plain pulumi: exit code %d\n%s", o.code, text)
+	o.refuses(t, "of another cluster demo: ")
 	s.same(t, "plain pulumi", before)
 }
 

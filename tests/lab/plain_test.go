@@ -28,9 +28,7 @@ func TestPlainPulumi(t *testing.T) {
 	for _, stack := range []string{"demo-core", "demo-bootstrap"} {
 		plain.mustTool(t, "pulumi", "stack", "init", stack, "--non-interactive")
 	}
-	o := plain.run(t, "up", "demo-bootstrap", "--yes")
-	assert.Check(t, o.code != 0 && strings.Contains(o.stdout+o.stderr, "demo-core"),
-		"bootstrap before core: exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
+	plain.run(t, "up", "demo-bootstrap", "--yes").refuses(t, "demo-core") // before core
 	for _, stack := range []string{"demo-core", "demo-bootstrap"} {
 		plain.must(t, "up", stack, "--yes", "--skip-preview")
 	}
@@ -52,8 +50,7 @@ type plain struct{ project }
 
 func newPlain(t *testing.T, p project) plain {
 	t.Helper()
-	root, err := filepath.Abs("../..")
-	assert.NilError(t, err)
+	root := checkout(t)
 	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f",
 		`{{if .Module}}{{if .Module.Main}}{{$dir := .Dir}}{{range .GoFiles}}{{$dir}}/{{.}}
 {{end}}{{range .EmbedFiles}}{{$dir}}/{{.}}
@@ -103,9 +100,7 @@ func (p plain) edited(t *testing.T) {
 		assert.Check(t, o.code == 0 && strings.Contains(o.stdout, word), "after the %s: exit code %d\n%s\n%s", word, o.code, o.stdout, o.stderr)
 	}
 	p.write(t, file, "package main\n\nfunc main() { nothing }\n")
-	if o := p.run(t, "preview", "demo-core"); o.code == 0 || !strings.Contains(o.stdout+o.stderr, "undefined: nothing") {
-		t.Errorf("a program that does not compile: exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
-	}
+	p.run(t, "preview", "demo-core").refuses(t, "undefined: nothing")
 }
 
 // guards changes the cluster file so that the program has to refuse.
@@ -114,26 +109,19 @@ func (p plain) guards(t *testing.T) {
 	file := filepath.Join("clusters", "demo.yaml")
 	text := p.read(t, file)
 	defer p.write(t, file, text)
-	for _, guard := range []struct{ name, old, new, command, stack, refusal string }{
-		{"account", `account: "111122223333"`, `account: "444455556666"`, "preview", "demo-core", "111122223333"},
-		{
-			"block of the live network", "10.20.0.0/16", "10.30.0.0/16", "preview", "demo-core",
-			"network.cidr: cannot change on the live cluster (10.20.0.0/16 -> 10.30.0.0/16, needs rebuild)",
-		},
-		{"misspelt key", "wave: 0", "wawe: 0", "preview", "demo-core", "wawe"},
+	for _, guard := range []struct{ old, new, refusal string }{
+		{`account: "111122223333"`, `account: "444455556666"`, "111122223333"},
+		{"10.20.0.0/16", "10.30.0.0/16", "network.cidr: cannot change on the live cluster (10.20.0.0/16 -> 10.30.0.0/16, needs rebuild)"},
+		{"wave: 0", "wawe: 0", "wawe"},
 	} {
 		p.write(t, file, text)
 		p.edit(t, file, guard.old, guard.new)
-		o := p.run(t, guard.command, guard.stack)
-		assert.Check(t, o.code != 0 && strings.Contains(o.stdout+o.stderr, guard.refusal),
-			"%s: exit code %d, and no word of %q\n%s\n%s", guard.name, o.code, guard.refusal, o.stdout, o.stderr)
+		p.run(t, "preview", "demo-core").refuses(t, guard.refusal)
 	}
 	p.write(t, file, text)
 	p.edit(t, file, "wave: 0", "wave: 0\nprotect: true")
 	p.must(t, "up", "demo-core", "--yes", "--skip-preview")
-	if o := p.run(t, "destroy", "demo-core", "--yes", "--skip-preview"); o.code == 0 || !strings.Contains(o.stdout+o.stderr, "protect") {
-		t.Errorf("a protected cluster: exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
-	}
+	p.run(t, "destroy", "demo-core", "--yes", "--skip-preview").refuses(t, "protect")
 	p.write(t, file, text)
 	p.must(t, "up", "demo-core", "--yes", "--skip-preview")
 }
@@ -181,14 +169,10 @@ func (p project) admission(t *testing.T) {
 			{"--repo", "https://git.example.com/clusters.git", "--branch", "main", "--git-secret", "git", "--env-secret", "env"},
 		} {
 			out := other.must(t, append([]string{"export", "operator", "--all", "--image", "registry.example/tombolo:1.4.0"}, from...)...)
-			p.write(t, "admitted.yaml", out)
-			p.kubectl(t, "demo", "apply", "--validate=strict", "--dry-run=server", "-f", filepath.Join(p.dir, "admitted.yaml"))
+			p.kubectl(t, "demo", "apply", "--validate=strict", "--dry-run=server", "-f", asFile(t, out))
 			wrong := strings.Replace(out, "\n  stack: ", "\n  stak: ", 1)
 			assert.Assert(t, wrong != out)
-			p.write(t, "refused.yaml", wrong)
-			o := p.tool(t, "kubectl", "--kubeconfig", filepath.Join(p.dir, ".lab", "demo.kubeconfig"),
-				"apply", "--validate=strict", "--dry-run=server", "-f", filepath.Join(p.dir, "refused.yaml"))
-			assert.Check(t, o.code != 0 && strings.Contains(o.stderr, `unknown field "spec.stak"`), o.stderr)
+			p.tryKubectl(t, "demo", "apply", "--validate=strict", "--dry-run=server", "-f", asFile(t, wrong)).fails(t, `unknown field "spec.stak"`)
 		}
 	}
 }
@@ -196,20 +180,16 @@ func (p project) admission(t *testing.T) {
 // deletionOrder applies what `tombolo export operator` writes to a real API
 // server: core is kept until bootstrap is gone.
 func (p project) deletionOrder(t *testing.T) {
-	p.write(t, "definition.yaml", stackDefinition(t))
-	p.write(t, "objects.yaml", p.must(t, "export", "operator", "demo", "--image", "registry.example/tombolo:1.4.0", "--image-dir", "/project"))
-	p.kubectl(t, "demo", "apply", "-f", filepath.Join(p.dir, "definition.yaml"))
-	p.kubectl(t, "demo", "wait", "--for=condition=Established", "crd/stacks.pulumi.com", "--timeout=60s")
-	p.write(t, "namespace.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: tombolo}\n")
-	p.kubectl(t, "demo", "apply", "-f", filepath.Join(p.dir, "namespace.yaml"))
+	objects := asFile(t, p.must(t, "export", "operator", "demo", "--image", "registry.example/tombolo:1.4.0", "--image-dir", "/project"))
+	p.kubectl(t, "demo", "apply", "-f", asFile(t, stackDefinition(t)))
+	p.meets(t, "demo", "condition=Established", "crd/stacks.pulumi.com")
+	p.kubectl(t, "demo", "create", "namespace", "tombolo")
 	p.admission(t)
-	p.kubectl(t, "demo", "apply", "--validate=strict", "-f", filepath.Join(p.dir, "objects.yaml"))
+	p.kubectl(t, "demo", "apply", "--validate=strict", "-f", objects)
 	p.kubectl(t, "demo", "patch", "stacks.pulumi.com", "demo-bootstrap", "-n", "tombolo", "--type=merge",
 		"-p", `{"metadata":{"finalizers":["test.example/destroying"]}}`)
 	remove := func(args ...string) outcome {
-		return p.tool(t, "kubectl", append([]string{
-			"--kubeconfig", filepath.Join(p.dir, ".lab", "demo.kubeconfig"), "delete", "stacks.pulumi.com", "-n", "tombolo", "--wait=false",
-		}, args...)...)
+		return p.tryKubectl(t, "demo", append([]string{"delete", "stacks.pulumi.com", "-n", "tombolo", "--wait=false"}, args...)...)
 	}
 	refused := func(why string) {
 		eventually(t, func() (bool, string) {

@@ -54,8 +54,7 @@ const plantedProject = "name: tombolo\nruntime: go\nstackConfigDir: clusters\n"
 
 func propose(t *testing.T) *proposal {
 	t.Helper()
-	checkout, err := filepath.Abs("../..")
-	assert.NilError(t, err)
+	root := checkout(t)
 	at, err := filepath.EvalSymlinks(t.TempDir())
 	assert.NilError(t, err)
 	self, err := os.Executable()
@@ -66,7 +65,7 @@ func propose(t *testing.T) *proposal {
 	}
 	assert.NilError(t, os.Symlink(self, filepath.Join(at, "bin", "tombolo")))
 	p.env = map[string]string{
-		"PATH": filepath.Join(at, "bin") + ":" + filepath.Join(checkout, ".tools", "bin") + ":" + os.Getenv("PATH"),
+		"PATH": filepath.Join(at, "bin") + ":" + filepath.Join(root, ".tools", "bin") + ":" + os.Getenv("PATH"),
 		"HOME": filepath.Join(at, "home"), "PULUMI_BACKEND_URL": "file://" + filepath.Join(at, "state"),
 		"PULUMI_CONFIG_PASSPHRASE": "theirs", "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
 		"AWS_ACCESS_KEY_ID": "lab", "AWS_SECRET_ACCESS_KEY": "lab", "AWS_EC2_METADATA_DISABLED": "true",
@@ -74,7 +73,7 @@ func propose(t *testing.T) *proposal {
 		"GIT_COMMITTER_NAME": "Somebody", "GIT_COMMITTER_EMAIL": "somebody@example.com",
 		"GIT_CONFIG_SYSTEM": os.DevNull, "LC_ALL": "C",
 	}
-	install, err := os.ReadFile(filepath.Join(checkout, ".tools", "share", "flux-install.yaml"))
+	install, err := os.ReadFile(filepath.Join(root, ".tools", "share", "flux-install.yaml"))
 	assert.NilError(t, err)
 	p.write("flux-install.yaml", string(install))
 	p.write("Pulumi.yaml", plantedProject)

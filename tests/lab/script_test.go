@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"gotest.tools/v3/assert"
 
 	"tombolo/lab"
 	"tombolo/tests/files"
@@ -39,9 +38,8 @@ func TestMain(m *testing.M) { scenario.Main(m, os.Exit) }
 func TestScript(t *testing.T) {
 	tier.Long(t, "every kind of pull request, change by change")
 	tier.Parallel(t)
-	checkout, err := filepath.Abs("../..")
-	assert.NilError(t, err)
-	scenario.Run(t, func(env *testscript.Env) error { return scenarioProject(env, checkout) }, requestCommands())
+	root := checkout(t)
+	scenario.Run(t, func(env *testscript.Env) error { return scenarioProject(env, root) }, requestCommands())
 }
 
 // scenarioProject makes a checkout in the scenario's directory, with the real one's
@@ -52,7 +50,7 @@ func scenarioProject(env *testscript.Env, checkout string) error {
 	}
 	env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 	env.Setenv("TOMBOLO_LAB", "1")
-	env.Defer(func() { endLab(env) })
+	env.Defer(func() { endLab(env, env.WorkDir) })
 	openRequest(env)
 	return os.MkdirAll(filepath.Join(env.WorkDir, "home"), 0o755)
 }
@@ -68,10 +66,11 @@ func checkoutInto(dir, checkout string) error {
 	return files.Tools(dir, checkout)
 }
 
-func endLab(env *testscript.Env) {
+// endLab ends the lab of a project.
+func endLab(env *testscript.Env, dir string) {
 	ctx, cancel := context.WithTimeout(context.Background(), downTimeout)
 	defer cancel()
-	if err := lab.Open(env.WorkDir).Down(ctx); err != nil {
+	if err := lab.Open(dir).Down(ctx); err != nil {
 		env.T().Log(err)
 		env.T().FailNow()
 	}

@@ -8,8 +8,10 @@ package lab
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -89,8 +91,7 @@ func changes(args []string) bool {
 func newProject(t *testing.T) project {
 	t.Helper()
 	tier.Parallel(t)
-	root, err := filepath.Abs("../..")
-	assert.NilError(t, err)
+	root := checkout(t)
 	if _, err := os.Stat(filepath.Join(root, ".tools", "bin", "controlplane")); err != nil {
 		t.Fatalf("the lab's tools are missing: %v; run `make setup`", err)
 	}
@@ -100,6 +101,22 @@ func newProject(t *testing.T) project {
 	assert.NilError(t, checkoutInto(dir, root))
 	t.Cleanup(func() { p.remove(t) })
 	return p
+}
+
+// checkout is the directory of the project that is tested.
+func checkout(t *testing.T) string {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	assert.NilError(t, err)
+	return root
+}
+
+// testdata is the text of a file of the test data.
+func testdata(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name))
+	assert.NilError(t, err)
+	return string(text)
 }
 
 // remove ends the lab. The logs of a failed test are kept.
@@ -149,8 +166,14 @@ type outcome struct {
 func (o outcome) ends(t *testing.T, code int, texts ...string) {
 	t.Helper()
 	assert.Equal(t, o.code, code, "%s\n%s", o.stdout, o.stderr)
-	for _, text := range texts {
-		assert.Check(t, is.Contains(o.stderr, text))
+	contains(t, o.stderr, texts...)
+}
+
+// contains asserts that a text has all of the others.
+func contains(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		assert.Check(t, is.Contains(text, part))
 	}
 }
 
@@ -158,9 +181,14 @@ func (o outcome) ends(t *testing.T, code int, texts ...string) {
 func (o outcome) fails(t *testing.T, texts ...string) {
 	t.Helper()
 	assert.Check(t, o.code != 0, "%s\n%s", o.stdout, o.stderr)
-	for _, text := range texts {
-		assert.Check(t, is.Contains(o.stderr, text))
-	}
+	contains(t, o.stderr, texts...)
+}
+
+// refuses is fails for what programs below Tombolo say, which may be on either stream.
+func (o outcome) refuses(t *testing.T, texts ...string) {
+	t.Helper()
+	o.stderr = o.stdout + o.stderr
+	o.fails(t, texts...)
 }
 
 func (p project) command(ctx context.Context, args ...string) *exec.Cmd {
@@ -259,6 +287,48 @@ func (p project) at(t *testing.T, cluster string, args []string) []string {
 	return append([]string{"--kubeconfig", file}, args...)
 }
 
+// becomes waits until kubectl says something of a cluster.
+func (p project) becomes(t *testing.T, cluster, want string, args ...string) {
+	t.Helper()
+	eventually(t, func() (bool, string) {
+		got := p.kubectl(t, cluster, args...)
+		return got == want, fmt.Sprintf("kubectl %s says %q, want %q", strings.Join(args, " "), got, want)
+	})
+}
+
+// meets waits until objects of a cluster meet a condition of kubectl's.
+func (p project) meets(t *testing.T, cluster, condition string, objects ...string) {
+	t.Helper()
+	p.kubectl(t, cluster, append([]string{"wait", "--for=" + condition, "--timeout=" + patience.String()}, objects...)...)
+}
+
+// vanishes waits until a cluster has none of the objects any more that kubectl is asked for.
+func (p project) vanishes(t *testing.T, cluster string, args ...string) {
+	t.Helper()
+	p.becomes(t, cluster, "", append(args, "--ignore-not-found", "-o", "name")...)
+}
+
+// state is a stack's state as Pulumi exports it, with its secrets encrypted.
+func (p project) state(t *testing.T, stack string) string {
+	t.Helper()
+	return p.mustTool(t, "pulumi", "stack", "export", "--stack", stack, "--cwd", p.workdir())
+}
+
+// hides asserts that a text has a secret neither as it is nor as an object of Kubernetes has it.
+func hides(t *testing.T, what, text, secret string) {
+	t.Helper()
+	encoded := strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(secret)), "=")
+	assert.Check(t, text != "" && !strings.Contains(text, secret), "%s has the secret", what)
+	assert.Check(t, !strings.Contains(text, encoded), "%s has the secret, encoded", what)
+}
+
+// destroys takes a cluster down, after which the clouds are empty.
+func (p project) destroys(t *testing.T, cluster string, flags ...string) {
+	t.Helper()
+	p.must(t, append([]string{"destroy", cluster, "--yes"}, flags...)...)
+	p.nothingExists(t)
+}
+
 // result is the last document of a command with --output json.
 type result struct {
 	Type   string
@@ -316,6 +386,13 @@ func inOrder[P any](t *testing.T, p P, steps []step[P]) {
 			t.Fatal("what follows needs this")
 		}
 	}
+}
+
+// destroyStep is the last one of a test.
+func destroyStep[P interface {
+	destroys(t *testing.T, cluster string, flags ...string)
+}](cluster string, flags ...string) step[P] {
+	return step[P]{"destroy leaves an empty cloud", func(p P, t *testing.T) { p.destroys(t, cluster, flags...) }}
 }
 
 // item is something in the AWS stand-in.

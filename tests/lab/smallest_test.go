@@ -3,7 +3,6 @@
 package lab
 
 import (
-	"os"
 	"testing"
 
 	"gotest.tools/v3/assert"
@@ -19,9 +18,7 @@ func TestSmallestInAzure(t *testing.T) {
 	tier.Long(t, "one up from the smallest file to a secret that opens, and its rebuild; TestDemo has one up in AWS")
 	p := newProject(t)
 	p.must(t, "lab", "up") // makes the key
-	file, err := os.ReadFile("testdata/azure/small.yaml")
-	assert.NilError(t, err)
-	p.write(t, clusterFile("small"), string(file))
+	p.write(t, clusterFile("small"), testdata(t, "azure/small.yaml"))
 	const tree = "platform/flux/clusters/small/"
 	p.write(t, tree+"kustomization.yaml", smallTree)
 	p.write(t, tree+"crds/kustomization.yaml", "resources: [../../../addons/sealed-secrets/crds]\n")
@@ -33,18 +30,12 @@ func TestSmallestInAzure(t *testing.T) {
 		{"one command", func(p project, t *testing.T) { p.must(t, "up", "small", "--yes", "--verify"); p.smallOpens(t) }},
 		{"another up changes nothing", func(p project, t *testing.T) { p.unchanged(t, "small") }},
 		{"what was sealed opens on the cluster that is made anew", func(p project, t *testing.T) {
-			identity := func() string {
-				return p.kubectl(t, "small", "get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}")
-			}
-			before := identity()
+			before := p.identity(t, "small")
 			p.must(t, "rebuild", "small", "--yes")
-			assert.Check(t, before != identity(), "it is the same cluster")
+			assert.Check(t, before != p.identity(t, "small"), "it is the same cluster")
 			p.smallOpens(t)
 		}},
-		{"destroy leaves an empty cloud", func(p project, t *testing.T) {
-			p.must(t, "destroy", "small", "--yes")
-			p.nothingExists(t)
-		}},
+		destroyStep[project]("small"),
 	})
 }
 

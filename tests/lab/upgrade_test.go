@@ -4,7 +4,6 @@ package lab
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -90,31 +89,25 @@ func (p project) kubernetes(t *testing.T, plane, nodes string) {
 		assert.DeepEqual(t, versions, slices.Repeat([]string{nodes}, len(versions)))
 		assert.Check(t, len(versions) == 2, "%s has %d nodes", group, len(versions))
 	}
-	text, err := os.ReadFile(filepath.Join(p.dir, demoFile))
-	assert.NilError(t, err)
+	text := p.read(t, demoFile)
 	want := fmt.Sprintf("  version: %q\n", plane)
 	if nodes != plane {
 		want += fmt.Sprintf("  nodeVersion: %q\n", nodes)
 	}
-	assert.Check(t, is.Contains(string(text), want))
-	assert.Equal(t, strings.Contains(string(text), "nodeVersion"), nodes != plane)
+	assert.Check(t, is.Contains(text, want))
+	assert.Equal(t, strings.Contains(text, "nodeVersion"), nodes != plane)
 }
 
 func (p project) upgradeRefused(t *testing.T) {
 	before := p.inventory(t)
-	o := p.run(t, "upgrade", "demo", "--to", "1.36", "--yes")
-	o.ends(t, 3, "gitops.distribution.version: is tested by upstream with Kubernetes", "clusters/demo.yaml:")
-
-	o = p.run(t, "upgrade", "demo", "--to", "1.33", "--yes")
-	assert.Equal(t, o.code, 2, o.stderr)
+	p.run(t, "upgrade", "demo", "--to", "1.36", "--yes").ends(t, 3, "gitops.distribution.version: is tested by upstream with Kubernetes", "clusters/demo.yaml:")
+	p.run(t, "upgrade", "demo", "--to", "1.33", "--yes").ends(t, 2)
 
 	p.edit(t, demoFile, "nat: single", "nat: per-zone")
-	o = p.run(t, "upgrade", "demo", "--to", "1.35", "--yes")
-	o.ends(t, 4, "differs from the live cluster in more than the version: network.nat")
+	p.run(t, "upgrade", "demo", "--to", "1.35", "--yes").ends(t, 4, "differs from the live cluster in more than the version: network.nat")
 	p.edit(t, demoFile, "nat: per-zone", "nat: single")
 
-	o = p.run(t, "upgrade", "demo", "--to", "1.36", "--dry-run", "--accept", "untested-engine")
-	o.ends(t, 0, "AWS insights: 4 of 4 pass")
+	p.run(t, "upgrade", "demo", "--to", "1.36", "--dry-run", "--accept", "untested-engine").ends(t, 0, "AWS insights: 4 of 4 pass")
 	assert.DeepEqual(t, p.inventory(t), before)
 	p.kubernetes(t, "1.34", "1.34")
 }
@@ -152,8 +145,7 @@ func (p project) upgradeHeldAndBack(t *testing.T) {
 }
 
 func (p project) nodeOfKarpenter(t *testing.T) {
-	p.write(t, "burst.yaml", upgradedPod)
-	p.kubectl(t, "demo", "apply", "-f", filepath.Join(p.dir, "burst.yaml"))
+	p.kubectl(t, "demo", "apply", "-f", asFile(t, upgradedPod))
 	eventually(t, func() (bool, string) {
 		pools := p.kubelets(t, "demo", ofPools)
 		return slices.Equal(pools["default"], []string{"1.34"}), fmt.Sprintf("the nodes of pools are %v", pools)
@@ -164,20 +156,12 @@ func (p project) nodeOfKarpenter(t *testing.T) {
 func (p project) upgradeKilled(t *testing.T) {
 	args := []string{"upgrade", "demo", "--to", "1.36", "--yes"}
 	cmd, out := p.start(t, args...)
-	eventually(t, func() (bool, string) {
-		return strings.Contains(out.String(), "demo-core: up\n"), "the first step has not begun:\n" + out.String()
-	})
+	awaitOutput(t, cmd, out, "demo-core: up\n")
 	killAll(t, cmd, p)
-	text, err := os.ReadFile(filepath.Join(p.dir, demoFile))
-	assert.NilError(t, err)
-	assert.Check(t, is.Contains(string(text), "  version: \"1.35\"\n  nodeVersion: \"1.34\"\n"), "the file says what was under way")
+	assert.Check(t, is.Contains(p.read(t, demoFile), "  version: \"1.35\"\n  nodeVersion: \"1.34\"\n"), "the file says what was under way")
 
 	machines := p.idsOf(t, "aws:ec2/instance:Instance")
-	o := p.run(t, args...)
-	o.ends(t, 0)
-	for _, want := range []string{"control plane to 1.36, in", "node groups to 1.35, in", "node groups to 1.36, in", "Karpenter's nodes to 1.36, in"} {
-		assert.Check(t, is.Contains(o.stderr, want))
-	}
+	p.run(t, args...).ends(t, 0, "control plane to 1.36, in", "node groups to 1.35, in", "node groups to 1.36, in", "Karpenter's nodes to 1.36, in")
 	p.kubernetes(t, "1.36", "1.36")
 	assert.DeepEqual(t, p.kubelets(t, "demo", ofPools), map[string][]string{"default": {"1.36"}})
 	for _, id := range p.idsOf(t, "aws:ec2/instance:Instance") {
@@ -192,7 +176,7 @@ func (p project) upgradeKilled(t *testing.T) {
 func (p project) addonVersions(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	for _, text := range slices.Collect(maps.Values(p.records(t))) {
+	for _, text := range p.records(t) {
 		var r record
 		decode(t, text, &r)
 		if r.Type == "aws:eks/addon:Addon" {
@@ -203,8 +187,7 @@ func (p project) addonVersions(t *testing.T) map[string]string {
 }
 
 func (p project) rollbackRefused(t *testing.T) {
-	o := p.run(t, "upgrade", "demo", "--rollback", "--yes")
-	o.ends(t, 4, "1 node that is newer than 1.35, and no node group has")
+	p.run(t, "upgrade", "demo", "--rollback", "--yes").ends(t, 4, "1 node that is newer than 1.35, and no node group has")
 	p.kubernetes(t, "1.36", "1.36")
 }
 
@@ -248,8 +231,7 @@ func TestOlderState(t *testing.T) {
 		})
 		assert.Check(t, reflect.DeepEqual(got, want), "%s has other resources than before:\n%v\nwere\n%v", stack, got, want)
 	}
-	p.must(t, "destroy", "demo", "--yes")
-	p.nothingExists(t)
+	p.destroys(t, "demo")
 }
 
 // takesOver gives the cluster its identity: one value in the state of core, tags, and

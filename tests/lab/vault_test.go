@@ -97,8 +97,8 @@ func (s systems) inVault(t *testing.T) {
 	s.must(t, "check", "platform/flux", teams)
 	s.project.up(t, teams) // the variable, before the tree has it
 	s.deliver(t)
-	s.write(t, "vault.yaml", inVault("vault-entry", "default", "ClusterSecretStore", "teams/external-secrets/entry"))
-	s.kubectl(t, teams, "apply", "-f", filepath.Join(s.dir, "vault.yaml"))
+	entry := asFile(t, inVault("vault-entry", "default", "ClusterSecretStore", "teams/external-secrets/entry"))
+	s.kubectl(t, teams, "apply", "-f", entry)
 	s.opened(t, "default", "vault-entry", "key", "platform")
 	deliver := func(system string, more map[string]string) {
 		more["deploy/web.yaml"] = s.read(t, "lab/systems/"+system+"/deploy/web.yaml")
@@ -122,11 +122,8 @@ func (s systems) inVault(t *testing.T) {
 	// What is left would hold its namespace for minutes when the cluster goes: its controller goes first.
 	deliver("shop", map[string]string{})
 	deliver("blog", map[string]string{})
-	s.kubectl(t, teams, "delete", "-f", filepath.Join(s.dir, "vault.yaml"))
-	eventually(t, func() (bool, string) {
-		left := s.kubectl(t, teams, "get", "externalsecrets", "-A", "--ignore-not-found", "-o", "name")
-		return left == "", left
-	})
+	s.kubectl(t, teams, "delete", "-f", entry)
+	s.vanishes(t, teams, "get", "externalsecrets", "-A")
 }
 
 // inVault is an ExternalSecret that reads all of a secret.

@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -74,13 +73,10 @@ func (p project) staysSecret(t *testing.T, cluster, token string) {
 		"outputs": p.must(t, "outputs", cluster, "--stack", "bootstrap", "--output", "json"),
 		"up":      p.must(t, "up", cluster, "--yes", "--force", "--output", "json"),
 		"log":     p.read(t, ".lab/logs/daemon.log"),
-		"state":   p.mustTool(t, "pulumi", "stack", "export", "--stack", cluster+"-bootstrap", "--cwd", p.workdir()),
+		"state":   p.state(t, cluster+"-bootstrap"),
 	}
 	for what, text := range said {
-		assert.Check(t, text != "" && !strings.Contains(text, token), "%s has the secret", what)
-		for _, encoded := range encodings(token) {
-			assert.Check(t, !strings.Contains(text, encoded), "%s has the secret, encoded", what)
-		}
+		hides(t, what, text, token)
 	}
 }
 
@@ -97,10 +93,7 @@ func (h *hooked) source(t *testing.T) (revision, asked string) {
 // arrives waits for a commit in the cluster.
 func (h *hooked) arrives(t *testing.T, commit, state string) {
 	t.Helper()
-	eventually(t, func() (bool, string) {
-		got := h.kubectl(t, "demo", "-n", "default", "get", "configmap", "settings", "-o", "jsonpath={.data.state}")
-		return got == state, fmt.Sprintf("the ConfigMap says %q, want %s", got, state)
-	})
+	h.becomes(t, "demo", state, "-n", "default", "get", "configmap", "settings", "-o", "jsonpath={.data.state}")
 	revision, _ := h.source(t)
 	assert.Equal(t, revision, "main@sha1:"+commit)
 }
@@ -108,19 +101,15 @@ func (h *hooked) arrives(t *testing.T, commit, state string) {
 // clonePush changes a file by way of the lab's Git host, as people do.
 func (p project) clonePush(t *testing.T, repository string, write func(clone string)) string {
 	t.Helper()
-	clone, env := t.TempDir(), p.labEnv(t)
+	dir, env := t.TempDir(), p.labEnv(t)
 	git, err := exec.LookPath("git")
 	assert.NilError(t, err)
-	must := func(args ...string) {
-		o := p.tool(t, git, args...)
-		assert.Assert(t, o.code == 0, "git: %s", o.stderr)
-	}
-	must("clone", "-q", "http://lab:"+env["TOMBOLO_GIT_TOKEN"]+"@git.lab.test/"+repository, clone)
-	write(clone)
-	files.Git(t, clone, "add", ".")
-	files.Git(t, clone, "commit", "-q", "-m", "Change")
-	must("-C", clone, "push", "-q", "origin", "main")
-	return files.Git(t, clone, "rev-parse", "HEAD")
+	p.mustTool(t, git, "clone", "-q", "http://lab:"+env["TOMBOLO_GIT_TOKEN"]+"@git.lab.test/"+repository, dir)
+	write(dir)
+	files.Git(t, dir, "add", ".")
+	files.Git(t, dir, "commit", "-q", "-m", "Change")
+	p.mustTool(t, git, "-C", dir, "push", "-q", "origin", "main")
+	return files.Git(t, dir, "rev-parse", "HEAD")
 }
 
 func (h *hooked) pushed(t *testing.T) {
@@ -241,12 +230,10 @@ func (h *hooked) gone(t *testing.T) {
 func TestWebhookOfArgoCD(t *testing.T) {
 	tier.Long(t, "a push starts Argo CD and its generators; unit tests hold what bootstrap makes")
 	h := &hookedHub{newProject(t)}
-	file, err := os.ReadFile("testdata/handover.yaml")
-	assert.NilError(t, err)
 	h.write(t, demoFile, strings.NewReplacer(
 		"engine: flux", "engine: argocd", "platform.git", "platform-argocd.git", "clusters/handover", "clusters/hook", "v2.9.3", "v3.5.7",
 		"flux-install", "argocd-install", "interval: 10s", "interval: 1h\n"+webhookLines("github", "env: TOMBOLO_WEBHOOK_SECRET"),
-	).Replace(string(file)))
+	).Replace(testdata(t, "handover.yaml")))
 	h.write(t, "platform/argocd/"+hookSettings, settingsOfHook("start"))
 	h.write(t, "platform/argocd/clusters/hook/generator.yaml", hookGenerator)
 	h.write(t, "platform/argocd/hooked/one/settings.yaml", strings.ReplaceAll(settingsOfHook("one"), "settings", "one"))
@@ -292,10 +279,7 @@ func settingsOfHook(state string) string {
 // has waits for a ConfigMap's state.
 func (h *hookedHub) has(t *testing.T, name, state string) {
 	t.Helper()
-	eventually(t, func() (bool, string) {
-		got := h.kubectl(t, "demo", "-n", "default", "get", "configmap", name, "--ignore-not-found", "-o", "jsonpath={.data.state}")
-		return got == state, fmt.Sprintf("ConfigMap %s says %q, want %s", name, got, state)
-	})
+	h.becomes(t, "demo", state, "-n", "default", "get", "configmap", name, "--ignore-not-found", "-o", "jsonpath={.data.state}")
 }
 
 // secretKeys are those of argocd-secret.
@@ -327,13 +311,9 @@ func (h *hookedHub) pushed(t *testing.T) {
 // quietly commits without a host that tells of it.
 func (h *hookedHub) quietly(t *testing.T, file, content string) string {
 	t.Helper()
-	clone := t.TempDir()
-	files.Git(t, ".", "clone", "-q", filepath.Join(h.dir, ".lab", "git", "platform-argocd.git"), clone)
-	files.Write(t, filepath.Join(clone, file), content)
-	files.Git(t, clone, "add", ".")
-	files.Git(t, clone, "commit", "-q", "-m", "Change")
-	files.Git(t, clone, "push", "-q", "origin", "main")
-	return files.Git(t, clone, "rev-parse", "HEAD")
+	dir := clone(t, h.bare("platform-argocd"), "main")
+	files.Write(t, filepath.Join(dir, file), content)
+	return pushAll(t, dir, "main")
 }
 
 func (h *hookedHub) revision(t *testing.T) string {

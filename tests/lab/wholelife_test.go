@@ -33,9 +33,7 @@ func TestClouds(t *testing.T) {
 	tier.Part(t, "the cluster in Azure lives through every command; those in AWS, whose lives TestDemo and TestArgoCD have, are left out")
 	p := newProject(t)
 	for _, name := range clouds() {
-		file, err := os.ReadFile(filepath.Join("testdata", "clouds", name+".yaml"))
-		assert.NilError(t, err)
-		p.write(t, clusterFile(name), string(file))
+		p.write(t, clusterFile(name), testdata(t, "clouds/"+name+".yaml"))
 		for _, engine := range []string{"flux", "argocd"} {
 			p.write(t, filepath.Join("platform", engine, "clusters", name, "greeting.yaml"),
 				"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: greeting, namespace: hello}\ndata: {from: Git}\n")

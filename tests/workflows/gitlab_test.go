@@ -37,6 +37,17 @@ type gitLabJob struct {
 	Needs []string `yaml:"needs"`
 }
 
+// gitLabJobs are jobs by their names.
+type gitLabJobs map[string]gitLabJob
+
+// before is what a job runs first, by itself or by the one that it extends.
+func (all gitLabJobs) before(j gitLabJob) []string {
+	if j.BeforeScript != nil {
+		return j.BeforeScript
+	}
+	return all[j.Extends].BeforeScript
+}
+
 type gitLabRule struct {
 	If         string            `yaml:"if"`
 	Changes    []string          `yaml:"changes"`
@@ -90,10 +101,10 @@ func gitLabDocuments(t *testing.T) (all map[string]yaml.Node, inputs map[string]
 }
 
 // gitLab reads the pipeline strictly: its stages, its jobs, and when there is one.
-func gitLab(t *testing.T) (stages []string, jobs map[string]gitLabJob, when []gitLabRule) {
+func gitLab(t *testing.T) (stages []string, jobs gitLabJobs, when []gitLabRule) {
 	t.Helper()
 	all, _ := gitLabDocuments(t)
-	jobs = map[string]gitLabJob{}
+	jobs = gitLabJobs{}
 	var workflow struct {
 		Rules []gitLabRule `yaml:"rules"`
 	}
@@ -251,15 +262,11 @@ func TestGitLabLeavesNothing(t *testing.T) {
 	own := regexp.MustCompile(`\$CI_PROJECT_DIR[^/]`)
 	seen := 0
 	for name, j := range jobs {
-		base := jobs[j.Extends]
-		before, after := j.BeforeScript, j.AfterScript
-		if before == nil {
-			before = base.BeforeScript
-		}
+		base, after := jobs[j.Extends], j.AfterScript
 		if after == nil {
 			after = base.AfterScript
 		}
-		all := strings.Join(slices.Concat(before, j.Script, after), "\n")
+		all := strings.Join(slices.Concat(jobs.before(j), j.Script, after), "\n")
 		assert.Check(t, !own.MatchString(all), "job %s writes beside the checkout: %s", name, all)
 		if !strings.Contains(all, "$TOMBOLO_TEMP") {
 			continue
@@ -282,10 +289,7 @@ func TestGitLabTrustsTheDefaultBranch(t *testing.T) {
 	_, jobs, _ := gitLab(t)
 	for _, name := range []string{"preview", "comment", "comment-program", "promotion", "comment-promotion"} {
 		j := jobs[name]
-		before := j.BeforeScript
-		if before == nil {
-			before = jobs[j.Extends].BeforeScript
-		}
+		before := jobs.before(j)
 		assert.Check(t, slices.Contains(before, `git clone --quiet --branch "$CI_DEFAULT_BRANCH" "$CI_REPOSITORY_URL" "$TOMBOLO_TEMP/trusted"`),
 			"job %s does not build the default branch's program: %q", name, before)
 		for _, line := range slices.Concat(before, j.Script) {

@@ -14,6 +14,36 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 )
 
+// piece is what a host runs with one environment: of GitHub and Azure DevOps a step, of GitLab a job.
+type piece struct {
+	host, file, job string
+	env             map[string]string
+	scripts         []string
+}
+
+// pieces are those of the pipelines of all hosts.
+func pieces(t *testing.T) (all []piece) {
+	t.Helper()
+	for _, file := range files(t) {
+		w, _ := load(t, file)
+		for id, j := range w.Jobs {
+			for _, s := range j.Steps {
+				all = append(all, piece{"GitHub", filepath.Base(file), id, s.Env, []string{s.Run}})
+			}
+		}
+	}
+	for name, j := range azureJobs(t) {
+		for _, s := range j.steps() {
+			all = append(all, piece{"Azure DevOps", azurePipelines, name, s.Env, []string{s.script()}})
+		}
+	}
+	_, jobs, _ := gitLab(t)
+	for name, j := range jobs {
+		all = append(all, piece{"GitLab", gitLabPipelines, name, j.Variables, slices.Concat(jobs.before(j), j.Script, j.AfterScript)})
+	}
+	return all
+}
+
 // given are names of what a job gets from its host's secrets; the hosts' own tokens, which
 // may read requests or write comments, are not among them.
 var given = regexp.MustCompile(`\b(PULUMI_CONFIG_PASSPHRASE|TOMBOLO_SECRET_|TOMBOLO_CHANNEL|TOMBOLO_SEALING_CERTIFICATE|TOMBOLO_[A-Z_]*(?:TOKEN|KEY|PASSWORD)\b)`)
@@ -32,9 +62,10 @@ var mayHave = map[string][]string{
 // TestOnlyApplyGetsSecrets: what a job has that looks at the state, and at requests, opens
 // nothing that writes; no job but those that change clusters has what decrypts a state.
 func TestOnlyApplyGetsSecrets(t *testing.T) {
-	check := func(host, job string, text ...string) {
-		for _, name := range given.FindAllString(strings.Join(text, " "), -1) {
-			assert.Check(t, slices.Contains(mayHave[job], name), "%s: job %s has %s", host, job, name)
+	for _, p := range pieces(t) {
+		has := slices.Concat(slices.Collect(maps.Keys(p.env)), slices.Collect(maps.Values(p.env)), p.scripts)
+		for _, name := range given.FindAllString(strings.Join(has, " "), -1) {
+			assert.Check(t, slices.Contains(mayHave[p.job], name), "%s: job %s has %s", p.host, p.job, name)
 		}
 	}
 	for _, file := range files(t) {
@@ -43,26 +74,13 @@ func TestOnlyApplyGetsSecrets(t *testing.T) {
 			if len(mayHave[id]) > 0 {
 				assert.Check(t, j.Environment == id && strings.HasPrefix(j.If, ofBranch), "%s %s has secrets in the environment %q, if %s", file, id, j.Environment, j.If)
 			}
-			for _, s := range j.Steps {
-				check(filepath.Base(file), id, slices.Collect(maps.Values(s.Env))...)
-				check(filepath.Base(file), id, slices.Collect(maps.Keys(s.Env))...)
-			}
 		}
 	}
 	groups := map[string][]string{"plan": {"tombolo-plan"}, "apply": {"tombolo-apply", "tombolo-plan"}, "remediate": {"tombolo-apply", "tombolo-plan"}}
 	for name, j := range azureJobs(t) {
 		assert.Check(t, is.DeepEqual(j.groups(), groups[name]), "groups of %s", name)
-		for _, s := range j.steps() {
-			check("Azure DevOps", name, slices.Collect(maps.Values(s.Env))...)
-			check("Azure DevOps", name, slices.Collect(maps.Keys(s.Env))...)
-		}
 	}
 	// GitLab gives variables by their scope: the head of the file says which.
-	_, jobs, _ := gitLab(t)
-	for name, j := range jobs {
-		check("GitLab", name, slices.Collect(maps.Values(j.Variables))...)
-		check("GitLab", name, slices.Concat(j.Script, j.BeforeScript, j.AfterScript)...)
-	}
 	text, err := os.ReadFile(gitLabPipelines)
 	assert.NilError(t, err)
 	head, _, _ := strings.Cut(string(text), "\nspec:")
@@ -82,29 +100,13 @@ var looks = regexp.MustCompile(`^(preview|drift)\b`)
 // could not do in these jobs; a plan so made is compared so by its apply.
 func TestPreviewsAreWithoutSecrets(t *testing.T) {
 	seen := map[string]int{}
-	check := func(host, job string, scripts ...string) {
-		for _, line := range commands(scripts...) {
-			if !looks.MatchString(line) {
-				continue
-			}
-			seen[host]++
-			assert.Check(t, is.Equal(strings.Contains(line, " --without-secrets "), job != "remediate"), "%s %s: %s", host, job, line)
-		}
-	}
-	for _, file := range files(t) {
-		w, _ := load(t, file)
-		for id, j := range w.Jobs {
-			for _, s := range j.Steps {
-				check("GitHub", id, s.Run)
+	for _, p := range pieces(t) {
+		for _, line := range commands(p.scripts...) {
+			if looks.MatchString(line) {
+				seen[p.host]++
+				assert.Check(t, is.Equal(strings.Contains(line, " --without-secrets "), p.job != "remediate"), "%s %s: %s", p.host, p.job, line)
 			}
 		}
-	}
-	for name, j := range azureJobs(t) {
-		check("Azure DevOps", name, j.scripts()...)
-	}
-	_, jobs, _ := gitLab(t)
-	for name, j := range jobs {
-		check("GitLab", name, j.Script...)
 	}
 	assert.DeepEqual(t, seen, map[string]int{"GitHub": 5, "GitLab": 5, "Azure DevOps": 5})
 }
@@ -115,35 +117,24 @@ const planKey = "TOMBOLO_PLAN_KEY"
 // secrets are compared, and nothing else has it: neither a job that runs for a request, nor
 // one that a branch may change, as only the default branch gets into their environments.
 func TestPlanKey(t *testing.T) {
+	has := map[string]bool{}
+	secret := map[string]string{"GitHub": "${{ secrets.TOMBOLO_PLAN_KEY }}", "Azure DevOps": "$(TOMBOLO_PLAN_KEY)"}
+	for _, p := range pieces(t) {
+		if value, ok := p.env[planKey]; ok {
+			has[p.host+" "+p.job] = true
+			assert.Check(t, is.Equal(value, secret[p.host]), "%s %s", p.host, p.job)
+			assert.Check(t, p.host != "GitHub" || p.file == "apply.yml" && strings.Contains(p.scripts[0], " --plan "), "%s %s", p.host, p.job)
+		}
+	}
+	assert.DeepEqual(t, has, map[string]bool{"GitHub plan": true, "GitHub apply": true, "Azure DevOps plan": true, "Azure DevOps apply": true})
 	for _, file := range files(t) {
 		w, _ := load(t, file)
 		for id, j := range w.Jobs {
 			name := filepath.Base(file) + " " + id
-			has := false
-			for _, s := range j.Steps {
-				value, ok := s.Env[planKey]
-				if !ok {
-					continue
-				}
-				has = true
-				assert.Check(t, is.Equal(value, "${{ secrets.TOMBOLO_PLAN_KEY }}"), name)
-				assert.Check(t, strings.Contains(s.Run, " --plan "), name)
-			}
 			wants := name == "apply.yml plan" || name == "apply.yml apply"
-			assert.Check(t, is.Equal(has, wants), name)
 			assert.Check(t, is.Equal(j.Environment == "plan" || j.Environment == "apply", wants), name)
 			assert.Check(t, !wants || j.Environment == id && j.If == ofBranch, name)
 		}
-	}
-	for name, j := range azureJobs(t) {
-		wants, has := name == "plan" || name == "apply", false
-		for _, s := range j.steps() {
-			if value, ok := s.Env[planKey]; ok {
-				has = true
-				assert.Check(t, is.Equal(value, "$(TOMBOLO_PLAN_KEY)"), name)
-			}
-		}
-		assert.Check(t, is.Equal(has, wants), name)
 	}
 	// GitLab gives variables by their scope: the head of the file says which.
 	_, jobs, _ := gitLab(t)
@@ -160,37 +151,17 @@ func TestPlanKey(t *testing.T) {
 // host removes it, and not in a directory that the next job reads.
 func TestTemporaryFilesGoWithTheJob(t *testing.T) {
 	seen := map[string]int{}
-	check := func(host, where string, env map[string]string, scripts ...string) {
-		if !slices.ContainsFunc(commands(scripts...), func(line string) bool { return looks.MatchString(line) || strings.HasPrefix(line, "up ") }) {
-			return
+	where := map[string]string{"GitHub": "${{ runner.temp }}", "Azure DevOps": "$(Agent.TempDirectory)", "GitLab": "$TOMBOLO_TEMP"}
+	for _, p := range pieces(t) {
+		if !slices.ContainsFunc(commands(p.scripts...), func(line string) bool { return looks.MatchString(line) || strings.HasPrefix(line, "up ") }) {
+			continue
 		}
-		seen[host]++
-		assert.Check(t, is.Equal(env["TMPDIR"], where), "%s: %q", host, scripts)
-	}
-	for _, file := range files(t) {
-		w, _ := load(t, file)
-		for _, j := range w.Jobs {
-			for _, s := range j.Steps {
-				check("GitHub", "${{ runner.temp }}", s.Env, s.Run)
-			}
+		seen[p.host]++
+		at := p.env["TMPDIR"]
+		if p.host == "GitLab" && strings.Contains(strings.Join(p.scripts, "\n"), `export TMPDIR="$TOMBOLO_TEMP" `) {
+			at = "$TOMBOLO_TEMP"
 		}
-	}
-	for _, j := range azureJobs(t) {
-		for _, s := range j.steps() {
-			check("Azure DevOps", "$(Agent.TempDirectory)", s.Env, s.script())
-		}
-	}
-	_, jobs, _ := gitLab(t)
-	for _, j := range jobs {
-		before := j.BeforeScript
-		if before == nil {
-			before = jobs[j.Extends].BeforeScript
-		}
-		env := map[string]string{}
-		if strings.Contains(strings.Join(before, "\n"), `export TMPDIR="$TOMBOLO_TEMP" `) {
-			env["TMPDIR"] = "$TOMBOLO_TEMP"
-		}
-		check("GitLab", "$TOMBOLO_TEMP", env, j.Script...)
+		assert.Check(t, is.Equal(at, where[p.host]), "%s: %q", p.host, p.scripts)
 	}
 	assert.DeepEqual(t, seen, map[string]int{"GitHub": 6, "GitLab": 6, "Azure DevOps": 6})
 }
