@@ -97,9 +97,8 @@ func TestPlanAgain(t *testing.T) {
 	assert.DeepEqual(t, first, second)
 	text, err := json.Marshal(first)
 	assert.NilError(t, err)
-	if strings.Contains(string(text), aSecret) || strings.Contains(string(text), "[secret]") || !first.Keyed {
-		t.Errorf("the plan is %s", text)
-	}
+	assert.Check(t, !strings.Contains(string(text), aSecret) && !strings.Contains(string(text), "[secret]") && first.Keyed,
+		"the plan is %s", text)
 	bootstrap := first.Stack(stacks.Bootstrap)
 	assert.DeepEqual(t, bootstrap.Steps[0].Unknown, []string{"/owner", "/queue", "/url"})
 	// The secret is in the digest, by a key: with another passphrase it is another one.
@@ -117,9 +116,7 @@ func TestPlanAgain(t *testing.T) {
 	unkeyed := b.plan(t)
 	b.cli.secrets[secretURN+" stringData"] = "hunter3"
 	assert.DeepEqual(t, b.plan(t), unkeyed)
-	if unkeyed.Keyed {
-		t.Error("a plan without a key says that it has one")
-	}
+	assert.Check(t, !unkeyed.Keyed, "a plan without a key says that it has one")
 }
 
 // TestUpOfWhatWasApproved: core is applied, and bootstrap with what that has decided.
@@ -157,9 +154,7 @@ func (b *planBench) refused(t *testing.T, err error, want string) {
 		t.Errorf("error is %v, want an approved.Error with %q", err, want)
 	}
 	for _, call := range b.cli.operations() {
-		if strings.HasPrefix(call, "up ") {
-			t.Errorf("%s was run", call)
-		}
+		assert.Check(t, !strings.HasPrefix(call, "up "), "%s was run", call)
 	}
 }
 
@@ -235,12 +230,9 @@ func TestBootstrapAfterCore(t *testing.T) {
 			test.change(b)
 			_, err := b.Up(t.Context(), b.cluster, UpOptions{Approved: &p})
 			refused := new(approved.Error)
-			if !errors.As(err, &refused) || !strings.Contains(err.Error(), test.want) || !strings.Contains(refused.Done, "stack demo-core was applied") {
-				t.Errorf("error is %v, want an approved.Error with %q that says what was done", err, test.want)
-			}
-			if slices.Contains(b.cli.operations(), "up demo-bootstrap") {
-				t.Error("bootstrap was applied")
-			}
+			assert.Check(t, errors.As(err, &refused) && strings.Contains(err.Error(), test.want) && strings.Contains(refused.Done, "stack demo-core was applied"),
+				"error is %v, want an approved.Error with %q that says what was done", err, test.want)
+			assert.Check(t, !slices.Contains(b.cli.operations(), "up demo-bootstrap"), "bootstrap was applied")
 		})
 	}
 }
@@ -253,12 +245,9 @@ func TestUpThatStraysIsCancelled(t *testing.T) {
 	b.cli.plan["up demo-core"] = append(b.cli.plan["up demo-core"], announced(apitype.OpDelete, queueURN+"-2", map[string]any{}))
 	_, err := b.Up(t.Context(), b.cluster, UpOptions{Approved: &p})
 	refused := new(approved.Error)
-	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "the up began to delete aws:sqs/queue:Queue events-2, which is not in the plan; the up was cancelled") {
-		t.Errorf("error is %v", err)
-	}
-	if slices.Contains(b.cli.operations(), "up demo-bootstrap") {
-		t.Error("bootstrap was applied")
-	}
+	assert.Check(t, errors.As(err, &refused) && strings.Contains(err.Error(), "the up began to delete aws:sqs/queue:Queue events-2, which is not in the plan; the up was cancelled"),
+		"error is %v", err)
+	assert.Check(t, !slices.Contains(b.cli.operations(), "up demo-bootstrap"), "bootstrap was applied")
 }
 
 // TestNoPlanOfWhatWasInterrupted: nobody knows what an up would find.

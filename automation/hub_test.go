@@ -12,6 +12,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -116,9 +117,7 @@ func (f *fleet) applications(t *testing.T) string {
 func wantPrecondition(t *testing.T, err error, want string) {
 	t.Helper()
 	var precondition *fault.Error
-	if !errors.As(err, &precondition) || err.Error() != want {
-		t.Errorf("error is %T\n%v, want\n%s", err, err, want)
-	}
+	assert.Check(t, errors.As(err, &precondition) && err.Error() == want, "error is %T\n%v, want\n%s", err, err, want)
 }
 
 func TestUpOfASpokeNeedsItsHub(t *testing.T) {
@@ -127,9 +126,8 @@ func TestUpOfASpokeNeedsItsHub(t *testing.T) {
 	_, err := f.Up(t.Context(), argoCluster("spoke", "mgmt"), UpOptions{})
 	wantPrecondition(t, err, "up spoke: its hub mgmt is not there: stack mgmt-bootstrap was not deployed yet; "+
 		"nothing was started: run `tombolo up mgmt spoke`, which makes the hub first")
-	if ops := f.cli.operations(); len(ops) > 0 {
-		t.Errorf("the CLI was asked to %v", ops)
-	}
+	ops := f.cli.operations()
+	assert.Check(t, len(ops) == 0, "the CLI was asked to %v", ops)
 }
 
 func TestDestroyOfASpokeDeregistersItFirst(t *testing.T) {
@@ -142,13 +140,9 @@ func TestDestroyOfASpokeDeregistersItFirst(t *testing.T) {
 	}
 	_, err := f.Destroy(t.Context(), argoCluster("spoke", "mgmt"), DestroyOptions{})
 	assert.NilError(t, err)
-	if seen != "others" {
-		t.Errorf("when bootstrap was destroyed the hub had the applications %q", seen)
-	}
+	assert.Check(t, seen == "others", "when bootstrap was destroyed the hub had the applications %q", seen)
 	assert.DeepEqual(t, f.cli.operations(), []string{"destroy spoke-bootstrap", "destroy spoke-core"})
-	if slices.Contains(f.cli.env, "PULUMI_K8S_DELETE_UNREACHABLE=true") {
-		t.Error("what is unreachable was given up, and nothing was")
-	}
+	assert.Check(t, !slices.Contains(f.cli.env, "PULUMI_K8S_DELETE_UNREACHABLE=true"), "what is unreachable was given up, and nothing was")
 	if _, err := f.Destroy(t.Context(), argoCluster("spoke", "mgmt"), DestroyOptions{}); err != nil {
 		t.Errorf("again: %v", err)
 	}
@@ -176,9 +170,7 @@ func TestDestroyLeavesAnotherOwnersRegistration(t *testing.T) {
 	after, err := secrets.Get(t.Context(), "cluster-spoke", metav1.GetOptions{})
 	assert.NilError(t, err)
 	assert.DeepEqual(t, after.Object, there.Object)
-	if got := f.applications(t); got != "theirs" {
-		t.Errorf("the hub has the applications %q", got)
-	}
+	assert.Check(t, is.Equal(f.applications(t), "theirs"), "the hub has the applications")
 	assert.DeepEqual(t, f.seen.notes(), []string{"note spoke-bootstrap: the hub has registered another cluster spoke, whose owner is another: " +
 		"its registration and its applications are left alone"})
 }
@@ -190,9 +182,8 @@ func TestDestroyOfASilentSpoke(t *testing.T) {
 	_, err := f.Destroy(t.Context(), c, DestroyOptions{})
 	wantPrecondition(t, err, "destroy spoke: the Kubernetes API does not answer (connection refused); nothing was changed: "+
 		"bring it back and run the command again; if it is gone for good, run `tombolo destroy spoke --unreachable`, which gives up what is on the cluster")
-	if f.applications(t) != "theirs" || len(f.cli.operations()) > 0 {
-		t.Errorf("something was changed: %s, %v", f.applications(t), f.cli.operations())
-	}
+	assert.Check(t, f.applications(t) == "theirs" && len(f.cli.operations()) == 0,
+		"something was changed: %s, %v", f.applications(t), f.cli.operations())
 	var env []string
 	f.cli.during = func(operation string) {
 		if operation == "destroy spoke-bootstrap" {
@@ -201,9 +192,8 @@ func TestDestroyOfASilentSpoke(t *testing.T) {
 	}
 	_, err = f.Destroy(t.Context(), c, DestroyOptions{Unreachable: true})
 	assert.NilError(t, err)
-	if f.applications(t) != "" || !slices.Contains(env, "PULUMI_K8S_DELETE_UNREACHABLE=true") {
-		t.Errorf("applications are %s; the environment is %v", f.applications(t), env)
-	}
+	assert.Check(t, f.applications(t) == "" && slices.Contains(env, "PULUMI_K8S_DELETE_UNREACHABLE=true"),
+		"applications are %s; the environment is %v", f.applications(t), env)
 	want := []string{
 		"note spoke-bootstrap: the Kubernetes API does not answer (connection refused): what is on the cluster is given up with it",
 		"note spoke-bootstrap: Application argocd/theirs is released: what it has made on spoke is not deleted",
@@ -254,9 +244,7 @@ func TestDestroyAsksTheHubOfTheState(t *testing.T) {
 	f := newFleet(t, kubetest.Application("theirs"))
 	_, err := f.Destroy(t.Context(), argoCluster("spoke", "other"), DestroyOptions{})
 	assert.NilError(t, err)
-	if left := f.applications(t); left != "" {
-		t.Errorf("the hub still has %s", left)
-	}
+	assert.Check(t, is.Equal(f.applications(t), ""), "the hub still has an application")
 }
 
 func TestUpTakesBackWhatADestroyBegan(t *testing.T) {
@@ -269,9 +257,7 @@ func TestUpTakesBackWhatADestroyBegan(t *testing.T) {
 	want := []string{"up spoke-core", "refresh spoke-bootstrap", "up spoke-bootstrap"}
 	assert.DeepEqual(t, f.cli.operations(), want)
 	r, err := hub.Registration(t.Context(), "spoke")
-	if err != nil || r.Leaving() || r.Labels()["tombolo/cluster"] != "spoke" {
-		t.Errorf("the registration has %v, %v", r.Labels(), err)
-	}
+	assert.Check(t, err == nil && !r.Leaving() && r.Labels()["tombolo/cluster"] == "spoke", "the registration has %v, %v", r.Labels(), err)
 	want = []string{"note spoke-bootstrap: recovered: the registration of spoke with hub mgmt was restored"}
 	assert.DeepEqual(t, f.seen.notes(), want)
 }
@@ -315,18 +301,15 @@ func TestDestroyInterruptedAtTheProbe(t *testing.T) {
 	f.deps.probeTimeout = time.Minute
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := f.Destroy(ctx, argoCluster("spoke", "mgmt"), DestroyOptions{}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("error is %v", err)
-	}
+	_, err := f.Destroy(ctx, argoCluster("spoke", "mgmt"), DestroyOptions{})
+	assert.Check(t, errors.Is(err, context.DeadlineExceeded), "error is %v", err)
 }
 
 func TestSiteOfASpoke(t *testing.T) {
 	f := newFleet(t)
 	s, err := f.hubs().Site(t.Context(), argoCluster("spoke", "mgmt"))
 	assert.NilError(t, err)
-	if s.Own.Client != f.clusters["spoke"].Client || s.At.Client != f.clusters["mgmt"].Client {
-		t.Errorf("the site is %+v", s)
-	}
+	assert.Check(t, s.Own.Client == f.clusters["spoke"].Client && s.At.Client == f.clusters["mgmt"].Client, "the site is %+v", s)
 	if s, err = f.hubs().Site(t.Context(), argoCluster("mgmt", "")); err != nil || s.At.Client != s.Own.Client {
 		t.Errorf("the hub's is %+v, %v", s, err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation/backend"
 	"tombolo/automation/cloud"
@@ -119,13 +120,9 @@ func TestLeftoversStopBeforeCore(t *testing.T) {
 	left := new(teardown.LeftoversError)
 	want := "destroy demo: controllers have left over volume vol-9, security group sg-9; delete what is not needed and run the same command again, " +
 		"or have it done with --leftovers delete; with --keep-data what holds data stays (stack demo-core was kept)"
-	if !errors.As(err, &left) || err.Error() != want {
-		t.Errorf("error is %T\n%v, want\n%s", err, err, want)
-	}
+	assert.Check(t, errors.As(err, &left) && err.Error() == want, "error is %T\n%v, want\n%s", err, err, want)
 	assert.DeepEqual(t, b.cli.operations(), []string{"destroy demo-bootstrap"})
-	if vpc := b.cloud.looks[0].Network; vpc != "vpc-1" {
-		t.Errorf("looked for the interfaces of VPC %q", vpc)
-	}
+	assert.Check(t, is.Equal(b.cloud.looks[0].Network, "vpc-1"), "the VPC whose interfaces were looked for")
 }
 
 // uppedWithControlPlane has core have one, too.
@@ -153,32 +150,26 @@ func TestTheIdentityOutlivesCore(t *testing.T) {
 			return
 		}
 		st := &backend.State{Deployment: b.cli.states["demo-core"]}
-		if st.ControlPlane() != plane {
-			t.Errorf("before core is destroyed, the state has the control plane %v beside the identity", st.ControlPlane())
-		}
+		assert.Check(t, st.ControlPlane() == plane,
+			"before core is destroyed, the state has the control plane %v beside the identity", st.ControlPlane())
 		b.cloud.has = []string{"arn:aws:logs:eu-central-1:111122223333:log-group:/aws/eks/demo/cluster"}
 	}
 	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{})
-	if left := new(teardown.LeftoversError); !errors.As(err, &left) {
-		t.Fatalf("error %v", err)
-	}
+	left := new(teardown.LeftoversError)
+	assert.Assert(t, errors.As(err, &left), "error %v", err)
 	st := &backend.State{Deployment: b.cli.states["demo-core"]}
-	if st.Owner() != "identity-of-demo" || st.ControlPlane() != plane || len(st.Outputs()) > 0 {
-		t.Errorf("the state has the identity %q, the control plane %v and the outputs %v", st.Owner(), st.ControlPlane(), st.Outputs())
-	}
+	assert.Check(t, st.Owner() == "identity-of-demo" && st.ControlPlane() == plane && len(st.Outputs()) == 0,
+		"the state has the identity %q, the control plane %v and the outputs %v", st.Owner(), st.ControlPlane(), st.Outputs())
 	b.cloud.looks, b.cli.during, b.cli.calls = nil, nil, nil
 	result, err := b.Destroy(t.Context(), demo(), DestroyOptions{Leftovers: teardown.DeleteLeftovers})
 	assert.NilError(t, err)
-	if q := b.cloud.looks[0]; q.Owner != "identity-of-demo" || q.ControlPlane != plane {
-		t.Errorf("the second destruction searches by %+v", q)
-	}
+	q := b.cloud.looks[0]
+	assert.Check(t, q.Owner == "identity-of-demo" && q.ControlPlane == plane, "the second destruction searches by %+v", q)
 	core, _ := result.Stack(stacks.Core)
-	if len(b.cli.operations()) > 0 || len(core.Leftovers) != 1 || core.Leftovers[0].Proof == "" {
-		t.Errorf("the CLI was asked for %v, and deleted was %v", b.cli.operations(), core.Leftovers)
-	}
-	if n := len(b.cli.states["demo-core"].Resources); n > 0 {
-		t.Errorf("the state has %d resources in the end", n)
-	}
+	assert.Check(t, len(b.cli.operations()) == 0 && len(core.Leftovers) == 1 && core.Leftovers[0].Proof != "",
+		"the CLI was asked for %v, and deleted was %v", b.cli.operations(), core.Leftovers)
+	n := len(b.cli.states["demo-core"].Resources)
+	assert.Check(t, n == 0, "the state has %d resources in the end", n)
 }
 
 // TestWhatIsKeptKeepsTheIdentity: data that was kept is told by it later.
@@ -187,9 +178,8 @@ func TestWhatIsKeptKeepsTheIdentity(t *testing.T) {
 	b.cloud.has = []string{"arn:aws:s3:::demo-loki"}
 	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{KeepData: true})
 	assert.NilError(t, err)
-	if st := (&backend.State{Deployment: b.cli.states["demo-core"]}); st.Owner() != "identity-of-demo" {
-		t.Error("the identity is gone, and a bucket is left")
-	}
+	st := (&backend.State{Deployment: b.cli.states["demo-core"]})
+	assert.Check(t, st.Owner() == "identity-of-demo", "the identity is gone, and a bucket is left")
 }
 
 // TestWithoutAProof: a state from before cannot tell whose a resource with the name is.
@@ -229,12 +219,9 @@ func TestWhatPassesIsWaitedFor(t *testing.T) {
 	b.cloud.has, b.cloud.passing = []string{gone}, map[string]int{gone: 1}
 	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{DrainTimeout: time.Second})
 	assert.NilError(t, err)
-	if !slices.Contains(b.seen.lines, "waiting demo: the cloud to take away network interface eni-1") {
-		t.Errorf("observer was told %q", b.seen.lines)
-	}
-	if len(b.cloud.removed) > 0 {
-		t.Errorf("deleted %v, which would have gone", b.cloud.removed)
-	}
+	assert.Check(t, slices.Contains(b.seen.lines, "waiting demo: the cloud to take away network interface eni-1"),
+		"observer was told %q", b.seen.lines)
+	assert.Check(t, len(b.cloud.removed) == 0, "deleted %v, which would have gone", b.cloud.removed)
 }
 
 // TestWhatDoesNotPassIsNotWaitedFor: no controller gives back an elastic IP.
@@ -242,9 +229,8 @@ func TestWhatDoesNotPassIsNotWaitedFor(t *testing.T) {
 	b := upped(t)
 	b.cloud.has = []string{arnOf + "elastic-ip/eipalloc-9"}
 	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{DrainTimeout: time.Hour})
-	if left := new(teardown.LeftoversError); !errors.As(err, &left) || len(b.cloud.looks) != 1 {
-		t.Errorf("error %v after %d looks, want one", err, len(b.cloud.looks))
-	}
+	left := new(teardown.LeftoversError)
+	assert.Check(t, errors.As(err, &left) && len(b.cloud.looks) == 1, "error %v after %d looks, want one", err, len(b.cloud.looks))
 }
 
 func TestTheLastSearchMustBeEmpty(t *testing.T) {
@@ -258,15 +244,12 @@ func TestTheLastSearchMustBeEmpty(t *testing.T) {
 	want := "destroy demo: after everything was destroyed, the cloud still has log group /aws/eks/demo/cluster; " +
 		"delete what is not needed and run the same command again, or have it done with --leftovers delete"
 	assert.Error(t, err, want)
-	if _, there := b.cli.states["demo-core"]; !there {
-		t.Error("the stack is gone from the backend, and nothing would search again")
-	}
+	_, there := b.cli.states["demo-core"]
+	assert.Check(t, there, "the stack is gone from the backend, and nothing would search again")
 	b.cli.during = nil
 	_, err = b.Destroy(t.Context(), demo(), DestroyOptions{Remove: true, Leftovers: teardown.DeleteLeftovers})
 	assert.NilError(t, err)
-	if len(b.cloud.has)+len(b.cli.states) > 0 {
-		t.Errorf("left: %v, stacks %v", b.cloud.has, b.cli.states)
-	}
+	assert.Check(t, len(b.cloud.has)+len(b.cli.states) == 0, "left: %v, stacks %v", b.cloud.has, b.cli.states)
 }
 
 func TestKeepData(t *testing.T) {
@@ -303,7 +286,5 @@ func TestKeepData(t *testing.T) {
 		"note demo-core: keeps snapshot snap-1",
 	}
 	assert.DeepEqual(t, b.seen.notes(), notes)
-	if len(b.cloud.removed) > 0 {
-		t.Errorf("deleted %v", b.cloud.removed)
-	}
+	assert.Check(t, len(b.cloud.removed) == 0, "deleted %v", b.cloud.removed)
 }

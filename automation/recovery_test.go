@@ -45,10 +45,8 @@ func TestPreviewOnlyNotesInterruptedOperations(t *testing.T) {
 	_, err := b.Preview(t.Context(), demo(), PreviewOptions{})
 	assert.NilError(t, err)
 	want := "note demo-core: 7 operations were interrupted: the next up finds out what became of that"
-	if notes := b.seen.notes(); len(notes) == 0 || notes[0] != want {
-		t.Errorf("notes are %q", notes)
-	}
-	if got := b.cli.operations(); strings.Contains(strings.Join(got, " "), "refresh") {
-		t.Errorf("operations are %v", got)
-	}
+	notes := b.seen.notes()
+	assert.Check(t, len(notes) != 0 && notes[0] == want, "notes are %q", notes)
+	got := b.cli.operations()
+	assert.Check(t, !strings.Contains(strings.Join(got, " "), "refresh"), "operations are %v", got)
 }

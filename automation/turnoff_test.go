@@ -23,12 +23,10 @@ func bootstrapped(b *bench, addons string) {
 func TestUpRefusesBeforeItStartsWhenTheClusterCannotBeAsked(t *testing.T) {
 	b := newBench(t)
 	bootstrapped(b, "external-dns")
-	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err == nil {
-		t.Error("up went on")
-	}
-	if ops := b.cli.operations(); len(ops) > 0 {
-		t.Errorf("the CLI was asked to %v", ops)
-	}
+	_, err := b.Up(t.Context(), demo(), UpOptions{})
+	assert.Check(t, err != nil, "up went on")
+	ops := b.cli.operations()
+	assert.Check(t, len(ops) == 0, "the CLI was asked to %v", ops)
 }
 
 func TestPreviewNotesWhatIsTurnedOff(t *testing.T) {
