@@ -66,8 +66,7 @@ func newPlanBench(t *testing.T) *planBench {
 
 func (b *planBench) plan(t *testing.T) approved.Cluster {
 	t.Helper()
-	r, err := b.Preview(t.Context(), b.cluster, PreviewOptions{Plan: true})
-	assert.NilError(t, err)
+	r := b.mustPreview(t, b.cluster, PreviewOptions{Plan: true})
 	b.cli.calls = nil
 	return *r.Plan
 }
@@ -84,6 +83,13 @@ func (b *planBench) afterCore(region string, more ...apitype.EngineEvent) {
 		}, more...)
 		b.cli.plan["up demo-bootstrap"] = slices.Clone(b.cli.plan["preview demo-bootstrap"])
 	}
+}
+
+// moveCore has the state of core be another one.
+func (b *planBench) moveCore() {
+	core := b.cli.states["demo-core"]
+	core.Resources = core.Resources[:2]
+	b.cli.states["demo-core"] = core
 }
 
 // TestPlanAgain: the same plan twice is the same bytes, whatever names providers make up,
@@ -124,15 +130,12 @@ func TestUpOfWhatWasApproved(t *testing.T) {
 	b := newPlanBench(t)
 	p := b.plan(t)
 	b.afterCore("eu")
-	_, err := b.Up(t.Context(), b.cluster, UpOptions{Approved: &p})
-	assert.NilError(t, err)
+	b.mustUp(t, b.cluster, UpOptions{Approved: &p})
 	assert.DeepEqual(t, b.cli.operations(), []string{"preview demo-core", "up demo-core", "preview demo-bootstrap", "up demo-bootstrap"})
 	// The state has moved: a plan is applied once.
 	b.cli.calls, b.cli.during = nil, nil
-	st := b.cli.states["demo-core"]
-	st.Resources = st.Resources[:2]
-	b.cli.states["demo-core"] = st
-	_, err = b.Up(t.Context(), b.cluster, UpOptions{Approved: &p})
+	b.moveCore()
+	_, err := b.Up(t.Context(), b.cluster, UpOptions{Approved: &p})
 	b.refused(t, err, "demo-core: its state has moved")
 }
 
@@ -142,8 +145,7 @@ func TestUpOfNothing(t *testing.T) {
 	b.cli.plan = nil
 	p := b.plan(t)
 	assert.Equal(t, p.Changes(), false)
-	_, err := b.Up(t.Context(), b.cluster, UpOptions{Approved: &p})
-	assert.NilError(t, err)
+	b.mustUp(t, b.cluster, UpOptions{Approved: &p})
 	assert.DeepEqual(t, b.cli.operations(), []string{"preview demo-core", "preview demo-bootstrap"})
 }
 
@@ -183,18 +185,12 @@ func TestUpOfAnythingElseIsRefused(t *testing.T) {
 			},
 			"with other inputs than in the plan",
 		},
-		"the state": {func(b *planBench) {
-			st := b.cli.states["demo-core"]
-			st.Resources = st.Resources[:2]
-			b.cli.states["demo-core"] = st
-		}, "its state has moved"},
+		"the state":         {(*planBench).moveCore, "its state has moved"},
 		"no stack any more": {func(b *planBench) { delete(b.cli.states, "demo-core") }, "the stack is gone"},
 		"the state, after the comparison": {func(b *planBench) {
 			b.cli.during = func(operation string) {
 				if operation == "preview demo-core" {
-					st := b.cli.states["demo-core"]
-					st.Resources = st.Resources[:2]
-					b.cli.states["demo-core"] = st
+					b.moveCore()
 				}
 			}
 		}, "its state has moved"},

@@ -199,8 +199,7 @@ func TestUpLooksAtTheAccount(t *testing.T) {
 		"(delete what is not needed, or ask for more in the console of Service Quotas); nothing was started; `tombolo doctor one` looks again"
 	for range 2 {
 		_, err := b.Up(t.Context(), planned("one"), UpOptions{})
-		precondition := new(fault.Error)
-		assert.Check(t, errors.As(err, &precondition) && err.Error() == want, "error is %T %v", err, err)
+		wantPrecondition(t, err, want)
 	}
 	assert.Check(t, asked == 1 && !slices.Contains(b.cli.operations(), "up one-core"), "asked %d times, ran %v", asked, b.cli.operations())
 	lives := deployed("one-core")

@@ -60,8 +60,7 @@ func TestDrainThatIsGivenUp(t *testing.T) {
 		"error is %T\n%v, want\n%s", err, err, want)
 	assert.Check(t, is.Len(b.cli.operations(), 0), "operations were started")
 	assert.Check(t, fluxSuspended(t, client), "Flux is not suspended")
-	_, err = b.Up(t.Context(), demo(), UpOptions{})
-	assert.NilError(t, err)
+	b.mustUp(t, demo(), UpOptions{})
 	assert.Check(t, !fluxSuspended(t, client), "Flux is suspended after an up")
 	notes := []string{
 		"note demo-bootstrap: Flux is stopped: 1 object is suspended",
@@ -83,7 +82,6 @@ func TestDrainOfAClusterThatDoesNotAnswer(t *testing.T) {
 	assert.Check(t, errors.As(err, &refused) && strings.Contains(err.Error(), "connection refused") && strings.Contains(err.Error(), "tombolo destroy demo --unreachable"),
 		"error is %T: %v", err, err)
 	assert.Check(t, is.Len(b.cli.operations(), 0), "operations were started")
-	_, err = b.Destroy(t.Context(), demo(), DestroyOptions{Unreachable: true})
-	assert.NilError(t, err)
+	b.mustDestroy(t, demo(), DestroyOptions{Unreachable: true})
 	assert.Check(t, slices.Contains(b.cli.operations(), "destroy demo-core"), "operations: %v", b.cli.operations())
 }

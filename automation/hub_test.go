@@ -138,8 +138,7 @@ func TestDestroyOfASpokeDeregistersItFirst(t *testing.T) {
 			seen = f.applications(t)
 		}
 	}
-	_, err := f.Destroy(t.Context(), argoCluster("spoke", "mgmt"), DestroyOptions{})
-	assert.NilError(t, err)
+	f.mustDestroy(t, argoCluster("spoke", "mgmt"), DestroyOptions{})
 	assert.Check(t, seen == "others", "when bootstrap was destroyed the hub had the applications %q", seen)
 	assert.DeepEqual(t, f.cli.operations(), []string{"destroy spoke-bootstrap", "destroy spoke-core"})
 	assert.Check(t, !slices.Contains(f.cli.env, "PULUMI_K8S_DELETE_UNREACHABLE=true"), "what is unreachable was given up, and nothing was")
@@ -165,8 +164,7 @@ func TestDestroyLeavesAnotherOwnersRegistration(t *testing.T) {
 			t.Error("the destruction would delete the other owner's registration")
 		}
 	}
-	_, err = f.Destroy(t.Context(), argoCluster("spoke", "mgmt"), DestroyOptions{})
-	assert.NilError(t, err)
+	f.mustDestroy(t, argoCluster("spoke", "mgmt"), DestroyOptions{})
 	after, err := secrets.Get(t.Context(), "cluster-spoke", metav1.GetOptions{})
 	assert.NilError(t, err)
 	assert.DeepEqual(t, after.Object, there.Object)
@@ -190,8 +188,7 @@ func TestDestroyOfASilentSpoke(t *testing.T) {
 			env = f.cli.env
 		}
 	}
-	_, err = f.Destroy(t.Context(), c, DestroyOptions{Unreachable: true})
-	assert.NilError(t, err)
+	f.mustDestroy(t, c, DestroyOptions{Unreachable: true})
 	assert.Check(t, f.applications(t) == "" && slices.Contains(env, "PULUMI_K8S_DELETE_UNREACHABLE=true"),
 		"applications are %s; the environment is %v", f.applications(t), env)
 	want := []string{
@@ -204,8 +201,7 @@ func TestDestroyOfASilentSpoke(t *testing.T) {
 func TestDestroyOfASpokeWhoseHubIsGone(t *testing.T) {
 	f := newFleet(t)
 	delete(f.cli.states, "mgmt-core")
-	_, err := f.Destroy(t.Context(), argoCluster("spoke", "mgmt"), DestroyOptions{})
-	assert.NilError(t, err)
+	f.mustDestroy(t, argoCluster("spoke", "mgmt"), DestroyOptions{})
 	if notes := f.seen.notes(); len(notes) != 1 || notes[0] != "note spoke-bootstrap: hub mgmt is gone: there is nothing to deregister" {
 		t.Errorf("notes are %q", notes)
 	}
@@ -234,16 +230,14 @@ func TestDestroyOfAHubWithSpokesIsRefused(t *testing.T) {
 func TestDestroyOfASilentHub(t *testing.T) {
 	f := newFleet(t)
 	silent(f.clusters["mgmt"])
-	_, err := f.Destroy(t.Context(), argoCluster("mgmt", ""), DestroyOptions{Unreachable: true})
-	assert.NilError(t, err)
+	f.mustDestroy(t, argoCluster("mgmt", ""), DestroyOptions{Unreachable: true})
 	assert.DeepEqual(t, f.cli.operations(), []string{"destroy mgmt-bootstrap", "destroy mgmt-core"})
 }
 
 // TestDestroyAsksTheHubOfTheState: the file may name another one by now.
 func TestDestroyAsksTheHubOfTheState(t *testing.T) {
 	f := newFleet(t, kubetest.Application("theirs"))
-	_, err := f.Destroy(t.Context(), argoCluster("spoke", "other"), DestroyOptions{})
-	assert.NilError(t, err)
+	f.mustDestroy(t, argoCluster("spoke", "other"), DestroyOptions{})
 	assert.Check(t, is.Equal(f.applications(t), ""), "the hub still has an application")
 }
 
@@ -252,8 +246,7 @@ func TestUpTakesBackWhatADestroyBegan(t *testing.T) {
 	hub := argocd.Hub{Client: f.clusters["mgmt"].Client}
 	l := argocd.Leaving{Cluster: argocd.Cluster{Name: "spoke"}}
 	assert.NilError(t, hub.Deregister(t.Context(), l, argocd.Options{Poll: time.Millisecond}))
-	_, err := f.Up(t.Context(), argoCluster("spoke", "mgmt"), UpOptions{Previewed: true})
-	assert.NilError(t, err)
+	f.mustUp(t, argoCluster("spoke", "mgmt"), UpOptions{Previewed: true})
 	want := []string{"up spoke-core", "refresh spoke-bootstrap", "up spoke-bootstrap"}
 	assert.DeepEqual(t, f.cli.operations(), want)
 	r, err := hub.Registration(t.Context(), "spoke")
@@ -272,8 +265,7 @@ func TestUpMakesARegistrationWhole(t *testing.T) {
 			deployment.Resources[i].Inputs = map[string]any{"metadata": map[string]any{"labels": map[string]any{"wave": "0", "addon-reloader": "on"}}}
 		}
 	}
-	_, err := f.Up(t.Context(), argoCluster("spoke", "mgmt"), UpOptions{Previewed: true})
-	assert.NilError(t, err)
+	f.mustUp(t, argoCluster("spoke", "mgmt"), UpOptions{Previewed: true})
 	want := []string{"up spoke-core", "refresh spoke-bootstrap", "up spoke-bootstrap"}
 	assert.DeepEqual(t, f.cli.operations(), want)
 }
@@ -281,8 +273,7 @@ func TestUpMakesARegistrationWhole(t *testing.T) {
 func TestPreviewOfASpokeBeforeItsHub(t *testing.T) {
 	f := newFleet(t)
 	delete(f.cli.states, "mgmt-core")
-	_, err := f.Preview(t.Context(), argoCluster("spoke", "mgmt"), PreviewOptions{})
-	assert.NilError(t, err)
+	f.mustPreview(t, argoCluster("spoke", "mgmt"), PreviewOptions{})
 	assert.DeepEqual(t, f.placeholders, []string{"spoke-bootstrap"})
 }
 

@@ -99,8 +99,7 @@ func (f *fakeCloud) Remove(_ context.Context, _ *config.Cluster, _ teardown.Sear
 func upped(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t)
-	_, err := b.Up(t.Context(), demo(), UpOptions{})
-	assert.NilError(t, err)
+	b.mustUp(t, demo(), UpOptions{})
 	b.cli.calls = nil
 	return b
 }
@@ -129,13 +128,7 @@ func TestLeftoversStopBeforeCore(t *testing.T) {
 func uppedWithControlPlane(t *testing.T) *bench {
 	t.Helper()
 	b := upped(t)
-	core := b.cli.states["demo-core"]
-	core.Resources = append(core.Resources, apitype.ResourceV3{
-		URN: "urn:pulumi:s::tombolo::aws:eks/cluster:Cluster::c", Type: "aws:eks/cluster:Cluster", Custom: true, ID: "demo", Outputs: map[string]any{
-			"arn": plane.ID, "identities": []any{map[string]any{"oidcs": []any{map[string]any{"issuer": plane.Issuer}}}},
-		},
-	})
-	b.cli.states["demo-core"] = core
+	b.makeLive()
 	return b
 }
 
@@ -161,8 +154,7 @@ func TestTheIdentityOutlivesCore(t *testing.T) {
 	assert.Check(t, st.Owner() == "identity-of-demo" && st.ControlPlane() == plane && len(st.Outputs()) == 0,
 		"the state has the identity %q, the control plane %v and the outputs %v", st.Owner(), st.ControlPlane(), st.Outputs())
 	b.cloud.looks, b.cli.during, b.cli.calls = nil, nil, nil
-	result, err := b.Destroy(t.Context(), demo(), DestroyOptions{Leftovers: teardown.DeleteLeftovers})
-	assert.NilError(t, err)
+	result := b.mustDestroy(t, demo(), DestroyOptions{Leftovers: teardown.DeleteLeftovers})
 	q := b.cloud.looks[0]
 	assert.Check(t, q.Owner == "identity-of-demo" && q.ControlPlane == plane, "the second destruction searches by %+v", q)
 	core, _ := result.Stack(stacks.Core)
@@ -176,8 +168,7 @@ func TestTheIdentityOutlivesCore(t *testing.T) {
 func TestWhatIsKeptKeepsTheIdentity(t *testing.T) {
 	b := uppedWithControlPlane(t)
 	b.cloud.has = []string{"arn:aws:s3:::demo-loki"}
-	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{KeepData: true})
-	assert.NilError(t, err)
+	b.mustDestroy(t, demo(), DestroyOptions{KeepData: true})
 	st := (&backend.State{Deployment: b.cli.states["demo-core"]})
 	assert.Check(t, st.Owner() == "identity-of-demo", "the identity is gone, and a bucket is left")
 }
@@ -189,8 +180,7 @@ func TestWithoutAProof(t *testing.T) {
 	core.Resources = core.Resources[:3]
 	b.cli.states["demo-core"] = core
 	b.cloud.has, b.cloud.unproven = []string{arnOf + "natgateway/nat-9"}, true
-	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{Leftovers: teardown.DeleteLeftovers, DrainTimeout: time.Hour})
-	assert.NilError(t, err)
+	b.mustDestroy(t, demo(), DestroyOptions{Leftovers: teardown.DeleteLeftovers, DrainTimeout: time.Hour})
 	assert.DeepEqual(t, b.seen.notes(), []string{"note demo-core: the state has no identity, so it cannot be told whose these are, and they were left alone: " +
 		"NAT gateway nat-9; delete by hand what is not needed"})
 	if len(b.cloud.removed) > 0 || b.cloud.looks[0].Owner != "" {
@@ -202,8 +192,7 @@ func TestLeftoversAreDeleted(t *testing.T) {
 	b := upped(t)
 	b.cloud.has = []string{arnOf + "security-group/sg-9", arnOf + "volume/vol-9"}
 	b.cloud.tags = map[string]map[string]string{arnOf + "volume/vol-9": {"CSIVolumeName": "pvc-9"}}
-	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{Leftovers: teardown.DeleteLeftovers, DrainTimeout: 20 * time.Millisecond})
-	assert.NilError(t, err)
+	b.mustDestroy(t, demo(), DestroyOptions{Leftovers: teardown.DeleteLeftovers, DrainTimeout: 20 * time.Millisecond})
 	assert.DeepEqual(t, b.cloud.removed, []string{"vol-9", "sg-9"})
 	assert.DeepEqual(t, b.cli.operations(), []string{"destroy demo-bootstrap", "destroy demo-core"})
 	want := []string{
@@ -217,8 +206,7 @@ func TestWhatPassesIsWaitedFor(t *testing.T) {
 	b := upped(t)
 	gone := arnOf + "network-interface/eni-1"
 	b.cloud.has, b.cloud.passing = []string{gone}, map[string]int{gone: 1}
-	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{DrainTimeout: time.Second})
-	assert.NilError(t, err)
+	b.mustDestroy(t, demo(), DestroyOptions{DrainTimeout: time.Second})
 	assert.Check(t, slices.Contains(b.seen.lines, "waiting demo: the cloud to take away network interface eni-1"),
 		"observer was told %q", b.seen.lines)
 	assert.Check(t, len(b.cloud.removed) == 0, "deleted %v, which would have gone", b.cloud.removed)
@@ -247,19 +235,21 @@ func TestTheLastSearchMustBeEmpty(t *testing.T) {
 	_, there := b.cli.states["demo-core"]
 	assert.Check(t, there, "the stack is gone from the backend, and nothing would search again")
 	b.cli.during = nil
-	_, err = b.Destroy(t.Context(), demo(), DestroyOptions{Remove: true, Leftovers: teardown.DeleteLeftovers})
-	assert.NilError(t, err)
+	b.mustDestroy(t, demo(), DestroyOptions{Remove: true, Leftovers: teardown.DeleteLeftovers})
 	assert.Check(t, len(b.cloud.has)+len(b.cli.states) == 0, "left: %v, stacks %v", b.cloud.has, b.cli.states)
+}
+
+// makeBucket has core have a bucket with data, and its policy.
+func (b *bench) makeBucket() {
+	const bucket = "urn:pulumi:s::tombolo::aws:s3/bucketV2:BucketV2::demo-loki-bucket"
+	b.cli.add("demo-core",
+		apitype.ResourceV3{URN: bucket, Type: "aws:s3/bucketV2:BucketV2", Custom: true, ID: "demo-loki", Outputs: map[string]any{"arn": "arn:aws:s3:::demo-loki"}},
+		apitype.ResourceV3{URN: bucket + "-policy", Type: "aws:s3/bucketPolicy:BucketPolicy", Custom: true, ID: "demo-loki"})
 }
 
 func TestKeepData(t *testing.T) {
 	b := upped(t)
-	core := b.cli.states["demo-core"]
-	const bucket = "urn:pulumi:s::tombolo::aws:s3/bucketV2:BucketV2::demo-loki-bucket"
-	core.Resources = append(core.Resources,
-		apitype.ResourceV3{URN: bucket, Type: "aws:s3/bucketV2:BucketV2", Custom: true, ID: "demo-loki", Outputs: map[string]any{"arn": "arn:aws:s3:::demo-loki"}},
-		apitype.ResourceV3{URN: bucket + "-policy", Type: "aws:s3/bucketPolicy:BucketPolicy", Custom: true, ID: "demo-loki"})
-	b.cli.states["demo-core"] = core
+	b.makeBucket()
 	b.cloud.has = []string{"arn:aws:s3:::demo-loki", arnOf + "snapshot/snap-1", arnOf + "volume/vol-9"}
 	b.cloud.tags = map[string]map[string]string{arnOf + "volume/vol-9": {"CSIVolumeName": "pvc-9", "Name": "demo-pvc-9"}}
 	var retained []string
@@ -270,8 +260,7 @@ func TestKeepData(t *testing.T) {
 			}
 		}
 	}
-	result, err := b.Destroy(t.Context(), demo(), DestroyOptions{KeepData: true, Leftovers: teardown.DeleteLeftovers})
-	assert.NilError(t, err)
+	result := b.mustDestroy(t, demo(), DestroyOptions{KeepData: true, Leftovers: teardown.DeleteLeftovers})
 	assert.DeepEqual(t, retained, []string{"aws:s3/bucketV2:BucketV2", "aws:s3/bucketPolicy:BucketPolicy"})
 	kept, _ := result.Stack(stacks.Core)
 	want := []teardown.Kept{

@@ -33,8 +33,7 @@ func TestStaleLockIsRemoved(t *testing.T) {
 	b := newBench(t)
 	b.backend.Processes = backendtest.Table{}
 	file := b.lock(t, "demo-core", lockOwner(t, 77))
-	_, err := b.Up(t.Context(), demo(), UpOptions{})
-	assert.NilError(t, err)
+	b.mustUp(t, demo(), UpOptions{})
 	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the lock is still there: %v", err)
 	}
@@ -81,15 +80,14 @@ func TestStaleLockThatAnOperationMeets(t *testing.T) {
 			delete(b.cli.fail, "stack rename demo-core")
 		}
 	}
-	_, err := b.Up(t.Context(), demo(), UpOptions{})
-	assert.NilError(t, err)
+	b.mustUp(t, demo(), UpOptions{})
 	want := []string{"up demo-core", "cancel demo-core", "up demo-core", "up demo-bootstrap"}
 	assert.DeepEqual(t, b.cli.operations(), want)
 
 	b.cli.during = nil
 	b.backend.Processes = backendtest.Table{77: {Name: "pulumi", Parent: 70}}
 	b.cli.fail["stack rename demo-core"] = failure{stderr: text}
-	_, err = b.Up(t.Context(), demo(), UpOptions{Force: true})
+	_, err := b.Up(t.Context(), demo(), UpOptions{Force: true})
 	var locked *backend.LockedError
 	assert.Check(t, errors.As(err, &locked) && locked.Owner.User == "ada", "error is %T: %v", err, err)
 }

@@ -45,8 +45,7 @@ func (b *bench) sorted() []string {
 
 func TestUpLeavesAlone(t *testing.T) {
 	b := unchangedBench(t)
-	result, err := b.Up(t.Context(), demo(), UpOptions{})
-	assert.NilError(t, err)
+	result := b.mustUp(t, demo(), UpOptions{})
 	assert.DeepEqual(t, b.sorted(), []string{"preview demo-bootstrap", "preview demo-core"})
 	for _, r := range result.Stacks {
 		assert.Check(t, r.Operation == "up" && r.Changes["same"] == 3 && r.Changes.Total() == 0 && r.Outputs["vpcId"] == "vpc-1",
@@ -69,8 +68,7 @@ func TestUpOfWhatOnlyThePlanShows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := unchangedBench(t)
 			b.edit("demo-bootstrap", change)
-			_, err := b.Up(t.Context(), demo(), UpOptions{})
-			assert.NilError(t, err)
+			b.mustUp(t, demo(), UpOptions{})
 			want := []string{"preview demo-bootstrap", "preview demo-core", "up demo-bootstrap"}
 			assert.Check(t, slices.Equal(b.sorted(), want), "operations %q, want %q", b.sorted(), want)
 		})
@@ -92,8 +90,7 @@ func TestUpDoesNotPredict(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := unchangedBench(t)
 			b.edit("demo-bootstrap", func(s *apitype.DeploymentV3, _ *apitype.ResourceV3) { change(s) })
-			_, err := b.Up(t.Context(), demo(), UpOptions{})
-			assert.NilError(t, err)
+			b.mustUp(t, demo(), UpOptions{})
 			ops := slices.DeleteFunc(b.cli.operations(), func(op string) bool { return strings.HasPrefix(op, "refresh ") })
 			want := []string{"up demo-core", "up demo-bootstrap"}
 			assert.Check(t, slices.Equal(ops, want), "operations %q, want %q", ops, want)

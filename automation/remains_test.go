@@ -48,7 +48,6 @@ func TestRemains(t *testing.T) {
 	}})
 	core.Resources, core.PendingOperations, b.cli.during = core.Resources[:len(core.Resources)-1], nil, nil
 	b.cli.states["demo-core"] = core
-	_, err = b.Destroy(t.Context(), demo(), DestroyOptions{Leftovers: teardown.DeleteLeftovers})
-	assert.NilError(t, err)
+	b.mustDestroy(t, demo(), DestroyOptions{Leftovers: teardown.DeleteLeftovers})
 	assert.DeepEqual(t, remainsOf(t, b), Remains{})
 }

@@ -32,8 +32,7 @@ func TestUpRefusesBeforeItStartsWhenTheClusterCannotBeAsked(t *testing.T) {
 func TestPreviewNotesWhatIsTurnedOff(t *testing.T) {
 	b := newBench(t)
 	bootstrapped(b, "external-dns")
-	_, err := b.Preview(t.Context(), demo(), PreviewOptions{})
-	assert.NilError(t, err)
+	b.mustPreview(t, demo(), PreviewOptions{})
 	if said := strings.Join(b.seen.notes(), "\n"); !strings.Contains(said, "note demo: turns off external-dns: up waits until Flux has removed the releases") {
 		t.Errorf("observer was told %q", said)
 	}
@@ -46,8 +45,7 @@ func TestIdentityOfGitIsDeletedWithANote(t *testing.T) {
 		core := deployed("demo-core")
 		core.Resources[0].Outputs["gitClientId"] = id
 		b.cli.states["demo-core"] = core
-		_, err := b.Preview(t.Context(), demo(), PreviewOptions{})
-		assert.NilError(t, err)
+		b.mustPreview(t, demo(), PreviewOptions{})
 		said := strings.Join(b.seen.notes(), "\n")
 		assert.Check(t, strings.Contains(said, "note demo: core deletes the identity demo-git, by which Flux reads Git, and bootstrap then gives Flux the credentials") == want, said)
 	}
