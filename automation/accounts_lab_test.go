@@ -44,9 +44,8 @@ func TestOneNameInTwoAccounts(t *testing.T) {
 	_, err = second.Destroy(t.Context(), other, DestroyOptions{Leftovers: teardown.DeleteLeftovers})
 	assert.NilError(t, err)
 	assert.DeepEqual(t, first.made(), made)
-	if left := second.made(); len(left) > 0 {
-		t.Errorf("left in the second account: %v", left)
-	}
+	left := second.made()
+	assert.Check(t, len(left) == 0, "left in the second account: %v", left)
 	first.converged()
 }
 

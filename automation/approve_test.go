@@ -66,8 +66,7 @@ func newPlanBench(t *testing.T) *planBench {
 
 func (b *planBench) plan(t *testing.T) approved.Cluster {
 	t.Helper()
-	r, err := b.Preview(t.Context(), b.cluster, PreviewOptions{Plan: true})
-	assert.NilError(t, err)
+	r := b.mustPreview(t, b.cluster, PreviewOptions{Plan: true})
 	b.cli.calls = nil
 	return *r.Plan
 }
@@ -86,6 +85,13 @@ func (b *planBench) afterCore(region string, more ...apitype.EngineEvent) {
 	}
 }
 
+// moveCore has the state of core be another one.
+func (b *planBench) moveCore() {
+	core := b.cli.states["demo-core"]
+	core.Resources = core.Resources[:2]
+	b.cli.states["demo-core"] = core
+}
+
 // TestPlanAgain: the same plan twice is the same bytes, whatever names providers make up,
 // and no secret is in it, nor a digest of it that needs no key.
 func TestPlanAgain(t *testing.T) {
@@ -97,9 +103,8 @@ func TestPlanAgain(t *testing.T) {
 	assert.DeepEqual(t, first, second)
 	text, err := json.Marshal(first)
 	assert.NilError(t, err)
-	if strings.Contains(string(text), aSecret) || strings.Contains(string(text), "[secret]") || !first.Keyed {
-		t.Errorf("the plan is %s", text)
-	}
+	assert.Check(t, !strings.Contains(string(text), aSecret) && !strings.Contains(string(text), "[secret]") && first.Keyed,
+		"the plan is %s", text)
 	bootstrap := first.Stack(stacks.Bootstrap)
 	assert.DeepEqual(t, bootstrap.Steps[0].Unknown, []string{"/owner", "/queue", "/url"})
 	// The secret is in the digest, by a key: with another passphrase it is another one.
@@ -117,9 +122,7 @@ func TestPlanAgain(t *testing.T) {
 	unkeyed := b.plan(t)
 	b.cli.secrets[secretURN+" stringData"] = "hunter3"
 	assert.DeepEqual(t, b.plan(t), unkeyed)
-	if unkeyed.Keyed {
-		t.Error("a plan without a key says that it has one")
-	}
+	assert.Check(t, !unkeyed.Keyed, "a plan without a key says that it has one")
 }
 
 // TestUpOfWhatWasApproved: core is applied, and bootstrap with what that has decided.
@@ -127,15 +130,12 @@ func TestUpOfWhatWasApproved(t *testing.T) {
 	b := newPlanBench(t)
 	p := b.plan(t)
 	b.afterCore("eu")
-	_, err := b.Up(t.Context(), b.cluster, UpOptions{Approved: &p})
-	assert.NilError(t, err)
+	b.mustUp(t, b.cluster, UpOptions{Approved: &p})
 	assert.DeepEqual(t, b.cli.operations(), []string{"preview demo-core", "up demo-core", "preview demo-bootstrap", "up demo-bootstrap"})
 	// The state has moved: a plan is applied once.
 	b.cli.calls, b.cli.during = nil, nil
-	st := b.cli.states["demo-core"]
-	st.Resources = st.Resources[:2]
-	b.cli.states["demo-core"] = st
-	_, err = b.Up(t.Context(), b.cluster, UpOptions{Approved: &p})
+	b.moveCore()
+	_, err := b.Up(t.Context(), b.cluster, UpOptions{Approved: &p})
 	b.refused(t, err, "demo-core: its state has moved")
 }
 
@@ -145,8 +145,7 @@ func TestUpOfNothing(t *testing.T) {
 	b.cli.plan = nil
 	p := b.plan(t)
 	assert.Equal(t, p.Changes(), false)
-	_, err := b.Up(t.Context(), b.cluster, UpOptions{Approved: &p})
-	assert.NilError(t, err)
+	b.mustUp(t, b.cluster, UpOptions{Approved: &p})
 	assert.DeepEqual(t, b.cli.operations(), []string{"preview demo-core", "preview demo-bootstrap"})
 }
 
@@ -157,9 +156,7 @@ func (b *planBench) refused(t *testing.T, err error, want string) {
 		t.Errorf("error is %v, want an approved.Error with %q", err, want)
 	}
 	for _, call := range b.cli.operations() {
-		if strings.HasPrefix(call, "up ") {
-			t.Errorf("%s was run", call)
-		}
+		assert.Check(t, !strings.HasPrefix(call, "up "), "%s was run", call)
 	}
 }
 
@@ -188,18 +185,12 @@ func TestUpOfAnythingElseIsRefused(t *testing.T) {
 			},
 			"with other inputs than in the plan",
 		},
-		"the state": {func(b *planBench) {
-			st := b.cli.states["demo-core"]
-			st.Resources = st.Resources[:2]
-			b.cli.states["demo-core"] = st
-		}, "its state has moved"},
+		"the state":         {(*planBench).moveCore, "its state has moved"},
 		"no stack any more": {func(b *planBench) { delete(b.cli.states, "demo-core") }, "the stack is gone"},
 		"the state, after the comparison": {func(b *planBench) {
 			b.cli.during = func(operation string) {
 				if operation == "preview demo-core" {
-					st := b.cli.states["demo-core"]
-					st.Resources = st.Resources[:2]
-					b.cli.states["demo-core"] = st
+					b.moveCore()
 				}
 			}
 		}, "its state has moved"},
@@ -235,12 +226,9 @@ func TestBootstrapAfterCore(t *testing.T) {
 			test.change(b)
 			_, err := b.Up(t.Context(), b.cluster, UpOptions{Approved: &p})
 			refused := new(approved.Error)
-			if !errors.As(err, &refused) || !strings.Contains(err.Error(), test.want) || !strings.Contains(refused.Done, "stack demo-core was applied") {
-				t.Errorf("error is %v, want an approved.Error with %q that says what was done", err, test.want)
-			}
-			if slices.Contains(b.cli.operations(), "up demo-bootstrap") {
-				t.Error("bootstrap was applied")
-			}
+			assert.Check(t, errors.As(err, &refused) && strings.Contains(err.Error(), test.want) && strings.Contains(refused.Done, "stack demo-core was applied"),
+				"error is %v, want an approved.Error with %q that says what was done", err, test.want)
+			assert.Check(t, !slices.Contains(b.cli.operations(), "up demo-bootstrap"), "bootstrap was applied")
 		})
 	}
 }
@@ -253,12 +241,9 @@ func TestUpThatStraysIsCancelled(t *testing.T) {
 	b.cli.plan["up demo-core"] = append(b.cli.plan["up demo-core"], announced(apitype.OpDelete, queueURN+"-2", map[string]any{}))
 	_, err := b.Up(t.Context(), b.cluster, UpOptions{Approved: &p})
 	refused := new(approved.Error)
-	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "the up began to delete aws:sqs/queue:Queue events-2, which is not in the plan; the up was cancelled") {
-		t.Errorf("error is %v", err)
-	}
-	if slices.Contains(b.cli.operations(), "up demo-bootstrap") {
-		t.Error("bootstrap was applied")
-	}
+	assert.Check(t, errors.As(err, &refused) && strings.Contains(err.Error(), "the up began to delete aws:sqs/queue:Queue events-2, which is not in the plan; the up was cancelled"),
+		"error is %v", err)
+	assert.Check(t, !slices.Contains(b.cli.operations(), "up demo-bootstrap"), "bootstrap was applied")
 }
 
 // TestNoPlanOfWhatWasInterrupted: nobody knows what an up would find.

@@ -68,9 +68,8 @@ func TestLoggedInToADirectory(t *testing.T) {
 	}
 	d, err := New(Options{Programs: programs.All(), Clouds: clouds.All(), Root: root, PulumiHome: home, Command: newFakeCLI()})
 	assert.NilError(t, err)
-	if dir, local := d.backend.Directory(); !local || dir != filepath.Join(root, "some state") {
-		t.Errorf("the backend is %q, a directory: %t", dir, local)
-	}
+	dir, local := d.backend.Directory()
+	assert.Check(t, local && dir == filepath.Join(root, "some state"), "the backend is %q, a directory: %t", dir, local)
 	if got := d.env["PULUMI_BACKEND_URL"]; got != "file://"+root+"/some%20state?no_tmp_dir=true&metadata=skip" || !d.backend.OwnCopies {
 		t.Errorf("the CLI is to use %q, and to keep copies: %t", got, d.backend.OwnCopies)
 	}
@@ -80,9 +79,8 @@ func TestBackendCannotBeFound(t *testing.T) {
 	t.Setenv("PULUMI_BACKEND_URL", "")
 	root := t.TempDir()
 	assert.NilError(t, os.WriteFile(filepath.Join(root, "Pulumi.yaml"), []byte("name: [\n"), 0o600))
-	if got, err := (Options{Root: root}).Backend(); err == nil || got != "" {
-		t.Errorf("got %q, %v, from a project that cannot be read", got, err)
-	}
+	got, err := (Options{Root: root}).Backend()
+	assert.Check(t, err != nil && got == "", "got %q, %v, from a project that cannot be read", got, err)
 }
 
 // TestDiskAlmostFull: nothing starts that may fill it up.
@@ -93,13 +91,10 @@ func TestDiskAlmostFull(t *testing.T) {
 	_, up := b.Up(t.Context(), demo(), UpOptions{})
 	_, destroy := b.Destroy(t.Context(), demo(), DestroyOptions{})
 	for operation, err := range map[string]error{"up": up, "destroy": destroy} {
-		if err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%s: %v", operation, err)
-		}
+		assert.Check(t, err != nil && strings.HasPrefix(err.Error(), want), "%s: %v", operation, err)
 	}
 	assert.Check(t, is.Len(b.cli.operations(), 0), "the CLI was asked")
 	reports, err := b.Doctor(t.Context(), []*config.Cluster{demo()})
-	if err != nil || !strings.Contains(strings.Join(said(reports[0].Findings), "\n"), "fail state backend: the disk of the state backend "+b.stateDir+" has 5 MiB free") {
-		t.Errorf("the doctor finds %v, error %v", reports, err)
-	}
+	assert.Check(t, err == nil && strings.Contains(strings.Join(said(reports[0].Findings), "\n"), "fail state backend: the disk of the state backend "+b.stateDir+" has 5 MiB free"),
+		"the doctor finds %v, error %v", reports, err)
 }

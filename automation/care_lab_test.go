@@ -92,9 +92,8 @@ func TestDriversMeetInABucket(t *testing.T) {
 		st, err := second.backend.State(t.Context(), "demo-core")
 		assert.NilError(t, err)
 		for _, name := range names {
-			if _, found := st.Object("aws:iam/role:Role", func(id string) bool { return id == name }); !found {
-				t.Fatalf("meeting %d: %s was lost", meeting, name)
-			}
+			_, found := st.Object("aws:iam/role:Role", func(id string) bool { return id == name })
+			assert.Assert(t, found, "meeting %d: %s was lost", meeting, name)
 		}
 	}
 	assert.Check(t, met > 0, "the drivers never met")

@@ -98,23 +98,17 @@ func TestLifecycleWithTheRealCLI(t *testing.T) {
 		result, err := d.Up(t.Context(), demo(), UpOptions{Force: true})
 		assert.NilError(t, err)
 		core, _ := result.Stack(stacks.Core)
-		if core.Outputs["plain"] != "shown" || core.Outputs["secret"] != "[secret]" {
-			t.Errorf("outputs are %v", core.Outputs)
-		}
+		assert.Check(t, core.Outputs["plain"] == "shown" && core.Outputs["secret"] == "[secret]", "outputs are %v", core.Outputs)
 		t.Logf("up took %s, changes %v", result.Duration, core.Changes)
 	}
 	outputs, err := d.StackOutputs(t.Context(), demo(), stacks.Core)
-	if err != nil || outputs["secret"] != (Output{Value: "hidden", Secret: true}) {
-		t.Errorf("outputs are %v, error %v", outputs, err)
-	}
+	assert.Check(t, err == nil && outputs["secret"] == (Output{Value: "hidden", Secret: true}), "outputs are %v, error %v", outputs, err)
 	_, err = d.Destroy(t.Context(), demo(), DestroyOptions{Remove: true})
 	assert.NilError(t, err)
 	if infos, err := d.backend.Stacks(t.Context()); err != nil || len(infos) > 0 {
 		t.Errorf("after destroy the backend lists %v, error %v", infos, err)
 	}
-	if seen.seen == 0 {
-		t.Error("no engine events")
-	}
+	assert.Check(t, seen.seen != 0, "no engine events")
 }
 
 func TestProgramErrorWithTheRealCLI(t *testing.T) {
@@ -123,9 +117,7 @@ func TestProgramErrorWithTheRealCLI(t *testing.T) {
 	d, _ := realBench(t, func(*pulumi.Context) error { return errors.New("wrong account; use the right one") })
 	_, err := d.Up(t.Context(), demo(), UpOptions{Force: true})
 	var precondition *fault.Error
-	if !errors.As(err, &precondition) || err.Error() != "wrong account; use the right one" {
-		t.Errorf("error is %T: %v", err, err)
-	}
+	assert.Check(t, errors.As(err, &precondition) && err.Error() == "wrong account; use the right one", "error is %T: %v", err, err)
 }
 
 func TestInterruptionWithTheRealCLILeavesNoLock(t *testing.T) {
@@ -139,9 +131,8 @@ func TestInterruptionWithTheRealCLILeavesNoLock(t *testing.T) {
 	})
 	start := time.Now()
 	_, err := d.Up(ctx, demo(), UpOptions{Force: true})
-	if !errors.Is(err, context.Canceled) || !strings.HasPrefix(err.Error(), "up demo-core: interrupted") {
-		t.Errorf("error is %T: %v", err, err)
-	}
+	assert.Check(t, errors.Is(err, context.Canceled) && strings.HasPrefix(err.Error(), "up demo-core: interrupted"),
+		"error is %T: %v", err, err)
 	if owners, err := d.backend.Owners("demo-core"); err != nil || len(owners) > 0 {
 		t.Errorf("locks left: %v, error %v", owners, err)
 	}
@@ -190,9 +181,7 @@ func TestRecoveryFromAKilledRealCLI(t *testing.T) {
 		assert.Check(t, is.Contains(notes, want))
 	}
 	result, err := d.Up(t.Context(), demo(), UpOptions{Force: true})
-	if err != nil || result.Stacks[0].Changes.Total() > 0 {
-		t.Errorf("another up changes %v, error %v", result.Stacks, err)
-	}
+	assert.Check(t, err == nil && result.Stacks[0].Changes.Total() == 0, "another up changes %v, error %v", result.Stacks, err)
 	if _, err := d.Destroy(t.Context(), demo(), DestroyOptions{}); err != nil || len(c.roles) > 0 {
 		t.Errorf("after destroy there are %v, error %v", c.roles, err)
 	}

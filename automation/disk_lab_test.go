@@ -72,9 +72,7 @@ func TestFullDiskAndKilled(t *testing.T) {
 			_, err := b.Up(t.Context(), demo(), UpOptions{Force: true})
 			close(done)
 			watcher.Wait()
-			if err == nil {
-				t.Fatal("the disk was large enough")
-			}
+			assert.Assert(t, err != nil, "the disk was large enough")
 			t.Logf("made %v: %v", b.made(), err)
 			b.onceThereIsSpace(limit)
 			b.restored()
@@ -104,9 +102,8 @@ func (b *faultBench) killWhenTorn(file string, done <-chan struct{}) {
 
 func (b *faultBench) restored() {
 	b.t.Helper()
-	if notes := strings.Join(b.seen.notes(), "\n"); !strings.Contains(notes, "put back its copy of ") {
-		b.t.Errorf("notes:\n%s", notes)
-	}
+	notes := strings.Join(b.seen.notes(), "\n")
+	assert.Check(b.t, strings.Contains(notes, "put back its copy of "), "notes:\n%s", notes)
 }
 
 // onceThereIsSpace asserts that the next up makes what is missing, and nothing

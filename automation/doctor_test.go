@@ -84,9 +84,8 @@ func TestDoctor(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", reports[i].Cluster, diff)
 		}
 	}
-	if len(b.cli.states) > 0 || len(b.cli.operations()) > 1 {
-		t.Errorf("stacks %v were made, and %v ran", b.cli.states, b.cli.operations())
-	}
+	assert.Check(t, len(b.cli.states) == 0 && len(b.cli.operations()) <= 1,
+		"stacks %v were made, and %v ran", b.cli.states, b.cli.operations())
 }
 
 // Clusters that are brought up together are judged together, and only what would
@@ -200,13 +199,9 @@ func TestUpLooksAtTheAccount(t *testing.T) {
 		"(delete what is not needed, or ask for more in the console of Service Quotas); nothing was started; `tombolo doctor one` looks again"
 	for range 2 {
 		_, err := b.Up(t.Context(), planned("one"), UpOptions{})
-		if precondition := new(fault.Error); !errors.As(err, &precondition) || err.Error() != want {
-			t.Errorf("error is %T %v", err, err)
-		}
+		wantPrecondition(t, err, want)
 	}
-	if asked != 1 || slices.Contains(b.cli.operations(), "up one-core") {
-		t.Errorf("asked %d times, ran %v", asked, b.cli.operations())
-	}
+	assert.Check(t, asked == 1 && !slices.Contains(b.cli.operations(), "up one-core"), "asked %d times, ran %v", asked, b.cli.operations())
 	lives := deployed("one-core")
 	lives.Resources[2].Type = "aws:eks/cluster:Cluster"
 	b.cli.states["one-core"] = lives

@@ -56,18 +56,12 @@ func TestDrainThatIsGivenUp(t *testing.T) {
 	want := "destroy demo: load balancers were not given back within 20ms: Service shop/front is still there, or was made again; " +
 		"look at the logs of the controllers that hold them, resolve the cause, and run the same command again; " +
 		"--leftovers delete takes the finalizers off, and deletes in the cloud what is left over then (stacks demo-bootstrap and demo-core were kept)"
-	if !errors.As(err, &stopped) || stopped.Class != fault.Deployment || err.Error() != want {
-		t.Errorf("error is %T\n%v, want\n%s", err, err, want)
-	}
+	assert.Check(t, errors.As(err, &stopped) && stopped.Class == fault.Deployment && err.Error() == want,
+		"error is %T\n%v, want\n%s", err, err, want)
 	assert.Check(t, is.Len(b.cli.operations(), 0), "operations were started")
-	if !fluxSuspended(t, client) {
-		t.Error("Flux is not suspended")
-	}
-	_, err = b.Up(t.Context(), demo(), UpOptions{})
-	assert.NilError(t, err)
-	if fluxSuspended(t, client) {
-		t.Error("Flux is suspended after an up")
-	}
+	assert.Check(t, fluxSuspended(t, client), "Flux is not suspended")
+	b.mustUp(t, demo(), UpOptions{})
+	assert.Check(t, !fluxSuspended(t, client), "Flux is suspended after an up")
 	notes := []string{
 		"note demo-bootstrap: Flux is stopped: 1 object is suspended",
 		"note demo-bootstrap: recovered: Flux goes on, 1 object is no longer suspended",
@@ -85,13 +79,9 @@ func TestDrainOfAClusterThatDoesNotAnswer(t *testing.T) {
 	b.deps.probeTimeout = 10 * time.Millisecond
 	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{})
 	var refused *fault.Error
-	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "connection refused") || !strings.Contains(err.Error(), "tombolo destroy demo --unreachable") {
-		t.Errorf("error is %T: %v", err, err)
-	}
+	assert.Check(t, errors.As(err, &refused) && strings.Contains(err.Error(), "connection refused") && strings.Contains(err.Error(), "tombolo destroy demo --unreachable"),
+		"error is %T: %v", err, err)
 	assert.Check(t, is.Len(b.cli.operations(), 0), "operations were started")
-	_, err = b.Destroy(t.Context(), demo(), DestroyOptions{Unreachable: true})
-	assert.NilError(t, err)
-	if !slices.Contains(b.cli.operations(), "destroy demo-core") {
-		t.Errorf("operations: %v", b.cli.operations())
-	}
+	b.mustDestroy(t, demo(), DestroyOptions{Unreachable: true})
+	assert.Check(t, slices.Contains(b.cli.operations(), "destroy demo-core"), "operations: %v", b.cli.operations())
 }

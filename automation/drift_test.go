@@ -85,12 +85,10 @@ func TestDriftOfNothing(t *testing.T) {
 	got, err := b.Drift(t.Context(), demo(), DriftOptions{})
 	assert.NilError(t, err)
 	want := []drift.Stack{{Stack: "demo-core", Skipped: "it was not deployed"}, {Stack: "demo-bootstrap", Skipped: "it was not deployed"}}
-	if diff := cmp.Diff(want, got.Stacks); diff != "" || got.Count(drift.Unexpected) != 0 {
-		t.Errorf("found %v, stacks (-want +got):\n%s", got.Differences, diff)
-	}
-	if len(b.cli.states) > 0 || len(b.cli.operations()) > 0 {
-		t.Errorf("stacks %v were made, and %v ran", b.cli.states, b.cli.operations())
-	}
+	diff := cmp.Diff(want, got.Stacks)
+	assert.Check(t, diff == "" && got.Count(drift.Unexpected) == 0, "found %v, stacks (-want +got):\n%s", got.Differences, diff)
+	assert.Check(t, len(b.cli.states) == 0 && len(b.cli.operations()) == 0,
+		"stacks %v were made, and %v ran", b.cli.states, b.cli.operations())
 }
 
 // Without the cluster, nothing on it can be asked for.
@@ -99,12 +97,10 @@ func TestDriftWithoutTheCluster(t *testing.T) {
 	b.cli.plan["refresh demo-core"] = []apitype.EngineEvent{refreshed(apitype.OpDelete, "aws:eks/cluster:Cluster", "demo")}
 	got, err := b.Drift(t.Context(), demo(), DriftOptions{})
 	assert.NilError(t, err)
-	if got.Count(drift.Missing) != 1 || got.Stacks[1].Skipped != "the cluster that it is on is gone" {
-		t.Errorf("found %v in %v", got.Differences, got.Stacks)
-	}
-	if want := []string{"refresh demo-core"}; !slices.Equal(b.cli.operations(), want) {
-		t.Errorf("ran %v, want %v", b.cli.operations(), want)
-	}
+	assert.Check(t, got.Count(drift.Missing) == 1 && got.Stacks[1].Skipped == "the cluster that it is on is gone",
+		"found %v in %v", got.Differences, got.Stacks)
+	want := []string{"refresh demo-core"}
+	assert.Check(t, slices.Equal(b.cli.operations(), want), "ran %v, want %v", b.cli.operations(), want)
 }
 
 // One stack that fails does not keep the other from being compared; but what is
@@ -118,9 +114,8 @@ func TestDriftFails(t *testing.T) {
 	if deployment := new(pulumicli.Error); !errors.As(err, &deployment) || err.Error() != want || got.Error != want {
 		t.Errorf("error is %T %v, in the report %q", err, err, got.Error)
 	}
-	if got.Stacks[0].Skipped != want || len(got.Differences) != 1 || got.Differences[0].Class != drift.Changed {
-		t.Errorf("found %v in %v", got.Differences, got.Stacks)
-	}
+	assert.Check(t, got.Stacks[0].Skipped == want && len(got.Differences) == 1 && got.Differences[0].Class == drift.Changed,
+		"found %v in %v", got.Differences, got.Stacks)
 }
 
 func TestDriftLookupFails(t *testing.T) {

@@ -90,8 +90,7 @@ func TestDestroyLeavesAnExternalHub(t *testing.T) {
 			f.cli.during = func(operation string) {
 				gone = gone || operation == "destroy spoke-bootstrap" && !f.registered(t) && !f.inState()
 			}
-			_, err := f.Destroy(t.Context(), externalSpoke(), DestroyOptions{Only: "bootstrap"})
-			assert.NilError(t, err)
+			f.mustDestroy(t, externalSpoke(), DestroyOptions{Only: "bootstrap"})
 			assert.Check(t, gone, "the registration was there when bootstrap was destroyed")
 			assert.Check(t, strings.Contains(strings.Join(f.seen.notes(), "\n"), test.note), "notes: %q", f.seen.notes())
 		})
@@ -122,8 +121,7 @@ func TestDestroyWithoutTheExternalHub(t *testing.T) {
 			assert.ErrorContains(t, err, "nothing was changed: ")
 			assert.ErrorContains(t, err, "if the hub is gone for good, add --unreachable")
 			assert.Check(t, f.inState())
-			_, err = f.Destroy(t.Context(), c, DestroyOptions{Only: "bootstrap", Unreachable: true})
-			assert.NilError(t, err)
+			f.mustDestroy(t, c, DestroyOptions{Only: "bootstrap", Unreachable: true})
 			assert.Check(t, strings.Contains(strings.Join(f.seen.notes(), "\n"), "hub company-hub is given up: if it is there still, its owners should delete Secret argocd/cluster-spoke"))
 		})
 	}
@@ -154,8 +152,7 @@ func TestUpRegistersAgain(t *testing.T) {
 			known = f.inState()
 		}
 	}
-	_, err = f.Up(t.Context(), c, UpOptions{})
-	assert.NilError(t, err)
+	f.mustUp(t, c, UpOptions{})
 	assert.Check(t, !known, "the state had a registration that the hub does not have, so none would be made")
 }
 

@@ -288,6 +288,13 @@ func (f *fakeCLI) importState(stack, file string) (string, string, int, error) {
 	return "", "", 0, nil
 }
 
+// add adds resources to the state of a stack.
+func (f *fakeCLI) add(stack string, more ...apitype.ResourceV3) {
+	state := f.states[stack]
+	state.Resources = append(state.Resources, more...)
+	f.states[stack] = state
+}
+
 // operations are the calls that do something, in order.
 func (f *fakeCLI) operations() []string {
 	var out []string
@@ -462,6 +469,28 @@ func newBench(t *testing.T) *bench {
 	d.deps.dial = func(handoff.Values) (kube.Cluster, error) { return kubetest.ArgoCD(t), nil }
 	b.Driver = d
 	return b
+}
+
+// mustUp is an up that works; mustPreview and mustDestroy are likewise.
+func (b *bench) mustUp(t *testing.T, c *config.Cluster, o UpOptions) Result {
+	t.Helper()
+	r, err := b.Up(t.Context(), c, o)
+	assert.NilError(t, err)
+	return r
+}
+
+func (b *bench) mustPreview(t *testing.T, c *config.Cluster, o PreviewOptions) Result {
+	t.Helper()
+	r, err := b.Preview(t.Context(), c, o)
+	assert.NilError(t, err)
+	return r
+}
+
+func (b *bench) mustDestroy(t *testing.T, c *config.Cluster, o DestroyOptions) Result {
+	t.Helper()
+	r, err := b.Destroy(t.Context(), c, o)
+	assert.NilError(t, err)
+	return r
 }
 
 // roomy is an account that has everything, and room for more.

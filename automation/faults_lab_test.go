@@ -166,12 +166,9 @@ func (b *faultBench) known() []string {
 func (b *faultBench) converged() {
 	b.t.Helper()
 	result, err := b.Up(b.t.Context(), demo(), UpOptions{Force: true})
-	if err != nil || result.Stacks[0].Changes.Total() > 0 {
-		b.t.Errorf("another up changes %v, error %v", result.Stacks, err)
-	}
-	if diff := cmp.Diff(b.known(), b.made()); diff != "" || len(b.made()) != 3 {
-		b.t.Errorf("state and account (-state +account):\n%s", diff)
-	}
+	assert.Check(b.t, err == nil && result.Stacks[0].Changes.Total() == 0, "another up changes %v, error %v", result.Stacks, err)
+	diff := cmp.Diff(b.known(), b.made())
+	assert.Check(b.t, diff == "" && len(b.made()) == 3, "state and account (-state +account):\n%s", diff)
 	b.destroyed()
 }
 
@@ -180,9 +177,8 @@ func (b *faultBench) destroyed() {
 	if _, err := b.Destroy(b.t.Context(), demo(), DestroyOptions{}); err != nil {
 		b.t.Error(err)
 	}
-	if left := b.made(); len(left) > 0 {
-		b.t.Errorf("left over: %v", left)
-	}
+	left := b.made()
+	assert.Check(b.t, len(left) == 0, "left over: %v", left)
 }
 
 // TestFaultsAreRetried: what goes away by itself costs a second try, and
@@ -225,9 +221,8 @@ func TestFaultsAreRetried(t *testing.T) {
 			}
 			_, err := b.Up(t.Context(), demo(), UpOptions{Force: true})
 			assert.NilError(t, err)
-			if left := b.cloud.Faults(); len(left) > 0 {
-				t.Errorf("faults that did not happen: %v", left)
-			}
+			left := b.cloud.Faults()
+			assert.Check(t, len(left) == 0, "faults that did not happen: %v", left)
 			notes := strings.Join(b.seen.notes(), "\n")
 			for _, want := range test.notes {
 				assert.Check(t, is.Contains(notes, want))
@@ -259,18 +254,15 @@ func TestFaultsThatStay(t *testing.T) {
 			b := newFaultBench(t)
 			b.fault(test.fault)
 			_, err := b.Up(t.Context(), demo(), UpOptions{Force: true})
-			if deployment := new(pulumicli.Error); !errors.As(err, &deployment) || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("got  %v\nwant %s", err, test.want)
-			}
+			deployment := new(pulumicli.Error)
+			assert.Check(t, errors.As(err, &deployment) && strings.Contains(err.Error(), test.want), "got  %v\nwant %s", err, test.want)
 			tries := 0
 			for _, line := range b.seen.lines {
 				if line == "started up demo-core" {
 					tries++
 				}
 			}
-			if tries != test.tries {
-				t.Errorf("tried %d times, want %d", tries, test.tries)
-			}
+			assert.Check(t, tries == test.tries, "tried %d times, want %d", tries, test.tries)
 			_, err = b.Up(t.Context(), demo(), UpOptions{Force: true})
 			assert.NilError(t, err)
 			b.converged()
@@ -286,12 +278,10 @@ func TestDestroyAfterALostAnswer(t *testing.T) {
 	b := newFaultBench(t)
 	b.deps.pauses = nil
 	b.fault(standin.Fault{Kind: standin.FaultAnswerLost, Operation: "create", Type: "Subnet"})
-	if _, err := b.Up(t.Context(), demo(), UpOptions{Force: true}); err == nil || !strings.Contains(err.Error(), "request send failed") {
-		t.Fatalf("error %v", err)
-	}
-	if diff := cmp.Diff(b.known(), b.made()); diff != "" || len(b.made()) != 3 {
-		t.Errorf("state and account (-state +account):\n%s", diff)
-	}
+	_, err := b.Up(t.Context(), demo(), UpOptions{Force: true})
+	assert.Assert(t, err != nil && strings.Contains(err.Error(), "request send failed"), "error %v", err)
+	diff := cmp.Diff(b.known(), b.made())
+	assert.Check(t, diff == "" && len(b.made()) == 3, "state and account (-state +account):\n%s", diff)
 	b.destroyed()
 }
 
@@ -356,9 +346,8 @@ func TestFaultsOfPreviews(t *testing.T) {
 			assert.NilError(t, err)
 			b.fault(throttled)
 			assert.NilError(t, test.do(b))
-			if left := b.cloud.Faults(); len(left) > 0 {
-				t.Errorf("faults that did not happen: %v", left)
-			}
+			left := b.cloud.Faults()
+			assert.Check(t, len(left) == 0, "faults that did not happen: %v", left)
 			b.converged()
 			b.fault(standin.Fault{Kind: standin.FaultThrottled, Operation: "invoke", Type: throttled.Type, Count: 12})
 			_, err = b.Preview(t.Context(), demo(), PreviewOptions{})
@@ -389,9 +378,8 @@ func TestAnswersLostAndNobodyThere(t *testing.T) {
 	}
 	_, err = b.Up(t.Context(), demo(), UpOptions{Force: true})
 	assert.NilError(t, err)
-	if notes := strings.Join(b.seen.notes(), "\n"); !strings.Contains(notes, "1 resource is no longer there: aws:iam/role:Role role") {
-		t.Errorf("notes:\n%s", notes)
-	}
+	notes := strings.Join(b.seen.notes(), "\n")
+	assert.Check(t, strings.Contains(notes, "1 resource is no longer there: aws:iam/role:Role role"), "notes:\n%s", notes)
 	b.converged()
 }
 

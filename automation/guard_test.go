@@ -70,7 +70,6 @@ func TestALossThatNobodyMissesIsNone(t *testing.T) {
 
 func TestUpDoesNotPreviewWithoutNeed(t *testing.T) {
 	f := newFleet(t)
-	_, err := f.Up(t.Context(), argoCluster("spoke", "mgmt"), UpOptions{Previewed: true})
-	assert.NilError(t, err)
+	f.mustUp(t, argoCluster("spoke", "mgmt"), UpOptions{Previewed: true})
 	assert.DeepEqual(t, f.cli.operations(), []string{"up spoke-core", "up spoke-bootstrap"})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -116,9 +117,7 @@ func (f *fleet) applications(t *testing.T) string {
 func wantPrecondition(t *testing.T, err error, want string) {
 	t.Helper()
 	var precondition *fault.Error
-	if !errors.As(err, &precondition) || err.Error() != want {
-		t.Errorf("error is %T\n%v, want\n%s", err, err, want)
-	}
+	assert.Check(t, errors.As(err, &precondition) && err.Error() == want, "error is %T\n%v, want\n%s", err, err, want)
 }
 
 func TestUpOfASpokeNeedsItsHub(t *testing.T) {
@@ -127,9 +126,8 @@ func TestUpOfASpokeNeedsItsHub(t *testing.T) {
 	_, err := f.Up(t.Context(), argoCluster("spoke", "mgmt"), UpOptions{})
 	wantPrecondition(t, err, "up spoke: its hub mgmt is not there: stack mgmt-bootstrap was not deployed yet; "+
 		"nothing was started: run `tombolo up mgmt spoke`, which makes the hub first")
-	if ops := f.cli.operations(); len(ops) > 0 {
-		t.Errorf("the CLI was asked to %v", ops)
-	}
+	ops := f.cli.operations()
+	assert.Check(t, len(ops) == 0, "the CLI was asked to %v", ops)
 }
 
 func TestDestroyOfASpokeDeregistersItFirst(t *testing.T) {
@@ -140,15 +138,10 @@ func TestDestroyOfASpokeDeregistersItFirst(t *testing.T) {
 			seen = f.applications(t)
 		}
 	}
-	_, err := f.Destroy(t.Context(), argoCluster("spoke", "mgmt"), DestroyOptions{})
-	assert.NilError(t, err)
-	if seen != "others" {
-		t.Errorf("when bootstrap was destroyed the hub had the applications %q", seen)
-	}
+	f.mustDestroy(t, argoCluster("spoke", "mgmt"), DestroyOptions{})
+	assert.Check(t, seen == "others", "when bootstrap was destroyed the hub had the applications %q", seen)
 	assert.DeepEqual(t, f.cli.operations(), []string{"destroy spoke-bootstrap", "destroy spoke-core"})
-	if slices.Contains(f.cli.env, "PULUMI_K8S_DELETE_UNREACHABLE=true") {
-		t.Error("what is unreachable was given up, and nothing was")
-	}
+	assert.Check(t, !slices.Contains(f.cli.env, "PULUMI_K8S_DELETE_UNREACHABLE=true"), "what is unreachable was given up, and nothing was")
 	if _, err := f.Destroy(t.Context(), argoCluster("spoke", "mgmt"), DestroyOptions{}); err != nil {
 		t.Errorf("again: %v", err)
 	}
@@ -171,14 +164,11 @@ func TestDestroyLeavesAnotherOwnersRegistration(t *testing.T) {
 			t.Error("the destruction would delete the other owner's registration")
 		}
 	}
-	_, err = f.Destroy(t.Context(), argoCluster("spoke", "mgmt"), DestroyOptions{})
-	assert.NilError(t, err)
+	f.mustDestroy(t, argoCluster("spoke", "mgmt"), DestroyOptions{})
 	after, err := secrets.Get(t.Context(), "cluster-spoke", metav1.GetOptions{})
 	assert.NilError(t, err)
 	assert.DeepEqual(t, after.Object, there.Object)
-	if got := f.applications(t); got != "theirs" {
-		t.Errorf("the hub has the applications %q", got)
-	}
+	assert.Check(t, is.Equal(f.applications(t), "theirs"), "the hub has the applications")
 	assert.DeepEqual(t, f.seen.notes(), []string{"note spoke-bootstrap: the hub has registered another cluster spoke, whose owner is another: " +
 		"its registration and its applications are left alone"})
 }
@@ -190,20 +180,17 @@ func TestDestroyOfASilentSpoke(t *testing.T) {
 	_, err := f.Destroy(t.Context(), c, DestroyOptions{})
 	wantPrecondition(t, err, "destroy spoke: the Kubernetes API does not answer (connection refused); nothing was changed: "+
 		"bring it back and run the command again; if it is gone for good, run `tombolo destroy spoke --unreachable`, which gives up what is on the cluster")
-	if f.applications(t) != "theirs" || len(f.cli.operations()) > 0 {
-		t.Errorf("something was changed: %s, %v", f.applications(t), f.cli.operations())
-	}
+	assert.Check(t, f.applications(t) == "theirs" && len(f.cli.operations()) == 0,
+		"something was changed: %s, %v", f.applications(t), f.cli.operations())
 	var env []string
 	f.cli.during = func(operation string) {
 		if operation == "destroy spoke-bootstrap" {
 			env = f.cli.env
 		}
 	}
-	_, err = f.Destroy(t.Context(), c, DestroyOptions{Unreachable: true})
-	assert.NilError(t, err)
-	if f.applications(t) != "" || !slices.Contains(env, "PULUMI_K8S_DELETE_UNREACHABLE=true") {
-		t.Errorf("applications are %s; the environment is %v", f.applications(t), env)
-	}
+	f.mustDestroy(t, c, DestroyOptions{Unreachable: true})
+	assert.Check(t, f.applications(t) == "" && slices.Contains(env, "PULUMI_K8S_DELETE_UNREACHABLE=true"),
+		"applications are %s; the environment is %v", f.applications(t), env)
 	want := []string{
 		"note spoke-bootstrap: the Kubernetes API does not answer (connection refused): what is on the cluster is given up with it",
 		"note spoke-bootstrap: Application argocd/theirs is released: what it has made on spoke is not deleted",
@@ -214,8 +201,7 @@ func TestDestroyOfASilentSpoke(t *testing.T) {
 func TestDestroyOfASpokeWhoseHubIsGone(t *testing.T) {
 	f := newFleet(t)
 	delete(f.cli.states, "mgmt-core")
-	_, err := f.Destroy(t.Context(), argoCluster("spoke", "mgmt"), DestroyOptions{})
-	assert.NilError(t, err)
+	f.mustDestroy(t, argoCluster("spoke", "mgmt"), DestroyOptions{})
 	if notes := f.seen.notes(); len(notes) != 1 || notes[0] != "note spoke-bootstrap: hub mgmt is gone: there is nothing to deregister" {
 		t.Errorf("notes are %q", notes)
 	}
@@ -244,19 +230,15 @@ func TestDestroyOfAHubWithSpokesIsRefused(t *testing.T) {
 func TestDestroyOfASilentHub(t *testing.T) {
 	f := newFleet(t)
 	silent(f.clusters["mgmt"])
-	_, err := f.Destroy(t.Context(), argoCluster("mgmt", ""), DestroyOptions{Unreachable: true})
-	assert.NilError(t, err)
+	f.mustDestroy(t, argoCluster("mgmt", ""), DestroyOptions{Unreachable: true})
 	assert.DeepEqual(t, f.cli.operations(), []string{"destroy mgmt-bootstrap", "destroy mgmt-core"})
 }
 
 // TestDestroyAsksTheHubOfTheState: the file may name another one by now.
 func TestDestroyAsksTheHubOfTheState(t *testing.T) {
 	f := newFleet(t, kubetest.Application("theirs"))
-	_, err := f.Destroy(t.Context(), argoCluster("spoke", "other"), DestroyOptions{})
-	assert.NilError(t, err)
-	if left := f.applications(t); left != "" {
-		t.Errorf("the hub still has %s", left)
-	}
+	f.mustDestroy(t, argoCluster("spoke", "other"), DestroyOptions{})
+	assert.Check(t, is.Equal(f.applications(t), ""), "the hub still has an application")
 }
 
 func TestUpTakesBackWhatADestroyBegan(t *testing.T) {
@@ -264,14 +246,11 @@ func TestUpTakesBackWhatADestroyBegan(t *testing.T) {
 	hub := argocd.Hub{Client: f.clusters["mgmt"].Client}
 	l := argocd.Leaving{Cluster: argocd.Cluster{Name: "spoke"}}
 	assert.NilError(t, hub.Deregister(t.Context(), l, argocd.Options{Poll: time.Millisecond}))
-	_, err := f.Up(t.Context(), argoCluster("spoke", "mgmt"), UpOptions{Previewed: true})
-	assert.NilError(t, err)
+	f.mustUp(t, argoCluster("spoke", "mgmt"), UpOptions{Previewed: true})
 	want := []string{"up spoke-core", "refresh spoke-bootstrap", "up spoke-bootstrap"}
 	assert.DeepEqual(t, f.cli.operations(), want)
 	r, err := hub.Registration(t.Context(), "spoke")
-	if err != nil || r.Leaving() || r.Labels()["tombolo/cluster"] != "spoke" {
-		t.Errorf("the registration has %v, %v", r.Labels(), err)
-	}
+	assert.Check(t, err == nil && !r.Leaving() && r.Labels()["tombolo/cluster"] == "spoke", "the registration has %v, %v", r.Labels(), err)
 	want = []string{"note spoke-bootstrap: recovered: the registration of spoke with hub mgmt was restored"}
 	assert.DeepEqual(t, f.seen.notes(), want)
 }
@@ -286,8 +265,7 @@ func TestUpMakesARegistrationWhole(t *testing.T) {
 			deployment.Resources[i].Inputs = map[string]any{"metadata": map[string]any{"labels": map[string]any{"wave": "0", "addon-reloader": "on"}}}
 		}
 	}
-	_, err := f.Up(t.Context(), argoCluster("spoke", "mgmt"), UpOptions{Previewed: true})
-	assert.NilError(t, err)
+	f.mustUp(t, argoCluster("spoke", "mgmt"), UpOptions{Previewed: true})
 	want := []string{"up spoke-core", "refresh spoke-bootstrap", "up spoke-bootstrap"}
 	assert.DeepEqual(t, f.cli.operations(), want)
 }
@@ -295,8 +273,7 @@ func TestUpMakesARegistrationWhole(t *testing.T) {
 func TestPreviewOfASpokeBeforeItsHub(t *testing.T) {
 	f := newFleet(t)
 	delete(f.cli.states, "mgmt-core")
-	_, err := f.Preview(t.Context(), argoCluster("spoke", "mgmt"), PreviewOptions{})
-	assert.NilError(t, err)
+	f.mustPreview(t, argoCluster("spoke", "mgmt"), PreviewOptions{})
 	assert.DeepEqual(t, f.placeholders, []string{"spoke-bootstrap"})
 }
 
@@ -315,18 +292,15 @@ func TestDestroyInterruptedAtTheProbe(t *testing.T) {
 	f.deps.probeTimeout = time.Minute
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := f.Destroy(ctx, argoCluster("spoke", "mgmt"), DestroyOptions{}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("error is %v", err)
-	}
+	_, err := f.Destroy(ctx, argoCluster("spoke", "mgmt"), DestroyOptions{})
+	assert.Check(t, errors.Is(err, context.DeadlineExceeded), "error is %v", err)
 }
 
 func TestSiteOfASpoke(t *testing.T) {
 	f := newFleet(t)
 	s, err := f.hubs().Site(t.Context(), argoCluster("spoke", "mgmt"))
 	assert.NilError(t, err)
-	if s.Own.Client != f.clusters["spoke"].Client || s.At.Client != f.clusters["mgmt"].Client {
-		t.Errorf("the site is %+v", s)
-	}
+	assert.Check(t, s.Own.Client == f.clusters["spoke"].Client && s.At.Client == f.clusters["mgmt"].Client, "the site is %+v", s)
 	if s, err = f.hubs().Site(t.Context(), argoCluster("mgmt", "")); err != nil || s.At.Client != s.Own.Client {
 		t.Errorf("the hub's is %+v, %v", s, err)
 	}

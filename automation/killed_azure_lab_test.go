@@ -175,9 +175,7 @@ func (b *azureBench) known() (all []string, pending int) {
 func (b *azureBench) converged() {
 	b.t.Helper()
 	result, err := b.up()
-	if err != nil || result.Stacks[0].Changes.Total() > 0 {
-		b.t.Errorf("another up changes %v, error %v", result.Stacks, err)
-	}
+	assert.Check(b.t, err == nil && result.Stacks[0].Changes.Total() == 0, "another up changes %v, error %v", result.Stacks, err)
 	known, pending := b.known()
 	if diff := cmp.Diff(known, b.made()); diff != "" || pending > 0 {
 		b.t.Errorf("%d operations are pending; state and subscriptions (-state +subscriptions):\n%s", pending, diff)
@@ -201,9 +199,7 @@ func (b *azureBench) killEngine() {
 		b.t.Errorf("core's state has %d owners, error %v", len(owners), err)
 		return
 	}
-	if err := syscall.Kill(owners[0].PID, syscall.SIGKILL); err != nil {
-		b.t.Errorf("kill the engine: %v", err)
-	}
+	assert.Check(b.t, syscall.Kill(owners[0].PID, syscall.SIGKILL), "kill the engine")
 }
 
 // TestKilledAfterEachCreationInAzure kills the engine for each type that core makes, and again

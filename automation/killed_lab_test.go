@@ -22,10 +22,10 @@ import (
 	"testing"
 	"time"
 
-	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation/cloud"
 	"tombolo/automation/cloud/aws"
@@ -78,9 +78,7 @@ func TestKilledAtRandomMoments(t *testing.T) {
 // finish does an operation that nobody kills.
 func (v *victim) finish(t *testing.T, operation string) {
 	t.Helper()
-	if v.attempt(t, operation, "", 0, 0) {
-		t.Fatalf("%s was killed by nobody", operation)
-	}
+	assert.Assert(t, !v.attempt(t, operation, "", 0, 0), "%s was killed by nobody", operation)
 	v.compare(t, operation)
 }
 
@@ -157,9 +155,7 @@ func (v *victim) run(ctx context.Context, t *testing.T, args ...string) []byte {
 
 func decode(t *testing.T, text []byte, into any) {
 	t.Helper()
-	if err := json.Unmarshal(text, into); err != nil {
-		t.Fatalf("decoding %s: %v", text, err)
-	}
+	assert.NilError(t, json.Unmarshal(text, into), "decoding %s", text)
 }
 
 // attempt runs an operation, and kills the victim a moment after the operation
@@ -235,9 +231,8 @@ func (v *victim) compare(t *testing.T, operation string) {
 	for _, k := range stacks.Kinds() {
 		st, err := d.backend.State(t.Context(), stacks.Name(demo().Name, k))
 		assert.NilError(t, err)
-		if n := st.Interrupted(); n > 0 {
-			t.Errorf("after %s, %d operations are pending in %s", operation, n, k)
-		}
+		n := st.Interrupted()
+		assert.Check(t, n == 0, "after %s, %d operations are pending in %s", operation, n, k)
 		for _, r := range st.Deployment.Resources {
 			if r.Custom && strings.HasPrefix(string(r.Type), "aws:") {
 				known = append(known, thing{string(r.Type), string(r.ID)})
@@ -249,9 +244,8 @@ func (v *victim) compare(t *testing.T, operation string) {
 	order := func(a, b thing) int { return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.ID, b.ID)) }
 	slices.SortFunc(known, order)
 	slices.SortFunc(status.Inventory, order)
-	if diff := gocmp.Diff(known, status.Inventory, cmpopts.EquateEmpty()); diff != "" {
-		t.Fatalf("after %s the state and the stand-in differ (-state +stand-in):\n%s", operation, diff)
-	}
+	assert.Assert(t, is.DeepEqual(status.Inventory, known, cmpopts.EquateEmpty()),
+		"after %s the state and the stand-in differ", operation)
 	if up := operation == "up"; up != (len(known) == landscapeSize) || !up && len(known) > 0 {
 		t.Fatalf("after %s there are %d resources", operation, len(known))
 	}

@@ -22,16 +22,14 @@ func raised(t *testing.T, c *config.Cluster, env map[string]string) *bench {
 	for name, value := range env {
 		t.Setenv(name, value)
 	}
-	_, err := b.Up(t.Context(), c, UpOptions{})
-	assert.NilError(t, err)
+	b.mustUp(t, c, UpOptions{})
 	b.cli.calls = nil
 	return b
 }
 
 func TestUpOfAnUnchangedCluster(t *testing.T) {
 	b := raised(t, demo(), nil)
-	result, err := b.Up(t.Context(), demo(), UpOptions{})
-	assert.NilError(t, err)
+	result := b.mustUp(t, demo(), UpOptions{})
 	assert.DeepEqual(t, b.cli.operations(), []string(nil))
 	assert.Check(t, result.UnchangedSince != nil && strings.Contains(result.UnchangedSince.By, "@"), "%+v", result.UnchangedSince)
 	assert.Assert(t, is.Len(result.Stacks, 2))
@@ -42,18 +40,13 @@ func TestUpOfAnUnchangedCluster(t *testing.T) {
 
 // TestUpAfterACreation starts no engine, unless something has changed.
 func TestUpAfterACreation(t *testing.T) {
-	b := newBench(t)
-	_, err := b.Up(t.Context(), demo(), UpOptions{})
-	assert.NilError(t, err)
-	b.cli.calls = nil
-	result, err := b.Up(t.Context(), demo(), UpOptions{})
-	assert.NilError(t, err)
+	b := upped(t)
+	result := b.mustUp(t, demo(), UpOptions{})
 	assert.DeepEqual(t, b.cli.operations(), []string(nil))
 	assert.Check(t, result.UnchangedSince != nil)
 	changed := demo()
 	changed.Tags = map[string]string{"a": "b"}
-	_, err = b.Up(t.Context(), changed, UpOptions{})
-	assert.NilError(t, err)
+	b.mustUp(t, changed, UpOptions{})
 	assert.Check(t, len(b.cli.operations()) > 0)
 }
 
@@ -189,13 +182,11 @@ func TestCoreIsRecordedAlone(t *testing.T) {
 	}
 	b := unchangedBench(t)
 	b.deps.secretsKey = func() (unchanged.Key, error) { return unchanged.Key{}, nil }
-	_, err := b.Up(t.Context(), withSecret(), UpOptions{})
-	assert.NilError(t, err)
+	b.mustUp(t, withSecret(), UpOptions{})
 	_, all := b.Unchanged(t.Context(), withSecret())
 	assert.Check(t, !all)
 	b.cli.calls = nil
-	_, err = b.Up(t.Context(), withSecret(), UpOptions{})
-	assert.NilError(t, err)
+	b.mustUp(t, withSecret(), UpOptions{})
 	operations := b.cli.operations()
 	assert.Check(t, len(operations) > 0 && !slices.ContainsFunc(operations, func(o string) bool { return strings.HasSuffix(o, "demo-core") }), "%q", operations)
 }
@@ -218,8 +209,7 @@ func TestWhatIsNotRecorded(t *testing.T) {
 	} { // the next up hands over
 		b, c := newBench(t), demo()
 		prepare(b, c)
-		_, err = b.Up(t.Context(), c, UpOptions{})
-		assert.NilError(t, err)
+		b.mustUp(t, c, UpOptions{})
 		assert.Check(t, is.Len(b.cli.tags, 0), name)
 	}
 
@@ -229,8 +219,7 @@ func TestWhatIsNotRecorded(t *testing.T) {
 			b.edit("demo-core", func(s *apitype.DeploymentV3, _ *apitype.ResourceV3) { s.Resources[2].ID = "vpc-2" })
 		}
 	}
-	_, err = b.Up(t.Context(), demo(), UpOptions{})
-	assert.NilError(t, err)
+	b.mustUp(t, demo(), UpOptions{})
 	b.cli.during, b.cli.calls = nil, nil
 	_, unchanged := b.Unchanged(t.Context(), demo())
 	assert.Check(t, !unchanged)
@@ -264,13 +253,12 @@ func TestASpokeDependsOnItsHub(t *testing.T) {
 		assert.Check(t, is.Equal(got, want), what)
 	}
 	check(true, "nothing")
-	state := b.cli.states["mgmt-core"]
-	state.Resources = append(state.Resources, apitype.ResourceV3{URN: "urn:pulumi:s::tombolo::a:b:C::d", Type: "a:b:C"})
-	b.cli.states["mgmt-core"] = state
+	b.cli.add("mgmt-core", apitype.ResourceV3{URN: "urn:pulumi:s::tombolo::a:b:C::d", Type: "a:b:C"})
 	check(true, "a resource of the hub")
-	state.Resources[0].Outputs["more"] = "x"
+	outputs := b.cli.states["mgmt-core"].Resources[0].Outputs
+	outputs["more"] = "x"
 	check(false, "an output of the hub")
-	delete(state.Resources[0].Outputs, "more")
+	delete(outputs, "more")
 	check(true, "nothing again")
 	hub.Labels = map[string]string{"a": "b"}
 	check(false, "the file of the hub")

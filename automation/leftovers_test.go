@@ -9,6 +9,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation/backend"
 	"tombolo/automation/cloud"
@@ -98,8 +99,7 @@ func (f *fakeCloud) Remove(_ context.Context, _ *config.Cluster, _ teardown.Sear
 func upped(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t)
-	_, err := b.Up(t.Context(), demo(), UpOptions{})
-	assert.NilError(t, err)
+	b.mustUp(t, demo(), UpOptions{})
 	b.cli.calls = nil
 	return b
 }
@@ -119,26 +119,16 @@ func TestLeftoversStopBeforeCore(t *testing.T) {
 	left := new(teardown.LeftoversError)
 	want := "destroy demo: controllers have left over volume vol-9, security group sg-9; delete what is not needed and run the same command again, " +
 		"or have it done with --leftovers delete; with --keep-data what holds data stays (stack demo-core was kept)"
-	if !errors.As(err, &left) || err.Error() != want {
-		t.Errorf("error is %T\n%v, want\n%s", err, err, want)
-	}
+	assert.Check(t, errors.As(err, &left) && err.Error() == want, "error is %T\n%v, want\n%s", err, err, want)
 	assert.DeepEqual(t, b.cli.operations(), []string{"destroy demo-bootstrap"})
-	if vpc := b.cloud.looks[0].Network; vpc != "vpc-1" {
-		t.Errorf("looked for the interfaces of VPC %q", vpc)
-	}
+	assert.Check(t, is.Equal(b.cloud.looks[0].Network, "vpc-1"), "the VPC whose interfaces were looked for")
 }
 
 // uppedWithControlPlane has core have one, too.
 func uppedWithControlPlane(t *testing.T) *bench {
 	t.Helper()
 	b := upped(t)
-	core := b.cli.states["demo-core"]
-	core.Resources = append(core.Resources, apitype.ResourceV3{
-		URN: "urn:pulumi:s::tombolo::aws:eks/cluster:Cluster::c", Type: "aws:eks/cluster:Cluster", Custom: true, ID: "demo", Outputs: map[string]any{
-			"arn": plane.ID, "identities": []any{map[string]any{"oidcs": []any{map[string]any{"issuer": plane.Issuer}}}},
-		},
-	})
-	b.cli.states["demo-core"] = core
+	b.makeLive()
 	return b
 }
 
@@ -153,43 +143,34 @@ func TestTheIdentityOutlivesCore(t *testing.T) {
 			return
 		}
 		st := &backend.State{Deployment: b.cli.states["demo-core"]}
-		if st.ControlPlane() != plane {
-			t.Errorf("before core is destroyed, the state has the control plane %v beside the identity", st.ControlPlane())
-		}
+		assert.Check(t, st.ControlPlane() == plane,
+			"before core is destroyed, the state has the control plane %v beside the identity", st.ControlPlane())
 		b.cloud.has = []string{"arn:aws:logs:eu-central-1:111122223333:log-group:/aws/eks/demo/cluster"}
 	}
 	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{})
-	if left := new(teardown.LeftoversError); !errors.As(err, &left) {
-		t.Fatalf("error %v", err)
-	}
+	left := new(teardown.LeftoversError)
+	assert.Assert(t, errors.As(err, &left), "error %v", err)
 	st := &backend.State{Deployment: b.cli.states["demo-core"]}
-	if st.Owner() != "identity-of-demo" || st.ControlPlane() != plane || len(st.Outputs()) > 0 {
-		t.Errorf("the state has the identity %q, the control plane %v and the outputs %v", st.Owner(), st.ControlPlane(), st.Outputs())
-	}
+	assert.Check(t, st.Owner() == "identity-of-demo" && st.ControlPlane() == plane && len(st.Outputs()) == 0,
+		"the state has the identity %q, the control plane %v and the outputs %v", st.Owner(), st.ControlPlane(), st.Outputs())
 	b.cloud.looks, b.cli.during, b.cli.calls = nil, nil, nil
-	result, err := b.Destroy(t.Context(), demo(), DestroyOptions{Leftovers: teardown.DeleteLeftovers})
-	assert.NilError(t, err)
-	if q := b.cloud.looks[0]; q.Owner != "identity-of-demo" || q.ControlPlane != plane {
-		t.Errorf("the second destruction searches by %+v", q)
-	}
+	result := b.mustDestroy(t, demo(), DestroyOptions{Leftovers: teardown.DeleteLeftovers})
+	q := b.cloud.looks[0]
+	assert.Check(t, q.Owner == "identity-of-demo" && q.ControlPlane == plane, "the second destruction searches by %+v", q)
 	core, _ := result.Stack(stacks.Core)
-	if len(b.cli.operations()) > 0 || len(core.Leftovers) != 1 || core.Leftovers[0].Proof == "" {
-		t.Errorf("the CLI was asked for %v, and deleted was %v", b.cli.operations(), core.Leftovers)
-	}
-	if n := len(b.cli.states["demo-core"].Resources); n > 0 {
-		t.Errorf("the state has %d resources in the end", n)
-	}
+	assert.Check(t, len(b.cli.operations()) == 0 && len(core.Leftovers) == 1 && core.Leftovers[0].Proof != "",
+		"the CLI was asked for %v, and deleted was %v", b.cli.operations(), core.Leftovers)
+	n := len(b.cli.states["demo-core"].Resources)
+	assert.Check(t, n == 0, "the state has %d resources in the end", n)
 }
 
 // TestWhatIsKeptKeepsTheIdentity: data that was kept is told by it later.
 func TestWhatIsKeptKeepsTheIdentity(t *testing.T) {
 	b := uppedWithControlPlane(t)
 	b.cloud.has = []string{"arn:aws:s3:::demo-loki"}
-	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{KeepData: true})
-	assert.NilError(t, err)
-	if st := (&backend.State{Deployment: b.cli.states["demo-core"]}); st.Owner() != "identity-of-demo" {
-		t.Error("the identity is gone, and a bucket is left")
-	}
+	b.mustDestroy(t, demo(), DestroyOptions{KeepData: true})
+	st := (&backend.State{Deployment: b.cli.states["demo-core"]})
+	assert.Check(t, st.Owner() == "identity-of-demo", "the identity is gone, and a bucket is left")
 }
 
 // TestWithoutAProof: a state from before cannot tell whose a resource with the name is.
@@ -199,8 +180,7 @@ func TestWithoutAProof(t *testing.T) {
 	core.Resources = core.Resources[:3]
 	b.cli.states["demo-core"] = core
 	b.cloud.has, b.cloud.unproven = []string{arnOf + "natgateway/nat-9"}, true
-	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{Leftovers: teardown.DeleteLeftovers, DrainTimeout: time.Hour})
-	assert.NilError(t, err)
+	b.mustDestroy(t, demo(), DestroyOptions{Leftovers: teardown.DeleteLeftovers, DrainTimeout: time.Hour})
 	assert.DeepEqual(t, b.seen.notes(), []string{"note demo-core: the state has no identity, so it cannot be told whose these are, and they were left alone: " +
 		"NAT gateway nat-9; delete by hand what is not needed"})
 	if len(b.cloud.removed) > 0 || b.cloud.looks[0].Owner != "" {
@@ -212,8 +192,7 @@ func TestLeftoversAreDeleted(t *testing.T) {
 	b := upped(t)
 	b.cloud.has = []string{arnOf + "security-group/sg-9", arnOf + "volume/vol-9"}
 	b.cloud.tags = map[string]map[string]string{arnOf + "volume/vol-9": {"CSIVolumeName": "pvc-9"}}
-	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{Leftovers: teardown.DeleteLeftovers, DrainTimeout: 20 * time.Millisecond})
-	assert.NilError(t, err)
+	b.mustDestroy(t, demo(), DestroyOptions{Leftovers: teardown.DeleteLeftovers, DrainTimeout: 20 * time.Millisecond})
 	assert.DeepEqual(t, b.cloud.removed, []string{"vol-9", "sg-9"})
 	assert.DeepEqual(t, b.cli.operations(), []string{"destroy demo-bootstrap", "destroy demo-core"})
 	want := []string{
@@ -227,14 +206,10 @@ func TestWhatPassesIsWaitedFor(t *testing.T) {
 	b := upped(t)
 	gone := arnOf + "network-interface/eni-1"
 	b.cloud.has, b.cloud.passing = []string{gone}, map[string]int{gone: 1}
-	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{DrainTimeout: time.Second})
-	assert.NilError(t, err)
-	if !slices.Contains(b.seen.lines, "waiting demo: the cloud to take away network interface eni-1") {
-		t.Errorf("observer was told %q", b.seen.lines)
-	}
-	if len(b.cloud.removed) > 0 {
-		t.Errorf("deleted %v, which would have gone", b.cloud.removed)
-	}
+	b.mustDestroy(t, demo(), DestroyOptions{DrainTimeout: time.Second})
+	assert.Check(t, slices.Contains(b.seen.lines, "waiting demo: the cloud to take away network interface eni-1"),
+		"observer was told %q", b.seen.lines)
+	assert.Check(t, len(b.cloud.removed) == 0, "deleted %v, which would have gone", b.cloud.removed)
 }
 
 // TestWhatDoesNotPassIsNotWaitedFor: no controller gives back an elastic IP.
@@ -242,9 +217,8 @@ func TestWhatDoesNotPassIsNotWaitedFor(t *testing.T) {
 	b := upped(t)
 	b.cloud.has = []string{arnOf + "elastic-ip/eipalloc-9"}
 	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{DrainTimeout: time.Hour})
-	if left := new(teardown.LeftoversError); !errors.As(err, &left) || len(b.cloud.looks) != 1 {
-		t.Errorf("error %v after %d looks, want one", err, len(b.cloud.looks))
-	}
+	left := new(teardown.LeftoversError)
+	assert.Check(t, errors.As(err, &left) && len(b.cloud.looks) == 1, "error %v after %d looks, want one", err, len(b.cloud.looks))
 }
 
 func TestTheLastSearchMustBeEmpty(t *testing.T) {
@@ -258,25 +232,24 @@ func TestTheLastSearchMustBeEmpty(t *testing.T) {
 	want := "destroy demo: after everything was destroyed, the cloud still has log group /aws/eks/demo/cluster; " +
 		"delete what is not needed and run the same command again, or have it done with --leftovers delete"
 	assert.Error(t, err, want)
-	if _, there := b.cli.states["demo-core"]; !there {
-		t.Error("the stack is gone from the backend, and nothing would search again")
-	}
+	_, there := b.cli.states["demo-core"]
+	assert.Check(t, there, "the stack is gone from the backend, and nothing would search again")
 	b.cli.during = nil
-	_, err = b.Destroy(t.Context(), demo(), DestroyOptions{Remove: true, Leftovers: teardown.DeleteLeftovers})
-	assert.NilError(t, err)
-	if len(b.cloud.has)+len(b.cli.states) > 0 {
-		t.Errorf("left: %v, stacks %v", b.cloud.has, b.cli.states)
-	}
+	b.mustDestroy(t, demo(), DestroyOptions{Remove: true, Leftovers: teardown.DeleteLeftovers})
+	assert.Check(t, len(b.cloud.has)+len(b.cli.states) == 0, "left: %v, stacks %v", b.cloud.has, b.cli.states)
+}
+
+// makeBucket has core have a bucket with data, and its policy.
+func (b *bench) makeBucket() {
+	const bucket = "urn:pulumi:s::tombolo::aws:s3/bucketV2:BucketV2::demo-loki-bucket"
+	b.cli.add("demo-core",
+		apitype.ResourceV3{URN: bucket, Type: "aws:s3/bucketV2:BucketV2", Custom: true, ID: "demo-loki", Outputs: map[string]any{"arn": "arn:aws:s3:::demo-loki"}},
+		apitype.ResourceV3{URN: bucket + "-policy", Type: "aws:s3/bucketPolicy:BucketPolicy", Custom: true, ID: "demo-loki"})
 }
 
 func TestKeepData(t *testing.T) {
 	b := upped(t)
-	core := b.cli.states["demo-core"]
-	const bucket = "urn:pulumi:s::tombolo::aws:s3/bucketV2:BucketV2::demo-loki-bucket"
-	core.Resources = append(core.Resources,
-		apitype.ResourceV3{URN: bucket, Type: "aws:s3/bucketV2:BucketV2", Custom: true, ID: "demo-loki", Outputs: map[string]any{"arn": "arn:aws:s3:::demo-loki"}},
-		apitype.ResourceV3{URN: bucket + "-policy", Type: "aws:s3/bucketPolicy:BucketPolicy", Custom: true, ID: "demo-loki"})
-	b.cli.states["demo-core"] = core
+	b.makeBucket()
 	b.cloud.has = []string{"arn:aws:s3:::demo-loki", arnOf + "snapshot/snap-1", arnOf + "volume/vol-9"}
 	b.cloud.tags = map[string]map[string]string{arnOf + "volume/vol-9": {"CSIVolumeName": "pvc-9", "Name": "demo-pvc-9"}}
 	var retained []string
@@ -287,8 +260,7 @@ func TestKeepData(t *testing.T) {
 			}
 		}
 	}
-	result, err := b.Destroy(t.Context(), demo(), DestroyOptions{KeepData: true, Leftovers: teardown.DeleteLeftovers})
-	assert.NilError(t, err)
+	result := b.mustDestroy(t, demo(), DestroyOptions{KeepData: true, Leftovers: teardown.DeleteLeftovers})
 	assert.DeepEqual(t, retained, []string{"aws:s3/bucketV2:BucketV2", "aws:s3/bucketPolicy:BucketPolicy"})
 	kept, _ := result.Stack(stacks.Core)
 	want := []teardown.Kept{
@@ -303,7 +275,5 @@ func TestKeepData(t *testing.T) {
 		"note demo-core: keeps snapshot snap-1",
 	}
 	assert.DeepEqual(t, b.seen.notes(), notes)
-	if len(b.cloud.removed) > 0 {
-		t.Errorf("deleted %v", b.cloud.removed)
-	}
+	assert.Check(t, len(b.cloud.removed) == 0, "deleted %v", b.cloud.removed)
 }

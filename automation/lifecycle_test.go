@@ -20,30 +20,21 @@ import (
 
 func TestUpRunsCoreThenBootstrap(t *testing.T) {
 	b := newBench(t)
-	result, err := b.Up(t.Context(), demo(), UpOptions{})
-	assert.NilError(t, err)
+	result := b.mustUp(t, demo(), UpOptions{})
 	assert.DeepEqual(t, b.cli.operations(), []string{"up demo-core", "up demo-bootstrap"})
 	core, ok := result.Stack(stacks.Core)
-	if !ok || core.Changes["create"] != 2 || core.Outputs["vpcId"] != "vpc-1" {
-		t.Errorf("core's result is %+v", core)
-	}
+	assert.Check(t, ok && core.Changes["create"] == 2 && core.Outputs["vpcId"] == "vpc-1", "core's result is %+v", core)
 	want := []string{
 		"started up demo-core", "finished demo-core map[create:2] true",
 		"started up demo-bootstrap", "finished demo-bootstrap map[create:2] true",
 	}
 	assert.DeepEqual(t, b.seen.lines, want)
-	if len(b.placeholders) > 0 {
-		t.Errorf("up used placeholders for %v", b.placeholders)
-	}
+	assert.Check(t, len(b.placeholders) == 0, "up used placeholders for %v", b.placeholders)
 }
 
 func TestUpStartsNoNeedlessProcess(t *testing.T) {
-	b := newBench(t)
-	_, err := b.Up(t.Context(), demo(), UpOptions{})
-	assert.NilError(t, err)
-	b.cli.calls = nil
-	_, err = b.Up(t.Context(), demo(), UpOptions{Previewed: true})
-	assert.NilError(t, err)
+	b := upped(t)
+	b.mustUp(t, demo(), UpOptions{Previewed: true})
 	want := []string{
 		"stack export demo-core", "stack export demo-bootstrap", // what is deployed
 		"stack tag demo-bootstrap", "stack tag demo-bootstrap", // the record of the last up goes
@@ -67,17 +58,11 @@ func TestUpStopsAtFirstFailure(t *testing.T) {
 	}}
 	_, err := b.Up(t.Context(), demo(), UpOptions{})
 	var deployment *pulumicli.Error
-	if !errors.As(err, &deployment) {
-		t.Fatalf("error is %T: %v", err, err)
-	}
+	assert.Assert(t, errors.As(err, &deployment), "error is %T: %v", err, err)
 	want := "up demo-core: aws:ec2/vpc:Vpc demo-vpc: VpcLimitExceeded: The maximum number of VPCs has been reached.; " +
 		quotaRemedy
-	if err.Error() != want {
-		t.Errorf("error is\n%q, want\n%q", err, want)
-	}
-	if slices.Contains(b.cli.calls, "up demo-bootstrap") {
-		t.Error("bootstrap was started after core failed")
-	}
+	assert.Error(t, err, want)
+	assert.Check(t, !slices.Contains(b.cli.calls, "up demo-bootstrap"), "bootstrap was started after core failed")
 }
 
 func TestUpReportsMissingPassphrase(t *testing.T) {
@@ -93,56 +78,38 @@ func TestUpReportsMissingPassphrase(t *testing.T) {
 
 func TestPreviewUsesPlaceholdersOnlyWithoutCore(t *testing.T) {
 	b := newBench(t)
-	result, err := b.Preview(t.Context(), demo(), PreviewOptions{})
-	assert.NilError(t, err)
+	result := b.mustPreview(t, demo(), PreviewOptions{})
 	assert.DeepEqual(t, b.placeholders, []string{"demo-bootstrap"})
-	if r, _ := result.Stack(stacks.Bootstrap); !r.Placeholders {
-		t.Error("the result does not say that bootstrap ran on placeholders")
-	}
+	r, _ := result.Stack(stacks.Bootstrap)
+	assert.Check(t, r.Placeholders, "the result does not say that bootstrap ran on placeholders")
 	assert.DeepEqual(t, b.cli.operations(), []string{"preview demo-core", "preview demo-bootstrap"})
 	b.placeholders = nil
-	_, err = b.Up(t.Context(), demo(), UpOptions{})
-	assert.NilError(t, err)
-	_, err = b.Preview(t.Context(), demo(), PreviewOptions{})
-	assert.NilError(t, err)
-	if len(b.placeholders) > 0 {
-		t.Errorf("placeholders for %v although core has outputs", b.placeholders)
-	}
+	b.mustUp(t, demo(), UpOptions{})
+	b.mustPreview(t, demo(), PreviewOptions{})
+	assert.Check(t, len(b.placeholders) == 0, "placeholders for %v although core has outputs", b.placeholders)
 }
 
 func TestDestroyInReverse(t *testing.T) {
-	b := newBench(t)
-	_, err := b.Up(t.Context(), demo(), UpOptions{})
-	assert.NilError(t, err)
-	b.cli.calls = nil
-	result, err := b.Destroy(t.Context(), demo(), DestroyOptions{Remove: true})
-	assert.NilError(t, err)
+	b := upped(t)
+	result := b.mustDestroy(t, demo(), DestroyOptions{Remove: true})
 	assert.DeepEqual(t, b.cli.operations(), []string{"destroy demo-bootstrap", "destroy demo-core"})
-	if core, _ := result.Stack(stacks.Core); !core.Removed || core.Changes["delete"] != 2 {
-		t.Errorf("core's result is %+v", core)
-	}
-	if len(b.cli.states) > 0 {
-		t.Errorf("stacks left: %v", b.cli.states)
-	}
+	core, _ := result.Stack(stacks.Core)
+	assert.Check(t, core.Removed && core.Changes["delete"] == 2, "core's result is %+v", core)
+	assert.Check(t, len(b.cli.states) == 0, "stacks left: %v", b.cli.states)
 }
 
 func TestDestroyOfNothing(t *testing.T) {
 	b := newBench(t)
 	result, err := b.Destroy(t.Context(), demo(), DestroyOptions{Remove: true})
-	if err != nil || len(result.Stacks) > 0 {
-		t.Errorf("result %+v, error %v", result, err)
-	}
+	assert.Check(t, err == nil && len(result.Stacks) == 0, "result %+v, error %v", result, err)
 }
 
 func TestDestroyKeepsCoreWhenBootstrapFails(t *testing.T) {
-	b := newBench(t)
-	_, err := b.Up(t.Context(), demo(), UpOptions{})
-	assert.NilError(t, err)
-	b.cli.calls = nil
+	b := upped(t)
 	b.cli.fail["destroy demo-bootstrap"] = failure{diagnostics: []apitype.DiagnosticEvent{
 		{Severity: "error", Message: "timed out waiting for finalizers"},
 	}}
-	_, err = b.Destroy(t.Context(), demo(), DestroyOptions{})
+	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{})
 	want := "destroy demo-bootstrap: timed out waiting for finalizers; resolve the cause and run the same command again: " +
 		"what was done so far is kept (stack demo-core was kept)"
 	assert.Error(t, err, want)
@@ -150,20 +117,11 @@ func TestDestroyKeepsCoreWhenBootstrapFails(t *testing.T) {
 }
 
 func TestDestroyOfCoreIsRefusedWhileBootstrapHasResources(t *testing.T) {
-	b := newBench(t)
-	_, err := b.Up(t.Context(), demo(), UpOptions{})
-	assert.NilError(t, err)
-	b.cli.calls = nil
-	_, err = b.Destroy(t.Context(), demo(), DestroyOptions{Only: stacks.Core})
-	var refused *fault.Error
-	if !errors.As(err, &refused) {
-		t.Fatalf("error is %T: %v", err, err)
-	}
+	b := upped(t)
+	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{Only: stacks.Core})
 	want := "stack demo-core cannot be destroyed: stack demo-bootstrap still has 1 resource; " +
 		"destroy both with `tombolo destroy demo`"
-	if err.Error() != want {
-		t.Errorf("error is\n%q, want\n%q", err, want)
-	}
+	wantPrecondition(t, err, want)
 	assert.Check(t, is.Len(b.cli.operations(), 0), "operations were started")
 }
 
@@ -176,12 +134,8 @@ func TestInterruptionWrapsContextCanceled(t *testing.T) {
 		}
 	}
 	_, err := b.Up(ctx, demo(), UpOptions{})
-	if !errors.Is(err, context.Canceled) {
-		t.Fatalf("error is %T: %v", err, err)
-	}
-	if want := "up demo-core: interrupted; run the same command again to go on from there"; err.Error() != want {
-		t.Errorf("error is %q, want %q", err, want)
-	}
+	assert.Assert(t, errors.Is(err, context.Canceled), "error is %T: %v", err, err)
+	assert.Error(t, err, "up demo-core: interrupted; run the same command again to go on from there")
 }
 
 func TestMissingCLI(t *testing.T) {
@@ -189,14 +143,8 @@ func TestMissingCLI(t *testing.T) {
 	assert.NilError(t, err)
 	d.deps.preflight = nothingMissing
 	_, err = d.Up(t.Context(), demo(), UpOptions{})
-	var missing *fault.Error
-	if !errors.As(err, &missing) {
-		t.Fatalf("error is %T: %v", err, err)
-	}
 	want := "the Pulumi CLI is not in PATH; install Pulumi 3.250.0 or newer, or run `make tools` where a Makefile has it, and put .tools/bin into PATH"
-	if err.Error() != want {
-		t.Errorf("error is %q, want %q", err, want)
-	}
+	wantPrecondition(t, err, want)
 }
 
 func TestMissingProject(t *testing.T) {
@@ -204,9 +152,8 @@ func TestMissingProject(t *testing.T) {
 	assert.NilError(t, err)
 	d.deps.preflight = nothingMissing
 	_, err = d.Up(t.Context(), demo(), UpOptions{})
-	if err == nil || !strings.HasSuffix(err.Error(), "has no Pulumi.yaml; run tombolo in the project's directory") {
-		t.Errorf("error is %v", err)
-	}
+	assert.Check(t, err != nil && strings.HasSuffix(err.Error(), "has no Pulumi.yaml; run tombolo in the project's directory"),
+		"error is %v", err)
 }
 
 func TestOutputsOfWhatWasNotDeployed(t *testing.T) {
@@ -219,29 +166,22 @@ func TestOutputsOfWhatWasNotDeployed(t *testing.T) {
 func TestStackInfos(t *testing.T) {
 	b := newBench(t)
 	infos, err := b.backend.Stacks(t.Context())
-	if err != nil || len(infos) > 0 {
-		t.Fatalf("an empty backend lists %v, error %v", infos, err)
-	}
-	_, err = b.Up(t.Context(), demo(), UpOptions{})
-	assert.NilError(t, err)
+	assert.Assert(t, err == nil && len(infos) == 0, "an empty backend lists %v, error %v", infos, err)
+	b.mustUp(t, demo(), UpOptions{})
 	b.cli.states["other"] = apitype.DeploymentV3{}
 	if infos, err = b.backend.Stacks(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if len(infos) != 1 || len(infos["demo"]) != 2 || infos["demo"][0].Kind != stacks.Core || infos["demo"][0].Resources != 4 {
-		t.Errorf("stacks are %+v", infos)
-	}
+	assert.Check(t, len(infos) == 1 && len(infos["demo"]) == 2 && infos["demo"][0].Kind == stacks.Core && infos["demo"][0].Resources == 4,
+		"stacks are %+v", infos)
 }
 
 func TestUpStartsNothingWhenSomethingIsMissing(t *testing.T) {
 	b := newBench(t)
 	b.missing = errors.Join(errors.New("the manifest is gone"), errors.New("the token is not set"))
 	_, err := b.Up(t.Context(), demo(), UpOptions{})
-	var missing *fault.Error
 	want := "up demo: the manifest is gone; the token is not set; nothing was started: make it available and run the command again"
-	if !errors.As(err, &missing) || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
+	wantPrecondition(t, err, want)
 	assert.Check(t, is.Len(b.cli.operations(), 0), "the CLI was called")
 }
 
@@ -249,17 +189,14 @@ func TestDestroyOfAProtectedCluster(t *testing.T) {
 	b := newBench(t)
 	c := demo()
 	c.Protect = true
-	_, err := b.Up(t.Context(), c, UpOptions{})
-	assert.NilError(t, err)
+	b.mustUp(t, c, UpOptions{})
 	core := b.cli.states["demo-core"]
 	core.Resources[2].Protect = true
 	b.cli.calls = nil
-	_, err = b.Destroy(t.Context(), c, DestroyOptions{})
+	_, err := b.Destroy(t.Context(), c, DestroyOptions{})
 	var refused *fault.Error
 	want := "destroy demo: it is protected by its cluster file; nothing was changed: give --yes-destroy demo, or take protect out of the file"
-	if !errors.As(err, &refused) || err.Error() != want {
-		t.Errorf("error is %T\n%v, want\n%s", err, err, want)
-	}
+	assert.Check(t, errors.As(err, &refused) && err.Error() == want, "error is %T\n%v, want\n%s", err, err, want)
 	assert.Check(t, is.Len(b.cli.calls, 0), "the CLI was called")
 	protected := true
 	b.cli.during = func(op string) {
@@ -267,11 +204,8 @@ func TestDestroyOfAProtectedCluster(t *testing.T) {
 			protected = b.cli.states["demo-core"].Resources[2].Protect
 		}
 	}
-	_, err = b.Destroy(t.Context(), c, DestroyOptions{Confirmed: true})
-	assert.NilError(t, err)
-	if protected {
-		t.Error("the resource was still protected when core was destroyed, and Pulumi would have refused")
-	}
+	b.mustDestroy(t, c, DestroyOptions{Confirmed: true})
+	assert.Check(t, !protected, "the resource was still protected when core was destroyed, and Pulumi would have refused")
 	assert.DeepEqual(t, b.seen.notes(), []string{"note demo-core: the protection of 1 resource was taken off"})
 }
 

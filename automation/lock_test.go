@@ -33,8 +33,7 @@ func TestStaleLockIsRemoved(t *testing.T) {
 	b := newBench(t)
 	b.backend.Processes = backendtest.Table{}
 	file := b.lock(t, "demo-core", lockOwner(t, 77))
-	_, err := b.Up(t.Context(), demo(), UpOptions{})
-	assert.NilError(t, err)
+	b.mustUp(t, demo(), UpOptions{})
 	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the lock is still there: %v", err)
 	}
@@ -50,15 +49,11 @@ func TestHeldLockStopsUp(t *testing.T) {
 	file := b.lock(t, "demo-core", lockOwner(t, 77))
 	_, err := b.Up(t.Context(), demo(), UpOptions{})
 	var locked *backend.LockedError
-	if !errors.As(err, &locked) {
-		t.Fatalf("error is %T: %v", err, err)
-	}
+	assert.Assert(t, errors.As(err, &locked), "error is %T: %v", err, err)
 	host := lockOwner(t, 77).Host
 	want := "stack demo-core is locked by ada on " + host + " (process 77, since 2026-01-02T03:04:05Z); " +
 		"wait for it to end; if process 77 on " + host + " is dead, run `tombolo unlock demo --stack core --owner-is-gone`"
-	if err.Error() != want {
-		t.Errorf("error is\n%q, want\n%q", err, want)
-	}
+	assert.Error(t, err, want)
 	if _, err := os.Stat(file); err != nil || len(b.cli.operations()) > 0 {
 		t.Errorf("the lock was touched: %v, %v", err, b.cli.operations())
 	}
@@ -85,19 +80,16 @@ func TestStaleLockThatAnOperationMeets(t *testing.T) {
 			delete(b.cli.fail, "stack rename demo-core")
 		}
 	}
-	_, err := b.Up(t.Context(), demo(), UpOptions{})
-	assert.NilError(t, err)
+	b.mustUp(t, demo(), UpOptions{})
 	want := []string{"up demo-core", "cancel demo-core", "up demo-core", "up demo-bootstrap"}
 	assert.DeepEqual(t, b.cli.operations(), want)
 
 	b.cli.during = nil
 	b.backend.Processes = backendtest.Table{77: {Name: "pulumi", Parent: 70}}
 	b.cli.fail["stack rename demo-core"] = failure{stderr: text}
-	_, err = b.Up(t.Context(), demo(), UpOptions{Force: true})
+	_, err := b.Up(t.Context(), demo(), UpOptions{Force: true})
 	var locked *backend.LockedError
-	if !errors.As(err, &locked) || locked.Owner.User != "ada" {
-		t.Errorf("error is %T: %v", err, err)
-	}
+	assert.Check(t, errors.As(err, &locked) && locked.Owner.User == "ada", "error is %T: %v", err, err)
 }
 
 func TestLockOfPulumiCloud(t *testing.T) {

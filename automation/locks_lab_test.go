@@ -50,18 +50,13 @@ func twoDrivers(t *testing.T, at string) {
 
 	_, err = second.Up(t.Context(), demo(), UpOptions{Force: true})
 	var locked *backend.LockedError
-	if !errors.As(err, &locked) || locked.Owner == nil {
-		t.Fatalf("the second driver's error is %T: %v", err, err)
-	}
+	assert.Assert(t, errors.As(err, &locked) && locked.Owner != nil, "the second driver's error is %T: %v", err, err)
 	owner, ok := second.backend.Processes.Process(locked.Owner.PID)
-	if !ok || owner.Parent != os.Getpid() || !strings.Contains(err.Error(), "tombolo unlock demo --stack core --owner-is-gone") {
-		t.Errorf("it names process %+v, which runs: %t; %v", owner, ok, err)
-	}
+	assert.Check(t, ok && owner.Parent == os.Getpid() && strings.Contains(err.Error(), "tombolo unlock demo --stack core --owner-is-gone"),
+		"it names process %+v, which runs: %t; %v", owner, ok, err)
 	// Of core alone: meanwhile the first makes bootstrap's stack, which is locked for a moment.
 	locks, err := second.Locks(t.Context(), demo(), stacks.Core)
-	if err != nil || len(locks) != 1 || locks[0].State != backend.OwnerAlive {
-		t.Fatalf("locks are %+v, error %v", locks, err)
-	}
+	assert.Assert(t, err == nil && len(locks) == 1 && locks[0].State == backend.OwnerAlive, "locks are %+v, error %v", locks, err)
 	if err := second.Unlock(t.Context(), locks[0], false); !errors.As(err, &locked) {
 		t.Errorf("the lock of a driver at work can be removed: %v", err)
 	}
@@ -70,9 +65,7 @@ func twoDrivers(t *testing.T, at string) {
 		t.Errorf("the backend says that %v hold the lock, error %v", held, err)
 	}
 	goOn()
-	if err := <-done; err != nil {
-		t.Errorf("the first driver: %v", err)
-	}
+	assert.Check(t, <-done, "the first driver")
 	if held, err := second.backend.Holders(t.Context(), "demo-core"); err != nil || len(held) > 0 {
 		t.Errorf("afterwards the backend says that %v hold the lock, error %v", held, err)
 	}
@@ -113,9 +106,8 @@ func TestStaleLockInABucket(t *testing.T) {
 	work = exporting
 	_, err = d.Up(t.Context(), demo(), UpOptions{Force: true})
 	assert.NilError(t, err)
-	if notes := strings.Join(seen.notes(), "\n"); !strings.Contains(notes, "recovered: removed the lock of ") {
-		t.Errorf("nobody says that a lock was removed: %s", notes)
-	}
+	notes := strings.Join(seen.notes(), "\n")
+	assert.Check(t, strings.Contains(notes, "recovered: removed the lock of "), "nobody says that a lock was removed: %s", notes)
 }
 
 // TestHurryWithTheRealCLI: a call that does not end when it is cancelled is

@@ -22,9 +22,7 @@ func TestLook(t *testing.T) {
 	b.deps.dial = func(handoff.Values) (kube.Cluster, error) { return k, nil }
 	found, err := b.Look(t.Context(), demo())
 	assert.NilError(t, err)
-	if found.Kubernetes == "" || len(found.Checks) == 0 || found.Cause == nil {
-		t.Errorf("found %+v", found)
-	}
+	assert.Check(t, found.Kubernetes != "" && len(found.Checks) != 0 && found.Cause != nil, "found %+v", found)
 	for _, action := range kubetest.Fake(k).Actions() {
 		if verb := action.GetVerb(); verb != "list" && verb != "get" {
 			t.Errorf("the look does %q on the cluster", verb)
@@ -36,9 +34,8 @@ func TestLookAtWhatWasNotDeployed(t *testing.T) {
 	b := newBench(t)
 	_, err := b.Look(t.Context(), demo())
 	var missing *fault.Error
-	if !errors.As(err, &missing) || !strings.Contains(err.Error(), "stack demo-core has no outputs: it was not deployed yet") {
-		t.Errorf("got %v", err)
-	}
+	assert.Check(t, errors.As(err, &missing) && strings.Contains(err.Error(), "stack demo-core has no outputs: it was not deployed yet"),
+		"got %v", err)
 }
 
 // TestLookAtASilentAPI: that an API does not answer is what was found.
@@ -50,9 +47,8 @@ func TestLookAtASilentAPI(t *testing.T) {
 	b.deps.dial = func(handoff.Values) (kube.Cluster, error) { return k, nil }
 	found, err := b.Look(t.Context(), demo())
 	assert.NilError(t, err)
-	if found.Cause == nil || !found.Cause.Unreachable() || !strings.Contains(found.Cause.Message, "connection refused") {
-		t.Errorf("the cause is %+v", found.Cause)
-	}
+	assert.Check(t, found.Cause != nil && found.Cause.Unreachable() && strings.Contains(found.Cause.Message, "connection refused"),
+		"the cause is %+v", found.Cause)
 }
 
 const (

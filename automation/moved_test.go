@@ -47,9 +47,8 @@ func TestStateMovedBeforeAnImport(t *testing.T) {
 		}
 		_, err := b.Destroy(t.Context(), demo(), DestroyOptions{})
 		var refused *fault.Error
-		if !errors.As(err, &refused) || !strings.Contains(err.Error(), "was written by somebody else at 2026-01-02T03:04:05Z") {
-			t.Errorf("error is %T: %v", err, err)
-		}
+		assert.Check(t, errors.As(err, &refused) && strings.Contains(err.Error(), "was written by somebody else at 2026-01-02T03:04:05Z"),
+			"error is %T: %v", err, err)
 		assert.DeepEqual(t, b.cli.states["demo-core"], theirs)
 	})
 	t.Run("locked", func(t *testing.T) {
@@ -68,9 +67,7 @@ func TestStateMovedBeforeAnImport(t *testing.T) {
 		backendtest.Lock(t, b.stateDir, "demo-core", lockOwner(t, 77))
 		err = s.Import(t.Context(), st, apitype.UntypedDeployment{})
 		var locked *backend.LockedError
-		if !errors.As(err, &locked) || !b.isProtected("demo-core") {
-			t.Errorf("error is %T: %v", err, err)
-		}
+		assert.Check(t, errors.As(err, &locked) && b.isProtected("demo-core"), "error is %T: %v", err, err)
 	})
 }
 
@@ -87,9 +84,8 @@ func TestProtectionIsPutBack(t *testing.T) {
 		assert.ErrorContains(t, err, "DependencyViolation")
 		assert.Check(t, taken, "the protection was never taken off")
 		assert.Check(t, b.isProtected("demo-core"), "the protection stays off")
-		if notes := strings.Join(b.seen.notes(), "\n"); !strings.Contains(notes, "1 resource is protected again") {
-			t.Errorf("notes:\n%s", notes)
-		}
+		notes := strings.Join(b.seen.notes(), "\n")
+		assert.Check(t, strings.Contains(notes, "1 resource is protected again"), "notes:\n%s", notes)
 	})
 	t.Run("after an interruption", func(t *testing.T) {
 		b := newBench(t)
@@ -116,8 +112,6 @@ func TestProtectionIsPutBack(t *testing.T) {
 		assert.Check(t, !b.isProtected("demo-core"))
 		st, err := b.runner().Recovery(demo()).Recover(t.Context(), demo(), "core", nil)
 		assert.NilError(t, err)
-		if !b.isProtected("demo-core") || st.ListsUnprotected() {
-			t.Errorf("the protection stays off: %v", st.Unprotected())
-		}
+		assert.Check(t, b.isProtected("demo-core") && !st.ListsUnprotected(), "the protection stays off: %v", st.Unprotected())
 	})
 }

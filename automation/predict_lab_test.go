@@ -44,13 +44,10 @@ func TestUnchangedWithTheRealCLI(t *testing.T) {
 		t.Helper()
 		result, err := d.Up(t.Context(), demo(), UpOptions{Force: true})
 		assert.NilError(t, err)
-		if got := seen.started(); !slices.Equal(got, want) {
-			t.Errorf("it did %q, want %q", got, want)
-		}
+		got := seen.started()
+		assert.Check(t, slices.Equal(got, want), "it did %q, want %q", got, want)
 		for _, r := range result.Stacks {
-			if r.Outputs["output"] != output {
-				t.Errorf("outputs of %s are %v, want %s", r.Stack, r.Outputs, output)
-			}
+			assert.Check(t, r.Outputs["output"] == output, "outputs of %s are %v, want %s", r.Stack, r.Outputs, output)
 		}
 	}
 	made := []string{"up demo-bootstrap", "up demo-core"}
@@ -66,7 +63,6 @@ func TestUnchangedWithTheRealCLI(t *testing.T) {
 	up(changed...)
 	up(same...)
 	st, err := d.backend.State(t.Context(), "demo-core")
-	if err != nil || len(st.Deployment.Resources) != 3 || !st.Deployment.Resources[2].Protect {
-		t.Errorf("the state has %+v, error %v", st, err)
-	}
+	assert.Check(t, err == nil && len(st.Deployment.Resources) == 3 && st.Deployment.Resources[2].Protect,
+		"the state has %+v, error %v", st, err)
 }

@@ -45,21 +45,15 @@ func (b *bench) sorted() []string {
 
 func TestUpLeavesAlone(t *testing.T) {
 	b := unchangedBench(t)
-	result, err := b.Up(t.Context(), demo(), UpOptions{})
-	assert.NilError(t, err)
+	result := b.mustUp(t, demo(), UpOptions{})
 	assert.DeepEqual(t, b.sorted(), []string{"preview demo-bootstrap", "preview demo-core"})
 	for _, r := range result.Stacks {
-		if r.Operation != "up" || r.Changes["same"] != 3 || r.Changes.Total() > 0 || r.Outputs["vpcId"] != "vpc-1" {
-			t.Errorf("the result is %+v", r)
-		}
+		assert.Check(t, r.Operation == "up" && r.Changes["same"] == 3 && r.Changes.Total() == 0 && r.Outputs["vpcId"] == "vpc-1",
+			"the result is %+v", r)
 	}
-	if len(result.Stacks) != 2 || result.Stacks[0].Kind != stacks.Core {
-		t.Errorf("results of %+v", result.Stacks)
-	}
+	assert.Check(t, len(result.Stacks) == 2 && result.Stacks[0].Kind == stacks.Core, "results of %+v", result.Stacks)
 	for _, want := range []string{"finished demo-core map[same:3] true", "finished demo-bootstrap map[same:3] true"} {
-		if !slices.Contains(b.seen.lines, want) {
-			t.Errorf("the observer was not told %q but %q", want, b.seen.lines)
-		}
+		assert.Check(t, slices.Contains(b.seen.lines, want), "the observer was not told %q but %q", want, b.seen.lines)
 	}
 }
 
@@ -74,11 +68,9 @@ func TestUpOfWhatOnlyThePlanShows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := unchangedBench(t)
 			b.edit("demo-bootstrap", change)
-			_, err := b.Up(t.Context(), demo(), UpOptions{})
-			assert.NilError(t, err)
-			if want := []string{"preview demo-bootstrap", "preview demo-core", "up demo-bootstrap"}; !slices.Equal(b.sorted(), want) {
-				t.Errorf("operations %q, want %q", b.sorted(), want)
-			}
+			b.mustUp(t, demo(), UpOptions{})
+			want := []string{"preview demo-bootstrap", "preview demo-core", "up demo-bootstrap"}
+			assert.Check(t, slices.Equal(b.sorted(), want), "operations %q, want %q", b.sorted(), want)
 		})
 	}
 }
@@ -98,12 +90,10 @@ func TestUpDoesNotPredict(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := unchangedBench(t)
 			b.edit("demo-bootstrap", func(s *apitype.DeploymentV3, _ *apitype.ResourceV3) { change(s) })
-			_, err := b.Up(t.Context(), demo(), UpOptions{})
-			assert.NilError(t, err)
+			b.mustUp(t, demo(), UpOptions{})
 			ops := slices.DeleteFunc(b.cli.operations(), func(op string) bool { return strings.HasPrefix(op, "refresh ") })
-			if want := []string{"up demo-core", "up demo-bootstrap"}; !slices.Equal(ops, want) {
-				t.Errorf("operations %q, want %q", ops, want)
-			}
+			want := []string{"up demo-core", "up demo-bootstrap"}
+			assert.Check(t, slices.Equal(ops, want), "operations %q, want %q", ops, want)
 		})
 	}
 }
@@ -113,10 +103,8 @@ func TestUpOfAFailedPreview(t *testing.T) {
 	b.cli.fail["preview demo-bootstrap"] = failure{stderr: "error: no such host"}
 	result, err := b.Up(t.Context(), demo(), UpOptions{})
 	var deployment *pulumicli.Error
-	if !errors.As(err, &deployment) || !strings.HasPrefix(err.Error(), "preview demo-bootstrap: no such host") {
-		t.Errorf("error is %T: %v", err, err)
-	}
-	if core, ok := result.Stack(stacks.Core); !ok || core.Changes["same"] != 3 {
-		t.Errorf("core's result is %+v", core)
-	}
+	assert.Check(t, errors.As(err, &deployment) && strings.HasPrefix(err.Error(), "preview demo-bootstrap: no such host"),
+		"error is %T: %v", err, err)
+	core, ok := result.Stack(stacks.Core)
+	assert.Check(t, ok && core.Changes["same"] == 3, "core's result is %+v", core)
 }

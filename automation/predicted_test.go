@@ -18,14 +18,12 @@ func TestPreviewHandsOnWhatIsPredicted(t *testing.T) {
 				Op: apitype.OpSame, Type: backend.RootType, New: &apitype.StepEventStateMetadata{Outputs: outputs},
 			},
 		}}}}
-		_, err := b.Preview(t.Context(), demo(), PreviewOptions{})
-		assert.NilError(t, err)
+		b.mustPreview(t, demo(), PreviewOptions{})
 		return b.predicted
 	}
 	want := map[string]any{"clusterVersion": "1.36", "vpcId": "vpc-1"}
 	assert.DeepEqual(t, preview(want), want)
-	_, err := b.Up(t.Context(), demo(), UpOptions{})
-	assert.NilError(t, err)
+	b.mustUp(t, demo(), UpOptions{})
 	if got := preview(b.cli.outputs("demo-core")); got != nil {
 		t.Errorf("core's outputs stay, and bootstrap was previewed with %v", got)
 	}

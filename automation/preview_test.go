@@ -10,16 +10,12 @@ import (
 // A preview of what does not exist leaves nothing in the backend.
 func TestPreviewMakesNoStack(t *testing.T) {
 	b := newBench(t)
-	_, err := b.Preview(t.Context(), demo(), PreviewOptions{})
-	assert.NilError(t, err)
-	if len(b.cli.states) > 0 || !slices.Contains(b.cli.calls, "preview demo-bootstrap") {
-		t.Errorf("a preview has made %v, by %v", b.cli.states, b.cli.calls)
-	}
+	b.mustPreview(t, demo(), PreviewOptions{})
+	assert.Check(t, len(b.cli.states) == 0 && slices.Contains(b.cli.calls, "preview demo-bootstrap"),
+		"a preview has made %v, by %v", b.cli.states, b.cli.calls)
 	// Where core is, bootstrap is told its outputs: a role that reads may make no stack.
 	b.cli.states["demo-core"] = deployed("demo-core")
-	_, err = b.Preview(t.Context(), demo(), PreviewOptions{})
-	assert.NilError(t, err)
-	if _, made := b.cli.states["demo-bootstrap"]; made || len(b.cli.states) != 1 {
-		t.Errorf("a preview beside core has made %v", b.cli.states)
-	}
+	b.mustPreview(t, demo(), PreviewOptions{})
+	_, made := b.cli.states["demo-bootstrap"]
+	assert.Check(t, !made && len(b.cli.states) == 1, "a preview beside core has made %v", b.cli.states)
 }

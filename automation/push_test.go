@@ -51,9 +51,7 @@ func following(t *testing.T) *config.Cluster {
 func show(t *testing.T, c *config.Cluster, what string) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "git", "-C", c.GitOps.URL, "show", what).Output()
-	if err != nil {
-		t.Fatalf("%s: %v", what, err)
-	}
+	assert.NilError(t, err, "%s", what)
 	return string(out)
 }
 
@@ -144,9 +142,7 @@ func TestPushProposes(t *testing.T) {
 	assert.NilError(t, err)
 	c.GitOps.Interval = "5m"
 	r, err := b.Push(t.Context(), c, PushOptions{Branch: "flux"})
-	if err != nil || !r.Changed || !r.Proposed || r.Branch != "flux" || r.Into != "main" {
-		t.Errorf("result %+v, %v", r, err)
-	}
+	assert.Check(t, err == nil && r.Changed && r.Proposed && r.Branch == "flux" && r.Into == "main", "result %+v, %v", r, err)
 }
 
 func TestPushIsStopped(t *testing.T) {
@@ -161,15 +157,13 @@ func TestPushIsStopped(t *testing.T) {
 		c.GitOps.Auth = &config.Auth{Type: config.AuthBasic, Username: "git", Password: &config.SecretRef{Env: "HOME"}}
 		change(c)
 		_, err := newBench(t).Push(t.Context(), c, PushOptions{})
-		if precondition := new(fault.Error); !errors.As(err, &precondition) || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %T %v, expected %q", err, err, want)
-		}
+		precondition := new(fault.Error)
+		assert.Check(t, errors.As(err, &precondition) && strings.Contains(err.Error(), want), "error %T %v, expected %q", err, err, want)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := newBench(t).Push(ctx, following(t), PushOptions{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
+	_, err := newBench(t).Push(ctx, following(t), PushOptions{})
+	assert.Check(t, errors.Is(err, context.Canceled), "error %v", err)
 }
 
 // TestDeployKey: a host gets the public half of the key, and nothing else.

@@ -35,8 +35,7 @@ func TestUpOutOfReach(t *testing.T) {
 	assert.Check(t, is.Len(b.seen.lines, 0))
 
 	b.AssumeReachable()
-	_, err = b.Up(t.Context(), demo(), UpOptions{})
-	assert.NilError(t, err)
+	b.mustUp(t, demo(), UpOptions{})
 }
 
 // TestUpWithinReach: what cannot be seen from here is a note, and keeps nobody from it.
@@ -53,8 +52,7 @@ func TestUpWithinReach(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			b, c := outside(t, "192.168.1.5"), demo()
 			c.Kubernetes.Endpoint = test.endpoint
-			_, err := b.Up(t.Context(), c, UpOptions{})
-			assert.NilError(t, err)
+			b.mustUp(t, c, UpOptions{})
 			said := strings.Join(b.seen.notes(), "\n")
 			assert.Check(t, is.Contains(said, test.note))
 			assert.Check(t, is.Equal(strings.Contains(said, "Kubernetes API"), test.note != ""), said)
@@ -66,8 +64,7 @@ func TestUpWithinReach(t *testing.T) {
 // fails for none.
 func TestPreviewTellsTheWay(t *testing.T) {
 	b := outside(t, "192.168.1.5")
-	_, err := b.Preview(t.Context(), demo(), PreviewOptions{})
-	assert.NilError(t, err)
+	b.mustPreview(t, demo(), PreviewOptions{})
 	assert.Check(t, is.Contains(strings.Join(b.seen.notes(), "\n"), "this machine is not there: it has 192.168.1.5: add the network"))
 }
 

@@ -42,8 +42,7 @@ func ofFile(t *testing.T, edits ...string) *config.Cluster {
 func rebuildable(t *testing.T) (*bench, *config.Cluster) {
 	t.Helper()
 	b, c := ready(t), ofFile(t)
-	_, err := b.Up(t.Context(), c, UpOptions{})
-	assert.NilError(t, err)
+	b.mustUp(t, c, UpOptions{})
 	b.cli.calls = nil
 	return b, c
 }
@@ -63,12 +62,13 @@ func (b *bench) rebuild(ctx context.Context, c *config.Cluster, o RebuildOptions
 
 // makeLive has core have a control plane in Frankfurt.
 func (b *bench) makeLive() {
-	core := b.cli.states["demo-core"]
-	core.Resources = append(core.Resources, apitype.ResourceV3{
+	b.cli.add("demo-core", apitype.ResourceV3{
 		URN: "urn:pulumi:s::tombolo::aws:eks/cluster:Cluster::demo", Type: "aws:eks/cluster:Cluster", Custom: true, ID: "demo",
-		Outputs: map[string]any{"arn": plane.ID, "name": "demo", "version": "1.35"},
+		Outputs: map[string]any{
+			"arn": plane.ID, "name": "demo", "version": "1.35",
+			"identities": []any{map[string]any{"oidcs": []any{map[string]any{"issuer": plane.Issuer}}}},
+		},
 	})
-	b.cli.states["demo-core"] = core
 }
 
 func (b *bench) record() string {
@@ -138,12 +138,7 @@ func TestRebuildGoesOn(t *testing.T) {
 // TestRebuildKeepsData in the state, so that the new cluster goes on with it.
 func TestRebuildKeepsData(t *testing.T) {
 	b, c := rebuildable(t)
-	core := b.cli.states["demo-core"]
-	const bucket = "urn:pulumi:s::tombolo::aws:s3/bucketV2:BucketV2::demo-loki-bucket"
-	core.Resources = append(core.Resources,
-		apitype.ResourceV3{URN: bucket, Type: "aws:s3/bucketV2:BucketV2", Custom: true, ID: "demo-loki", Outputs: map[string]any{"arn": "arn:aws:s3:::demo-loki"}},
-		apitype.ResourceV3{URN: bucket + "-policy", Type: "aws:s3/bucketPolicy:BucketPolicy", Custom: true, ID: "demo-loki"})
-	b.cli.states["demo-core"] = core
+	b.makeBucket()
 	b.cloud.has = []string{"arn:aws:s3:::demo-loki", arnOf + "snapshot/snap-1"}
 	var had []string
 	b.cli.during = func(op string) {
@@ -188,8 +183,7 @@ func TestAnUpEndsARebuild(t *testing.T) {
 	_, err := b.rebuild(t.Context(), c, RebuildOptions{}, nil)
 	assert.Check(t, err != nil)
 	b.cli.fail = map[string]failure{}
-	_, err = b.Up(t.Context(), c, UpOptions{})
-	assert.NilError(t, err)
+	b.mustUp(t, c, UpOptions{})
 	p, err := b.PlanRebuild(t.Context(), c, RebuildOptions{})
 	assert.NilError(t, err)
 	assert.Check(t, !p.Resumes)
@@ -201,8 +195,7 @@ func TestADestroyEndsARebuild(t *testing.T) {
 	b.cli.fail["up demo-core"] = failure{stderr: "error: it broke"}
 	_, err := b.rebuild(t.Context(), c, RebuildOptions{}, nil)
 	assert.Check(t, err != nil && b.record() != "")
-	_, err = b.Destroy(t.Context(), c, DestroyOptions{})
-	assert.NilError(t, err)
+	b.mustDestroy(t, c, DestroyOptions{})
 	assert.Equal(t, b.record(), "")
 }
 
@@ -280,11 +273,9 @@ func TestRebuildRefusals(t *testing.T) {
 		},
 		"a key vault of core's": {
 			given: func(b *bench, c *config.Cluster) {
-				core := b.cli.states["demo-core"]
-				core.Resources = append(core.Resources, apitype.ResourceV3{
+				b.cli.add("demo-core", apitype.ResourceV3{
 					URN: "urn:pulumi:s::tombolo::azure-native:keyvault/v20230701:Vault::demo", Type: "azure-native:keyvault/v20230701:Vault", Custom: true,
 				})
-				b.cli.states["demo-core"] = core
 				c.Cloud = config.Cloud{Provider: config.Azure, Account: c.Cloud.Account, ResourceGroup: "demo"}
 				c.Addons = addon.Selection{"external-secrets": &addon.SecretsOptions{}}
 			},

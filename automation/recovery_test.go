@@ -31,8 +31,7 @@ func TestUpRecoversInterruptedCreations(t *testing.T) {
 	b.cloud.lookup = func(context.Context, *config.Cluster, string, []recovery.Query) ([]recovery.Sighting, error) {
 		return []recovery.Sighting{{CloudID: arnOf + "vpc/vpc-0new", Tags: map[string]string{"Name": "demo-vpc"}}}, nil
 	}
-	_, err := b.Up(t.Context(), demo(), UpOptions{})
-	assert.NilError(t, err)
+	b.mustUp(t, demo(), UpOptions{})
 	want := []string{"refresh demo-core", "up demo-core", "up demo-bootstrap"}
 	assert.DeepEqual(t, b.cli.operations(), want)
 	notes := strings.Join(b.seen.notes(), "\n")
@@ -42,13 +41,10 @@ func TestUpRecoversInterruptedCreations(t *testing.T) {
 func TestPreviewOnlyNotesInterruptedOperations(t *testing.T) {
 	b := newBench(t)
 	b.cli.states["demo-core"] = interrupted(t)
-	_, err := b.Preview(t.Context(), demo(), PreviewOptions{})
-	assert.NilError(t, err)
+	b.mustPreview(t, demo(), PreviewOptions{})
 	want := "note demo-core: 7 operations were interrupted: the next up finds out what became of that"
-	if notes := b.seen.notes(); len(notes) == 0 || notes[0] != want {
-		t.Errorf("notes are %q", notes)
-	}
-	if got := b.cli.operations(); strings.Contains(strings.Join(got, " "), "refresh") {
-		t.Errorf("operations are %v", got)
-	}
+	notes := b.seen.notes()
+	assert.Check(t, len(notes) != 0 && notes[0] == want, "notes are %q", notes)
+	got := b.cli.operations()
+	assert.Check(t, !strings.Contains(strings.Join(got, " "), "refresh"), "operations are %v", got)
 }

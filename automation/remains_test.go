@@ -33,9 +33,8 @@ func TestRemains(t *testing.T) {
 		}
 	}
 	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{})
-	if left := new(teardown.LeftoversError); !errors.As(err, &left) {
-		t.Fatalf("error %v", err)
-	}
+	left := new(teardown.LeftoversError)
+	assert.Assert(t, errors.As(err, &left), "error %v", err)
 	assert.DeepEqual(t, remainsOf(t, b), Remains{Identity: true, Incomplete: true})
 	// A resource that the destruction did not get to, and one that it was at.
 	core := b.cli.states["demo-core"]
@@ -49,7 +48,6 @@ func TestRemains(t *testing.T) {
 	}})
 	core.Resources, core.PendingOperations, b.cli.during = core.Resources[:len(core.Resources)-1], nil, nil
 	b.cli.states["demo-core"] = core
-	_, err = b.Destroy(t.Context(), demo(), DestroyOptions{Leftovers: teardown.DeleteLeftovers})
-	assert.NilError(t, err)
+	b.mustDestroy(t, demo(), DestroyOptions{Leftovers: teardown.DeleteLeftovers})
 	assert.DeepEqual(t, remainsOf(t, b), Remains{})
 }

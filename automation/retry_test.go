@@ -15,9 +15,7 @@ func TestUpTriesAgain(t *testing.T) {
 		URN: "urn:pulumi:s::tombolo::aws:ec2/vpc:Vpc::v", Severity: "error", Message: "api error RequestLimitExceeded: Request limit exceeded.",
 	}}}
 	result, err := b.Up(t.Context(), demo(), UpOptions{})
-	if err != nil || len(result.Stacks) != 2 || result.Stacks[0].Changes.Total() != 2 {
-		t.Errorf("result %+v, error %v", result, err)
-	}
+	assert.Check(t, err == nil && len(result.Stacks) == 2 && result.Stacks[0].Changes.Total() == 2, "result %+v, error %v", result, err)
 	want := []string{"note demo-core: aws:ec2/vpc:Vpc v: api error RequestLimitExceeded: Request limit exceeded.; trying again in 1ms, 1 of 2"}
 	assert.DeepEqual(t, b.seen.notes(), want)
 }

@@ -9,6 +9,7 @@ import (
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/protobuf/types/known/structpb"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation/cloud/aws"
 	"tombolo/automation/kube"
@@ -38,9 +39,7 @@ func TestFindAndRemoveLeftovers(t *testing.T) {
 	assert.NilError(t, err)
 	teardown.Sort(found)
 	want := "dynamodb resource arn:aws:dynamodb:eu-central-1:111122223333:table/locks, volume vol-1, security group sg-1"
-	if got := kube.Names(found, 5); got != want {
-		t.Errorf("found %s, want %s", got, want)
-	}
+	assert.Check(t, is.Equal(kube.Names(found, 5), want), "found")
 	found = slices.DeleteFunc(found, func(l teardown.Leftover) bool { return l.Type == "" })
 	remove := func(all ...teardown.Leftover) error {
 		return aws.Cloud{Pulumi: d.pulumi}.Remove(t.Context(), demo(), teardown.Search{Owner: "q5zk"}, all)

@@ -80,17 +80,15 @@ func TestSecretsByAKey(t *testing.T) {
 		t.Errorf("the key was asked for %q, want one data key for each stack", k.asked)
 	}
 	settings, err := os.ReadFile(filepath.Join(d.opts.WorkDir, "clusters", "Pulumi.demo-core.yaml"))
-	if err != nil || !strings.Contains(string(settings), "secretsprovider: awskms://"+secretskey.Alias) {
-		t.Errorf("the stack's settings are %s, error %v", settings, err)
-	}
+	assert.Check(t, err == nil && strings.Contains(string(settings), "secretsprovider: awskms://"+secretskey.Alias),
+		"the stack's settings are %s, error %v", settings, err)
 
 	other, _ := realBenchIn(t, backend, exporting)
 	other.pulumi.Secrets = ""
 	delete(other.env, "PULUMI_CONFIG_PASSPHRASE")
 	result, err := other.Up(t.Context(), demo(), UpOptions{Force: true})
-	if err != nil || result.Stacks[0].Changes.Total() > 0 {
-		t.Fatalf("on another machine an up changes %v, error %v", result.Stacks, err)
-	}
+	assert.Assert(t, err == nil && result.Stacks[0].Changes.Total() == 0,
+		"on another machine an up changes %v, error %v", result.Stacks, err)
 	_, err = other.Destroy(t.Context(), demo(), DestroyOptions{})
 	assert.NilError(t, err)
 	_, err = other.Up(t.Context(), demo(), UpOptions{Force: true})
@@ -103,9 +101,7 @@ func TestSecretsByAKey(t *testing.T) {
 		t.Errorf("the other machine made another data key: %q", k.asked)
 	}
 	outputs, err := other.StackOutputs(t.Context(), demo(), stacks.Core)
-	if err != nil || outputs["secret"] != (Output{Value: "hidden", Secret: true}) {
-		t.Errorf("outputs are %v, error %v", outputs, err)
-	}
+	assert.Check(t, err == nil && outputs["secret"] == (Output{Value: "hidden", Secret: true}), "outputs are %v, error %v", outputs, err)
 }
 
 // TestWrongSecretsProvider: the first stack is not made.

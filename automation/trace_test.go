@@ -48,8 +48,7 @@ func TestTraceOfAnUp(t *testing.T) {
 		announced(apitype.OpCreate, vpcURN, nil), over(apitype.OpCreate, vpcURN),
 		announced(apitype.OpCreate, clusterURN, map[string]any{"token": "hunter2"}), over(apitype.OpCreate, clusterURN),
 	}
-	_, err := b.Up(t.Context(), demo(), UpOptions{})
-	assert.NilError(t, err)
+	b.mustUp(t, demo(), UpOptions{})
 	c := end(nil)
 	assert.Equal(t, c.Tree(t), `tombolo up
   cluster demo
@@ -115,12 +114,11 @@ func TestTraceOfAFleet(t *testing.T) {
 func TestTraceOfPreviewDestroyAndDrift(t *testing.T) {
 	b, end := traced(t)
 	b.cli.states["demo-core"], b.cli.states["demo-bootstrap"] = deployed("demo-core"), deployed("demo-bootstrap")
-	_, err := b.Preview(t.Context(), demo(), PreviewOptions{})
-	assert.NilError(t, err)
+	b.mustPreview(t, demo(), PreviewOptions{})
 	b.cli.plan["refresh demo-core"] = []apitype.EngineEvent{
 		announced(apitype.OpRefresh, vpcURN, nil), over(apitype.OpDelete, vpcURN),
 	}
-	_, err = b.Drift(t.Context(), demo(), DriftOptions{})
+	_, err := b.Drift(t.Context(), demo(), DriftOptions{})
 	assert.NilError(t, err)
 	c := end(nil)
 	assert.Equal(t, c.Tree(t), `tombolo up

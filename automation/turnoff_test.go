@@ -23,19 +23,16 @@ func bootstrapped(b *bench, addons string) {
 func TestUpRefusesBeforeItStartsWhenTheClusterCannotBeAsked(t *testing.T) {
 	b := newBench(t)
 	bootstrapped(b, "external-dns")
-	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err == nil {
-		t.Error("up went on")
-	}
-	if ops := b.cli.operations(); len(ops) > 0 {
-		t.Errorf("the CLI was asked to %v", ops)
-	}
+	_, err := b.Up(t.Context(), demo(), UpOptions{})
+	assert.Check(t, err != nil, "up went on")
+	ops := b.cli.operations()
+	assert.Check(t, len(ops) == 0, "the CLI was asked to %v", ops)
 }
 
 func TestPreviewNotesWhatIsTurnedOff(t *testing.T) {
 	b := newBench(t)
 	bootstrapped(b, "external-dns")
-	_, err := b.Preview(t.Context(), demo(), PreviewOptions{})
-	assert.NilError(t, err)
+	b.mustPreview(t, demo(), PreviewOptions{})
 	if said := strings.Join(b.seen.notes(), "\n"); !strings.Contains(said, "note demo: turns off external-dns: up waits until Flux has removed the releases") {
 		t.Errorf("observer was told %q", said)
 	}
@@ -48,8 +45,7 @@ func TestIdentityOfGitIsDeletedWithANote(t *testing.T) {
 		core := deployed("demo-core")
 		core.Resources[0].Outputs["gitClientId"] = id
 		b.cli.states["demo-core"] = core
-		_, err := b.Preview(t.Context(), demo(), PreviewOptions{})
-		assert.NilError(t, err)
+		b.mustPreview(t, demo(), PreviewOptions{})
 		said := strings.Join(b.seen.notes(), "\n")
 		assert.Check(t, strings.Contains(said, "note demo: core deletes the identity demo-git, by which Flux reads Git, and bootstrap then gives Flux the credentials") == want, said)
 	}

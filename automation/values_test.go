@@ -48,22 +48,18 @@ func TestUpRefusesValuesThatAreNotThere(t *testing.T) {
 	}
 	assert.Check(t, is.Len(b.cli.outputs("demo-core"), 0), "core was made")
 	dataStack(b, map[string]any{"db": map[string]any{"host": "a"}})
-	_, err := b.Up(t.Context(), readsData(), UpOptions{})
-	assert.NilError(t, err)
+	b.mustUp(t, readsData(), UpOptions{})
 }
 
 // TestPreviewAsideIsToldOfStacks: a backend that is thrown away does not have them.
 func TestPreviewAsideIsToldOfStacks(t *testing.T) {
 	b := newBench(t)
 	dataStack(b, map[string]any{"db": map[string]any{"host": "a"}, "key": map[string]any{"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", "ciphertext": "v1:abc"}})
-	_, err := b.Preview(t.Context(), readsData(), PreviewOptions{})
-	assert.NilError(t, err)
+	b.mustPreview(t, readsData(), PreviewOptions{})
 	assert.Check(t, is.DeepEqual(b.toldStacks, map[string]map[string]any{
 		"organization/data/prod": {"db": map[string]any{"host": "a"}, "key": "[secret]"},
 	}))
-	_, err = b.Up(t.Context(), readsData(), UpOptions{})
-	assert.NilError(t, err)
-	_, err = b.Preview(t.Context(), readsData(), PreviewOptions{})
-	assert.NilError(t, err)
+	b.mustUp(t, readsData(), UpOptions{})
+	b.mustPreview(t, readsData(), PreviewOptions{})
 	assert.Check(t, b.toldStacks == nil, "a stack that exists reads the others itself")
 }

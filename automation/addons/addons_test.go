@@ -55,9 +55,7 @@ func TestAwaitNoReleases(t *testing.T) {
 	}
 	releases := schema.GroupVersionResource{Group: "helm.toolkit.fluxcd.io", Version: "v2", Resource: "helmreleases"}
 	assert.NilError(t, k.Client.Resource(releases).Namespace("external-dns").Delete(t.Context(), "dns", metav1.DeleteOptions{}))
-	if err := awaitNoReleases(t.Context(), s, off, time.Minute); err != nil {
-		t.Errorf("a release that is gone: %v", err)
-	}
+	assert.Check(t, awaitNoReleases(t.Context(), s, off, time.Minute), "a release that is gone")
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	s.At = kubetest.New(t, kubetest.FluxKinds(), fed)
@@ -76,15 +74,11 @@ func TestArgoCDLosesAnAddonBeforeWhatItNeeds(t *testing.T) {
 	assert.NilError(t, h.DropAddons(t.Context(), "spoke", []string{"external-dns"}))
 	o, err := hub.Client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"}).Namespace("argocd").Get(t.Context(), "cluster-spoke", metav1.GetOptions{})
 	assert.NilError(t, err)
-	if l := o.GetLabels(); l["addon-external-dns"] != "" || l["addon-reloader"] != "on" {
-		t.Errorf("labels are %v", l)
-	}
-	if got, want := o.GetAnnotations()["tombolo/values"], `{"addons":{"reloader":{}},"cluster":{"region":"r"}}`; got != want {
-		t.Errorf("values are %s, want %s", got, want)
-	}
+	l := o.GetLabels()
+	assert.Check(t, l["addon-external-dns"] == "" && l["addon-reloader"] == "on", "labels are %v", l)
+	got, want := o.GetAnnotations()["tombolo/values"], `{"addons":{"reloader":{}},"cluster":{"region":"r"}}`
+	assert.Check(t, got == want, "values are %s, want %s", got, want)
 	err = awaitNoReleases(t.Context(), s, []string{"external-dns"}, time.Millisecond)
 	assert.ErrorContains(t, err, "after 1ms Argo CD still has Application argocd/spoke-external-dns;")
-	if err := awaitNoReleases(t.Context(), s, []string{"karpenter"}, time.Millisecond); err != nil {
-		t.Errorf("one that is gone: %v", err)
-	}
+	assert.Check(t, awaitNoReleases(t.Context(), s, []string{"karpenter"}, time.Millisecond), "one that is gone")
 }

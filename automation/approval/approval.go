@@ -50,21 +50,11 @@ func (a Approver) Require(ctx context.Context, c *config.Cluster, k stacks.Kind,
 	if err := a.requireWhole(ctx, c, k, st); err != nil {
 		return nil, err
 	}
-	key, err := a.keyOf(*of)
-	if err != nil {
-		return nil, err
-	}
-	o := preview.Options{Refresh: r.Refresh, States: true, WithoutSecrets: of.WithoutSecrets, ShowSecrets: key.Keyed()}
-	seen, err := a.Previewer.Stack(ctx, c, k, o, catalog.Options{})
-	if err != nil {
-		return nil, err
-	}
-	now := &Allowed{Stack: *want, Unchanged: seen.Result, of: of, inBackend: want.Name}
-	now.Unchanged.Operation, now.Unchanged.Outputs = "up", seen.Result.Events.RootOutputs
-	if now.Steps, err = stepsLike(key, seen, want); err != nil {
-		return nil, fmt.Errorf("compare stack %s with the plan: %w", want.Name, err)
-	}
-	if err := refuseOther(of, k, want.Differences(c.Name, now.Steps)); err != nil || len(want.Unseen) == 0 {
+	now := &Allowed{Stack: *want, of: of, inBackend: want.Name}
+	err = a.compare(now, r, func(o preview.Options) (preview.Preview, error) {
+		return a.Previewer.Stack(ctx, c, k, o, catalog.Options{})
+	})
+	if err != nil || len(want.Unseen) == 0 {
 		return now, err
 	}
 	hidden, err := a.refuseHidden(ctx, c, k, r, st)
@@ -94,20 +84,30 @@ func (a Approver) RequireOwn(ctx context.Context, o Own, r Request, see func(pre
 	if err := a.RefuseMoved(ctx, now); err != nil {
 		return nil, err
 	}
+	return now, a.compare(now, r, see)
+}
+
+// compare previews the stack, and refuses steps that were not approved of it.
+func (a Approver) compare(now *Allowed, r Request, see func(preview.Options) (preview.Preview, error)) error {
+	of, want := now.of, now.Stack
 	key, err := a.keyOf(*of)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	seen, err := see(preview.Options{Refresh: r.Refresh, States: true, WithoutSecrets: of.WithoutSecrets, ShowSecrets: key.Keyed()})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	now.Unchanged = seen.Result
 	now.Unchanged.Operation, now.Unchanged.Outputs = "up", seen.Result.Events.RootOutputs
-	if now.Steps, err = stepsLike(key, seen, want); err != nil {
-		return nil, fmt.Errorf("compare stack %s with the plan: %w", o.Name, err)
+	var like *approved.Stack
+	if want.AfterCore { // what only core's up could tell when the plan was made is not known here either
+		like = &want
 	}
-	return now, refuseOther(of, o.Kind, want.Differences(of.Name, now.Steps))
+	if now.Steps, err = key.StepsOf(seen.Approved(), like); err != nil {
+		return fmt.Errorf("compare stack %s with the plan: %w", want.Name, err)
+	}
+	return refuseOther(of, want.Kind, want.Differences(of.Name, now.Steps))
 }
 
 // refuseHidden previews a stack with its secrets, and refuses what a plan without them does not show
@@ -128,15 +128,6 @@ func (a Approver) refuseHidden(ctx context.Context, c *config.Cluster, k stacks.
 		return operation.Events{}, err
 	}
 	return seen.Result.Events, refuseOther(of, k, hidden)
-}
-
-// stepsLike are the steps of a preview, without what only core's up could tell when the
-// plan was made.
-func stepsLike(key approved.Key, seen preview.Preview, want *approved.Stack) ([]approved.Step, error) {
-	if !want.AfterCore {
-		want = nil
-	}
-	return key.StepsOf(seen.Approved(), want)
 }
 
 // RefuseMoved refuses a stack whose state has moved since it was compared.

@@ -67,11 +67,9 @@ func (a Approver) Begin(ctx context.Context, c *config.Cluster, o PlanOptions) (
 		if err := require(ctx, c, k, st); err != nil {
 			return nil, err
 		}
-		state, err := stateOf(st)
-		if err != nil {
+		if err := p.add(Own{Kind: k, Name: name}, st); err != nil {
 			return nil, err
 		}
-		p.cluster.Stacks = append(p.cluster.Stacks, approved.Stack{Name: name, Kind: k, State: state})
 	}
 	for _, o := range o.Own {
 		st, err := a.Backend.State(ctx, o.InBackend)
@@ -81,11 +79,9 @@ func (a Approver) Begin(ctx context.Context, c *config.Cluster, o PlanOptions) (
 		if st.Interrupted() > 0 {
 			return nil, unsettled(c, o.Kind)
 		}
-		state, err := stateOf(st)
-		if err != nil {
+		if err := p.add(o, st); err != nil {
 			return nil, err
 		}
-		p.cluster.Stacks = append(p.cluster.Stacks, approved.Stack{Name: o.Name, Kind: o.Kind, State: state})
 	}
 	if p.key, err = a.keyOf(p.cluster); err != nil {
 		return nil, err
@@ -95,6 +91,13 @@ func (a Approver) Begin(ctx context.Context, c *config.Cluster, o PlanOptions) (
 		p.cluster.Secrets, err = p.key.Secrets(a.givenSecrets(c))
 	}
 	return p, err
+}
+
+// add adds a stack as its state is now.
+func (p *Plan) add(o Own, st *backend.State) error {
+	state, err := stateOf(st)
+	p.cluster.Stacks = append(p.cluster.Stacks, approved.Stack{Name: o.Name, Kind: o.Kind, State: state})
+	return err
 }
 
 // Keyed says that previews of the plan are to show the values of secrets: digests of them are keyed.

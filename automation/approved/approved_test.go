@@ -311,8 +311,7 @@ func TestUnknownPlaces(t *testing.T) {
 		`{"a/b":{"~":"v","n":1},"l":[1,2],"k":"x"}`:          false,
 		`{"a/b":{"~":"v"},"l":[1,2],"k":"x","more":"thing"}`: false,
 	} {
-		if got := step(inputs, like); (got.Inputs == planned.Inputs) != same {
-			t.Errorf("%s is the same: %t, want %t", inputs, !same, same)
-		}
+		got := step(inputs, like)
+		assert.Check(t, (got.Inputs == planned.Inputs) == same, "%s is the same: %t, want %t", inputs, !same, same)
 	}
 }

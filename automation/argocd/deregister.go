@@ -3,6 +3,7 @@ package argocd
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -271,7 +272,11 @@ func (d *deregistration) delete(ctx context.Context, a Application) error {
 // finalize replaces the finalizers of the Application that was seen. One that
 // changed meanwhile is left for the next look.
 func (d *deregistration) finalize(ctx context.Context, a Application, finalizers []string) error {
-	patch, err := finalizersPatch(a, finalizers)
+	metadata := map[string]any{"finalizers": finalizers}
+	if version := a.GetResourceVersion(); version != "" {
+		metadata["resourceVersion"] = version
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": metadata})
 	if err != nil {
 		return err
 	}

@@ -55,15 +55,10 @@ func TestDeregisterRemovesTheClustersApplicationsAlone(t *testing.T) {
 		if r := w.registration("a"); !r.Leaving() || r.secret.GetUID() != "secret-a" || len(r.Labels()) != 2 || !w.known("a") {
 			t.Errorf("the registration is %v", r.secret.Object["metadata"])
 		}
-		if b := w.registration("b"); b.Leaving() || b.Labels()["logging"] != "on" {
-			t.Errorf("the other registration is %v", b.Labels())
-		}
-		if len(notes) > 0 {
-			t.Errorf("people read %q", notes)
-		}
-		if err := w.Deregister(t.Context(), spokeA(), quick(&notes)); err != nil {
-			t.Errorf("again: %v", err)
-		}
+		b := w.registration("b")
+		assert.Check(t, !b.Leaving() && b.Labels()["logging"] == "on", "the other registration is %v", b.Labels())
+		assert.Check(t, len(notes) == 0, "people read %q", notes)
+		assert.Check(t, w.Deregister(t.Context(), spokeA(), quick(&notes)), "again")
 	})
 }
 
@@ -104,9 +99,8 @@ func TestReturnUndoesADeregistration(t *testing.T) {
 		if r := w.registration("a"); r.Leaving() || r.Labels()["logging"] != "on" || r.secret.GetAnnotations()[labelsAnnotation] != "" {
 			t.Errorf("the registration is %v", r.secret.Object["metadata"])
 		}
-		if got := w.left(); got != "platform promtail-a promtail-b" {
-			t.Errorf("applications are %s", got)
-		}
+		got := w.left()
+		assert.Check(t, got == "platform promtail-a promtail-b", "applications are %s", got)
 	})
 }
 
@@ -120,9 +114,8 @@ func TestAppOfAppsGoesWithItsChildren(t *testing.T) {
 		w.work()
 		var notes []string
 		assert.NilError(t, w.Deregister(t.Context(), spokeA(), quick(&notes)))
-		if got := w.left(); got != "apps-b dns-b platform promtail-b" {
-			t.Errorf("left are %s", got)
-		}
+		got := w.left()
+		assert.Check(t, got == "apps-b dns-b platform promtail-b", "left are %s", got)
 	})
 }
 
@@ -140,16 +133,12 @@ func TestADeadClusterIsLetGo(t *testing.T) {
 		if got := w.left(); got != "platform promtail-b" {
 			t.Errorf("left are %s", got)
 		}
-		if len(notes) != 2 {
-			t.Errorf("each is reported once: %q", notes)
-		}
+		assert.Check(t, len(notes) == 2, "each is reported once: %q", notes)
 		want := "Application argocd/by-hand is released: what it has made on a is not deleted; Application argocd/promtail-a is released: what it has made on a is not deleted"
 		if got := strings.Join(notes, "; "); got != want {
 			t.Errorf("people read %q, want %q", got, want)
 		}
-		if len(w.cascaded) > 0 {
-			t.Errorf("deleted with what they made: %v", w.cascaded)
-		}
+		assert.Check(t, len(w.cascaded) == 0, "deleted with what they made: %v", w.cascaded)
 	})
 }
 
@@ -176,12 +165,10 @@ func TestKeptWorkloadsAreNeverDeleted(t *testing.T) {
 		l.LetGo = true
 		var notes []string
 		assert.NilError(t, w.Deregister(t.Context(), l, quick(&notes)))
-		if w.left() != "platform promtail-b" || len(w.cascaded) > 0 {
-			t.Errorf("left are %s; deleted with what they made: %v", w.left(), w.cascaded)
-		}
-		if _, err := w.Return(t.Context(), "a"); err != nil || !w.known("a") {
-			t.Errorf("the hub knows the cluster again: %v, %v", w.known("a"), err)
-		}
+		assert.Check(t, w.left() == "platform promtail-b" && len(w.cascaded) == 0,
+			"left are %s; deleted with what they made: %v", w.left(), w.cascaded)
+		_, err := w.Return(t.Context(), "a")
+		assert.Check(t, err == nil && w.known("a"), "the hub knows the cluster again: %v, %v", w.known("a"), err)
 	})
 }
 
@@ -193,13 +180,9 @@ func TestGeneratorsThatReachEveryClusterAreRefusedFirst(t *testing.T) {
 		want := "ApplicationSet argocd/agents, ApplicationSet argocd/list would make Applications for a again: its cluster generator reaches clusters that leave; " +
 			"nothing was changed: give the generator a selector in the platform tree, such as matchExpressions: [{key: tombolo/leaving, operator: DoesNotExist}], push, and run the command again"
 		assert.Error(t, err, want)
-		if w.registration("a").Leaving() || !strings.Contains(w.left(), "promtail-a") {
-			t.Error("something was changed")
-		}
+		assert.Check(t, !w.registration("a").Leaving() && strings.Contains(w.left(), "promtail-a"), "something was changed")
 		excluded := fleet(t, set("agents", "[{clusters: {selector: {matchExpressions: [{key: tombolo/leaving, operator: DoesNotExist}]}}}]", ""))
-		if err := excluded.Deregister(t.Context(), spokeA(), quick(&notes)); err != nil {
-			t.Errorf("with the selector: %v", err)
-		}
+		assert.Check(t, excluded.Deregister(t.Context(), spokeA(), quick(&notes)), "with the selector")
 	})
 }
 
@@ -226,9 +209,8 @@ func TestWhatWouldBeMadeAgainIsHeld(t *testing.T) {
 				var notes []string
 				err := w.Deregister(t.Context(), spokeA(), quick(&notes))
 				var held *fault.Error
-				if !errors.As(err, &held) || err.Error() != test.want || held.Class != fault.Deployment {
-					t.Errorf("error is\n%v, want\n%s", err, test.want)
-				}
+				assert.Check(t, errors.As(err, &held) && err.Error() == test.want && held.Class == fault.Deployment,
+					"error is\n%v, want\n%s", err, test.want)
 			})
 		})
 	}
@@ -242,9 +224,8 @@ func TestAHubLosesItsRootLast(t *testing.T) {
 		var notes []string
 		l := Leaving{Cluster: Cluster{Name: "mgmt", Server: InCluster}, Hub: true}
 		assert.NilError(t, w.Deregister(t.Context(), l, quick(&notes)))
-		if got := strings.Join(w.cascaded, " "); got != "promtail-mgmt platform" || w.left() != "" {
-			t.Errorf("deleted in order %s; left are %q", got, w.left())
-		}
+		got := strings.Join(w.cascaded, " ")
+		assert.Check(t, got == "promtail-mgmt platform" && w.left() == "", "deleted in order %s; left are %q", got, w.left())
 	})
 }
 
@@ -293,9 +274,7 @@ func TestDeregisterWithoutArgoCD(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		var notes []string
-		if err := w.Deregister(t.Context(), spokeA(), quick(&notes)); err != nil {
-			t.Errorf("nothing to forget: %v", err)
-		}
+		assert.Check(t, w.Deregister(t.Context(), spokeA(), quick(&notes)), "nothing to forget")
 	})
 }
 
@@ -332,19 +311,14 @@ func TestRelabelActsForWhoeverApplied(t *testing.T) {
 		})
 		assert.NilError(t, w.relabel(t.Context(), "a", leave(false)))
 		o := kubetest.Object(t, string(applied.Patch))
-		if applied.PatchOptions.FieldManager != "pulumi-1" || applied.PatchOptions.Force == nil || !*applied.PatchOptions.Force {
-			t.Errorf("applied with %+v", applied.PatchOptions)
-		}
+		assert.Check(t, applied.PatchOptions.FieldManager == "pulumi-1" && applied.PatchOptions.Force != nil && *applied.PatchOptions.Force,
+			"applied with %+v", applied.PatchOptions)
 		labels, annotations := o.GetLabels(), o.GetAnnotations()
-		if len(labels) != 2 || labels[LeavingLabel] != "true" || labels[secretType] != "cluster" {
-			t.Errorf("labels are %v", labels)
-		}
-		if annotations["region"] != "here" || annotations["not-theirs"] != "" || !strings.Contains(annotations[labelsAnnotation], `"logging":"on"`) {
-			t.Errorf("annotations are %v", annotations)
-		}
-		if kube.Text(o, "data", "server") != encoded("https://a.test") || o.GetResourceVersion() != "7" {
-			t.Errorf("applied %s", applied.Patch)
-		}
+		assert.Check(t, len(labels) == 2 && labels[LeavingLabel] == "true" && labels[secretType] == "cluster", "labels are %v", labels)
+		assert.Check(t, annotations["region"] == "here" && annotations["not-theirs"] == "" && strings.Contains(annotations[labelsAnnotation], `"logging":"on"`),
+			"annotations are %v", annotations)
+		assert.Check(t, kube.Text(o, "data", "server") == encoded("https://a.test") && o.GetResourceVersion() == "7",
+			"applied %s", applied.Patch)
 		if _, err := w.client.Tracker().Get(secrets, Namespace, SecretName("a"), metav1.GetOptions{}); err != nil {
 			t.Error(err)
 		}
@@ -366,7 +340,5 @@ func TestAnotherOwnersRegistration(t *testing.T) {
 		}
 	}
 	r, err := w.Registration(t.Context(), "spoke")
-	if err != nil || r.Leaving() || w.get("argocd", "one") == nil {
-		t.Errorf("the registration is %v, error %v", r, err)
-	}
+	assert.Check(t, err == nil && !r.Leaving() && w.get("argocd", "one") != nil, "the registration is %v, error %v", r, err)
 }

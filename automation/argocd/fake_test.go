@@ -48,13 +48,7 @@ type world struct {
 func newWorld(t *testing.T, objects ...string) *world {
 	t.Helper()
 	w := &world{t: t, children: map[string][]string{}}
-	parsed := make([]runtime.Object, len(objects))
-	for i, text := range objects {
-		parsed[i] = kubetest.Object(t, text)
-	}
-	w.client = fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{
-		applications: "ApplicationList", sets: "ApplicationSetList", secrets: "SecretList",
-	}, parsed...)
+	w.client = kubetest.Fake(kubetest.ArgoCD(t, objects...))
 	w.client.PrependReactor("list", "applications", func(clienttesting.Action) (bool, runtime.Object, error) {
 		if !w.stopped {
 			w.work()
@@ -100,7 +94,7 @@ func (w *world) all(gvr schema.GroupVersionResource, kind string) []unstructured
 	list, err := w.client.Tracker().List(gvr, schema.GroupVersionKind{Group: gvr.Group, Version: gvr.Version, Kind: kind}, "")
 	assert.NilError(w.t, err)
 	items := list.(*unstructured.UnstructuredList).Items
-	byName(items)
+	slices.SortFunc(items, func(a, b unstructured.Unstructured) int { return strings.Compare(id(&a), id(&b)) })
 	return items
 }
 

@@ -3,6 +3,9 @@ package argocd
 import (
 	"testing"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"tombolo/automation/kube/kubetest"
 )
 
@@ -24,15 +27,9 @@ func TestReaches(t *testing.T) {
 		{"none", `[]`, false, false},
 	} {
 		s := Set{kubetest.Object(t, set("s", test.generators, ""))}
-		if got := s.Reaches(on); got != test.want {
-			t.Errorf("%s: reaches the cluster: %v", test.name, got)
-		}
-		if got := s.ByClustersAlone(); got != test.alone {
-			t.Errorf("%s: by clusters alone: %v", test.name, got)
-		}
-		if s.Reaches(map[string]string{"logging": "on"}) {
-			t.Errorf("%s: reaches what is no cluster", test.name)
-		}
+		assert.Check(t, is.Equal(s.Reaches(on), test.want), "%s: reaches the cluster", test.name)
+		assert.Check(t, is.Equal(s.ByClustersAlone(), test.alone), "%s: by clusters alone", test.name)
+		assert.Check(t, !s.Reaches(map[string]string{"logging": "on"}), "%s: reaches what is no cluster", test.name)
 	}
 }
 
@@ -44,9 +41,7 @@ func TestParent(t *testing.T) {
 		`, labels: {app.kubernetes.io/instance: root}`:                                                   "argocd/root",
 		"": "",
 	} {
-		if got := Parent(kubetest.Object(t, application("x", metadata, ""))); got != want {
-			t.Errorf("%s: declared by %q, want %q", metadata, got, want)
-		}
+		assert.Check(t, is.Equal(Parent(kubetest.Object(t, application("x", metadata, ""))), want), "%s: declared by", metadata)
 	}
 }
 
@@ -64,11 +59,9 @@ func TestIsOf(t *testing.T) {
 		{"", `name: "", server: ""`, false, false},
 	} {
 		a := Application{kubetest.Object(t, application("x", test.metadata, test.destination))}
-		if a.IsOf(hub) != test.hub || a.IsOf(spoke) != test.spoke {
-			t.Errorf("%s %s: of the hub %v, of the spoke %v", test.metadata, test.destination, a.IsOf(hub), a.IsOf(spoke))
-		}
+		assert.Check(t, a.IsOf(hub) == test.hub && a.IsOf(spoke) == test.spoke,
+			"%s %s: of the hub %v, of the spoke %v", test.metadata, test.destination, a.IsOf(hub), a.IsOf(spoke))
 	}
-	if (Application{kubetest.Object(t, application("x", "", "name: b"))}).IsOf(Cluster{Name: "a"}) {
-		t.Error("a cluster without a server has every Application without one")
-	}
+	assert.Check(t, !(Application{kubetest.Object(t, application("x", "", "name: b"))}).IsOf(Cluster{Name: "a"}),
+		"a cluster without a server has every Application without one")
 }

@@ -37,24 +37,16 @@ func (h Hub) secrets() dynamic.ResourceInterface {
 // Applications lists those of all namespaces, sorted by name. Without Argo CD
 // there are none.
 func (h Hub) Applications(ctx context.Context) ([]Application, error) {
-	items, err := list(ctx, h.applications(), "Applications", metav1.ListOptions{})
-	out := make([]Application, len(items))
-	for i := range items {
-		out[i] = Application{&items[i]}
-	}
-	return out, err
+	return list(ctx, h.applications(), "Applications", "", asApplication)
 }
 
 // OwnApplications lists those in Argo CD's own namespace, sorted by name. Without Argo CD
 // there are none.
 func (h Hub) OwnApplications(ctx context.Context) ([]Application, error) {
-	items, err := list(ctx, h.applications().Namespace(Namespace), "Applications", metav1.ListOptions{})
-	out := make([]Application, len(items))
-	for i := range items {
-		out[i] = Application{&items[i]}
-	}
-	return out, err
+	return list(ctx, h.applications().Namespace(Namespace), "Applications", "", asApplication)
 }
+
+func asApplication(o *unstructured.Unstructured) Application { return Application{o} }
 
 // DeleteRegistration deletes the registration that was read, and no other one of its
 // name. One that is gone is no error.
@@ -73,31 +65,22 @@ func (h Hub) DeleteRegistration(ctx context.Context, r Registration) error {
 // Sets lists the ApplicationSets of all namespaces, sorted by name. Without
 // Argo CD there are none.
 func (h Hub) Sets(ctx context.Context) ([]Set, error) {
-	items, err := list(ctx, h.sets(), "ApplicationSets", metav1.ListOptions{})
-	out := make([]Set, len(items))
-	for i := range items {
-		out[i] = Set{&items[i]}
-	}
-	return out, err
+	return list(ctx, h.sets(), "ApplicationSets", "", func(o *unstructured.Unstructured) Set { return Set{o} })
 }
 
 // Registrations lists the clusters that the hub knows or is about to forget,
 // itself included, sorted by name.
 func (h Hub) Registrations(ctx context.Context) ([]Registration, error) {
-	var all []unstructured.Unstructured
+	var all []Registration
 	for _, selector := range []string{secretType + "=" + secretTypeCluster, LeavingLabel + "," + secretType + "!=" + secretTypeCluster} {
-		items, err := list(ctx, h.secrets(), "registrations", metav1.ListOptions{LabelSelector: selector})
+		found, err := list(ctx, h.secrets(), "registrations", selector, func(o *unstructured.Unstructured) Registration { return Registration{o} })
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, items...)
+		all = append(all, found...)
 	}
-	byName(all)
-	out := make([]Registration, len(all))
-	for i := range all {
-		out[i] = Registration{&all[i]}
-	}
-	return out, nil
+	slices.SortFunc(all, func(a, b Registration) int { return strings.Compare(a.Name(), b.Name()) })
+	return all, nil
 }
 
 // Registration reads that of a cluster; nil when there is none.
@@ -138,20 +121,21 @@ type lister interface {
 	List(context.Context, metav1.ListOptions) (*unstructured.UnstructuredList, error)
 }
 
-func list(ctx context.Context, resource lister, what string, o metav1.ListOptions) ([]unstructured.Unstructured, error) {
-	found, err := resource.List(ctx, o)
+// list lists what labels select, sorted by name; "" selects all. as is what an object is to this package.
+func list[T any](ctx context.Context, resource lister, what, labels string, as func(*unstructured.Unstructured) T) ([]T, error) {
+	found, err := resource.List(ctx, metav1.ListOptions{LabelSelector: labels})
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("list Argo CD's %s: %w", what, err)
 	}
-	byName(found.Items)
-	return found.Items, nil
-}
-
-func byName(items []unstructured.Unstructured) {
-	slices.SortFunc(items, func(a, b unstructured.Unstructured) int { return strings.Compare(id(&a), id(&b)) })
+	slices.SortFunc(found.Items, func(a, b unstructured.Unstructured) int { return strings.Compare(id(&a), id(&b)) })
+	out := make([]T, len(found.Items))
+	for i := range found.Items {
+		out[i] = as(&found.Items[i])
+	}
+	return out, nil
 }
 
 // refreshSetAnnotation is on an ApplicationSet that the controller was asked to

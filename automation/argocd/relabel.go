@@ -79,12 +79,9 @@ func (h Hub) relabel(ctx context.Context, cluster string, change func(*metadata)
 		if manager := applier(r.secret); manager != "" {
 			return h.reapply(ctx, r.secret, manager, change)
 		}
-		m := metadata{labels: clone(r.secret.GetLabels()), annotations: clone(r.secret.GetAnnotations())}
-		if err := change(&m); err != nil {
+		if err := edit(r.secret, change); err != nil {
 			return err
 		}
-		r.secret.SetLabels(m.labels)
-		r.secret.SetAnnotations(m.annotations)
 		_, err = h.secrets().Update(ctx, r.secret, metav1.UpdateOptions{FieldManager: "tombolo-deregister"})
 		return err
 	})
@@ -100,12 +97,9 @@ func (h Hub) reapply(ctx context.Context, o *unstructured.Unstructured, manager 
 	if err != nil {
 		return err
 	}
-	m := metadata{labels: clone(applied.GetLabels()), annotations: clone(applied.GetAnnotations())}
-	if err := change(&m); err != nil {
+	if err := edit(applied, change); err != nil {
 		return err
 	}
-	applied.SetLabels(m.labels)
-	applied.SetAnnotations(m.annotations)
 	applied.SetResourceVersion(o.GetResourceVersion())
 	_, err = h.secrets().Apply(ctx, o.GetName(), applied, metav1.ApplyOptions{FieldManager: manager, Force: true})
 	return err
@@ -149,8 +143,13 @@ func applier(o *unstructured.Unstructured) string {
 	return ""
 }
 
-func clone(m map[string]string) map[string]string {
-	out := map[string]string{}
-	maps.Copy(out, m)
-	return out
+// edit changes the labels and annotations of an object.
+func edit(o *unstructured.Unstructured, change func(*metadata) error) error {
+	m := metadata{labels: map[string]string{}, annotations: map[string]string{}}
+	maps.Copy(m.labels, o.GetLabels())
+	maps.Copy(m.annotations, o.GetAnnotations())
+	err := change(&m)
+	o.SetLabels(m.labels)
+	o.SetAnnotations(m.annotations)
+	return err
 }

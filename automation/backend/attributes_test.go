@@ -29,9 +29,8 @@ func TestUnfinishedAttributesAreRemoved(t *testing.T) {
 	}
 	assert.NilError(t, b.ReleaseLocks(t.Context(), "demo-core"))
 	for _, file := range broken {
-		if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s is still there: %v", file, err)
-		}
+		_, err := os.Stat(file)
+		assert.Check(t, errors.Is(err, fs.ErrNotExist), "%s is still there: %v", file, err)
 	}
 	for _, file := range kept {
 		if _, err := os.Stat(file); err != nil {

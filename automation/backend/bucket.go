@@ -161,25 +161,7 @@ func (k *bucket) locks(ctx context.Context, stack string) ([]lockFile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look for locks of stack %s: %w", stack, err)
 	}
-	var held []lockFile
-	for _, key := range keys {
-		raw, err := k.read(ctx, key)
-		if err != nil {
-			return nil, fmt.Errorf("read lock of stack %s: %w", stack, err)
-		}
-		if raw == nil {
-			continue // released meanwhile
-		}
-		owner, err := parseLock(raw)
-		if err != nil {
-			return nil, &fault.Error{
-				What:   fmt.Sprintf("lock %s of stack %s cannot be read: %v", key, stack, err),
-				Remedy: "make sure that no tombolo or pulumi runs, and delete the object", Err: err,
-			}
-		}
-		held = append(held, lockFile{path: key, owner: owner})
-	}
-	return held, nil
+	return parseLocks(stack, "lock", "object", keys, func(key string) ([]byte, error) { return k.read(ctx, key) })
 }
 
 // removeLockOf removes one lock, and no other that the stack may have by now. Where the

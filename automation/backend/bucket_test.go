@@ -52,9 +52,7 @@ func TestOneLockOfABucketIsRemoved(t *testing.T) {
 	}
 	assert.DeepEqual(t, slices.Collect(maps.Keys(in.Objects(t))), []string{bucketLocks + "b.json"})
 	locks, err := b.Locks(t.Context(), "demo-core")
-	if err != nil || len(locks) != 1 || locks[0].State != OwnerAlive {
-		t.Fatalf("locks are %v, error %v", locks, err)
-	}
+	assert.Assert(t, err == nil && len(locks) == 1 && locks[0].State == OwnerAlive, "locks are %v, error %v", locks, err)
 	putLock(t, in, "c", lockOwner(t, 79))
 	assert.NilError(t, b.Unlock(t.Context(), locks[0], true))
 	assert.DeepEqual(t, slices.Collect(maps.Keys(in.Objects(t))), []string{bucketLocks + "c.json"})
@@ -72,9 +70,8 @@ func TestNotTheLockOfAnother(t *testing.T) {
 	b.cli.fail["stack rename demo-core"] = mine + "\n" + strings.Replace(mine, "77", "78", 1)
 	b.Processes = &table{processes: map[int]process.Process{78: {Name: "pulumi", Parent: 70}}}
 	var locked *LockedError
-	if err := b.ReleaseLocks(t.Context(), "demo-core"); !errors.As(err, &locked) || locked.Owner.PID != 78 {
-		t.Errorf("error is %v", err)
-	}
+	err := b.ReleaseLocks(t.Context(), "demo-core")
+	assert.Check(t, errors.As(err, &locked) && locked.Owner.PID == 78, "error is %v", err)
 	assert.Equal(t, len(b.cli.calls), 0)
 	b.cli.fail["stack rename demo-core"] = mine
 	assert.NilError(t, b.ReleaseLocks(t.Context(), "demo-core"))
@@ -109,9 +106,8 @@ func TestCopiesInABucket(t *testing.T) {
 	assert.Equal(t, len(copies()), 0)
 	in.SetReadOnly(true)
 	var refused *fault.Error
-	if err := b.BeginCopies("demo-core"); !errors.As(err, &refused) {
-		t.Errorf("without a copy, it begins: %v", err)
-	}
+	err := b.BeginCopies("demo-core")
+	assert.Check(t, errors.As(err, &refused), "without a copy, it begins: %v", err)
 }
 
 // TestLooksOnlyAtABucket: finding 8. Who may only read can ask for locks.
@@ -120,9 +116,8 @@ func TestLooksOnlyAtABucket(t *testing.T) {
 	putLock(t, in, "a", lockOwner(t, 77))
 	in.SetReadOnly(true)
 	locks, err := b.Locks(t.Context(), "demo-core", "demo-bootstrap")
-	if err != nil || len(locks) != 1 || len(in.Refused()) > 0 {
-		t.Errorf("locks are %v, error %v, refused was %v", locks, err, in.Refused())
-	}
+	assert.Check(t, err == nil && len(locks) == 1 && len(in.Refused()) == 0,
+		"locks are %v, error %v, refused was %v", locks, err, in.Refused())
 }
 
 func writtenState(at, resource string) string {

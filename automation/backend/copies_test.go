@@ -106,9 +106,7 @@ func TestRestoreState(t *testing.T) {
 			case "torn":
 				want = checkpoint("torn")[:20]
 			}
-			if string(content) != want {
-				t.Errorf("the state is %s, want %s", content, want)
-			}
+			assert.Check(t, string(content) == want, "the state is %s, want %s", content, want)
 		})
 	}
 }
@@ -140,9 +138,8 @@ func TestCopiesOfAState(t *testing.T) {
 	if copies := left(); len(copies) != manyCopies-1 || firstWhole(copies) != manyCopies-2 {
 		t.Errorf("thinned to %d copies, of which the first whole one is %d", len(copies), firstWhole(copies))
 	}
-	if err := b.EndCopies("demo-core"); err != nil || len(left()) > 0 {
-		t.Errorf("left %v, error %v", left(), err)
-	}
+	err := b.EndCopies("demo-core")
+	assert.Check(t, err == nil && len(left()) == 0, "left %v, error %v", left(), err)
 }
 
 // TestCopiesOfOthers: who tells the CLI to keep copies wants to have them.
@@ -157,26 +154,21 @@ func TestCopiesOfOthers(t *testing.T) {
 	file, _ := b.stateFile("demo-core")
 	assert.NilError(t, b.BeginCopies("demo-core"))
 	assert.NilError(t, b.EndCopies("demo-core"))
-	if copies, err := retained(file); err != nil || len(copies) != 1 {
-		t.Errorf("copies %v, error %v", copies, err)
-	}
+	copies, err := retained(file)
+	assert.Check(t, err == nil && len(copies) == 1, "copies %v, error %v", copies, err)
 }
 
 // TestDiskAlmostFull: nothing starts that may fill it up.
 func TestDiskAlmostFull(t *testing.T) {
 	b := newBench(t)
-	if err := b.RequireSpace(); err != nil {
-		t.Errorf("the disk of the tests: %v", err)
-	}
+	assert.Check(t, b.RequireSpace(), "the disk of the tests")
 	b.FreeSpace = func(string) (uint64, error) { return leastSpace - 1, nil }
 	want := "the disk of the state backend " + b.dir + " has 63 MiB free, and 64 are needed; nothing was started: "
 	if err := b.RequireSpace(); err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("error %v", err)
 	}
 	b.URL = "gs://state"
-	if err := b.RequireSpace(); err != nil {
-		t.Errorf("a bucket: %v", err)
-	}
+	assert.Check(t, b.RequireSpace(), "a bucket")
 }
 
 // TestTornLock: a lock that could not be written to its end is nobody's.
@@ -184,7 +176,6 @@ func TestTornLock(t *testing.T) {
 	b := newBench(t)
 	b.layOut(t, "locks/organization/tombolo/demo-core/1.json=torn")
 	assert.NilError(t, b.ReleaseLocks(t.Context(), "demo-core"))
-	if left, err := b.LockFiles("demo-core", "*"); err != nil || len(left) > 0 {
-		t.Errorf("left %v, error %v", left, err)
-	}
+	left, err := b.LockFiles("demo-core", "*")
+	assert.Check(t, err == nil && len(left) == 0, "left %v, error %v", left, err)
 }

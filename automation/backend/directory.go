@@ -53,6 +53,15 @@ func statePath(dir, stack string) string {
 	return filepath.Join(dir, filepath.FromSlash(stateKey(stack)))
 }
 
+// readFile reads a file of a local backend; nil when it is not there.
+func readFile(path string) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return text, err
+}
+
 // removeFile removes a file of a local backend. One that is gone needs no removing.
 func removeFile(path string) error {
 	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {

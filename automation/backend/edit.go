@@ -10,43 +10,49 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 )
 
-// Edit changes the resources of an exported state, and says how many of them
-// change says that it changed. It works on the bare JSON, so that nothing it does not
-// know is lost.
-func Edit(raw apitype.UntypedDeployment, change func(map[string]json.RawMessage) bool) (apitype.UntypedDeployment, int, error) {
-	var deployment map[string]json.RawMessage
-	var resources []map[string]json.RawMessage
+// Resource is a resource of an exported state, or another object in it, as bare JSON.
+type Resource = map[string]json.RawMessage
+
+// Rewrite is an exported state with the resources that change makes of its own. It works on the bare JSON,
+// so that nothing it does not know is lost.
+func Rewrite(raw apitype.UntypedDeployment, change func([]Resource) []Resource) (apitype.UntypedDeployment, error) {
+	deployment := map[string]json.RawMessage{}
+	if len(raw.Deployment) > 0 {
+		if err := json.Unmarshal(raw.Deployment, &deployment); err != nil {
+			return raw, fmt.Errorf("read deployment: %w", err)
+		}
+	}
+	var resources []Resource
+	if len(deployment["resources"]) > 0 {
+		if err := json.Unmarshal(deployment["resources"], &resources); err != nil {
+			return raw, fmt.Errorf("read resources of the deployment: %w", err)
+		}
+	}
+	if resources = change(resources); len(resources) > 0 {
+		deployment["resources"] = Encode(resources)
+	} else {
+		delete(deployment, "resources")
+	}
+	raw.Deployment = Encode(deployment)
+	return raw, nil
+}
+
+// Edit changes the resources of an exported state in place, and says how many of them
+// change says that it changed.
+func Edit(raw apitype.UntypedDeployment, change func(Resource) bool) (apitype.UntypedDeployment, int, error) {
 	if len(raw.Deployment) == 0 {
 		return raw, 0, nil
 	}
-	if err := json.Unmarshal(raw.Deployment, &deployment); err != nil {
-		return raw, 0, fmt.Errorf("read deployment: %w", err)
-	}
-	if err := Decode(deployment, map[string]any{"resources": &resources}); err != nil {
-		return raw, 0, err
-	}
 	n := 0
-	for _, r := range resources {
-		if change(r) {
-			n++
+	raw, err := Rewrite(raw, func(resources []Resource) []Resource {
+		for _, r := range resources {
+			if change(r) {
+				n++
+			}
 		}
-	}
-	deployment["resources"] = Encode(resources)
-	raw.Deployment = Encode(deployment)
-	return raw, n, nil
-}
-
-// Decode reads the parts of a deployment that into names, each into what it points to.
-func Decode(from map[string]json.RawMessage, into map[string]any) error {
-	for key, target := range into {
-		if len(from[key]) == 0 {
-			continue
-		}
-		if err := json.Unmarshal(from[key], target); err != nil {
-			return fmt.Errorf("read %s of the deployment: %w", key, err)
-		}
-	}
-	return nil
+		return resources
+	})
+	return raw, n, err
 }
 
 // DecodeString is a string in JSON; "" when it is no string.
@@ -70,36 +76,22 @@ func Encode(v any) json.RawMessage {
 // Without is the state without some resources, and without what says that others depend
 // on them.
 func Without(raw apitype.UntypedDeployment, urns []resource.URN) (apitype.UntypedDeployment, error) {
-	var deployment map[string]json.RawMessage
-	if err := json.Unmarshal(raw.Deployment, &deployment); err != nil {
-		return raw, fmt.Errorf("read deployment: %w", err)
-	}
-	var resources []map[string]json.RawMessage
-	if err := Decode(deployment, map[string]any{"resources": &resources}); err != nil {
-		return raw, err
-	}
 	out := func(urn string) bool { return slices.Contains(urns, resource.URN(urn)) }
-	resources = slices.DeleteFunc(resources, func(r map[string]json.RawMessage) bool { return out(DecodeString(r["urn"])) })
-	for _, r := range resources {
-		var needs []string
-		if json.Unmarshal(r["dependencies"], &needs) == nil && slices.ContainsFunc(needs, out) {
-			r["dependencies"] = Encode(slices.DeleteFunc(needs, out))
+	return Rewrite(raw, func(resources []Resource) []Resource {
+		resources = slices.DeleteFunc(resources, func(r Resource) bool { return out(DecodeString(r["urn"])) })
+		for _, r := range resources {
+			var needs []string
+			if json.Unmarshal(r["dependencies"], &needs) == nil && slices.ContainsFunc(needs, out) {
+				r["dependencies"] = Encode(slices.DeleteFunc(needs, out))
+			}
 		}
-	}
-	deployment["resources"] = Encode(resources)
-	raw.Deployment = Encode(deployment)
-	return raw, nil
+		return resources
+	})
 }
 
 // Empty is the state without any resources.
 func Empty(raw apitype.UntypedDeployment) (apitype.UntypedDeployment, error) {
-	var deployment map[string]json.RawMessage
-	if err := json.Unmarshal(raw.Deployment, &deployment); err != nil {
-		return raw, fmt.Errorf("read deployment: %w", err)
-	}
-	delete(deployment, "resources")
-	raw.Deployment = Encode(deployment)
-	return raw, nil
+	return Rewrite(raw, func([]Resource) []Resource { return nil })
 }
 
 // WithUnverified is the state with that list; without any URNs the output goes.
@@ -115,7 +107,7 @@ func WithUnverified(raw apitype.UntypedDeployment, urns []string) (apitype.Untyp
 // WithOutput is the state with other outputs of the stack.
 func WithOutput(raw apitype.UntypedDeployment, change func(map[string]json.RawMessage)) (apitype.UntypedDeployment, error) {
 	var failed error
-	out, _, err := Edit(raw, func(r map[string]json.RawMessage) bool {
+	out, _, err := Edit(raw, func(r Resource) bool {
 		if DecodeString(r["type"]) != RootType {
 			return false
 		}

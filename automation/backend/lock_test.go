@@ -154,9 +154,8 @@ func TestJudge(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			o := Owner{PID: tt.pid, Host: tt.host, Since: locked}
-			if got := judge("demo-core", o, "here", running); got != tt.want {
-				t.Errorf("judge = %s, want %s", got, tt.want)
-			}
+			got := judge("demo-core", o, "here", running)
+			assert.Check(t, got == tt.want, "judge = %s, want %s", got, tt.want)
 		})
 	}
 }
@@ -173,9 +172,8 @@ func TestStaleLockIsRemoved(t *testing.T) {
 	b.Processes = &table{}
 	file := backendtest.Lock(t, b.dir, "demo-core", lockOwner(t, 77))
 	assert.NilError(t, b.ReleaseLocks(t.Context(), "demo-core"))
-	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the lock is still there: %v", err)
-	}
+	_, err := os.Stat(file)
+	assert.Check(t, errors.Is(err, fs.ErrNotExist), "the lock is still there: %v", err)
 	note := "note demo-core: recovered: removed the lock of " + lockOwner(t, 77).String() + ", which is gone"
 	assert.DeepEqual(t, b.notes, []string{note})
 }
@@ -186,15 +184,11 @@ func TestHeldLockIsRefused(t *testing.T) {
 	file := backendtest.Lock(t, b.dir, "demo-core", lockOwner(t, 77))
 	err := b.ReleaseLocks(t.Context(), "demo-core")
 	var locked *LockedError
-	if !errors.As(err, &locked) {
-		t.Fatalf("error is %T: %v", err, err)
-	}
+	assert.Assert(t, errors.As(err, &locked), "error is %T: %v", err, err)
 	host := lockOwner(t, 77).Host
 	want := "stack demo-core is locked by ada on " + host + " (process 77, since 2026-01-02T03:04:05Z); " +
 		"wait for it to end; if process 77 on " + host + " is dead, run `tombolo unlock demo --stack core --owner-is-gone`"
-	if err.Error() != want {
-		t.Errorf("error is\n%q, want\n%q", err, want)
-	}
+	assert.Error(t, err, want)
 	if _, err := os.Stat(file); err != nil || len(b.cli.calls) > 0 {
 		t.Errorf("the lock was touched: %v, %v", err, b.cli.calls)
 	}
@@ -206,9 +200,8 @@ func TestOrphanIsAwaited(t *testing.T) {
 	backendtest.Lock(t, b.dir, "demo-core", lockOwner(t, 77))
 	assert.NilError(t, b.ReleaseLocks(t.Context(), "demo-core"))
 	want := "note demo-core: waiting up to 30s for pulumi process 77, whose driver is gone, to end"
-	if notes := b.notes; len(notes) != 2 || notes[0] != want {
-		t.Errorf("notes are %q", notes)
-	}
+	notes := b.notes
+	assert.Check(t, len(notes) == 2 && notes[0] == want, "notes are %q", notes)
 }
 
 func TestOrphanThatStaysHoldsItsLock(t *testing.T) {
@@ -218,9 +211,7 @@ func TestOrphanThatStaysHoldsItsLock(t *testing.T) {
 	backendtest.Lock(t, b.dir, "demo-core", lockOwner(t, 77))
 	err := b.ReleaseLocks(t.Context(), "demo-core")
 	var locked *LockedError
-	if !errors.As(err, &locked) || locked.Owner.PID != 77 {
-		t.Errorf("error is %T: %v", err, err)
-	}
+	assert.Check(t, errors.As(err, &locked) && locked.Owner.PID == 77, "error is %T: %v", err, err)
 }
 
 func TestUnreadableLock(t *testing.T) {
@@ -228,9 +219,8 @@ func TestUnreadableLock(t *testing.T) {
 	file := backendtest.Lock(t, b.dir, "demo-core", lockOwner(t, 77))
 	assert.NilError(t, os.WriteFile(file, []byte("{"), 0o600))
 	err := b.ReleaseLocks(t.Context(), "demo-core")
-	if err == nil || !strings.HasSuffix(err.Error(), "make sure that no tombolo or pulumi runs, and delete the file") {
-		t.Errorf("error is %v", err)
-	}
+	assert.Check(t, err != nil && strings.HasSuffix(err.Error(), "make sure that no tombolo or pulumi runs, and delete the file"),
+		"error is %v", err)
 }
 
 // A full disk leaves the file that the CLI writes before it is the lock.
@@ -292,9 +282,7 @@ func TestLocksOfABucket(t *testing.T) {
 	b.cli.fail["stack rename demo-core"] = "error: a stack named organization/tombolo/demo-core already exists"
 	b.cli.fail["stack rename demo-bootstrap"] = "error: the stack is currently locked by 1 lock(s).\n  gs://state/1.json: created by ada@far (pid 77) at 2026-01-02T03:04:05Z"
 	locks, err := b.Locks(t.Context(), "demo-core", "demo-bootstrap")
-	if err != nil || len(locks) != 1 || locks[0].State != OwnerElsewhere {
-		t.Fatalf("locks are %v, error %v", locks, err)
-	}
+	assert.Assert(t, err == nil && len(locks) == 1 && locks[0].State == OwnerElsewhere, "locks are %v, error %v", locks, err)
 	err = b.Unlock(t.Context(), locks[0], false)
 	want := "stack demo-bootstrap is locked by ada on far (process 77, since 2026-01-02T03:04:05Z); look on far whether process 77 runs; " +
 		"if it does not, run `tombolo unlock demo --stack bootstrap --owner-is-gone`"
@@ -318,9 +306,8 @@ func TestLocksOfPulumiCloud(t *testing.T) {
 	core.UpdateInProgress = true
 	b.cli.stacks = []auto.StackSummary{core}
 	locks, err := b.Locks(t.Context(), "demo-core", "demo-bootstrap")
-	if diff := cmp.Diff([]Lock{{Stack: "demo-core", State: OwnerUnknown}}, locks, cmp.AllowUnexported(Lock{})); err != nil || diff != "" {
-		t.Fatalf("error %v, locks (-want +got):\n%s", err, diff)
-	}
+	diff := cmp.Diff([]Lock{{Stack: "demo-core", State: OwnerUnknown}}, locks, cmp.AllowUnexported(Lock{}))
+	assert.Assert(t, err == nil && diff == "", "error %v, locks (-want +got):\n%s", err, diff)
 	err = b.Unlock(t.Context(), locks[0], false)
 	want := "stack demo-core is locked by another update; the backend does not say whose it is: make sure that nobody works on the stack; " +
 		"then run `tombolo unlock demo --stack core --owner-is-gone`"
@@ -334,7 +321,6 @@ func TestRemedyInTheLab(t *testing.T) {
 	b := newBench(t)
 	b.Flags = []string{"--lab"}
 	want := "; if process 77 on far is dead, run `tombolo unlock demo --stack core --owner-is-gone --lab`"
-	if err := b.lockedError("demo-core", Owner{PID: 77, Host: "far"}); !strings.HasSuffix(err.Error(), want) {
-		t.Errorf("error is %v, want …%s", err, want)
-	}
+	err := b.lockedError("demo-core", Owner{PID: 77, Host: "far"})
+	assert.Check(t, strings.HasSuffix(err.Error(), want), "error is %v, want …%s", err, want)
 }

@@ -3,10 +3,7 @@ package backend
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -22,35 +19,34 @@ type lockFile struct {
 	owner Owner
 }
 
-func parseLock(raw []byte) (o Owner, err error) {
-	err = json.Unmarshal(raw, &o)
-	return o, err
-}
-
 // readLocks reads the locks of a stack in a local backend.
 func readLocks(dir, stack string) ([]lockFile, error) {
 	files, err := inLocks(dir, stack, "*.json")
 	if err != nil {
 		return nil, err
 	}
+	return parseLocks(stack, "lock file", "file", files, readFile)
+}
+
+// parseLocks reads locks at these paths; what they are called, and what they are, is for people.
+func parseLocks(stack, called, what string, paths []string, read func(path string) ([]byte, error)) ([]lockFile, error) {
 	var held []lockFile
-	for _, file := range files {
-		raw, err := os.ReadFile(file)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // released meanwhile
-		}
+	for _, path := range paths {
+		raw, err := read(path)
 		if err != nil {
 			return nil, fmt.Errorf("read lock of stack %s: %w", stack, err)
 		}
-		o, err := parseLock(raw)
-		if err != nil {
+		if raw == nil {
+			continue // released meanwhile
+		}
+		lock := lockFile{path: path}
+		if err := json.Unmarshal(raw, &lock.owner); err != nil {
 			return nil, &fault.Error{
-				What:   fmt.Sprintf("lock file %s of stack %s cannot be read: %v", file, stack, err),
-				Remedy: "make sure that no tombolo or pulumi runs, and delete the file",
-				Err:    err,
+				What:   fmt.Sprintf("%s %s of stack %s cannot be read: %v", called, path, stack, err),
+				Remedy: "make sure that no tombolo or pulumi runs, and delete the " + what, Err: err,
 			}
 		}
-		held = append(held, lockFile{path: file, owner: o})
+		held = append(held, lock)
 	}
 	return held, nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tombolo/automation/process"
+	"tombolo/internal/sleep"
 	"tombolo/stacks"
 )
 
@@ -91,22 +92,15 @@ func (b *Backend) awaitOwner(ctx context.Context, stack string, o Owner) error {
 	}
 	b.Note(stack, fmt.Sprintf(
 		"waiting up to %s for pulumi process %d, whose driver is gone, to end", b.LockWait, o.PID))
-	deadline := time.NewTimer(b.LockWait)
-	defer deadline.Stop()
-	tick := time.NewTicker(LockPoll)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-deadline.C:
-			return b.lockedError(stack, o)
-		case <-tick.C:
-			if state, err := b.judge(stack, o); err != nil || state == OwnerGone {
-				return err
-			}
+	for end := time.Now().Add(b.LockWait); time.Now().Before(end); {
+		if err := sleep.For(ctx, LockPoll); err != nil {
+			return err
+		}
+		if state, err := b.judge(stack, o); err != nil || state == OwnerGone {
+			return err
 		}
 	}
+	return b.lockedError(stack, o)
 }
 
 // judge an owner from this host.

@@ -31,30 +31,20 @@ func WithRebuild(raw apitype.UntypedDeployment, record string) (apitype.UntypedD
 // the rebuild is its only output. Unless something was kept in the cloud, which is told by
 // the identity, it has no other resource than the one of the stack itself.
 func Afresh(raw apitype.UntypedDeployment, stack, record string, kept bool) (apitype.UntypedDeployment, error) {
-	deployment := map[string]json.RawMessage{}
-	if len(raw.Deployment) > 0 {
-		if err := json.Unmarshal(raw.Deployment, &deployment); err != nil {
-			return raw, fmt.Errorf("read deployment: %w", err)
+	isRoot := func(r Resource) bool { return DecodeString(r["type"]) == RootType }
+	return Rewrite(raw, func(resources []Resource) []Resource {
+		if !kept {
+			resources = slices.DeleteFunc(resources, func(r Resource) bool { return !isRoot(r) })
 		}
-	}
-	var resources []map[string]json.RawMessage
-	if err := Decode(deployment, map[string]any{"resources": &resources}); err != nil {
-		return raw, err
-	}
-	isRoot := func(r map[string]json.RawMessage) bool { return DecodeString(r["type"]) == RootType }
-	if !kept {
-		resources = slices.DeleteFunc(resources, func(r map[string]json.RawMessage) bool { return !isRoot(r) })
-	}
-	if !slices.ContainsFunc(resources, isRoot) { // a state without an identity keeps nothing
-		resources = slices.Insert(resources, 0, map[string]json.RawMessage{
-			"urn":    Encode(fmt.Sprintf("urn:pulumi:%s::%s::%s::%[2]s-%[1]s", stack, stacks.Project, RootType)),
-			"type":   Encode(RootType),
-			"custom": Encode(false),
-		})
-	}
-	at := slices.IndexFunc(resources, isRoot)
-	resources[at]["outputs"] = Encode(map[string]string{names.RebuildOutput: record})
-	deployment["resources"] = Encode(resources)
-	raw.Deployment = Encode(deployment)
-	return raw, nil
+		if !slices.ContainsFunc(resources, isRoot) { // a state without an identity keeps nothing
+			resources = slices.Insert(resources, 0, Resource{
+				"urn":    Encode(fmt.Sprintf("urn:pulumi:%s::%s::%s::%[2]s-%[1]s", stack, stacks.Project, RootType)),
+				"type":   Encode(RootType),
+				"custom": Encode(false),
+			})
+		}
+		at := slices.IndexFunc(resources, isRoot)
+		resources[at]["outputs"] = Encode(map[string]string{names.RebuildOutput: record})
+		return resources
+	})
 }

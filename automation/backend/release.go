@@ -39,7 +39,7 @@ func (b *Backend) release(ctx context.Context, stack string, h lockFile) error {
 	}
 	removed, err := b.removeLockOf(ctx, stack, h)
 	if removed {
-		b.noteUnlocked(stack, h.owner)
+		b.Note(stack, fmt.Sprintf("recovered: removed the lock of %s, which is gone", h.owner))
 	}
 	return err
 }
@@ -57,10 +57,6 @@ func removeLockFile(stack, path string) (removed bool, err error) {
 		return false, fmt.Errorf("remove the lock of stack %s: %w", stack, err)
 	}
 	return true, nil
-}
-
-func (b *Backend) noteUnlocked(stack string, o Owner) {
-	b.Note(stack, fmt.Sprintf("recovered: removed the lock of %s, which is gone", o))
 }
 
 // cancelLock removes the lock of an owner from a backend that does not say which one

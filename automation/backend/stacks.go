@@ -15,6 +15,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 	"golang.org/x/sync/errgroup"
 
+	"tombolo/internal/sleep"
 	"tombolo/stacks"
 )
 
@@ -146,10 +147,8 @@ func (b *Backend) listed(ctx context.Context) ([]StackInfo, error) {
 			}
 			return all, err
 		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(listPause):
+		if err := sleep.For(ctx, listPause); err != nil {
+			return nil, err
 		}
 	}
 }

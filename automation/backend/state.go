@@ -50,16 +50,22 @@ func (s *State) All() []apitype.ResourceV3 {
 // Resources counts what the stack manages: everything but the stack itself
 // and providers, which are nothing in the world.
 func (s *State) Resources() int {
-	if s == nil {
-		return 0
-	}
 	n := 0
-	for _, r := range s.Deployment.Resources {
+	for _, r := range s.All() {
 		if Managed(r) {
 			n++
 		}
 	}
 	return n
+}
+
+// first is the first resource that is what is looked for.
+func (s *State) first(is func(apitype.ResourceV3) bool) (apitype.ResourceV3, bool) {
+	all := s.All()
+	if i := slices.IndexFunc(all, is); i >= 0 {
+		return all[i], true
+	}
+	return apitype.ResourceV3{}, false
 }
 
 // Managed says whether a resource is one in the world: neither the stack itself, nor
@@ -73,25 +79,16 @@ func (s *State) Outputs() map[string]any {
 	if _, kept := s.identity(); kept && s.Resources() == 0 {
 		return nil // of what was destroyed
 	}
-	outputs := s.rootOutputs()
-	ours := func(name string, _ any) bool { // none that describes the cluster
+	outputs := maps.Clone(s.rootOutputs())
+	maps.DeleteFunc(outputs, func(name string, _ any) bool { // none of ours describes the cluster
 		return name == unverifiedOutput || name == unprotectedOutput || name == names.RebuildOutput
-	}
-	outputs = maps.Clone(outputs)
-	maps.DeleteFunc(outputs, ours)
+	})
 	return outputs
 }
 
 func (s *State) rootOutputs() map[string]any {
-	if s == nil {
-		return nil
-	}
-	for _, r := range s.Deployment.Resources {
-		if r.Type == RootType {
-			return r.Outputs
-		}
-	}
-	return nil
+	root, _ := s.first(func(r apitype.ResourceV3) bool { return r.Type == RootType })
+	return root.Outputs
 }
 
 // signature marks what is no plain value in a state: a secret, above all.
@@ -154,15 +151,7 @@ func HoldsSecret(value any) bool {
 
 // Find returns the live resource with the URN.
 func (s *State) Find(urn resource.URN) (apitype.ResourceV3, bool) {
-	if s == nil {
-		return apitype.ResourceV3{}, false
-	}
-	for _, r := range s.Deployment.Resources {
-		if r.URN == urn && !r.Delete {
-			return r, true
-		}
-	}
-	return apitype.ResourceV3{}, false
+	return s.first(func(r apitype.ResourceV3) bool { return r.URN == urn && !r.Delete })
 }
 
 // Owner is the identity of the cluster, in the state of core; "" when it has none, as
@@ -189,12 +178,9 @@ func (s *State) Identity() []string {
 }
 
 func (s *State) identity() (apitype.ResourceV3, bool) {
-	for _, r := range s.All() {
-		if r.Type == owner.Type && r.URN.Name() == owner.ResourceName && !r.Delete {
-			return r, true
-		}
-	}
-	return apitype.ResourceV3{}, false
+	return s.first(func(r apitype.ResourceV3) bool {
+		return r.Type == owner.Type && r.URN.Name() == owner.ResourceName && !r.Delete
+	})
 }
 
 // Destroyed says that the state has nothing any more but, maybe, the identity, or the
@@ -214,15 +200,7 @@ func ProviderOf(r apitype.ResourceV3) resource.URN {
 
 // Object finds a live resource by its type and its id.
 func (s *State) Object(kind string, is func(id string) bool) (apitype.ResourceV3, bool) {
-	if s == nil {
-		return apitype.ResourceV3{}, false
-	}
-	for _, r := range s.Deployment.Resources {
-		if string(r.Type) == kind && !r.Delete && is(string(r.ID)) {
-			return r, true
-		}
-	}
-	return apitype.ResourceV3{}, false
+	return s.first(func(r apitype.ResourceV3) bool { return string(r.Type) == kind && !r.Delete && is(string(r.ID)) })
 }
 
 // Interrupted counts the operations whose outcome is not known.

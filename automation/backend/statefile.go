@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path"
@@ -52,11 +51,8 @@ func (b *Backend) reader(ctx context.Context) func(key string) ([]byte, error) {
 	if dir, ok := b.Directory(); ok {
 		return func(key string) ([]byte, error) {
 			end := debuglog.Begin(ctx, "read of the backend", slog.String("file", key))
-			text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(key)))
+			text, err := readFile(filepath.Join(dir, filepath.FromSlash(key)))
 			end(err, slog.Int("bytes", len(text)))
-			if errors.Is(err, fs.ErrNotExist) {
-				return nil, nil
-			}
 			return text, err
 		}
 	}

@@ -2,6 +2,7 @@ package drift
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
@@ -126,12 +127,9 @@ func (x *comparison) busy(stack string, st State) (string, error) {
 
 // lacksCluster says whether the managed cluster itself is missing.
 func (x *comparison) lacksCluster() bool {
-	for _, f := range x.report.Differences {
-		if f.Class == Missing && f.Type == x.cloud.ClusterType() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(x.report.Differences, func(d Difference) bool {
+		return d.Class == Missing && d.Type == x.cloud.ClusterType()
+	})
 }
 
 // findUnexpected asks the cloud for everything with the cluster's tag.

@@ -78,9 +78,7 @@ func TestReadMissing(t *testing.T) {
 	)
 	want := []Difference{{Class: Missing, Stack: "demo-core", Type: vpcType, Name: "demo", URN: vpcURN, ID: "vpc-1"}}
 	assert.DeepEqual(t, r.Differences(), want)
-	if r.Compared() != 2 {
-		t.Errorf("compared %d resources, want 2", r.Compared())
-	}
+	assert.Check(t, r.Compared() == 2, "compared %d resources, want 2", r.Compared())
 }
 
 // What the stack does not keep is not compared.
@@ -93,9 +91,8 @@ func TestReadLeavesAlone(t *testing.T) {
 		"what waits to be deleted": refreshed(apitype.OpDelete, vpcType, &apitype.StepEventStateMetadata{Custom: true, Delete: true}, nil),
 		"a message":                {EngineEvent: apitype.EngineEvent{DiagnosticEvent: &apitype.DiagnosticEvent{}}},
 	} {
-		if r := read(e); r.Compared() != 0 || len(r.Differences()) != 0 {
-			t.Errorf("%s: %d compared, found %v", name, r.Compared(), r.Differences())
-		}
+		r := read(e)
+		assert.Check(t, r.Compared() == 0 && len(r.Differences()) == 0, "%s: %d compared, found %v", name, r.Compared(), r.Differences())
 	}
 }
 

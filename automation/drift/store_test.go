@@ -26,9 +26,7 @@ func TestStore(t *testing.T) {
 	assert.NilError(t, err)
 	assert.DeepEqual(t, *got, want)
 	files, err := os.ReadDir(s.Dir)
-	if err != nil || len(files) != 1 {
-		t.Errorf("the directory holds %v, %v", files, err)
-	}
+	assert.Check(t, err == nil && len(files) == 1, "the directory holds %v, %v", files, err)
 }
 
 // TestStoreFollows: what an up has put back differs no more, and of a cluster that is gone nothing

@@ -77,10 +77,7 @@ func TestAddOrders(t *testing.T) {
 	for _, d := range r.Differences {
 		order += d.Name + d.CloudID
 	}
-	if order != "54321" {
-		t.Errorf("the order is %s, want 54321", order)
-	}
-	if r.Count(drift.Changed) != 3 || !r.Drifted() || (drift.Report{}).Drifted() {
-		t.Errorf("%d changed, drifted %t", r.Count(drift.Changed), r.Drifted())
-	}
+	assert.Check(t, order == "54321", "the order is %s, want 54321", order)
+	assert.Check(t, r.Count(drift.Changed) == 3 && r.Drifted() && !(drift.Report{}).Drifted(),
+		"%d changed, drifted %t", r.Count(drift.Changed), r.Drifted())
 }

@@ -49,9 +49,8 @@ func TestBasicCredentials(t *testing.T) {
 	r := b.repository()
 	r.URL = b.served("git", token, reader)
 	r.Credentials = &Credentials{Username: "git", Password: token}
-	if outcome, err := Push(t.Context(), r, change()); err != nil || !outcome.Changed {
-		t.Fatalf("outcome %+v, %v", outcome, err)
-	}
+	outcome, err := Push(t.Context(), r, change())
+	assert.Assert(t, err == nil && outcome.Changed, "outcome %+v, %v", outcome, err)
 	c := change()
 	c.Files["more"] = []byte("more\n")
 	for want, credentials := range map[string]*Credentials{
@@ -66,9 +65,7 @@ func TestBasicCredentials(t *testing.T) {
 			continue
 		}
 		for _, secret := range newMask(credentials).secrets {
-			if strings.Contains(err.Error(), secret) {
-				t.Errorf("the error shows %q: %v", secret, err)
-			}
+			assert.Check(t, !strings.Contains(err.Error(), secret), "the error shows %q: %v", secret, err)
 		}
 	}
 }
@@ -90,13 +87,9 @@ func TestArgumentsHoldNoSecret(t *testing.T) {
 	_, err = Push(t.Context(), r, change())
 	assert.NilError(t, err)
 	seen, err := os.ReadFile(log)
-	if err != nil || !strings.Contains(string(seen), "push --porcelain") {
-		t.Fatalf("the calls were not seen: %s, %v", seen, err)
-	}
+	assert.Assert(t, err == nil && strings.Contains(string(seen), "push --porcelain"), "the calls were not seen: %s, %v", seen, err)
 	for _, secret := range newMask(r.Credentials).secrets {
-		if strings.Contains(string(seen), secret) {
-			t.Errorf("the arguments show %q:\n%s", secret, seen)
-		}
+		assert.Check(t, !strings.Contains(string(seen), secret), "the arguments show %q:\n%s", secret, seen)
 	}
 }
 
@@ -108,24 +101,19 @@ func TestSSHCredentials(t *testing.T) {
 	_, err := g.access(Credentials{PrivateKey: key, KnownHosts: "git.example.com ssh-ed25519 AAAA"})
 	assert.NilError(t, err)
 	info, err := os.Stat(filepath.Join(dir, "key"))
-	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the key file: %v, %v", info, err)
-	}
+	assert.Check(t, err == nil && info.Mode().Perm() == 0o600, "the key file: %v, %v", info, err)
 	env := strings.Join(g.env, "\n")
 	for _, want := range []string{"-o IdentitiesOnly=yes", "-o StrictHostKeyChecking=yes", "-o BatchMode=yes", "-i '" + filepath.Join(dir, "key") + "'"} {
 		assert.Check(t, is.Contains(env, want))
 	}
-	if strings.Contains(env, "b3BlbnNzaC1rZXk") {
-		t.Error("the key is in the environment")
-	}
+	assert.Check(t, !strings.Contains(env, "b3BlbnNzaC1rZXk"), "the key is in the environment")
 }
 
 func TestMask(t *testing.T) {
 	m := newMask(&Credentials{Username: "git", Password: "p@ss"})
 	got := m.hide("fatal: Authentication failed for 'https://git:p@ss@git.example.com/x', Basic " + basic(Credentials{Username: "git", Password: "p@ss"}))
-	if want := "fatal: Authentication failed for 'https://git.example.com/x', Basic [secret]"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	want := "fatal: Authentication failed for 'https://git.example.com/x', Basic [secret]"
+	assert.Check(t, got == want, "got %q, want %q", got, want)
 	if got := newMask(nil).hide("https://x-token:abc@git.example.com/x"); got != "https://git.example.com/x" {
 		t.Errorf("got %q", got)
 	}
@@ -135,7 +123,6 @@ func TestCancelled(t *testing.T) {
 	b := seeded(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Push(ctx, b.repository(), change()); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
+	_, err := Push(ctx, b.repository(), change())
+	assert.Check(t, errors.Is(err, context.Canceled), "error %v", err)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/tests/files"
 )
@@ -115,9 +116,8 @@ func (b bench) push(c Change) Outcome {
 
 func (b bench) refused(c Change, want string) {
 	b.t.Helper()
-	if _, err := Push(b.t.Context(), b.repository(), c); err == nil || !strings.Contains(err.Error(), want) {
-		b.t.Errorf("error %v, expected %q", err, want)
-	}
+	_, err := Push(b.t.Context(), b.repository(), c)
+	assert.Check(b.t, err != nil && strings.Contains(err.Error(), want), "error %v, expected %q", err, want)
 }
 
 func TestPush(t *testing.T) {
@@ -127,22 +127,17 @@ func TestPush(t *testing.T) {
 	if want := (Outcome{Commit: b.head("main"), Branch: "main", Changed: true}); got != want {
 		t.Errorf("outcome %+v, want %+v", got, want)
 	}
-	if parent := b.git(b.bare, "rev-parse", "main^"); parent != before {
-		t.Errorf("the commit is on %s, want %s", parent, before)
-	}
+	assert.Check(t, is.Equal(b.git(b.bare, "rev-parse", "main^"), before), "the parent of the commit")
 	for file, want := range map[string]string{
 		"clusters/demo/flux-system/gotk-sync.yaml":     "kind: GitRepository",
 		"clusters/demo/flux-system/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n  - gotk-sync.yaml",
 		"clusters/demo/kustomization.yaml":             "# The cluster's stages.\nkind: Kustomization\nresources:\n  - apps.yaml # last\n  - flux-system",
 		"clusters/demo/apps.yaml":                      "kind: ConfigMap",
 	} {
-		if got := b.show("main", file); got != want {
-			t.Errorf("%s is\n%s\nwant\n%s", file, got, want)
-		}
+		assert.Check(t, is.Equal(b.show("main", file), want), "%s", file)
 	}
-	if author := b.git(b.bare, "log", "-1", "--format=%an <%ae> %B", "main"); author != "Tombolo <tombolo@localhost> Have Flux manage itself\n\nTombolo-Cluster: demo" {
-		t.Errorf("the commit is of %s", author)
-	}
+	assert.Check(t, is.Equal(b.git(b.bare, "log", "-1", "--format=%an <%ae> %B", "main"), "Tombolo <tombolo@localhost> Have Flux manage itself\n\nTombolo-Cluster: demo"),
+		"the commit is of")
 	again := b.push(change())
 	if want := (Outcome{Commit: got.Commit, Branch: "main"}); again != want {
 		t.Errorf("a second push: %+v, want %+v", again, want)
@@ -160,17 +155,13 @@ func TestPushIsOfTheUser(t *testing.T) {
 	_, err := Push(t.Context(), r, change())
 	assert.NilError(t, err)
 	t.Setenv("GIT_DIR", b.bare)
-	if author := b.git(b.bare, "log", "-1", "--format=%an <%ae>", "main"); author != "Grace <grace@example.com>" {
-		t.Errorf("the commit is of %s", author)
-	}
+	assert.Check(t, is.Equal(b.git(b.bare, "log", "-1", "--format=%an <%ae>", "main"), "Grace <grace@example.com>"), "the author of the commit")
 }
 
 func TestPushToAnEmptyRepository(t *testing.T) {
 	b := newBench(t)
 	got := b.push(change())
-	if !got.Changed || got.Commit != b.head("main") {
-		t.Errorf("outcome %+v", got)
-	}
+	assert.Check(t, got.Changed && got.Commit == b.head("main"), "outcome %+v", got)
 	if files := b.git(b.bare, "ls-tree", "-r", "--name-only", "main"); strings.Count(files, "\n") != 1 {
 		t.Errorf("files %s", files)
 	}
@@ -203,17 +194,11 @@ func TestProtectedBranch(t *testing.T) {
 		Commit: b.head("tombolo/demo-flux"), Branch: "tombolo/demo-flux", Changed: true, Proposed: true,
 		Refusal: "GH006: Protected branch update failed for refs/heads/main.",
 	}
-	if got != want {
-		t.Errorf("outcome %+v, want %+v", got, want)
-	}
-	if b.head("main") != main {
-		t.Error("main has moved")
-	}
+	assert.Check(t, got == want, "outcome %+v, want %+v", got, want)
+	assert.Check(t, b.head("main") == main, "main has moved")
 	again := b.push(change())
 	want.Changed = false
-	if again != want {
-		t.Errorf("a second push: %+v, want %+v", again, want)
-	}
+	assert.Check(t, again == want, "a second push: %+v, want %+v", again, want)
 }
 
 // TestProposalGoesOn: a changed change and a moved base go on top of the
@@ -226,22 +211,17 @@ func TestProposalGoesOn(t *testing.T) {
 	b.commit("main", map[string]string{"clusters/demo/apps.yaml": "kind: Secret\n"})
 	c.Files["clusters/demo/flux-system/gotk-sync.yaml"] = []byte("kind: Kustomization\n")
 	second := b.push(c)
-	if !second.Changed || !second.Proposed || second.Refusal != "" {
-		t.Errorf("outcome %+v", second)
-	}
+	assert.Check(t, second.Changed && second.Proposed && second.Refusal == "", "outcome %+v", second)
 	b.git(b.bare, "merge-base", "--is-ancestor", first.Commit, "flux")
 	b.git(b.bare, "merge-base", "--is-ancestor", "main", "flux")
 	diff := b.git(b.bare, "diff", "--name-only", "main", "flux")
-	if want := "clusters/demo/flux-system/gotk-sync.yaml\nclusters/demo/flux-system/kustomization.yaml\nclusters/demo/kustomization.yaml"; diff != want {
-		t.Errorf("the proposal changes\n%s\nwant\n%s", diff, want)
-	}
-	if again := b.push(c); again.Changed || again.Commit != second.Commit {
-		t.Errorf("a third push: %+v", again)
-	}
+	want := "clusters/demo/flux-system/gotk-sync.yaml\nclusters/demo/flux-system/kustomization.yaml\nclusters/demo/kustomization.yaml"
+	assert.Check(t, diff == want, "the proposal changes\n%s\nwant\n%s", diff, want)
+	again := b.push(c)
+	assert.Check(t, !again.Changed && again.Commit == second.Commit, "a third push: %+v", again)
 	b.git(b.bare, "update-ref", "refs/heads/main", "flux") // merged
-	if merged := b.push(c); merged.Changed || merged.Proposed || merged.Branch != "main" {
-		t.Errorf("after the merge: %+v", merged)
-	}
+	merged := b.push(c)
+	assert.Check(t, !merged.Changed && !merged.Proposed && merged.Branch == "main", "after the merge: %+v", merged)
 }
 
 func TestProposalOfSomebodyElse(t *testing.T) {
@@ -265,9 +245,8 @@ func TestProposalForSeveralClusters(t *testing.T) {
 	other.Lists = nil
 	b.push(one)
 	b.push(other)
-	if again := b.push(one); again.Changed {
-		t.Errorf("outcome %+v", again)
-	}
+	again := b.push(one)
+	assert.Check(t, !again.Changed, "outcome %+v", again)
 	for _, cluster := range []string{"demo", "other"} {
 		b.show("flux", "clusters/"+cluster+"/flux-system/gotk-sync.yaml")
 	}
@@ -288,9 +267,8 @@ func TestRace(t *testing.T) {
 	once := filepath.Join(t.TempDir(), "once")
 	b.hook("pre-receive", fmt.Sprintf(`test -e %[1]s || { touch %[1]s; env -u GIT_QUARANTINE_PATH git update-ref refs/heads/main %[2]s; }`, once, theirs))
 	got := b.push(change())
-	if parent := b.git(b.bare, "rev-parse", "main^"); !got.Changed || parent != theirs {
-		t.Errorf("outcome %+v on %s, want on %s", got, parent, theirs)
-	}
+	parent := b.git(b.bare, "rev-parse", "main^")
+	assert.Check(t, got.Changed && parent == theirs, "outcome %+v on %s, want on %s", got, parent, theirs)
 	b.hook("pre-receive", `env -u GIT_QUARANTINE_PATH git update-ref refs/heads/main $(git commit-tree 'main^{tree}' -p main -m theirs)`)
 	c := change()
 	c.Files["more"] = []byte("more\n")
@@ -320,9 +298,8 @@ func TestNothingIsLeft(t *testing.T) {
 	b.push(change())
 	b.bare += "-gone"
 	b.refused(change(), "read ")
-	if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
-		t.Errorf("left are %v, %v", left, err)
-	}
+	left, err := os.ReadDir(tmp)
+	assert.Check(t, err == nil && len(left) == 0, "left are %v, %v", left, err)
 }
 
 func TestReach(t *testing.T) {
@@ -331,9 +308,7 @@ func TestReach(t *testing.T) {
 	r := b.repository()
 	r.Branch = "nowhere"
 	want := r.URL + " has no branch nowhere; push one, or correct gitops.branch in the cluster file"
-	if err := Reach(t.Context(), r); err == nil || err.Error() != want {
-		t.Errorf("without the branch: %v, want %s", err, want)
-	}
+	assert.Error(t, Reach(t.Context(), r), want)
 	r.URL = t.TempDir() + "/none"
 	if err := Reach(t.Context(), r); err == nil || !strings.HasPrefix(err.Error(), "read "+r.URL+": ") {
 		t.Errorf("without a repository: %v", err)

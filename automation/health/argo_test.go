@@ -97,17 +97,14 @@ func TestVerifyASpokeLooksAtItsHub(t *testing.T) {
 	s.Cluster = argoCluster("mgmt", "")
 	s.Own = kubetest.ArgoCD(t, strings.Replace(spokeInfra, "namespace: tombolo", "namespace: argocd", 1))
 	v, err = s.await(t.Context(), Options{Timeout: time.Millisecond})
-	if err == nil || !slices.ContainsFunc(v.Checks, func(c Check) bool { return c.Name == "promtail-other" }) {
-		t.Errorf("of a hub all is looked at; error %v, checks %v", err, v.Checks)
-	}
+	assert.Check(t, err != nil && slices.ContainsFunc(v.Checks, func(c Check) bool { return c.Name == "promtail-other" }),
+		"of a hub all is looked at; error %v, checks %v", err, v.Checks)
 }
 
 func TestVerifyNamesTheFirstCauseInArgoCD(t *testing.T) {
 	change := func(text string, pairs ...string) string {
 		out := strings.NewReplacer(pairs...).Replace(text)
-		if out == text {
-			t.Fatalf("nothing changed by %q", pairs)
-		}
+		assert.Assert(t, out != text, "nothing changed by %q", pairs)
 		return out
 	}
 	failed := change(promtailApp, "status: Synced\n", "status: OutOfSync\n", "health: {status: Healthy}", "health: {status: Missing}\n"+
@@ -155,12 +152,9 @@ func TestVerifyNamesTheFirstCauseInArgoCD(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			v, err := spokeOn(t, test.objects...).await(t.Context(), Options{Timeout: time.Millisecond})
 			var failed *Error
-			if !errors.As(err, &failed) {
-				t.Fatalf("error is %T: %v", err, err)
-			}
-			if got := v.Cause.String(); got != test.want {
-				t.Errorf("cause is\n%s, want\n%s", got, test.want)
-			}
+			assert.Assert(t, errors.As(err, &failed), "error is %T: %v", err, err)
+			got := v.Cause.String()
+			assert.Check(t, got == test.want, "cause is\n%s, want\n%s", got, test.want)
 		})
 	}
 }
@@ -212,9 +206,8 @@ func TestVerifyOfAClusterThatTheHubDoesNotKnow(t *testing.T) {
 	c := argoCluster("spoke", "mgmt")
 	s := Site{Cluster: c, Own: kubetest.ArgoCD(t, spokeInfra), At: kubetest.ArgoCD(t, rootApplication), Values: core, Observer: &witness{}}
 	v, err := s.await(t.Context(), Options{Timeout: time.Millisecond})
-	if want := "Secret argocd/cluster-spoke: does not exist: the hub does not know the cluster"; err == nil || v.Cause.String() != want {
-		t.Errorf("cause is %v, error %v", v.Cause, err)
-	}
+	want := "Secret argocd/cluster-spoke: does not exist: the hub does not know the cluster"
+	assert.Check(t, err != nil && v.Cause.String() == want, "cause is %v, error %v", v.Cause, err)
 }
 
 func TestArgoCDIsAskedForTheClustersApplicationsAlone(t *testing.T) {
@@ -222,16 +215,14 @@ func TestArgoCDIsAskedForTheClustersApplicationsAlone(t *testing.T) {
 	var asked []string
 	kubetest.Fake(s.At).PrependReactor("patch", "applications", func(a clienttesting.Action) (bool, runtime.Object, error) {
 		patch := a.(clienttesting.PatchActionImpl)
-		if !strings.Contains(string(patch.Patch), `"argocd.argoproj.io/refresh":"normal"`) || strings.Contains(string(patch.Patch), "spec") || patch.PatchOptions.FieldManager != fetchManager {
-			t.Errorf("patched by %s: %s", patch.PatchOptions.FieldManager, patch.Patch)
-		}
+		assert.Check(t, strings.Contains(string(patch.Patch), `"argocd.argoproj.io/refresh":"normal"`) && !strings.Contains(string(patch.Patch), "spec") && patch.PatchOptions.FieldManager == fetchManager,
+			"patched by %s: %s", patch.PatchOptions.FieldManager, patch.Patch)
 		asked = append(asked, patch.Name)
 		return true, kubetest.Object(t, other), nil
 	})
 	assert.NilError(t, engineOf(s.Cluster).fetch(t.Context(), s.At, time.Now(), false))
-	if got := strings.Join(asked, " "); got != "platform promtail-spoke" {
-		t.Errorf("asked for %s", got)
-	}
+	got := strings.Join(asked, " ")
+	assert.Check(t, got == "platform promtail-spoke", "asked for %s", got)
 }
 
 // TestVerifyAsksAgain: a comparison that failed is one that Argo CD repeats at its interval, which is
@@ -253,7 +244,6 @@ func TestVerifyAsksAgain(t *testing.T) {
 }
 
 func TestEngineOf(t *testing.T) {
-	if name := EngineName(&config.Cluster{}); name != "Flux" {
-		t.Errorf("without an engine: %s", name)
-	}
+	name := EngineName(&config.Cluster{})
+	assert.Check(t, name == "Flux", "without an engine: %s", name)
 }

@@ -35,12 +35,9 @@ func TestFetchOwnsTheAnnotationAlone(t *testing.T) {
 	var got map[string]any
 	assert.NilError(t, json.Unmarshal(patch.Patch, &got))
 	meta := got["metadata"].(map[string]any)
-	if at := meta["annotations"].(map[string]any)[requestedAt]; at != "2026-01-02T03:04:05Z" || got["spec"] != nil {
-		t.Errorf("the patch is %s", patch.Patch)
-	}
-	if patch.PatchType != types.ApplyPatchType || patch.Name != "platform" {
-		t.Errorf("patched %s by %s", patch.Name, patch.PatchType)
-	}
+	at := meta["annotations"].(map[string]any)[requestedAt]
+	assert.Check(t, at == "2026-01-02T03:04:05Z" && got["spec"] == nil, "the patch is %s", patch.Patch)
+	assert.Check(t, patch.PatchType == types.ApplyPatchType && patch.Name == "platform", "patched %s by %s", patch.Name, patch.PatchType)
 	s, seen := fluxOn(k), &witness{}
 	s.Observer = seen
 	if s.Fetch(t.Context()); len(seen.lines) > 0 {
@@ -79,9 +76,7 @@ func TestFetchWithoutRepositoryOrItsKind(t *testing.T) {
 	for name, k := range map[string]kube.Cluster{
 		"no repository": fluxWithout(t, nil), "no kind": fluxWithout(t, []string{"GitRepository"}),
 	} {
-		if err := (flux{}).fetch(t.Context(), k, time.Now(), false); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		assert.Check(t, (flux{}).fetch(t.Context(), k, time.Now(), false), "%s", name)
 	}
 }
 

@@ -33,13 +33,10 @@ func TestReleasesOfAnAddon(t *testing.T) {
 		"karpenter":    "",
 	} {
 		got, err := releasesOf(t.Context(), k, []string{addon})
-		if err != nil || strings.Join(got, ", ") != want {
-			t.Errorf("%s: %v, %v; want %q", addon, got, err, want)
-		}
+		assert.Check(t, err == nil && strings.Join(got, ", ") == want, "%s: %v, %v; want %q", addon, got, err, want)
 	}
-	if got, err := releasesOf(t.Context(), fluxWithout(t, []string{"HelmRelease"}), []string{"istio"}); err != nil || got != nil {
-		t.Errorf("without the kind: %v, %v", got, err)
-	}
+	got, err := releasesOf(t.Context(), fluxWithout(t, []string{"HelmRelease"}), []string{"istio"})
+	assert.Check(t, err == nil && got == nil, "without the kind: %v, %v", got, err)
 }
 
 func TestFluxMissesWhatALabelTurnsOn(t *testing.T) {

@@ -126,9 +126,8 @@ func TestVerifyReady(t *testing.T) {
 		"HelmRelease reporter/reporter true 1.2.3",
 	}
 	assert.DeepEqual(t, checked(v), want)
-	if since := v.Checks[4].Since.Format(time.DateOnly); since != "2026-01-02" {
-		t.Errorf("ready since %s", since)
-	}
+	since := v.Checks[4].Since.Format(time.DateOnly)
+	assert.Check(t, since == "2026-01-02", "ready since %s", since)
 }
 
 // TestVerifyBesideOthersOfFlux: objects of a Flux that was taken over count where they follow
@@ -234,12 +233,9 @@ func TestVerifyNamesTheFirstCause(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			v, err := fluxOn(fluxWithout(t, nil, tt.objects...)).await(t.Context(), Options{Timeout: time.Millisecond})
 			var failed *Error
-			if !errors.As(err, &failed) {
-				t.Fatalf("error is %T: %v", err, err)
-			}
-			if got := v.Cause.String(); got != tt.want {
-				t.Errorf("cause is\n%s, want\n%s", got, tt.want)
-			}
+			assert.Assert(t, errors.As(err, &failed), "error is %T: %v", err, err)
+			got := v.Cause.String()
+			assert.Check(t, got == tt.want, "cause is\n%s, want\n%s", got, tt.want)
 			assert.Check(t, is.Contains(err.Error(), "first cause: "+tt.want))
 		})
 	}
@@ -267,18 +263,14 @@ func TestVerifyErrorText(t *testing.T) {
 	want := "verify cluster demo: 2 of 7 checks not passed after 1m30s; first cause: " +
 		"GitRepository flux-system/platform: authentication required; " +
 		"check the repository's URL, branch and credentials in the cluster file"
-	if err.Error() != want {
-		t.Errorf("error is\n%s, want\n%s", err, want)
-	}
+	assert.Error(t, err, want)
 }
 
 func TestVerifyWaitsForARevision(t *testing.T) {
 	k := fluxWithout(t, nil, infra, repository, platformYAML)
 	v, err := fluxOn(k).await(t.Context(), Options{Timeout: time.Millisecond, Revision: "def"})
 	want := "GitRepository flux-system/platform: is at revision main@sha1:abc, and def is expected"
-	if err == nil || v.Cause.String() != want {
-		t.Errorf("cause is %v, error %v", v.Cause, err)
-	}
+	assert.Check(t, err != nil && v.Cause.String() == want, "cause is %v, error %v", v.Cause, err)
 }
 
 // TestVerifyOfSecrets: a secret that cannot be fetched is a cause, whatever Flux says of what
@@ -352,9 +344,7 @@ func TestVerifyInterrupted(t *testing.T) {
 		return mapper()
 	}
 	_, err := fluxOn(k).await(ctx, Options{})
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("error is %T: %v", err, err)
-	}
+	assert.Check(t, errors.Is(err, context.Canceled), "error is %T: %v", err, err)
 }
 
 func TestVerifyWithoutAPI(t *testing.T) {
@@ -394,7 +384,5 @@ func TestVerifyFinishesItsLastLook(t *testing.T) {
 	}}
 	_, err := fluxOn(k).await(t.Context(), Options{Timeout: time.Millisecond})
 	assert.ErrorContains(t, err, "there is no Kustomization")
-	if spare < lookGrace/2 {
-		t.Errorf("the look had %v", spare)
-	}
+	assert.Check(t, spare >= lookGrace/2, "the look had %v", spare)
 }

@@ -112,9 +112,7 @@ func (c *checkout) write(name, text string) {
 func (c *checkout) replace(name, old, text string) {
 	c.t.Helper()
 	have, err := os.ReadFile(filepath.Join(c.dir, name))
-	if err != nil || !strings.Contains(string(have), old) {
-		c.t.Fatalf("%s has no %q, error %v", name, old, err)
-	}
+	assert.Assert(c.t, err == nil && strings.Contains(string(have), old), "%s has no %q, error %v", name, old, err)
 	c.write(name, strings.ReplaceAll(string(have), old, text))
 }
 
@@ -319,9 +317,8 @@ func TestRemovedClusters(t *testing.T) {
 	c := newCheckout(t)
 	c.remove("clusters/two.yaml")
 	got, report, err := c.since("HEAD", "", "one")
-	if err != nil || len(got) > 0 || !slices.Equal(report.Removed, []string{"clusters/two.yaml"}) {
-		t.Errorf("reasons %v, removed %v, error %v", got, report.Removed, err)
-	}
+	assert.Check(t, err == nil && len(got) == 0 && slices.Equal(report.Removed, []string{"clusters/two.yaml"}),
+		"reasons %v, removed %v, error %v", got, report.Removed, err)
 }
 
 // TestUnknownToGit: what cannot be compared counts as changed.
@@ -368,9 +365,8 @@ func TestRefusals(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := Since(t.Context(), Options{Root: test.root, Ref: test.ref, Tree: test.tree}, nil)
 			refusal := new(fault.Error)
-			if !errors.As(err, &refusal) || err.Error() != test.want || refusal.Class != test.class {
-				t.Errorf("got %v, want %s", err, test.want)
-			}
+			assert.Check(t, errors.As(err, &refusal) && err.Error() == test.want && refusal.Class == test.class,
+				"got %v, want %s", err, test.want)
 		})
 	}
 }
@@ -383,12 +379,10 @@ func TestFileAt(t *testing.T) {
 	o := Options{Root: c.dir, Ref: "main"}
 	for name, want := range map[string]string{"README.md": "text\n", "new": "", "modules/unused/g.mod": ""} {
 		got, found, err := FileAt(t.Context(), o, name)
-		if err != nil || got != want || found != (name != "new") {
-			t.Errorf("%s was %q, found: %t, error %v; want %q", name, got, found, err, want)
-		}
+		assert.Check(t, err == nil && got == want && found == (name != "new"),
+			"%s was %q, found: %t, error %v; want %q", name, got, found, err, want)
 	}
 	o.Ref = "nowhere"
-	if _, _, err := FileAt(t.Context(), o, "README.md"); !errors.As(err, new(*fault.Error)) {
-		t.Errorf("error %v", err)
-	}
+	_, _, err := FileAt(t.Context(), o, "README.md")
+	assert.Check(t, errors.As(err, new(*fault.Error)), "error %v", err)
 }

@@ -29,13 +29,9 @@ users:
 	}
 	cfg, err := restConfig(kubeconfig("get-token"), env)
 	assert.NilError(t, err)
-	if !strings.HasSuffix(cfg.ExecProvider.Command, "/get-token") {
-		t.Errorf("command is %s", cfg.ExecProvider.Command)
-	}
+	assert.Check(t, strings.HasSuffix(cfg.ExecProvider.Command, "/get-token"), "command is %s", cfg.ExecProvider.Command)
 	got := fmt.Sprint(cfg.ExecProvider.Env)
-	if !strings.Contains(got, "{AWS_PROFILE dev}") || strings.Contains(got, "PULUMI_") {
-		t.Errorf("environment is %s", got)
-	}
+	assert.Check(t, strings.Contains(got, "{AWS_PROFILE dev}") && !strings.Contains(got, "PULUMI_"), "environment is %s", got)
 	_, err = restConfig(kubeconfig("no-such-program"), env)
 	want := "no-such-program, which gets tokens for the cluster, is not in PATH; install no-such-program, or set PATH"
 	assert.Error(t, err, want)

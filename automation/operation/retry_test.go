@@ -55,9 +55,8 @@ func TestPasses(t *testing.T) {
 		{"not started", nil, &fault.Error{What: "no"}, Usual, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := (StackResult{Operation: "up", Events: Events{Causes: test.causes}}).Passes(test.err, test.tolerance); got != test.want {
-				t.Errorf("it passes: %t, want %t", got, test.want)
-			}
+			got := (StackResult{Operation: "up", Events: Events{Causes: test.causes}}).Passes(test.err, test.tolerance)
+			assert.Check(t, got == test.want, "it passes: %t, want %t", got, test.want)
 		})
 	}
 }
@@ -95,24 +94,18 @@ func TestPassingOperations(t *testing.T) {
 	const lost = "http2: client connection lost"
 	failed := &pulumicli.Error{}
 	for operation, want := range map[string]bool{"up": true, "preview": true, "destroy": false, "": false} {
-		if got := (StackResult{Operation: operation, Events: Events{Causes: []string{lost}}}).Passes(failed, Usual); got != want {
-			t.Errorf("%q passes: %t", operation, got)
-		}
+		got := (StackResult{Operation: operation, Events: Events{Causes: []string{lost}}}).Passes(failed, Usual)
+		assert.Check(t, got == want, "%q passes: %t", operation, got)
 	}
 	refresh := &pulumicli.Error{Operation: "refresh", Causes: []string{lost}}
-	if !(StackResult{}).Passes(refresh, Usual) {
-		t.Error("the refresh before an up does not pass")
-	}
+	assert.Check(t, (StackResult{}).Passes(refresh, Usual), "the refresh before an up does not pass")
 }
 
 func TestChangesOfTwoTries(t *testing.T) {
 	first := StackResult{Duration: time.Second, Changes: Changes{"create": 3, "same": 1, "delete": 1}}
 	second := StackResult{Duration: time.Second, Changes: Changes{"create": 2, "same": 4}}
 	got := second.After(first)
-	if diff := cmp.Diff(Changes{"create": 5, "same": 1, "delete": 1}, got.Changes); diff != "" || got.Duration != 2*time.Second {
-		t.Errorf("%s %s", got.Duration, diff)
-	}
-	if second.Changes["create"] != 2 {
-		t.Error("the second result was changed in place")
-	}
+	diff := cmp.Diff(Changes{"create": 5, "same": 1, "delete": 1}, got.Changes)
+	assert.Check(t, diff == "" && got.Duration == 2*time.Second, "%s %s", got.Duration, diff)
+	assert.Check(t, second.Changes["create"] == 2, "the second result was changed in place")
 }

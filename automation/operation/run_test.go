@@ -4,6 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 )
@@ -34,8 +37,6 @@ func TestLostObjects(t *testing.T) {
 		rec := (&Session{}).newRecorded()
 		rec.Record(takesAway(test.op, test.kind, test.id))
 		rec.Record(takesAway(test.op, test.kind, test.id)) // it is named once
-		if got := strings.Join(rec.lost, ", "); got != test.want {
-			t.Errorf("%s of %s %s: lost is %q, want %q", test.op, test.kind, test.id, got, test.want)
-		}
+		assert.Check(t, is.Equal(strings.Join(rec.lost, ", "), test.want), "%s of %s %s: lost", test.op, test.kind, test.id)
 	}
 }

@@ -1,6 +1,11 @@
 package plan
 
-import "testing"
+import (
+	"testing"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+)
 
 // clusters is a cloud that has nothing but clusters.
 type clusters struct{}
@@ -30,9 +35,8 @@ func TestDangerOf(t *testing.T) {
 			if op != Delete && op != Replace {
 				want = ""
 			}
-			if got := dangerOf(clusters{}, Resource{Type: test.token, ID: test.id, Op: op}); got != want {
-				t.Errorf("%s of %s %s is %q, want %q", op, test.token, test.id, got, want)
-			}
+			assert.Check(t, is.Equal(dangerOf(clusters{}, Resource{Type: test.token, ID: test.id, Op: op}), want),
+				"%s of %s %s", op, test.token, test.id)
 		}
 	}
 }

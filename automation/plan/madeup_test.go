@@ -68,9 +68,8 @@ func TestNamesThatAreMadeUp(t *testing.T) {
 		"settings data.role":          "arn:aws:iam::1:role/reader-(random)",
 	}
 	assert.DeepEqual(t, got, want)
-	if output := once.Stacks[0].Outputs; len(output) != 1 || output[0].After != "reader-(random)" {
-		t.Errorf("the outputs are %v", output)
-	}
+	output := once.Stacks[0].Outputs
+	assert.Check(t, len(output) == 1 && output[0].After == "reader-(random)", "the outputs are %v", output)
 	again := previewOf("1234567")
 	if diff := cmp.Diff(once, again, cmp.AllowUnexported(Stack{}), cmp.FilterPath(
 		func(p cmp.Path) bool { return p.Last().String() == ".madeUp" }, cmp.Ignore(),
@@ -89,8 +88,7 @@ func TestNamesThatAreNotMadeUp(t *testing.T) {
 		{map[string]any{"name": "nodes-abcdef0"}, map[string]any{"name": "nodes-abcdef0"}},
 	} {
 		e := making("aws:iam/role:Role", "nodes", test.was, test.now)
-		if got := MadeUp(e.ResourcePreEvent.Metadata); got != nil {
-			t.Errorf("%v is taken for one that was made up: %v", test.now, got)
-		}
+		got := MadeUp(e.ResourcePreEvent.Metadata)
+		assert.Check(t, got == nil, "%v is taken for one that was made up: %v", test.now, got)
 	}
 }

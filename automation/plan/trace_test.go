@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation/value"
 )
@@ -103,9 +103,7 @@ func TestTrace(t *testing.T) {
 		"metadata.labels.version":               {"1.35", none, "version"},
 		"data.config":                           {value.Masked, none},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	assert.Check(t, is.DeepEqual(got, want))
 }
 
 // Within a text that is known, each part follows what is in it.
@@ -120,9 +118,7 @@ func TestTraceWithinATextThatIsKnown(t *testing.T) {
 		`data["values.yaml"] → version`:  {"b", []string{"clusterVersion"}, "version"},
 		`data["values.yaml"] → name`:     {"b", []string(nil), "name"},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	assert.Check(t, is.DeepEqual(got, want))
 }
 
 // A list of core's is one output, whichever of its elements changes.

@@ -87,9 +87,8 @@ func TestLock(t *testing.T) {
 		}
 	}
 	for _, platform := range Platforms() {
-		if _, known := Locked().Of(Plugin{Name: "kubernetes", Version: "4.25.0"}, platform); !known {
-			t.Errorf("no digest of kubernetes 4.25.0 for %s is known", platform)
-		}
+		_, known := Locked().Of(Plugin{Name: "kubernetes", Version: "4.25.0"}, platform)
+		assert.Check(t, known, "no digest of kubernetes 4.25.0 for %s is known", platform)
 	}
 }
 

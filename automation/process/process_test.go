@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -24,9 +27,8 @@ func TestParseStat(t *testing.T) {
 	}
 	for _, tt := range tests {
 		got, started, runs := parseStat(tt.stat)
-		if diff := cmp.Diff(tt.want, got); diff != "" || runs != tt.runs {
-			t.Errorf("parseStat(%q) is %t (-want +got):\n%s", tt.stat, runs, diff)
-		}
+		diff := cmp.Diff(tt.want, got)
+		assert.Check(t, diff == "" && runs == tt.runs, "parseStat(%q) is %t (-want +got):\n%s", tt.stat, runs, diff)
 		if runs && started != 123450*time.Millisecond {
 			t.Errorf("parseStat(%q): started %s after the host", tt.stat, started)
 		}
@@ -47,24 +49,18 @@ func TestParsePS(t *testing.T) {
 		"":                            {},
 		"a b c":                       {},
 	} {
-		if diff := cmp.Diff(want, parsePS(line, now)); diff != "" {
-			t.Errorf("parsePS(%q) (-want +got):\n%s", line, diff)
-		}
+		assert.Check(t, is.DeepEqual(parsePS(line, now), want), "parsePS(%q)", line)
 	}
 }
 
 func TestHostProcesses(t *testing.T) {
 	p, ok := Host{}.Process(os.Getpid())
-	if !ok || p.Parent != os.Getppid() || p.Name == "" || !slices.Equal(p.Args, os.Args) {
-		t.Errorf("this process is %+v, %t", p, ok)
-	}
-	if age := time.Since(p.Started); age < 0 || age > time.Hour {
-		t.Errorf("this process was started %s ago", age)
-	}
+	assert.Check(t, ok && p.Parent == os.Getppid() && p.Name != "" && slices.Equal(p.Args, os.Args), "this process is %+v, %t", p, ok)
+	age := time.Since(p.Started)
+	assert.Check(t, age >= 0 && age <= time.Hour, "this process was started %s ago", age)
 	asked, ok := askPS(os.Getpid())
-	if !ok || asked.Parent != os.Getppid() || p.Started.Sub(asked.Started).Abs() > 30*time.Second {
-		t.Errorf("by ps this process is %+v, %t", asked, ok)
-	}
+	assert.Check(t, ok && asked.Parent == os.Getppid() && p.Started.Sub(asked.Started).Abs() <= 30*time.Second,
+		"by ps this process is %+v, %t", asked, ok)
 	if _, ok := (Host{}).Process(0); ok {
 		t.Error("process 0 runs")
 	}
@@ -74,9 +70,7 @@ func TestDescendants(t *testing.T) {
 	tree := map[int]int{2: 1, 3: 2, 4: 3, 5: 2, 6: 1, 0: 0}
 	got := descendants(2, tree)
 	slices.Sort(got)
-	if diff := cmp.Diff([]int{3, 4, 5}, got); diff != "" {
-		t.Errorf("descendants (-want +got):\n%s", diff)
-	}
+	assert.Check(t, is.DeepEqual(got, []int{3, 4, 5}), "descendants")
 	if here := parents(); here[os.Getpid()] != os.Getppid() {
 		t.Errorf("the parent of this process is %d, want %d", here[os.Getpid()], os.Getppid())
 	}

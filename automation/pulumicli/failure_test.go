@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
@@ -31,9 +33,7 @@ func TestProgramThatGivesUpBeforeAnythingIsMade(t *testing.T) {
 
 	err := p.Failure(t.Context(), f)
 	var precondition *fault.Error
-	if !errors.As(err, &precondition) || !errors.Is(err, guard) || err.Error() != guard.Error() {
-		t.Errorf("error is %T: %v", err, err)
-	}
+	assert.Check(t, errors.As(err, &precondition) && errors.Is(err, guard) && err.Error() == guard.Error(), "error is %T: %v", err, err)
 
 	rec.Record(pre(apitype.OpCreate, "aws:ec2/vpc:Vpc", "demo-vpc", true))
 	var command *Error
@@ -62,9 +62,7 @@ func TestInterruptedNamesWhatWasUnderWay(t *testing.T) {
 	rec.Record(pre(apitype.OpCreate, "aws:eks/cluster:Cluster", "demo", true))
 	err := Interrupted(Failed{Stack: "demo-core", Operation: "up", Record: rec}, errors.New("stop"))
 	want := "up demo-core: interrupted during create aws:eks/cluster:Cluster demo; run the same command again to go on from there"
-	if err.Error() != want {
-		t.Errorf("error is %q, want %q", err, want)
-	}
+	assert.Error(t, err, want)
 }
 
 func TestRemedies(t *testing.T) {
@@ -89,16 +87,14 @@ func TestRemedies(t *testing.T) {
 		"S3: ListObjectsV2, NoSuchBucket: none":                                                      "make the bucket",
 		"unable to open bucket s3://b?endpoin=":                                                      "make the bucket",
 	} {
-		if got := remedyFor(reason); !strings.HasPrefix(got, want) {
-			t.Errorf("remedy for %q is %q, want %s…", reason, got, want)
-		}
+		got := remedyFor(reason)
+		assert.Check(t, strings.HasPrefix(got, want), "remedy for %q is %q, want %s…", reason, got, want)
 	}
 }
 
 // TestReasonHidesPasswords: the CLI repeats the backend's URL.
 func TestReasonHidesPasswords(t *testing.T) {
 	got := Reason("could not connect to postgres://ada:s3cret@db:5432/state?sslmode=require: connection refused")
-	if want := "could not connect to postgres://ada:xxxxx@db:5432/state?sslmode=require: connection refused"; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	want := "could not connect to postgres://ada:xxxxx@db:5432/state?sslmode=require: connection refused"
+	assert.Check(t, got == want, "got %s, want %s", got, want)
 }

@@ -37,9 +37,8 @@ func script(t *testing.T, body string) *CLI {
 func TestCLIIsFoundInItsPath(t *testing.T) {
 	command, err := script(t, "echo v3.999.0").Program(t.Context())
 	assert.NilError(t, err)
-	if got := command.Version().String(); got != "3.999.0" {
-		t.Errorf("version is %s", got)
-	}
+	got := command.Version().String()
+	assert.Check(t, got == "3.999.0", "version is %s", got)
 }
 
 func TestUnfitCLI(t *testing.T) {
@@ -53,9 +52,7 @@ func TestUnfitCLI(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := script(t, tt.body).Program(t.Context())
 			var precondition *fault.Error
-			if !errors.As(err, &precondition) || !strings.HasSuffix(precondition.What, tt.want) {
-				t.Errorf("error is %T: %v", err, err)
-			}
+			assert.Check(t, errors.As(err, &precondition) && strings.HasSuffix(precondition.What, tt.want), "error is %T: %v", err, err)
 		})
 	}
 }
@@ -66,9 +63,7 @@ sleep 60 & echo ready; wait $!
 `)
 	ctx, cancel := context.WithCancel(t.Context())
 	stdout, err := runUntilReady(ctx, t, d, cancel)
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("error is %v", err)
-	}
+	assert.Check(t, errors.Is(err, context.Canceled), "error is %v", err)
 	assert.Check(t, is.Contains(stdout, "released"))
 }
 
@@ -85,9 +80,8 @@ func TestHurryEndsTheGraceTime(t *testing.T) {
 	d.children.grace = time.Hour
 	ctx, cancel := context.WithCancel(t.Context())
 	stdout, err := runUntilReady(ctx, t, d, func() { cancel(); d.Hurry(); d.Hurry() })
-	if !errors.Is(err, context.Canceled) || !strings.HasSuffix(stdout, "cancelled\nterminated\n") {
-		t.Errorf("error is %v; the CLI wrote %q", err, stdout)
-	}
+	assert.Check(t, errors.Is(err, context.Canceled) && strings.HasSuffix(stdout, "cancelled\nterminated\n"),
+		"error is %v; the CLI wrote %q", err, stdout)
 }
 
 func TestHurryLeavesAloneWhatIsNotCancelled(t *testing.T) {
@@ -96,9 +90,7 @@ func TestHurryLeavesAloneWhatIsNotCancelled(t *testing.T) {
 	command, err := d.Program(t.Context())
 	assert.NilError(t, err)
 	stdout, _, _, err := command.Run(t.Context(), t.TempDir(), strings.NewReader("went on\n"), nil, nil, nil, "up")
-	if err != nil || stdout != "ready\nwent on\n" {
-		t.Errorf("error is %v; the CLI wrote %q", err, stdout)
-	}
+	assert.Check(t, err == nil && stdout == "ready\nwent on\n", "error is %v; the CLI wrote %q", err, stdout)
 }
 
 // TestAbandonKillsPlugins: a plugin has a process group of its own.
@@ -112,9 +104,7 @@ while :; do wait $!; done
 `)
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err := runUntilReady(ctx, t, d, func() { cancel(); d.Abandon() })
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("error is %v", err)
-	}
+	assert.Check(t, errors.Is(err, context.Canceled), "error is %v", err)
 	text, err := os.ReadFile(filepath.Join(dir, "plugin"))
 	assert.NilError(t, err)
 	plugin, err := strconv.Atoi(strings.TrimSpace(string(text)))
@@ -123,9 +113,7 @@ while :; do wait $!; done
 		_, runs := process.Host{}.Process(plugin)
 		return !runs, nil
 	})
-	if err != nil {
-		t.Errorf("the plugin, process %d, still runs", plugin)
-	}
+	assert.Check(t, err, "the plugin, process %d, still runs", plugin)
 	command, err := d.Program(t.Context())
 	assert.NilError(t, err)
 	if _, _, _, err := command.Run(t.Context(), t.TempDir(), nil, nil, nil, nil, "version"); !errors.Is(err, context.Canceled) {
@@ -161,9 +149,8 @@ func TestCLIErrors(t *testing.T) {
 	text := "failed to run update: exit status 255\ncode: 255\nstdout: Updating (demo)\n lots\n" +
 		"stderr: error: it broke\nwarning: never mind\nerror: it broke again\n"
 	got := strings.Join(cliErrors(text), "|")
-	if want := "it broke|it broke again"; got != want {
-		t.Errorf("errors are %q, want %q", got, want)
-	}
+	want := "it broke|it broke again"
+	assert.Check(t, got == want, "errors are %q, want %q", got, want)
 	if got := strings.Join(cliErrors("failed to run update: signal: killed\nstdout: secrets"), "|"); got != "the Pulumi CLI ended with signal: killed" {
 		t.Errorf("errors are %q", got)
 	}
@@ -175,9 +162,8 @@ func TestCLIErrorsInAList(t *testing.T) {
 	f := Failed{Err: errors.New(text)}
 	want := []string{"write lock: no space left on device; remove lock: no such file"}
 	assert.DeepEqual(t, f.reasons(), want)
-	if got := remedyFor(want[0]); got != "free space on the disk, and run the same command again: it goes on where it stopped" {
-		t.Errorf("remedy %q", got)
-	}
+	got := remedyFor(want[0])
+	assert.Check(t, got == "free space on the disk, and run the same command again: it goes on where it stopped", "remedy %q", got)
 }
 
 func TestUnlisted(t *testing.T) {
@@ -187,17 +173,15 @@ func TestUnlisted(t *testing.T) {
 		"cluster: 1 error occurred:\n\t* waiting: it broke\nthe log":                                                                                                                "cluster: waiting: it broke\nthe log",
 		"Detected that /p/eks exited prematurely.\n  This is *always* a bug.\n  To assist we have dumped the STDOUT and STDERR streams of the plugin:/p/eks: exec: node: not found": "the provider /p/eks ended at its start: /p/eks: exec: node: not found",
 	} {
-		if got := unlisted(reason); got != want {
-			t.Errorf("%q became %q, want %q", reason, got, want)
-		}
+		got := unlisted(reason)
+		assert.Check(t, got == want, "%q became %q, want %q", reason, got, want)
 	}
 }
 
 func TestShortenedKeepsBothEnds(t *testing.T) {
 	got := shortened("what failed" + strings.Repeat(".", 2*maxReason) + "and why")
-	if !strings.HasPrefix(got, "what failed.") || !strings.HasSuffix(got, ".and why") || !strings.Contains(got, ".….") || len(got) > maxReason+len("…") {
-		t.Errorf("%d bytes: %s", len(got), got)
-	}
+	assert.Check(t, strings.HasPrefix(got, "what failed.") && strings.HasSuffix(got, ".and why") && strings.Contains(got, ".….") && len(got) <= maxReason+len("…"),
+		"%d bytes: %s", len(got), got)
 }
 
 func TestReasonsLeaveOutWhatFollows(t *testing.T) {
@@ -213,9 +197,8 @@ func TestReasonsLeaveOutWhatFollows(t *testing.T) {
 
 func TestRemedyOfAnUnreachableCluster(t *testing.T) {
 	got := remedyFor("demo-kustomization: configured Kubernetes cluster is unreachable. If the cluster was deleted, …")
-	if want := "bring the cluster back and run the same command again; if it is gone for good, set PULUMI_K8S_DELETE_UNREACHABLE=true before"; got != want {
-		t.Errorf("remedy %q, want %q", got, want)
-	}
+	want := "bring the cluster back and run the same command again; if it is gone for good, set PULUMI_K8S_DELETE_UNREACHABLE=true before"
+	assert.Check(t, got == want, "remedy %q, want %q", got, want)
 }
 
 // TestHungCLIIsEnded: finding 8. It takes no signal, and is killed.
@@ -227,9 +210,7 @@ func TestHungCLIIsEnded(t *testing.T) {
 	command.(*binary).bounds = []bound{{[]string{"stack", "export"}, 300 * time.Millisecond}}
 	start := time.Now()
 	_, stderr, _, err := command.Run(t.Context(), t.TempDir(), nil, nil, nil, nil, "stack", "export", "--stack", "demo-core")
-	if err == nil || time.Since(start) > 10*time.Second {
-		t.Errorf("it ended after %s, error %v", time.Since(start), err)
-	}
+	assert.Check(t, err != nil && time.Since(start) <= 10*time.Second, "it ended after %s, error %v", time.Since(start), err)
 	failure := d.Failure(t.Context(), Failed{Stack: "demo-core", Operation: "read the state of", Err: errors.New(stderr)})
 	assert.Error(t, failure, "read the state of demo-core: pulumi stack export did not end within 300ms, and was ended; "+
 		"look whether the state backend, the cloud and the disk answer, and run the same command again: it goes on where it stopped")

@@ -2,6 +2,7 @@ package recovery
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -235,18 +236,18 @@ func (p *plan) refresh(st *backend.State) []string {
 // pending operations are dropped, as the CLI does on import.
 func adopt(raw apitype.UntypedDeployment, ids map[resource.URN]string) (apitype.UntypedDeployment, error) {
 	var deployment map[string]json.RawMessage
-	if err := json.Unmarshal(raw.Deployment, &deployment); err != nil {
+	var known struct {
+		Resources []backend.Resource `json:"resources"`
+		Pending   []struct {
+			Resource backend.Resource      `json:"resource"`
+			Type     apitype.OperationType `json:"type"`
+		} `json:"pending_operations"`
+	}
+	if err := errors.Join(json.Unmarshal(raw.Deployment, &deployment), json.Unmarshal(raw.Deployment, &known)); err != nil {
 		return raw, fmt.Errorf("read deployment: %w", err)
 	}
-	var resources []map[string]json.RawMessage
-	var pending []struct {
-		Resource map[string]json.RawMessage `json:"resource"`
-		Type     apitype.OperationType      `json:"type"`
-	}
-	if err := backend.Decode(deployment, map[string]any{"resources": &resources, "pending_operations": &pending}); err != nil {
-		return raw, err
-	}
-	for _, op := range pending {
+	resources := known.Resources
+	for _, op := range known.Pending {
 		urn := backend.DecodeString(op.Resource["urn"])
 		id, ok := ids[resource.URN(urn)]
 		if !ok || op.Type != apitype.OperationTypeCreating {

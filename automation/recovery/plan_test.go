@@ -72,13 +72,10 @@ func TestKubernetesIDs(t *testing.T) {
 		{"kubernetes:core/v1:Namespace", Inputs{}, ""},
 	} {
 		f, ok := finderFor(aCloud{}, test.token)
-		if !ok || f.ID(test.in, demo) != test.want {
-			t.Errorf("id of %s from %v is not %q", test.token, test.in, test.want)
-		}
+		assert.Check(t, ok && f.ID(test.in, demo) == test.want, "id of %s from %v is not %q", test.token, test.in, test.want)
 	}
-	if _, ok := finderFor(aCloud{}, "kubernetes:core/v1:ConfigMapPatch"); ok {
-		t.Error("a patch is found again")
-	}
+	_, ok := finderFor(aCloud{}, "kubernetes:core/v1:ConfigMapPatch")
+	assert.Check(t, !ok, "a patch is found again")
 }
 
 // inTheCloud is what a look by tag finds.
@@ -96,9 +93,7 @@ func inTheCloud() []Sighting {
 func TestPlanRecovery(t *testing.T) {
 	st := interruptedState(t)
 	p := newPlan(aCloud{}, demo, st, 0)
-	if !p.needsLookup() {
-		t.Fatal("nothing is looked up by tag")
-	}
+	assert.Assert(t, p.needsLookup(), "nothing is looked up by tag")
 	p.match(inTheCloud())
 	want := map[resource.URN]string{
 		demoURN + "aws:ec2/vpc:Vpc::demo-vpc":  "vpc-0new",
@@ -109,9 +104,8 @@ func TestPlanRecovery(t *testing.T) {
 		demoURN + "aws:ec2/vpc:Vpc::demo-vpc", demoURN + "aws:iam/role:Role::cluster", demoURN + "aws:iam/role:Role::nodes",
 	}
 	assert.DeepEqual(t, p.refresh(st), refresh)
-	if len(p.blind) != 2 {
-		t.Errorf("blind are %v, want the bucket of a type that nothing finds, and the role without its parent", p.blind)
-	}
+	assert.Check(t, len(p.blind) == 2,
+		"blind are %v, want the bucket of a type that nothing finds, and the role without its parent", p.blind)
 }
 
 func TestRecoveryReport(t *testing.T) {
@@ -148,9 +142,8 @@ func TestMountTargetsAreFoundByTheirInterfaces(t *testing.T) {
 		PendingOperations: []apitype.OperationV2{creating(a, "subnet-a"), creating(b, "subnet-b")},
 	}}, 0)
 	want := []Query{{"subnet-a", "EFS mount target for fs-1 (*)"}, {"subnet-b", "EFS mount target for fs-1 (*)"}}
-	if got := p.queries(); !p.needsLookup() || !slices.Equal(got, want) {
-		t.Errorf("interfaces are %v, want %v", got, want)
-	}
+	got := p.queries()
+	assert.Check(t, p.needsLookup() && slices.Equal(got, want), "interfaces are %v, want %v", got, want)
 	p.match([]Sighting{
 		{SubnetID: "subnet-a", Description: "EFS mount target for fs-1 (fsmt-a)"},
 		{SubnetID: "subnet-a", Description: "EFS mount target for fs-12 (fsmt-other)"},
@@ -170,13 +163,10 @@ func TestAdoptKeepsWhatItDoesNotKnow(t *testing.T) {
 	}
 	after, err := backend.ParseState("demo-core", edited)
 	assert.NilError(t, err)
-	if len(after.Deployment.PendingOperations) > 0 || len(after.Deployment.Resources) != 6 {
-		t.Errorf("%d pending operations and %d resources, want 0 and 6",
-			len(after.Deployment.PendingOperations), len(after.Deployment.Resources))
-	}
-	if r, ok := after.Find(urn); !ok || r.Inputs["cidrBlock"] != "10.0.0.0/16" || r.Provider == "" {
-		t.Errorf("adopted resource is %+v", r)
-	}
+	assert.Check(t, len(after.Deployment.PendingOperations) == 0 && len(after.Deployment.Resources) == 6,
+		"%d pending operations and %d resources, want 0 and 6", len(after.Deployment.PendingOperations), len(after.Deployment.Resources))
+	r, ok := after.Find(urn)
+	assert.Check(t, ok && r.Inputs["cidrBlock"] == "10.0.0.0/16" && r.Provider != "", "adopted resource is %+v", r)
 }
 
 func TestAdoptReplacement(t *testing.T) {
@@ -188,9 +178,7 @@ func TestAdoptReplacement(t *testing.T) {
 	after, err := backend.ParseState("demo-core", edited)
 	assert.NilError(t, err)
 	live, _ := after.Find(urn)
-	if live.ID != "vpc-2" || !after.Deployment.Resources[0].Delete {
-		t.Errorf("resources are %+v", after.Deployment.Resources)
-	}
+	assert.Check(t, live.ID == "vpc-2" && after.Deployment.Resources[0].Delete, "resources are %+v", after.Deployment.Resources)
 }
 
 func TestUnsettled(t *testing.T) {
@@ -199,9 +187,8 @@ func TestUnsettled(t *testing.T) {
 		st := &backend.State{Deployment: apitype.DeploymentV3{Resources: []apitype.ResourceV3{
 			{URN: urn, Outputs: map[string]any{"status": status}},
 		}}}
-		if got := unsettled(st, []string{urn}); got != want {
-			t.Errorf("status %s: unsettled = %q, want %q", status, got, want)
-		}
+		got := unsettled(st, []string{urn})
+		assert.Check(t, got == want, "status %s: unsettled = %q, want %q", status, got, want)
 	}
 }
 
@@ -212,9 +199,8 @@ func TestUnsettledOnAzure(t *testing.T) {
 		st := &backend.State{Deployment: apitype.DeploymentV3{Resources: []apitype.ResourceV3{
 			{URN: urn, Outputs: map[string]any{"provisioningState": state}},
 		}}}
-		if got := unsettled(st, []string{urn}); (got != "") != busy {
-			t.Errorf("state %s: unsettled = %q", state, got)
-		}
+		got := unsettled(st, []string{urn})
+		assert.Check(t, (got != "") == busy, "state %s: unsettled = %q", state, got)
 	}
 }
 
@@ -234,9 +220,7 @@ func TestUnansweredCreations(t *testing.T) {
 		})
 	}
 	got := Unanswered(rec)
-	if len(got) != 1 || got[0].New.Inputs["name"] != "lost" {
-		t.Fatalf("unanswered are %+v", got)
-	}
+	assert.Assert(t, len(got) == 1 && got[0].New.Inputs["name"] == "lost", "unanswered are %+v", got)
 	secret := got[0]
 	secret.New = &apitype.StepEventStateMetadata{Custom: true, Inputs: map[string]any{"a": []any{names.Secret}}}
 	raw, err := json.Marshal(apitype.DeploymentV3{Resources: []apitype.ResourceV3{
@@ -250,13 +234,10 @@ func TestUnansweredCreations(t *testing.T) {
 	if st, n, err = withUnanswered(st, append(got, secret)); err != nil {
 		t.Fatal(err)
 	}
-	if n != 1 || len(st.Deployment.PendingOperations) != 1 {
-		t.Fatalf("pending are %+v", st.Deployment.PendingOperations)
-	}
+	assert.Assert(t, n == 1 && len(st.Deployment.PendingOperations) == 1, "pending are %+v", st.Deployment.PendingOperations)
 	r := st.Deployment.PendingOperations[0].Resource
 	assert.DeepEqual(t, r.Dependencies, []resource.URN{"urn:pulumi:s::tombolo::aws:ec2/vpc:Vpc::v"})
 	again, err := backend.ParseState("demo-core", st.Raw)
-	if err != nil || len(again.Deployment.PendingOperations) != 1 || again.Deployment.PendingOperations[0].Resource.URN != r.URN {
-		t.Errorf("the raw state has %+v, %v", again.Deployment.PendingOperations, err)
-	}
+	assert.Check(t, err == nil && len(again.Deployment.PendingOperations) == 1 && again.Deployment.PendingOperations[0].Resource.URN == r.URN,
+		"the raw state has %+v, %v", again.Deployment.PendingOperations, err)
 }

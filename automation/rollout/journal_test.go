@@ -64,19 +64,16 @@ func attempt(t *testing.T, j *Journal, operation string, minute int, jobs []Job,
 func TestJournal(t *testing.T) {
 	d := Journals{Dir: filepath.Join(t.TempDir(), "journal")}
 	r := recorded(t, d, "up", 0, []string{"a", "bb", "c"}, "bb")
-	if r.Operation != "up" || r.Outcome != Failed || r.Options["refresh"] != "true" || !r.Selection.All || !slices.Equal(r.Passed, []int{0}) {
-		t.Errorf("got %+v", r)
-	}
+	assert.Check(t, r.Operation == "up" && r.Outcome == Failed && r.Options["refresh"] == "true" && r.Selection.All && slices.Equal(r.Passed, []int{0}),
+		"got %+v", r)
 	want := RecordedEnd{Outcome: Succeeded, Phase: "bootstrap", Changes: map[string]int{"create": 7}, Started: at(0), Finished: at(0).Add(time.Second), Duration: time.Second}
 	if !reflect.DeepEqual(r.Ends["a"], want) {
 		t.Errorf("a: got %+v, want %+v", r.Ends["a"], want)
 	}
-	if e := r.Ends["bb"]; e.Outcome != Failed || e.Phase != "core" || e.Cause != "no quota" {
-		t.Errorf("bb: got %+v", e)
-	}
-	if got := r.Remaining(); !slices.Equal(got, []string{"bb", "c"}) {
-		t.Errorf("%v remain", got)
-	}
+	e := r.Ends["bb"]
+	assert.Check(t, e.Outcome == Failed && e.Phase == "core" && e.Cause == "no quota", "bb: got %+v", e)
+	got := r.Remaining()
+	assert.Check(t, slices.Equal(got, []string{"bb", "c"}), "%v remain", got)
 	if want := "up: 1 of 3 clusters succeeded, 1 failed, 1 skipped; first cause: no quota"; r.Cause != want {
 		t.Errorf("got %q, want %q", r.Cause, want)
 	}
@@ -134,9 +131,8 @@ func TestResume(t *testing.T) {
 	}
 	text, err = os.ReadFile(path)
 	assert.NilError(t, err)
-	if strings.Count(string(text), `"type":"started","time":"2026-03-01T12:00:00Z","cluster":"a"`) != 1 {
-		t.Errorf("a was started again:\n%s", text)
-	}
+	assert.Check(t, strings.Count(string(text), `"type":"started","time":"2026-03-01T12:00:00Z","cluster":"a"`) == 1,
+		"a was started again:\n%s", text)
 }
 
 func TestUnfinished(t *testing.T) {
@@ -197,14 +193,10 @@ func TestUnfinished(t *testing.T) {
 			r, err := d.Unfinished("up", "destroy")
 			if test.err != "" {
 				var resume *fault.Error
-				if !errors.As(err, &resume) || err.Error() != test.err {
-					t.Errorf("got %v, want %s", err, test.err)
-				}
+				assert.Check(t, errors.As(err, &resume) && err.Error() == test.err, "got %v, want %s", err, test.err)
 				return
 			}
-			if err != nil || !r.Started.Equal(test.want) {
-				t.Errorf("got the run of %s, %v; want that of %s", r.Started, err, test.want)
-			}
+			assert.Check(t, err == nil && r.Started.Equal(test.want), "got the run of %s, %v; want that of %s", r.Started, err, test.want)
 		})
 	}
 }
@@ -246,9 +238,7 @@ func TestChangedFiles(t *testing.T) {
 	write("_defaults.yaml", "protect: true")
 	want := "the run of up that began 2026-03-01T12:00:00Z cannot be resumed: since then _defaults.yaml, hub.yaml, spoke.yaml changed; " +
 		"run `tombolo up --all` anew, which changes nothing where nothing is to change"
-	if err := r.Unchanged(root); err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
+	assert.Error(t, r.Unchanged(root), want)
 }
 
 func TestJournalsAreKept(t *testing.T) {
@@ -257,9 +247,8 @@ func TestJournalsAreKept(t *testing.T) {
 		recorded(t, d, "up", i, []string{"a"})
 	}
 	records, err := d.Records(0)
-	if err != nil || len(records) != 3 || !records[0].Started.Equal(at(4)) || !records[2].Started.Equal(at(2)) {
-		t.Errorf("%v: got %+v", err, records)
-	}
+	assert.Check(t, err == nil && len(records) == 3 && records[0].Started.Equal(at(4)) && records[2].Started.Equal(at(2)),
+		"%v: got %+v", err, records)
 	if some, err := d.Records(2); err != nil || len(some) != 2 {
 		t.Errorf("asked for two: %d, %v", len(some), err)
 	}
@@ -287,9 +276,8 @@ func TestJournalThatCannotBeWritten(t *testing.T) {
 	j.Close()
 	r := Runner{Operation: "up", Journal: j, Work: func(context.Context, string) (Work, error) { return Work{}, nil }}
 	summary, err := r.Run(t.Context(), []Job{job("a", 0, 0)})
-	if err != nil || summary.Err() != nil || summary.Journal == nil || !strings.HasPrefix(summary.Journal.Error(), "write the journal: ") {
-		t.Errorf("got %v, %v, %v", err, summary.Err(), summary.Journal)
-	}
+	assert.Check(t, err == nil && summary.Err() == nil && summary.Journal != nil && strings.HasPrefix(summary.Journal.Error(), "write the journal: "),
+		"got %v, %v, %v", err, summary.Err(), summary.Journal)
 }
 
 func TestExpected(t *testing.T) {
@@ -301,12 +289,9 @@ func TestExpected(t *testing.T) {
 	expected, err := d.Expected("up")
 	assert.NilError(t, err)
 	for name, want := range map[string]time.Duration{"a": 1, "four": 4, "ninechars": 9, "sevenly": 4, "new": 4} {
-		if got := expected(name); got != want*time.Second {
-			t.Errorf("%s: got %s, want %ds", name, got, want)
-		}
+		got := expected(name)
+		assert.Check(t, got == want*time.Second, "%s: got %s, want %ds", name, got, want)
 	}
 	none, err := d.Expected("destroy")
-	if err != nil || none("a") != 0 {
-		t.Errorf("without a history: %v, %v", none("a"), err)
-	}
+	assert.Check(t, err == nil && none("a") == 0, "without a history: %v, %v", none("a"), err)
 }

@@ -3,6 +3,9 @@ package rollout
 import (
 	"io/fs"
 	"testing"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 func TestParallel(t *testing.T) {
@@ -14,9 +17,7 @@ func TestParallel(t *testing.T) {
 	}{
 		{2, 0, 8}, {2, 64 * gib, 8}, {2, 3 * gib, 1}, {1, gib / 2, 1}, {16, 20 * gib, 10}, {96, 512 * gib, 32},
 	} {
-		if got := parallel(test.cores, test.memory); got != test.want {
-			t.Errorf("%d cores, %d bytes: got %d, want %d", test.cores, test.memory, got, test.want)
-		}
+		assert.Check(t, is.Equal(parallel(test.cores, test.memory), test.want), "%d cores, %d bytes", test.cores, test.memory)
 	}
 }
 
@@ -38,8 +39,6 @@ func TestFreeMemory(t *testing.T) {
 			}
 			return nil, fs.ErrNotExist
 		})
-		if got != test.want {
-			t.Errorf("%s: got %d, want %d", name, got, test.want)
-		}
+		assert.Check(t, got == test.want, "%s: got %d, want %d", name, got, test.want)
 	}
 }

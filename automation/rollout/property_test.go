@@ -139,9 +139,7 @@ func (f *simulatedFleet) run() {
 			f.t.Logf("%d attempts, %s", attempt, time.Since(start))
 			return
 		}
-		if attempt == most {
-			f.t.Fatalf("%d of %d clusters are done after %d attempts", len(f.done), len(f.all), most)
-		}
+		assert.Assert(f.t, attempt != most, "%d of %d clusters are done after %d attempts", len(f.done), len(f.all), most)
 		f.wait(pending)
 	}
 }
@@ -168,9 +166,7 @@ func (f *simulatedFleet) attempt() (pending []string) {
 	r.Passed = slices.Clone(f.passed)
 	summary, err := r.Run(f.t.Context(), jobs)
 	assert.NilError(f.t, err)
-	if len(summary.Clusters) != len(f.all) {
-		f.t.Errorf("the summary has %d of %d clusters", len(summary.Clusters), len(f.all))
-	}
+	assert.Check(f.t, len(summary.Clusters) == len(f.all), "the summary has %d of %d clusters", len(summary.Clusters), len(f.all))
 	for _, e := range summary.Clusters {
 		if (e.Outcome == Succeeded) != f.done[e.Cluster] {
 			f.t.Errorf("%s is %s, and done is %t", e.Cluster, e.Outcome, f.done[e.Cluster])
@@ -219,18 +215,12 @@ func (f *simulatedFleet) begins(c *config.Cluster) {
 	if limit := f.limit(); limit != nil && f.failed > *limit {
 		f.t.Errorf("%s begins after %d failures", c.Name, f.failed)
 	}
-	if f.done[c.Name] || f.running[c.Name] {
-		f.t.Errorf("%s begins again", c.Name)
-	}
-	if !c.WindowAt(time.Now()).Open {
-		f.t.Errorf("%s begins at %s, outside of %+v", c.Name, time.Now(), c.ChangeWindows)
-	}
+	assert.Check(f.t, !f.done[c.Name] && !f.running[c.Name], "%s begins again", c.Name)
+	assert.Check(f.t, c.WindowAt(time.Now()).Open, "%s begins at %s, outside of %+v", c.Name, time.Now(), c.ChangeWindows)
 	for _, other := range f.all {
 		switch {
 		case f.order == Forward && c.HasHubFile() && other.Name == c.Hub(), f.order == Reverse && other.HasHubFile() && other.Hub() == c.Name:
-			if !f.done[other.Name] {
-				f.t.Errorf("%s begins before %s is done", c.Name, other.Name)
-			}
+			assert.Check(f.t, f.done[other.Name], "%s begins before %s is done", c.Name, other.Name)
 		}
 		if other.Wave != f.before[c.Wave] {
 			continue

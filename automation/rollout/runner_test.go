@@ -93,12 +93,9 @@ func TestRun(t *testing.T) {
 			r.Gate = Gate(func(context.Context, string) error { return test.bad["gate"] })
 			summary, err := r.Run(t.Context(), test.jobs)
 			assert.NilError(t, err)
-			if !slices.Equal(said.lines, test.want) {
-				t.Errorf("got:\n%s\nwant:\n%s", strings.Join(said.lines, "\n"), strings.Join(test.want, "\n"))
-			}
-			if !errors.Is(summary.Err(), test.first) {
-				t.Errorf("the first cause is %v, want %v", summary.Err(), test.first)
-			}
+			assert.Check(t, slices.Equal(said.lines, test.want),
+				"got:\n%s\nwant:\n%s", strings.Join(said.lines, "\n"), strings.Join(test.want, "\n"))
+			assert.Check(t, errors.Is(summary.Err(), test.first), "the first cause is %v, want %v", summary.Err(), test.first)
 		})
 	}
 }
@@ -136,9 +133,8 @@ func TestRunTogether(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	summary, err := Runner{Operation: "up", Parallel: parallel, Work: work}.Run(ctx, jobs)
-	if err != nil || summary.Err() != nil || most != parallel {
-		t.Errorf("at most %d ran, want %d: %v, %v", most, parallel, err, summary.Err())
-	}
+	assert.Check(t, err == nil && summary.Err() == nil && most == parallel,
+		"at most %d ran, want %d: %v, %v", most, parallel, err, summary.Err())
 }
 
 func TestRunInterrupted(t *testing.T) {
@@ -166,13 +162,9 @@ func TestRunInterrupted(t *testing.T) {
 	if want := []Outcome{Interrupted, Succeeded, Unstarted, Unstarted}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if !errors.Is(summary.Err(), context.Canceled) {
-		t.Errorf("%v is no interruption", summary.Err())
-	}
+	assert.Check(t, errors.Is(summary.Err(), context.Canceled), "%v is no interruption", summary.Err())
 	want := "up: 1 of 4 clusters succeeded, 1 interrupted, 2 not started; first cause: up a: interrupted: context canceled"
-	if summary.Err().Error() != want {
-		t.Errorf("got %v, want %s", summary.Err(), want)
-	}
+	assert.Check(t, summary.Err().Error() == want, "got %v, want %s", summary.Err(), want)
 }
 
 func TestRunInterruptedBeforeItBegins(t *testing.T) {
@@ -180,14 +172,11 @@ func TestRunInterruptedBeforeItBegins(t *testing.T) {
 	cancel()
 	r := Runner{Operation: "up", Work: func(context.Context, string) (Work, error) { return Work{}, errors.New("was started") }}
 	summary, err := r.Run(ctx, []Job{job("a", 0, 0), job("b", 0, 0)})
-	if err != nil || !errors.Is(summary.Err(), context.Canceled) || summary.Count(Unstarted) != 2 {
-		t.Errorf("got %v, %v", err, summary.Err())
-	}
+	assert.Check(t, err == nil && errors.Is(summary.Err(), context.Canceled) && summary.Count(Unstarted) == 2,
+		"got %v, %v", err, summary.Err())
 }
 
 func TestRunRefusesJobs(t *testing.T) {
 	_, err := Runner{Operation: "up"}.Run(t.Context(), []Job{job("a", 0, 0), job("a", 0, 0)})
-	if want := "up: schedule: cluster a has two jobs"; err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
+	assert.Error(t, err, "up: schedule: cluster a has two jobs")
 }

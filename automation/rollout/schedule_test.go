@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 func schedule(t *testing.T, o ScheduleOptions, jobs ...Job) *Schedule {
@@ -114,12 +115,9 @@ func TestScheduleOrder(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := schedule(t, test.o, test.jobs...)
-			if got := rounds(s, test.bad...); !slices.Equal(got, test.want) {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
-			if !s.Over() {
-				t.Error("nothing runs and nothing will, and it is not over")
-			}
+			got := rounds(s, test.bad...)
+			assert.Check(t, slices.Equal(got, test.want), "got %q, want %q", got, test.want)
+			assert.Check(t, s.Over(), "nothing runs and nothing will, and it is not over")
 		})
 	}
 }
@@ -131,9 +129,7 @@ func TestScheduleFailure(t *testing.T) {
 	if skipped := s.Finish(steps[0].ID, Failed); !slices.Equal(skipped, []string{"c", "d", "spoke"}) {
 		t.Errorf("skipped %v", skipped)
 	}
-	if s.Over() {
-		t.Error("b runs, and it is over")
-	}
+	assert.Check(t, !s.Over(), "b runs, and it is over")
 	if skipped := s.Finish(steps[1].ID, Failed); len(skipped) > 0 {
 		t.Errorf("skipped twice: %v", skipped)
 	}
@@ -141,21 +137,17 @@ func TestScheduleFailure(t *testing.T) {
 		"hub": "failed", "b": "failed", "spoke": "skipped hub", "c": "skipped hub", "d": "skipped hub", "e": "not started",
 	} {
 		o, by := s.Cluster(name)
-		if got := strings.TrimSpace(string(o) + " " + by); got != want {
-			t.Errorf("%s: got %q, want %q", name, got, want)
-		}
+		assert.Check(t, is.Equal(strings.TrimSpace(string(o)+" "+by), want), "%s", name)
 	}
-	if s.Finish(steps[0].ID, Succeeded) != nil || s.Finish(99, Failed) != nil || s.Running() != 0 {
-		t.Errorf("a step that does not run was finished: %d run", s.Running())
-	}
+	assert.Check(t, s.Finish(steps[0].ID, Succeeded) == nil && s.Finish(99, Failed) == nil && s.Running() == 0,
+		"a step that does not run was finished: %d run", s.Running())
 }
 
 func TestScheduleShutGateIsNamed(t *testing.T) {
 	s := schedule(t, ScheduleOptions{Waves: true, Gates: true}, job("a", 4, 1), job("b", 5, 1))
 	rounds(s, "gate 4 of a")
-	if o, by := s.Cluster("b"); o != Skipped || by != "the gate after wave 4" {
-		t.Errorf("got %s by %q", o, by)
-	}
+	o, by := s.Cluster("b")
+	assert.Check(t, o == Skipped && by == "the gate after wave 4", "got %s by %q", o, by)
 }
 
 func TestScheduleStops(t *testing.T) {
@@ -166,9 +158,7 @@ func TestScheduleStops(t *testing.T) {
 	if step, ok := s.Next(); ok {
 		t.Errorf("after a failure %s started", step.Cluster)
 	}
-	if s.Over() {
-		t.Error("b runs, and it is over")
-	}
+	assert.Check(t, !s.Over(), "b runs, and it is over")
 	s.Finish(b.ID, Succeeded)
 	if o, _ := s.Cluster("c"); !s.Over() || o != Unstarted {
 		t.Errorf("over %v, c is %s", s.Over(), o)
@@ -224,9 +214,8 @@ func TestScheduleGoesOn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := schedule(t, test.o, test.jobs...)
-			if got := rounds(s); !slices.Equal(got, test.want) || !s.Over() {
-				t.Errorf("got %q, want %q; over %v", got, test.want, s.Over())
-			}
+			got := rounds(s)
+			assert.Check(t, slices.Equal(got, test.want) && s.Over(), "got %q, want %q; over %v", got, test.want, s.Over())
 		})
 	}
 }
@@ -237,9 +226,8 @@ func TestScheduleRefuses(t *testing.T) {
 		"schedule: clusters wait for each other, b among them":     {job("a", 0, 1), job("b", 0, 1, "c"), job("c", 0, 1, "b")},
 		"schedule: clusters wait for each other, spoke among them": {job("spoke", 0, 1, "hub"), job("hub", 1, 1)},
 	} {
-		if _, err := NewSchedule(jobs, ScheduleOptions{Waves: true}); err == nil || err.Error() != want {
-			t.Errorf("got %v, want %s", err, want)
-		}
+		_, err := NewSchedule(jobs, ScheduleOptions{Waves: true})
+		assert.Check(t, err != nil && err.Error() == want, "got %v, want %s", err, want)
 	}
 }
 
@@ -311,9 +299,7 @@ func TestMakespan(t *testing.T) {
 	s := schedule(t, ScheduleOptions{Waves: true}, jobs...)
 	got := simulate(s, workers, func(Step) bool { return false })
 	t.Logf("makespan %s, bound %s, ratio %.3f", got, bound, got.Seconds()/bound.Seconds())
-	if got < bound || got.Seconds() > 1.15*bound.Seconds() {
-		t.Errorf("makespan %s, bound %s", got, bound)
-	}
+	assert.Check(t, got >= bound && got.Seconds() <= 1.15*bound.Seconds(), "makespan %s, bound %s", got, bound)
 }
 
 // TestResumedSimulation fails every fiftieth cluster at its first attempt, and
@@ -327,9 +313,7 @@ func TestResumedSimulation(t *testing.T) {
 	attempts, starts := 0, 0
 	for slices.ContainsFunc(jobs, func(j Job) bool { return !j.Done }) {
 		attempts++
-		if attempts > 11 {
-			t.Fatalf("not done after %d attempts", attempts)
-		}
+		assert.Assert(t, attempts <= 11, "not done after %d attempts", attempts)
 		s := schedule(t, ScheduleOptions{Waves: true}, jobs...)
 		simulate(s, 10, func(step Step) bool {
 			starts++
@@ -342,9 +326,8 @@ func TestResumedSimulation(t *testing.T) {
 			jobs[i].Done = o == Succeeded
 		}
 	}
-	if attempts != 11 || starts != 1010 {
-		t.Errorf("%d attempts with %d starts, want one for each of the ten waves and a last, and every failure alone again", attempts, starts)
-	}
+	assert.Check(t, attempts == 11 && starts == 1010,
+		"%d attempts with %d starts, want one for each of the ten waves and a last, and every failure alone again", attempts, starts)
 }
 
 func BenchmarkSchedule(b *testing.B) {
@@ -354,9 +337,7 @@ func BenchmarkSchedule(b *testing.B) {
 	}
 	for b.Loop() {
 		s, err := NewSchedule(jobs, ScheduleOptions{Waves: true, Gates: true})
-		if err != nil {
-			b.Fatal(err)
-		}
+		assert.NilError(b, err)
 		simulate(s, 16, func(Step) bool { return false })
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/config"
 )
@@ -44,9 +45,7 @@ func TestFilter(t *testing.T) {
 		for _, c := range got {
 			names = append(names, c.Name)
 		}
-		if !slices.Equal(names, test.want) {
-			t.Errorf("%s: got %v, want %v", test.selection, names, test.want)
-		}
+		assert.Check(t, slices.Equal(names, test.want), "%s: got %v, want %v", test.selection, names, test.want)
 	}
 }
 
@@ -55,21 +54,16 @@ func TestSelectionCheck(t *testing.T) {
 		"--all and a b: name clusters, or take all":                        {All: true, Names: []string{"a", "b"}},
 		`selector "a==b==c": found '==', expected: ',' or 'end of string'`: {Selector: "a==b==c"},
 	} {
-		if err := s.Check(); err == nil || err.Error() != want {
-			t.Errorf("got %v, want %s", err, want)
-		}
+		assert.Error(t, s.Check(), want)
 	}
 	assert.NilError(t, (Selection{Names: []string{"a"}, Selector: "a=b"}).Check())
 }
 
 func TestSelectionString(t *testing.T) {
 	s := Selection{All: true, Selector: "a=b", Waves: []int{1, 2}}
-	if got, want := s.String(), "--all --selector a=b --wave 1 --wave 2"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if !(Selection{}).Empty() || s.Empty() || s.Everything() || !(Selection{All: true}).Everything() || (Selection{Names: []string{"a"}}).Everything() {
-		t.Error("what is chosen is misjudged")
-	}
+	assert.Check(t, is.Equal(s.String(), "--all --selector a=b --wave 1 --wave 2"))
+	assert.Check(t, (Selection{}).Empty() && !s.Empty() && !s.Everything() && (Selection{All: true}).Everything() && !(Selection{Names: []string{"a"}}).Everything(),
+		"what is chosen is misjudged")
 }
 
 func TestJobs(t *testing.T) {

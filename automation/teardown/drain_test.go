@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 const (
@@ -37,9 +38,8 @@ func TestDrain(t *testing.T) {
 	w.alive = controllersLive()
 	assert.NilError(t, w.Drain(t.Context(), w.options()))
 	assert.DeepEqual(t, w.names(), []string{"Service shop/back"})
-	if got := strings.Join(w.deleted, ", "); got != "Ingress shop/site, Service shop/front, NodePool default, NodeClaim default-1" {
-		t.Errorf("deleted in the order %s", got)
-	}
+	assert.Check(t, is.Equal(strings.Join(w.deleted, ", "), "Ingress shop/site, Service shop/front, NodePool default, NodeClaim default-1"),
+		"deleted in the order")
 	want := []string{
 		"load balancers to be given back: Ingress shop/site, Service shop/front", "nodes to be given back: NodePool default, NodeClaim default-1",
 		"",
@@ -70,9 +70,8 @@ func TestDrainOfExternalSecrets(t *testing.T) {
 func TestDrainOfNothing(t *testing.T) {
 	w := newWorld(t, back)
 	assert.NilError(t, w.Drain(t.Context(), w.options()))
-	if len(w.deleted)+len(w.patched) > 0 || !slices.Equal(w.waits, []string{""}) {
-		t.Errorf("deleted %v, patched %v, waited for %v", w.deleted, w.patched, w.waits)
-	}
+	assert.Check(t, len(w.deleted)+len(w.patched) == 0 && slices.Equal(w.waits, []string{""}),
+		"deleted %v, patched %v, waited for %v", w.deleted, w.patched, w.waits)
 }
 
 // TestDrainStopsWhoeverMakesClaimsAgain has an operator's StatefulSet make pod
@@ -84,15 +83,11 @@ func TestDrainStopsWhoeverMakesClaimsAgain(t *testing.T) {
 	w.makes["StatefulSet monitoring/main"] = []string{pod, claim}
 	w.provisioned["PersistentVolumeClaim monitoring/data-0"] = "PersistentVolume pvc-1"
 	assert.NilError(t, w.Drain(t.Context(), w.options()))
-	if left := w.names(); len(left) > 0 {
-		t.Errorf("left: %v", left)
-	}
-	if !slices.Contains(w.deleted, "Prometheus monitoring/main") || slices.Contains(w.deleted, "StatefulSet monitoring/main") {
-		t.Errorf("deleted %v: the StatefulSet is its owner's", w.deleted)
-	}
-	if slices.Contains(w.deleted, "PersistentVolume pvc-1") {
-		t.Error("the volume was deleted, and not left to its provisioner")
-	}
+	left := w.names()
+	assert.Check(t, len(left) == 0, "left: %v", left)
+	assert.Check(t, slices.Contains(w.deleted, "Prometheus monitoring/main") && !slices.Contains(w.deleted, "StatefulSet monitoring/main"),
+		"deleted %v: the StatefulSet is its owner's", w.deleted)
+	assert.Check(t, !slices.Contains(w.deleted, "PersistentVolume pvc-1"), "the volume was deleted, and not left to its provisioner")
 }
 
 func TestDrainTellsOfRetainedVolumes(t *testing.T) {
@@ -109,12 +104,8 @@ func TestDrainNamesWhoHolds(t *testing.T) {
 		err := w.Drain(t.Context(), o)
 		want := "load balancers were not given back within 20ms: Service shop/front is held by service.kubernetes.io/load-balancer-cleanup"
 		held := new(HeldError)
-		if !errors.As(err, &held) || err.Error() != want {
-			t.Errorf("error is %T\n%v, want\n%s", err, err, want)
-		}
-		if w.get("Service shop/front") == nil {
-			t.Error("the Service is gone, with a finalizer that nobody took off")
-		}
+		assert.Check(t, errors.As(err, &held) && err.Error() == want, "error is %T\n%v, want\n%s", err, err, want)
+		assert.Check(t, w.get("Service shop/front") != nil, "the Service is gone, with a finalizer that nobody took off")
 	})
 }
 
@@ -125,9 +116,8 @@ func TestDrainTakesFinalizersOff(t *testing.T) {
 		o := w.options()
 		o.Timeout, o.TakeOff = 20*time.Millisecond, true
 		assert.NilError(t, w.Drain(t.Context(), o))
-		if left := w.names(); len(left) > 0 {
-			t.Errorf("left: %v", left)
-		}
+		left := w.names()
+		assert.Check(t, len(left) == 0, "left: %v", left)
 		want := "finalizer service.kubernetes.io/load-balancer-cleanup was removed from Service shop/front, because no controller did so within 20ms: " +
 			"its resource in the cloud may be left over"
 		assert.DeepEqual(t, w.notes, []string{want})
@@ -144,7 +134,6 @@ func TestDrainIsInterrupted(t *testing.T) {
 			cancel()
 		}
 	}
-	if err := w.Drain(ctx, o); !errors.Is(err, ctx.Err()) || ctx.Err() == nil {
-		t.Errorf("error is %v", err)
-	}
+	err := w.Drain(ctx, o)
+	assert.Check(t, errors.Is(err, ctx.Err()) && ctx.Err() != nil, "error is %v", err)
 }

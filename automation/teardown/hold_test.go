@@ -50,9 +50,8 @@ func TestHoldReleaseResume(t *testing.T) {
 	}
 	assert.DeepEqual(t, w.specs(), before)
 	for _, name := range w.names() {
-		if _, ok := w.get(name).GetAnnotations()[heldAnnotation]; ok {
-			t.Errorf("%s has the annotation still", name)
-		}
+		_, ok := w.get(name).GetAnnotations()[heldAnnotation]
+		assert.Check(t, !ok, "%s has the annotation still", name)
 	}
 }
 
@@ -65,7 +64,5 @@ func TestHoldAppliersBeforeWhatTheyApply(t *testing.T) {
 		name, _, _ := strings.Cut(p, " ")
 		names = append(names, name)
 	}
-	if !slices.Equal(names, []string{"platform", "chart"}) {
-		t.Errorf("held in the order %v", names)
-	}
+	assert.Check(t, slices.Equal(names, []string{"platform", "chart"}), "held in the order %v", names)
 }

@@ -46,9 +46,7 @@ func TestInterrupt(t *testing.T) {
 			if !test.want {
 				want = nil
 			}
-			if !slices.Equal(restarted, want) {
-				t.Errorf("restarted %v", restarted)
-			}
+			assert.Check(t, slices.Equal(restarted, want), "restarted %v", restarted)
 		})
 	}
 }

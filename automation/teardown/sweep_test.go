@@ -65,9 +65,7 @@ func TestSweepLeavesWhatTheStacksManage(t *testing.T) {
 	bootstrap := []apitype.ResourceV3{{ID: "v", Outputs: map[string]any{"arn": ec2ARN + "volume/vol-1"}}, {ID: "sg-1", External: true}}
 	err := sweepOf(c, teardown.StopAtLeftovers).BeforeCore(t.Context(), core, bootstrap)
 	left := new(teardown.LeftoversError)
-	if !errors.As(err, &left) || kube.Names(left.Left, 5) != "security group sg-1" || !left.Core {
-		t.Errorf("error is %v", err)
-	}
+	assert.Check(t, errors.As(err, &left) && kube.Names(left.Left, 5) == "security group sg-1" && left.Core, "error is %v", err)
 	if c.seen[0].Network != "vpc-1" {
 		t.Errorf("looked for the interfaces of VPC %q", c.seen[0].Network)
 	}
@@ -87,9 +85,7 @@ func TestSweepDeletesWhatHoldsNoData(t *testing.T) {
 	s := sweepOf(c, teardown.DeleteLeftovers)
 	s.KeepData, s.Observer = true, seen
 	kept, err := s.AfterCore(t.Context(), nil)
-	if err != nil || kube.Names(kept, 5) != "bucket demo-loki" {
-		t.Errorf("kept %s, error %v", kube.Names(kept, 5), err)
-	}
+	assert.Check(t, err == nil && kube.Names(kept, 5) == "bucket demo-loki", "kept %s, error %v", kube.Names(kept, 5), err)
 	assert.DeepEqual(t, seen.notes, []string{"demo-core: deletes what is left over: security group sg-1: tag"})
 }
 
@@ -105,13 +101,10 @@ func TestPreparation(t *testing.T) {
 		assert.NilError(t, json.Unmarshal([]byte(before), &r))
 		changed := p.Edit(r)
 		got, err := json.Marshal(r)
-		if err != nil || string(got) != want || changed != (before != want) {
-			t.Errorf("%s became %s, changed %t, error %v", before, got, changed, err)
-		}
+		assert.Check(t, err == nil && string(got) == want && changed == (before != want),
+			"%s became %s, changed %t, error %v", before, got, changed, err)
 	}
-	if p.Unprotected != 1 {
-		t.Errorf("%d were unprotected", p.Unprotected)
-	}
+	assert.Check(t, p.Unprotected == 1, "%d were unprotected", p.Unprotected)
 }
 
 // TestPreparationWithoutData: where nothing holds data, what would guard it goes.

@@ -59,9 +59,7 @@ func full(t *testing.T, v reflect.Value) {
 	case reflect.Struct:
 		for i := range v.NumField() {
 			field := v.Type().Field(i)
-			if !field.IsExported() {
-				t.Fatalf("%s.%s is not exported: the digest of inputs does not see it", v.Type(), field.Name)
-			}
+			assert.Assert(t, field.IsExported(), "%s.%s is not exported: the digest of inputs does not see it", v.Type(), field.Name)
 			if field.Type != reflect.TypeFor[*config.Account]() && field.Name != "Warnings" {
 				full(t, v.Field(i))
 			}

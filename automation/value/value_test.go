@@ -6,6 +6,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 func secret(v any) map[string]any {
@@ -71,8 +72,6 @@ func TestHidesContent(t *testing.T) {
 	} {
 		path, err := resource.ParsePropertyPath(test.path)
 		assert.NilError(t, err)
-		if got := HidesContent(test.token, path); got != test.want {
-			t.Errorf("%s of %s is hidden: %t, want %t", test.path, test.token, got, test.want)
-		}
+		assert.Check(t, is.Equal(HidesContent(test.token, path), test.want), "%s of %s is hidden", test.path, test.token)
 	}
 }

@@ -123,12 +123,9 @@ func TestCredentials(t *testing.T) {
 				return map[string]string{"HOME": dir}[key]
 			}
 			got := source{lookup: lookup, profileName: test.profile, now: now}.credentials()
-			if got.Level != test.level || got.Message != test.message {
-				t.Errorf("got %s: %s\nwant %s: %s", got.Level, got.Message, test.level, test.message)
-			}
-			if (got.Level == preflight.OK) != (got.Remedy == "") {
-				t.Errorf("%s, with the remedy %q", got.Level, got.Remedy)
-			}
+			assert.Check(t, got.Level == test.level && got.Message == test.message,
+				"got %s: %s\nwant %s: %s", got.Level, got.Message, test.level, test.message)
+			assert.Check(t, (got.Level == preflight.OK) == (got.Remedy == ""), "%s, with the remedy %q", got.Level, got.Remedy)
 		})
 	}
 }
@@ -174,9 +171,8 @@ func TestJudge(t *testing.T) {
 			var got []string
 			for _, finding := range (Cloud{}).Judge(f, w) {
 				got = append(got, strings.Join([]string{string(finding.Level), finding.Check + ":", finding.Message}, " "))
-				if (finding.Level == preflight.OK) != (finding.Remedy == "") {
-					t.Errorf("%s, with the remedy %q", finding.Message, finding.Remedy)
-				}
+				assert.Check(t, (finding.Level == preflight.OK) == (finding.Remedy == ""),
+					"%s, with the remedy %q", finding.Message, finding.Remedy)
 			}
 			assert.DeepEqual(t, got, test.want)
 		})

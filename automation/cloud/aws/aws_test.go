@@ -3,6 +3,9 @@ package aws
 import (
 	"testing"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"tombolo/automation/plan"
 	"tombolo/automation/teardown"
 )
@@ -25,9 +28,7 @@ func TestDanger(t *testing.T) {
 		{"aws:cloudwatch/logGroup:LogGroup", "/other", ""},
 		{"aws:sqs/queue:Queue", "karpenter", ""},
 	} {
-		if got := (Cloud{}).Danger(test.token, test.id); got != test.want {
-			t.Errorf("danger of %s %s is %q, want %q", test.token, test.id, got, test.want)
-		}
+		assert.Check(t, is.Equal((Cloud{}).Danger(test.token, test.id), test.want), "danger of %s %s", test.token, test.id)
 	}
 }
 
@@ -38,10 +39,6 @@ func TestWhatIsKeptIsDangerous(t *testing.T) {
 			t.Errorf("%s holds data, and its danger is %q", token, danger)
 		}
 	}
-	if got := (Cloud{}).Data("aws:s3/bucketPolicy:BucketPolicy"); got != teardown.GuardsData {
-		t.Errorf("a bucket's policy is %d", got)
-	}
-	if got := (Cloud{}).Data("aws:ec2/vpc:Vpc"); got != teardown.NoData {
-		t.Errorf("a VPC is %d", got)
-	}
+	assert.Check(t, is.Equal((Cloud{}).Data("aws:s3/bucketPolicy:BucketPolicy"), teardown.GuardsData), "a bucket's policy")
+	assert.Check(t, is.Equal((Cloud{}).Data("aws:ec2/vpc:Vpc"), teardown.NoData), "a VPC")
 }

@@ -4,6 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"tombolo/automation/recovery"
 	"tombolo/config"
 	"tombolo/internal/names"
@@ -71,9 +74,7 @@ func TestDerivedIDs(t *testing.T) {
 			t.Errorf("%s has no derived id", tt.token)
 			continue
 		}
-		if got := f.ID(tt.in, demo); got != tt.want {
-			t.Errorf("id of %s from %v is %q, want %q", tt.token, tt.in, got, tt.want)
-		}
+		assert.Check(t, is.Equal(f.ID(tt.in, demo), tt.want), "id of %s from %v", tt.token, tt.in)
 	}
 }
 
@@ -87,12 +88,8 @@ func TestIDsInOtherPartitions(t *testing.T) {
 		},
 	} {
 		in := scopeOf(&config.Cluster{Cloud: config.Cloud{Region: region, Account: "111122223333"}})
-		if got := finders["aws:iam/policy:Policy"].id(recovery.Inputs{"name": "p"}, in); got != want.role {
-			t.Errorf("policy in %s is %s, want %s", region, got, want.role)
-		}
-		if got := finders["aws:sqs/queue:Queue"].id(recovery.Inputs{"name": "q"}, in); got != want.queue {
-			t.Errorf("queue in %s is %s, want %s", region, got, want.queue)
-		}
+		assert.Check(t, is.Equal(finders["aws:iam/policy:Policy"].id(recovery.Inputs{"name": "p"}, in), want.role), "policy in %s", region)
+		assert.Check(t, is.Equal(finders["aws:sqs/queue:Queue"].id(recovery.Inputs{"name": "q"}, in), want.queue), "queue in %s", region)
 	}
 }
 
@@ -111,9 +108,7 @@ func TestLookedUpIDs(t *testing.T) {
 		id, _ := finders[tt.token].match(recovery.Sighting{CloudID: tt.arn, Tags: tags}, recovery.Inputs{
 			"clusterName": "demo", "tags": map[string]any{"Name": "demo"},
 		})
-		if id != tt.want {
-			t.Errorf("id of %s from %s is %q, want %q", tt.token, tt.arn, id, tt.want)
-		}
+		assert.Check(t, id == tt.want, "id of %s from %s is %q, want %q", tt.token, tt.arn, id, tt.want)
 	}
 }
 
@@ -125,9 +120,7 @@ func TestEveryFinderFinds(t *testing.T) {
 				ways++
 			}
 		}
-		if ways != 1 {
-			t.Errorf("%s has %d of a derived id, a kind of ARN, an interface and a new start, want 1", token, ways)
-		}
+		assert.Check(t, ways == 1, "%s has %d of a derived id, a kind of ARN, an interface and a new start, want 1", token, ways)
 		if f.arn != "" && !strings.Contains(f.arn, ":") {
 			t.Errorf("%s: %q is not service:type", token, f.arn)
 		}

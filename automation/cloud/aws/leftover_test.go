@@ -3,6 +3,9 @@ package aws
 import (
 	"testing"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"tombolo/automation/kube"
 	"tombolo/automation/teardown"
 )
@@ -26,9 +29,8 @@ func TestIdentify(t *testing.T) {
 		}
 	}
 	for _, part := range []string{"elasticloadbalancing:" + account + "listener/net/k8s-front/1/2", "ec2:" + account + "security-group-rule/sgr-1"} {
-		if l, ok := Identify("arn:aws:"+part, nil); ok {
-			t.Errorf("%s is %s, and not part of another", part, l)
-		}
+		l, ok := Identify("arn:aws:"+part, nil)
+		assert.Check(t, !ok, "%s is %s, and not part of another", part, l)
 	}
 	if named, _ := Identify("arn:aws:ec2:"+account+"volume/vol-1", map[string]string{"Name": "data"}); named.String() != "volume vol-1 (data)" {
 		t.Errorf("with a name it is %s", named)
@@ -51,9 +53,7 @@ func TestGoesWithCore(t *testing.T) {
 		{"vpc/vpc-1", "tombolo:cluster", false},
 	} {
 		l, _ := Identify("arn:aws:ec2:eu-central-1:111122223333:"+test.what, map[string]string{test.tag: "demo"})
-		if l.GoesWithCore != test.want {
-			t.Errorf("%s with tag %s goes with core: %v", l, test.tag, !test.want)
-		}
+		assert.Check(t, l.GoesWithCore == test.want, "%s with tag %s goes with core: %v", l, test.tag, !test.want)
 	}
 }
 
@@ -73,9 +73,7 @@ func TestPasses(t *testing.T) {
 		{"eks:r:1:cluster/demo", false},
 	} {
 		l, _ := Identify("arn:aws:"+test.what, map[string]string{"tombolo:cluster": "demo"})
-		if l.Passes != test.want {
-			t.Errorf("%s passes: %v", l, !test.want)
-		}
+		assert.Check(t, l.Passes == test.want, "%s passes: %v", l, !test.want)
 	}
 }
 
@@ -87,7 +85,5 @@ func TestSort(t *testing.T) {
 	}
 	teardown.Sort(all)
 	want := "classic load balancer old, target group arn:aws:elasticloadbalancing:r:1:targetgroup/t/1, volume vol-1, security group sg-1, VPC vpc-1"
-	if got := kube.Names(all, 5); got != want {
-		t.Errorf("the order is %s", got)
-	}
+	assert.Check(t, is.Equal(kube.Names(all, 5), want), "the order")
 }

@@ -98,7 +98,7 @@ func (a Cloud) open(ctx context.Context, c *config.Cluster, what string) (provid
 // are there, and those that it cannot read. What turns out to be another owner's is
 // neither returned nor left in the stack.
 func (s provided) read(ctx context.Context, owner string, all []teardown.Leftover) ([]teardown.Leftover, error) {
-	if err := s.edit(ctx, func(d *deployment) { d.add(all) }); err != nil {
+	if err := s.edit(ctx, func(has []backend.Resource) []backend.Resource { return withLeftovers(has, all) }); err != nil {
 		return nil, err
 	}
 	err := s.Run(ctx, func(ch chan<- events.EngineEvent) error {
@@ -152,8 +152,8 @@ func (s provided) withoutStrangers(ctx context.Context, owner string, st *backen
 // destroy deletes what was read. A security group is first taken out of the
 // rules of others, or it could not go.
 func (s provided) destroy(ctx context.Context) error {
-	err := s.edit(ctx, func(d *deployment) {
-		for _, r := range d.resources {
+	err := s.edit(ctx, func(has []backend.Resource) []backend.Resource {
+		for _, r := range has {
 			if backend.DecodeString(r["type"]) != "aws:ec2/securityGroup:SecurityGroup" {
 				continue
 			}
@@ -161,6 +161,7 @@ func (s provided) destroy(ctx context.Context) error {
 				r[side] = with(r[side], "revokeRulesOnDelete", true)
 			}
 		}
+		return has
 	})
 	if err != nil {
 		return err
@@ -172,36 +173,25 @@ func (s provided) destroy(ctx context.Context) error {
 }
 
 // edit changes the stack's state.
-func (s provided) edit(ctx context.Context, change func(*deployment)) error {
+func (s provided) edit(ctx context.Context, change func([]backend.Resource) []backend.Resource) error {
 	raw, err := s.Export(ctx)
 	if err != nil {
 		return s.Failure(ctx, err)
 	}
-	var whole map[string]json.RawMessage
-	if err := json.Unmarshal(raw.Deployment, &whole); err != nil {
+	if raw, err = backend.Rewrite(raw, change); err != nil {
 		return fmt.Errorf("read the state of what was looked up: %w", err)
 	}
-	var d deployment
-	if err := backend.Decode(whole, map[string]any{"resources": &d.resources}); err != nil {
-		return err
-	}
-	change(&d)
-	whole["resources"] = backend.Encode(d.resources)
-	raw.Deployment = backend.Encode(whole)
 	if err := s.Import(ctx, raw); err != nil {
 		return s.Failure(ctx, err)
 	}
 	return nil
 }
 
-// deployment is the resources of a state, as bare JSON.
-type deployment struct{ resources []map[string]json.RawMessage }
-
-// add puts the resources that the provider can read into the state, by their ids.
+// withLeftovers are the resources of a state with those that the provider can read, by their ids.
 // What is deleted later comes first, and what is deleted before depends on it.
-func (d *deployment) add(all []teardown.Leftover) {
+func withLeftovers(has []backend.Resource, all []teardown.Leftover) []backend.Resource {
 	var root, provider string
-	for _, r := range d.resources {
+	for _, r := range has {
 		switch kind := backend.DecodeString(r["type"]); {
 		case kind == backend.RootType:
 			root = backend.DecodeString(r["urn"])
@@ -226,13 +216,14 @@ func (d *deployment) add(all []teardown.Leftover) {
 				needs = append(needs, b.urn)
 			}
 		}
-		d.resources = append(d.resources, map[string]json.RawMessage{
+		has = append(has, backend.Resource{
 			"urn": backend.Encode(urn), "type": backend.Encode(l.Type), "id": backend.Encode(l.ID), "custom": backend.Encode(true),
 			"inputs": backend.Encode(map[string]any{}), "outputs": backend.Encode(map[string]any{}),
 			"parent": backend.Encode(root), "provider": backend.Encode(provider), "dependencies": backend.Encode(needs),
 		})
 		before = append(before, placed{urn, l.Rank})
 	}
+	return has
 }
 
 // with sets a field of an object.
