@@ -21,8 +21,8 @@ type Choice struct {
 	Clusters func(names []string) ([]*config.Cluster, error)
 	// Recorded is what is recorded of clusters.
 	Recorded func() (Records, error)
-	// Status says what people should know of the choice.
-	Status func() render.Status
+	// Tell says what people should know of the choice.
+	Tell func() render.Status
 	// Selection that the command line makes.
 	Selection rollout.Selection
 }
@@ -88,10 +88,10 @@ func (c *Choice) withStatus(all []*config.Cluster) ([]*config.Cluster, error) {
 		}
 	}
 	if len(unknown) > 0 {
-		c.Status().Plain("! nothing is recorded here of %s: --status knows what was done from this checkout alone", Names(unknown))
+		c.Tell().Plain("! nothing is recorded here of %s: --status knows what was done from this checkout alone", Names(unknown))
 	}
 	if len(chosen) == 0 {
-		c.Status().Done("no cluster is recorded as %s", wording.Or(c.Selection.Status))
+		c.Tell().Done("no cluster is recorded as %s", wording.Or(c.Selection.Status))
 	}
 	return chosen, nil
 }

@@ -180,6 +180,14 @@ func (f *Factory) Table() render.TableOptions {
 	return render.TableOptions{Style: f.Style(f.Streams.OutIsTerminal()), Width: f.Streams.OutWidth()}
 }
 
+// Problems returns how what is wrong with files is written to standard error.
+func (f *Factory) Problems() render.ProblemOptions {
+	terminal := f.Streams.ErrIsTerminal()
+	return render.ProblemOptions{
+		Style: f.Style(terminal), Terminal: terminal && f.Globals.Output == render.Text, Width: f.Streams.ErrWidth(),
+	}
+}
+
 // Progress returns a view of the operations to come. Close it after them.
 func (f *Factory) Progress() *render.Progress {
 	progress := render.New(render.Options{

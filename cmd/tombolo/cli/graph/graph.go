@@ -17,15 +17,14 @@ import (
 
 // Options of the command.
 type Options struct {
-	Out  io.Writer
-	JSON func() bool
+	factory.Base
 
 	clusters.Choice
 }
 
 // NewCmdGraph returns the command; runF, if not nil, runs in place of it.
 func NewCmdGraph(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
-	opts := &Options{Out: f.Streams.Out, JSON: f.JSON, Choice: f.Choice()}
+	opts := &Options{Base: f.Base(), Choice: f.Choice()}
 	cmd := &cobra.Command{
 		Use:   "graph [<cluster>...]",
 		Short: "Draw clusters, their hubs, waves and stacks",

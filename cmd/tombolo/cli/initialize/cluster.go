@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -37,16 +36,10 @@ type Describer interface {
 type ClusterOptions struct {
 	// Answers are about a new cluster.
 	Answers
-	Ask asker
 	// Given says that a flag is on the command line.
 	Given func(flag string) bool
 
-	Out      io.Writer
-	Status   func() render.Status
-	Progress func() *render.Progress
-	JSON     func() bool
-	Root     func() (string, error)
-	Driver   func(context.Context, automation.Observer) (Describer, error)
+	Driver func(context.Context, automation.Observer) (Describer, error)
 
 	// FromAWS is the name of a cluster in EKS that exists, FromAzure that of one in AKS.
 	FromAWS, FromAzure string
@@ -67,9 +60,8 @@ type ClusterOptions struct {
 // NewCmdCluster returns the command init cluster; runF, if not nil, runs in place of it.
 func NewCmdCluster(f *factory.Factory, runF func(context.Context, *ClusterOptions) error) *cobra.Command {
 	opts := &ClusterOptions{
-		Out: f.Streams.Out, Status: f.Status, Progress: f.Progress, JSON: f.JSON, Root: f.Root,
-		Driver: func(ctx context.Context, o automation.Observer) (Describer, error) { return f.Driver(ctx, o) },
-		Ask:    asker{f.Streams, f.Status, f.JSON},
+		Answers: Answers{Base: f.Base()},
+		Driver:  func(ctx context.Context, o automation.Observer) (Describer, error) { return f.Driver(ctx, o) },
 		Networks: func(ctx context.Context, dir, address, of string) (catalog.TerraformNetwork, error) {
 			return f.Programs.TerraformNetwork(ctx, dir, address, of, nil)
 		},

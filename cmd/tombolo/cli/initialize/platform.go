@@ -3,7 +3,6 @@ package initialize
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,9 +18,7 @@ import (
 
 // PlatformOptions are the options of init platform.
 type PlatformOptions struct {
-	Out    io.Writer
-	Status func() render.Status
-	JSON   func() bool
+	factory.Base
 	// Clusters loads the named clusters; all without a name.
 	Clusters func([]string) ([]*config.Cluster, error)
 
@@ -33,7 +30,7 @@ type PlatformOptions struct {
 // NewCmdPlatform returns the command init platform; runF, if not nil, runs in
 // place of it.
 func NewCmdPlatform(f *factory.Factory, runF func(context.Context, *PlatformOptions) error) *cobra.Command {
-	opts := &PlatformOptions{Out: f.Streams.Out, Status: f.Status, JSON: f.JSON, Clusters: f.ClustersOrAll}
+	opts := &PlatformOptions{Base: f.Base(), Clusters: f.ClustersOrAll}
 	cmd := &cobra.Command{
 		Use:   "platform <dir> [<cluster or file>...]",
 		Short: "Write the platform tree for clusters, with the addons they turn on",

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -26,10 +25,7 @@ import (
 
 // SystemOptions are the options of init system.
 type SystemOptions struct {
-	Out    io.Writer
-	Status func() render.Status
-	JSON   func() bool
-	Root   func() (string, error)
+	factory.Base
 	// Lookup reads an environment variable.
 	Lookup func(string) (string, bool)
 	// Clusters loads the named clusters.
@@ -47,7 +43,7 @@ type SystemOptions struct {
 
 // NewCmdSystem returns the command init system; runF, if not nil, runs in place of it.
 func NewCmdSystem(f *factory.Factory, runF func(context.Context, *SystemOptions) error) *cobra.Command {
-	opts := &SystemOptions{Out: f.Streams.Out, Status: f.Status, JSON: f.JSON, Root: f.Root, Lookup: f.Lookup, Clusters: f.ClustersOrAll}
+	opts := &SystemOptions{Base: f.Base(), Lookup: f.Lookup, Clusters: f.ClustersOrAll}
 	cmd := &cobra.Command{
 		Use:   "system <name> [<cluster or file>...]",
 		Short: "Add a team's system to the platform tree",

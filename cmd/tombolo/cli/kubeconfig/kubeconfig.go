@@ -24,11 +24,9 @@ type Driver interface {
 
 // Options of the command.
 type Options struct {
-	Out      io.Writer
-	Progress func() *render.Progress
+	factory.Base
 	Clusters func([]string) ([]*config.Cluster, error)
 	Driver   func(context.Context, automation.Observer) (Driver, error)
-	JSON     func() bool
 	Lab      func() bool
 
 	Name string
@@ -38,7 +36,7 @@ type Options struct {
 // NewCmdKubeconfig returns the command; runF, if not nil, runs in place of it.
 func NewCmdKubeconfig(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
-		Out: f.Streams.Out, Progress: f.Progress, Clusters: f.Clusters, JSON: f.JSON,
+		Base: f.Base(), Clusters: f.Clusters,
 		Lab:    func() bool { return f.Globals.Lab },
 		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
 	}

@@ -13,7 +13,6 @@ import (
 	"tombolo/automation/backend"
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 	"tombolo/stacks"
@@ -27,13 +26,9 @@ type Driver interface {
 
 // Options of a removal.
 type Options struct {
-	Streams  *streams.Streams
-	Status   func() render.Status
-	Progress func() *render.Progress
+	factory.Base
 	Clusters func([]string) ([]*config.Cluster, error)
 	Driver   func(context.Context, automation.Observer) (Driver, error)
-	JSON     func() bool
-	Table    func() render.TableOptions
 	Now      func() time.Time
 
 	Name  string
@@ -46,7 +41,7 @@ type Options struct {
 // NewOptions are those of the process.
 func NewOptions(f *factory.Factory) *Options {
 	return &Options{
-		Streams: f.Streams, Status: f.Status, Progress: f.Progress, Clusters: f.Clusters, JSON: f.JSON, Table: f.Table,
+		Base: f.Base(), Clusters: f.Clusters,
 		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
 		Now:    time.Now,
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -32,13 +31,10 @@ const (
 
 // Options of the command.
 type Options struct {
-	Out      io.Writer
-	Progress func() *render.Progress
+	factory.Base
 	Clusters func([]string) ([]*config.Cluster, error)
 	// Outputs returns all outputs of one of the cluster's stacks.
 	Outputs func(ctx context.Context, observer automation.Observer, c *config.Cluster, stack string) (map[string]automation.Output, error)
-	JSON    func() bool
-	Table   func() render.TableOptions
 
 	Name  string
 	Key   string
@@ -47,10 +43,7 @@ type Options struct {
 
 // NewCmdOutputs returns the command; runF, if not nil, runs in place of it.
 func NewCmdOutputs(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
-	opts := &Options{
-		Out: f.Streams.Out, Progress: f.Progress, Clusters: f.Clusters, JSON: f.JSON, Table: f.Table,
-		Outputs: fromDriver(f),
-	}
+	opts := &Options{Base: f.Base(), Clusters: f.Clusters, Outputs: fromDriver(f)}
 	which := core
 	cmd := &cobra.Command{
 		Use:   "outputs <cluster> [<key>]",

@@ -20,7 +20,6 @@ import (
 
 func newCheck(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := newOptions(f)
-	opts.Root = f.Root
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Check that pipelines pass on the secrets that files name",

@@ -63,7 +63,8 @@ func (o *Options) ask(ctx context.Context, driver Driver, progress *render.Progr
 		return false, nil
 	}
 	progress.Interlude(func() {
-		o.plans(o.Streams.ErrOut, o.Streams.ErrIsTerminal(), o.Streams.ErrWidth(), result.Plans(progress, r))
+		status := o.Status()
+		o.plans(o.Streams.ErrOut, status.Style, status.Width, result.Plans(progress, r))
 	})
 	yes, err := o.Streams.Confirm(ctx, fmt.Sprintf("Change %s as planned?", a.Name))
 	if err != nil {
@@ -83,9 +84,9 @@ func changes(r automation.Result) int {
 	return n
 }
 
-func (o *Options) plans(w io.Writer, terminal bool, width int, plans []render.Plan) {
+func (o *Options) plans(w io.Writer, style render.Style, width int, plans []render.Plan) {
 	for _, p := range plans {
-		render.WritePlan(w, p, render.PlanOptions{Style: o.Style(terminal), Width: width, Details: o.Details})
+		render.WritePlan(w, p, render.PlanOptions{Style: style, Width: width, Details: o.Details})
 	}
 }
 
@@ -102,7 +103,8 @@ func previewRun(ctx context.Context, o *Options) error {
 		if o.JSON() {
 			return result.Write(o.Streams.Out, "pipelines preview", r)
 		}
-		o.plans(o.Streams.Out, o.Streams.OutIsTerminal(), o.Streams.OutWidth(), result.Plans(progress, r))
+		table := o.Table()
+		o.plans(o.Out, table.Style, table.Width, result.Plans(progress, r))
 		return nil
 	})
 }

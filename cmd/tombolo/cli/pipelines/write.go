@@ -15,7 +15,6 @@ import (
 
 func newWrite(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := newOptions(f)
-	opts.Root = f.Root
 	cmd := &cobra.Command{
 		Use:   "write",
 		Short: "Write the pipelines of a project",

@@ -21,7 +21,6 @@ import (
 	"tombolo/cmd/tombolo/cli/fleet"
 	"tombolo/cmd/tombolo/cli/notice"
 	"tombolo/cmd/tombolo/cli/readiness"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/cli/treecheck"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
@@ -36,11 +35,6 @@ type Driver interface {
 
 // Options of the command.
 type Options struct {
-	Streams  *streams.Streams
-	Status   func() render.Status
-	Progress func() *render.Progress
-	Table    func() render.TableOptions
-	JSON     func() bool
 	Clusters func([]string) ([]*config.Cluster, error)
 	// Tools says what the lab lacks for the clusters.
 	Tools func([]*config.Cluster) error
@@ -68,7 +62,7 @@ type Options struct {
 // NewCmdRebuild returns the command; runF, if not nil, runs in place of it.
 func NewCmdRebuild(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
-		Streams: f.Streams, Status: f.Status, Progress: f.Progress, Table: f.Table, JSON: f.JSON, Clusters: f.Clusters, Tools: f.LabTools,
+		Clusters: f.Clusters, Tools: f.LabTools,
 		Check:   func(ctx context.Context, c *config.Cluster) error { return treecheck.Cluster(ctx, f, c) },
 		Notices: f.Notices, Spent: rebuild.NewSpent(time.Now),
 		Single: fleet.NewSingle(f, "rebuild"),

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,9 +19,8 @@ import (
 
 // Options of the command.
 type Options struct {
-	Out      io.Writer
+	factory.Base
 	Clusters func([]string) ([]*config.Cluster, error)
-	JSON     func() bool
 	// Roles of a cluster, which trust an issuer.
 	Roles func(c *config.Cluster, issuer string) ([]catalog.RoleDocument, error)
 
@@ -32,7 +30,7 @@ type Options struct {
 
 // NewCmdRoles returns the command; runF, if not nil, runs in place of it.
 func NewCmdRoles(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
-	opts := &Options{Out: f.Streams.Out, Clusters: f.Clusters, JSON: f.JSON, Roles: f.Programs.Roles}
+	opts := &Options{Base: f.Base(), Clusters: f.Clusters, Roles: f.Programs.Roles}
 	cmd := &cobra.Command{
 		Use:   "roles <cluster>",
 		Short: "Print the IAM roles that others can make for a cluster",

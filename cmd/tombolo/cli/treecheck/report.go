@@ -105,13 +105,13 @@ func (o *Options) lines(r result) {
 		if f.Line == 0 {
 			o.Status().Plain("%s", f)
 		} else {
-			render.Problems(o.ErrOut, strict.Problems{{
+			render.Problems(o.Streams.ErrOut, strict.Problems{{
 				File: f.File, Line: f.Line, Column: f.Column,
 				Message: fmt.Sprintf("%s: %s", f.Severity, f.Text()), Remedy: f.Remedy,
 			}}, options)
 		}
 		if options.Terminal {
-			fmt.Fprintln(o.ErrOut)
+			fmt.Fprintln(o.Streams.ErrOut)
 		}
 	}
 	for _, c := range r.skipped {

@@ -22,18 +22,17 @@ func (o *Options) ask(ctx context.Context, s *fleet.Session[Driver], all []*conf
 	if err != nil {
 		return nil, err
 	}
+	status := o.Status()
 	var wanted []*config.Cluster
 	for _, c := range all {
 		if !result.Changes(plans[c.Name]) {
-			o.Status().Done("%s: nothing to change", c.Name)
+			status.Done("%s: nothing to change", c.Name)
 			continue
 		}
 		wanted = append(wanted, c)
 		render.FileChanges(o.Streams.ErrOut, c.Name, plans[c.Name].FileChanges)
 		for _, plan := range result.Plans(s.Progress, plans[c.Name]) {
-			render.WritePlan(o.Streams.ErrOut, plan, render.PlanOptions{
-				Style: o.Style(o.Streams.ErrIsTerminal()), Width: o.Streams.ErrWidth(),
-			})
+			render.WritePlan(o.Streams.ErrOut, plan, render.PlanOptions{Style: status.Style, Width: status.Width})
 		}
 	}
 	if len(wanted) == 0 {

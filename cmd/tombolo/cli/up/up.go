@@ -21,7 +21,6 @@ import (
 	"tombolo/cmd/tombolo/cli/handover"
 	"tombolo/cmd/tombolo/cli/readiness"
 	"tombolo/cmd/tombolo/cli/result"
-	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 )
 
@@ -44,7 +43,6 @@ type Options struct {
 	Tools  func([]*config.Cluster) error
 	Driver func(context.Context, automation.Observer) (Driver, error)
 	Lab    func() bool
-	Style  func(terminal bool) render.Style
 
 	Yes     bool
 	Refresh bool
@@ -61,7 +59,6 @@ type Options struct {
 func NewCmdUp(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
 		Fleet: fleet.New(f, fleet.Operation{Name: "up", Order: rollout.Forward, Changes: true, Undoing: "destroy"}),
-		Style: f.Style,
 		Lab:   func() bool { return f.Globals.Lab },
 		Tools: f.LabTools,
 	}

@@ -17,7 +17,6 @@ import (
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/cli/fleet"
 	"tombolo/cmd/tombolo/cli/notice"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 	"tombolo/internal/wording"
@@ -31,11 +30,6 @@ type Driver interface {
 
 // Options of the command.
 type Options struct {
-	Streams  *streams.Streams
-	Status   func() render.Status
-	Progress func() *render.Progress
-	Table    func() render.TableOptions
-	JSON     func() bool
 	Clusters func([]string) ([]*config.Cluster, error)
 	// Tools says what the lab lacks for the clusters.
 	Tools  func([]*config.Cluster) error
@@ -54,7 +48,7 @@ type Options struct {
 // NewCmdUpgrade returns the command; runF, if not nil, runs in place of it.
 func NewCmdUpgrade(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
-		Streams: f.Streams, Status: f.Status, Progress: f.Progress, Table: f.Table, JSON: f.JSON, Clusters: f.Clusters, Tools: f.LabTools,
+		Clusters: f.Clusters, Tools: f.LabTools,
 		Driver:  func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
 		Notices: f.Notices,
 		Single:  fleet.NewSingle(f, "upgrade"),

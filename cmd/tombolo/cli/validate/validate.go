@@ -4,7 +4,6 @@ package validate
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,9 +24,7 @@ type Driver interface {
 
 // Options of the command.
 type Options struct {
-	Out    io.Writer
-	Status func() render.Status
-	JSON   func() bool
+	factory.Base
 	// Clusters loads the named clusters; all without a name.
 	Clusters func([]string) ([]*config.Cluster, error)
 	// Schema is that of cluster files; SharedSchema that of files with settings that clusters share.
@@ -51,7 +48,10 @@ type Options struct {
 
 // NewCmdValidate returns the command; runF, if not nil, runs in place of it.
 func NewCmdValidate(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
-	opts := &Options{Out: f.Streams.Out, Status: f.Status, JSON: f.JSON, Clusters: f.ClustersOrAll, Schema: config.Schema, SharedSchema: config.SharedSchema, Explain: config.Explain, OwnStacks: f.OwnStacks}
+	opts := &Options{
+		Base: f.Base(), Clusters: f.ClustersOrAll, OwnStacks: f.OwnStacks,
+		Schema: config.Schema, SharedSchema: config.SharedSchema, Explain: config.Explain,
+	}
 	opts.Driver = func(ctx context.Context) (Driver, error) { return f.Driver(ctx, nil) }
 	cmd := &cobra.Command{
 		Use:   "validate [<cluster or file>...]",

@@ -3,7 +3,6 @@ package version
 
 import (
 	"context"
-	"io"
 	"runtime/debug"
 	"strings"
 
@@ -26,15 +25,13 @@ func pinned() map[string]string {
 
 // Options of the command.
 type Options struct {
-	Out   io.Writer
-	JSON  func() bool
-	Table func() render.TableOptions
+	factory.Base
 	Build func() (*debug.BuildInfo, bool)
 }
 
 // NewCmdVersion returns the command; runF, if not nil, runs in place of it.
 func NewCmdVersion(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
-	opts := &Options{Out: f.Streams.Out, JSON: f.JSON, Table: f.Table, Build: debug.ReadBuildInfo}
+	opts := &Options{Base: f.Base(), Build: debug.ReadBuildInfo}
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the versions of tombolo and of what it is built with",
