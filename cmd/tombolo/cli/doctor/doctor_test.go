@@ -10,9 +10,8 @@ import (
 
 	"tombolo/automation"
 	"tombolo/automation/preflight"
-	"tombolo/cmd/tombolo/cli/factory"
+	"tombolo/cmd/tombolo/cli/clitest"
 	"tombolo/cmd/tombolo/cli/fault"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 	"tombolo/config/strict"
@@ -29,16 +28,14 @@ func run(t *testing.T, format render.Format, reports ...preflight.Report) (stdou
 
 func runOn(t *testing.T, c *config.Cluster, format render.Format, reports ...preflight.Report) (stdout, stderr string, err error) {
 	t.Helper()
-	s, _, out, errOut := streams.Test()
-	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: format}}
-	cmd := NewCmdDoctor(f, func(ctx context.Context, o *Options) error {
-		o.Clusters = func([]string) ([]*config.Cluster, error) { return []*config.Cluster{c}, nil }
+	f := clitest.New(t, format)
+	cmd := NewCmdDoctor(f.Factory, func(ctx context.Context, o *Options) error {
+		o.Clusters = clitest.Clusters(c)
 		o.Driver = func(context.Context, automation.Observer) (Driver, error) { return driver(reports), nil }
 		return doctorRun(ctx, o)
 	})
-	cmd.SetArgs([]string{"one", "two"})
-	err = cmd.ExecuteContext(t.Context())
-	return out.String(), errOut.String(), err
+	err = clitest.Execute(t, cmd, "one", "two")
+	return f.Out.String(), f.ErrOut.String(), err
 }
 
 var (

@@ -13,9 +13,8 @@ import (
 
 	"tombolo/automation"
 	"tombolo/automation/drift"
-	"tombolo/cmd/tombolo/cli/factory"
+	"tombolo/cmd/tombolo/cli/clitest"
 	"tombolo/cmd/tombolo/cli/fault"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 )
@@ -64,23 +63,16 @@ var reports = looks{
 // run runs the command, and returns what it wrote and the store.
 func run(t *testing.T, format render.Format, names ...string) (stdout, stderr string, store drift.Store, err error) {
 	t.Helper()
-	s, _, out, errOut := streams.Test()
-	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: format}}
+	f := clitest.New(t, format)
 	store = drift.Store{Dir: t.TempDir()}
-	cmd := NewCmdDrift(f, func(ctx context.Context, o *Options) error {
-		o.Clusters = func(names []string) (all []*config.Cluster, _ error) {
-			for _, name := range names {
-				all = append(all, &config.Cluster{Name: name})
-			}
-			return all, nil
-		}
+	cmd := NewCmdDrift(f.Factory, func(ctx context.Context, o *Options) error {
+		o.Clusters = clitest.Named(func(name string) *config.Cluster { return &config.Cluster{Name: name} })
 		o.Driver = func(context.Context, automation.Observer) (Driver, error) { return driver{looks: reports}, nil }
 		o.Looks = func() (drift.Store, error) { return store, nil }
 		return driftRun(ctx, o)
 	})
-	cmd.SetArgs(names)
-	err = cmd.ExecuteContext(t.Context())
-	return out.String(), errOut.String(), store, err
+	err = clitest.Execute(t, cmd, names...)
+	return f.Out.String(), f.ErrOut.String(), store, err
 }
 
 func TestDrift(t *testing.T) {

@@ -20,10 +20,10 @@ import (
 	driverfault "tombolo/automation/fault"
 	"tombolo/automation/health"
 	"tombolo/automation/rollout"
+	"tombolo/cmd/tombolo/cli/clitest"
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/cli/notice"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 )
@@ -61,11 +61,8 @@ labels: {tier: TIER}
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	s, _, out, errOut := streams.Test()
-	fx := &fixture{root: t.TempDir(), out: out, errOut: errOut}
-	fx.factory = &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Plain}, Dir: fx.root}
-	assert.NilError(t, os.Mkdir(filepath.Join(fx.root, "clusters"), 0o755))
-	fx.write(t, "Pulumi.yaml", "name: tombolo\n")
+	f := clitest.New(t, render.Plain)
+	fx := &fixture{root: f.Dir, factory: f.Factory, out: f.Out, errOut: f.ErrOut}
 	for _, c := range []struct{ name, wave, tier string }{{"canary", "0", "test"}, {"east", "1", "live"}, {"west", "1", "live"}, {"last", "2", "live"}} {
 		fx.write(t, "clusters/"+c.name+".yaml", strings.NewReplacer("NAME", c.name, "WAVE", c.wave, "TIER", c.tier).Replace(file))
 	}

@@ -57,8 +57,8 @@ type ClusterOptions struct {
 	Like string
 }
 
-// NewCmdCluster returns the command init cluster; runF, if not nil, runs in place of it.
-func NewCmdCluster(f *factory.Factory, runF func(context.Context, *ClusterOptions) error) *cobra.Command {
+// NewCmdCluster returns the command init cluster.
+func NewCmdCluster(f *factory.Factory) *cobra.Command {
 	opts := &ClusterOptions{
 		Answers: Answers{Base: f.Base()},
 		Driver:  func(ctx context.Context, o automation.Observer) (Describer, error) { return f.Driver(ctx, o) },
@@ -99,7 +99,7 @@ Nothing in the cloud is changed. A file that exists is not overwritten.`),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Name, opts.Given = strings.Join(args, ""), cmd.Flags().Changed
 			opts.Dir = f.Dir
-			return factory.Run(cmd.Context(), opts, runF, clusterRun)
+			return clusterRun(cmd.Context(), opts)
 		},
 	}
 	flags := cmd.Flags()

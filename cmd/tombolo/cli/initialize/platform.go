@@ -1,7 +1,6 @@
 package initialize
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -27,9 +26,8 @@ type PlatformOptions struct {
 	Overwrite bool
 }
 
-// NewCmdPlatform returns the command init platform; runF, if not nil, runs in
-// place of it.
-func NewCmdPlatform(f *factory.Factory, runF func(context.Context, *PlatformOptions) error) *cobra.Command {
+// NewCmdPlatform returns the command init platform.
+func NewCmdPlatform(f *factory.Factory) *cobra.Command {
 	opts := &PlatformOptions{Base: f.Base(), Clusters: f.ClustersOrAll}
 	cmd := &cobra.Command{
 		Use:   "platform <dir> [<cluster or file>...]",
@@ -52,14 +50,14 @@ file as it is. It deletes nothing.`),
 				return fault.NewUsage("the directory is missing", "say where to write: tombolo init platform <dir>")
 			}
 			opts.Dir, opts.Names = args[0], args[1:]
-			return factory.Run(cmd.Context(), opts, runF, platformRun)
+			return platformRun(opts)
 		},
 	}
 	cmd.Flags().BoolVar(&opts.Overwrite, "overwrite", false, "replace files that differ from the reference tree's")
 	return cmd
 }
 
-func platformRun(_ context.Context, o *PlatformOptions) error {
+func platformRun(o *PlatformOptions) error {
 	loaded, err := o.Clusters(o.Names)
 	if err != nil {
 		return err

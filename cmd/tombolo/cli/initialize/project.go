@@ -46,8 +46,8 @@ type ProjectOptions struct {
 	Backend, SecretsProvider string
 }
 
-// NewCmdProject returns the command init project; runF, if not nil, runs in place of it.
-func NewCmdProject(f *factory.Factory, runF func(context.Context, *ProjectOptions) error) *cobra.Command {
+// NewCmdProject returns the command init project.
+func NewCmdProject(f *factory.Factory) *cobra.Command {
 	opts := &ProjectOptions{Answers: Answers{Base: f.Base()}}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		opts.Version = info.Main.Version
@@ -87,7 +87,7 @@ the directory, too.`),
 			}
 			variable, _ := f.Lookup("PULUMI_BACKEND_URL")
 			opts.Backend, opts.SecretsProvider = cmp.Or(f.Globals.Backend, variable), f.Globals.SecretsProvider
-			return factory.Run(cmd.Context(), opts, runF, projectRun)
+			return projectRun(cmd.Context(), opts)
 		},
 	}
 	flag := cmd.Flags()

@@ -1,7 +1,6 @@
 package initialize
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -41,8 +40,8 @@ type SystemOptions struct {
 	Told bool
 }
 
-// NewCmdSystem returns the command init system; runF, if not nil, runs in place of it.
-func NewCmdSystem(f *factory.Factory, runF func(context.Context, *SystemOptions) error) *cobra.Command {
+// NewCmdSystem returns the command init system.
+func NewCmdSystem(f *factory.Factory) *cobra.Command {
 	opts := &SystemOptions{Base: f.Base(), Lookup: f.Lookup, Clusters: f.ClustersOrAll}
 	cmd := &cobra.Command{
 		Use:   "system <name> [<cluster or file>...]",
@@ -68,7 +67,7 @@ overwritten. Nothing is deployed: commit and push the tree, and the engine does 
 			}
 			opts.Name, opts.Names = args[0], args[1:]
 			opts.Told = cmd.Flags().Changed("channel")
-			return factory.Run(cmd.Context(), opts, runF, systemRun)
+			return systemRun(opts)
 		},
 		ValidArgsFunction: func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
@@ -95,7 +94,7 @@ overwritten. Nothing is deployed: commit and push the tree, and the engine does 
 	return cmd
 }
 
-func systemRun(_ context.Context, o *SystemOptions) error {
+func systemRun(o *SystemOptions) error {
 	if err := o.check(false); err != nil {
 		return err
 	}

@@ -13,8 +13,6 @@ import (
 	"gotest.tools/v3/assert"
 
 	"tombolo/cmd/tombolo/cli/clitest"
-	"tombolo/cmd/tombolo/cli/factory"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 )
 
@@ -136,13 +134,8 @@ func run(t *testing.T, env map[string]string, text, key string, args ...string) 
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "text.md")
 	assert.NilError(t, os.WriteFile(file, []byte(text), 0o600))
-	s, _, _, errOut := streams.Test()
-	s.Unicode = true
-	f := &factory.Factory{
-		Streams: s, Globals: &factory.Globals{Output: render.Text},
-		Lookup: func(name string) (string, bool) { value, ok := env[name]; return value, ok },
-	}
-	cmd := NewCmdIssue(f, nil)
-	err := clitest.Execute(t, cmd, append([]string{"--file", file, "--key", key, "--title", "Drift"}, args...)...)
-	return errOut.String(), err
+	f := clitest.New(t, render.Text)
+	f.Lookup = clitest.Env(env)
+	err := clitest.Execute(t, NewCmdIssue(f.Factory), append([]string{"--file", file, "--key", key, "--title", "Drift"}, args...)...)
+	return f.ErrOut.String(), err
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"tombolo/cmd/tombolo/cli/factory"
-	"tombolo/cmd/tombolo/render"
 )
 
 // NewCmdCluster returns the group of commands lab cluster.
@@ -29,8 +28,7 @@ that it has in EKS, see "tombolo lab status".`)
 
 // ClusterOptions are the options of the commands lab cluster.
 type ClusterOptions struct {
-	Lab    func() (Lab, error)
-	Status func() render.Status
+	Options
 
 	// Done is what to say afterwards, a format for the cluster's name.
 	Done string
@@ -41,7 +39,7 @@ type ClusterOptions struct {
 }
 
 func newCmdDisturb(f *Given, name, short, done string, do func(Lab, context.Context, string) error) *cobra.Command {
-	opts := &ClusterOptions{Lab: f.open, Status: f.Status, Done: done, Do: do}
+	opts := &ClusterOptions{Options: f.options(), Done: done, Do: do}
 	return &cobra.Command{
 		Use:   name + " <cluster>",
 		Short: short,

@@ -11,9 +11,7 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/cmd/tombolo/cli/clitest"
-	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config/strict"
 )
@@ -30,10 +28,9 @@ func TestWriteAndCheck(t *testing.T) {
 	}
 	run := func(output render.Format, args ...string) (string, string, error) {
 		t.Helper()
-		s, _, out, status := streams.Test()
-		f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: output, Root: root}}
-		err := clitest.Execute(t, NewCmdPipelines(f, nil), args...)
-		return out.String(), status.String(), err
+		f := clitest.At(root, output)
+		err := clitest.Execute(t, NewCmdPipelines(f.Factory, nil), args...)
+		return f.Out.String(), f.ErrOut.String(), err
 	}
 	write := []string{"write", "--host", "github", "--source", "github.com/acme/tombolo", "--version", "v1.2.3"}
 	name("a: {env: TOMBOLO_GIT_TOKEN}\n")
@@ -91,9 +88,8 @@ func TestWriteAndCheck(t *testing.T) {
 // TestCheckRefusesInvalidFiles: a name that no cluster file may have is not taken for no secret.
 func TestCheckRefusesInvalidFiles(t *testing.T) {
 	file := strings.Replace(clitest.ClusterFile("a", "dev", 0), "  engine: flux\n", "  engine: flux\n  auth: {type: basic, username: git, password: {env: MY_TOKEN}}\n", 1)
-	s, _, _, _ := streams.Test()
-	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text, Root: clitest.Project(t, map[string]string{"a": file})}}
-	err := clitest.Execute(t, NewCmdPipelines(f, nil), "check")
+	f := clitest.At(clitest.Project(t, map[string]string{"a": file}), render.Text)
+	err := clitest.Execute(t, NewCmdPipelines(f.Factory, nil), "check")
 	var invalid strict.Problems
 	assert.Assert(t, errors.As(err, &invalid), err)
 	assert.Check(t, is.ErrorContains(err, "gitops.auth.password.env: is not the name of an environment variable that begins with TOMBOLO_"))

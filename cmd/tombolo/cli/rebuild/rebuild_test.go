@@ -1,7 +1,6 @@
 package rebuild
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,14 +18,11 @@ import (
 	"tombolo/automation/drift"
 	"tombolo/automation/health"
 	"tombolo/automation/rebuild"
-	"tombolo/automation/rollout"
 	"tombolo/automation/teardown"
 	"tombolo/automation/upgrade"
 	"tombolo/cmd/tombolo/cli/clitest"
-	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/cli/notice"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 )
@@ -94,23 +90,16 @@ type ended struct {
 // of a person at a terminal.
 func run(t *testing.T, d *driver, format render.Format, answer string, args ...string) (e ended) {
 	t.Helper()
-	s, in, out, errOut := streams.Test()
-	if answer != "" {
-		s.SetTerminal(120)
-		in.WriteString(answer + "\n")
-	}
-	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: format, NoColor: true}}
+	f := clitest.New(t, format)
+	f.Answer(answer)
 	now := noon
-	cmd := NewCmdRebuild(f, func(ctx context.Context, o *Options) error {
+	cmd := NewCmdRebuild(f.Factory, func(ctx context.Context, o *Options) error {
 		o.Clusters = func(names []string) ([]*config.Cluster, error) {
 			c := &config.Cluster{Name: names[0], File: "clusters/" + names[0] + ".yaml", Protect: names[0] == "vault"}
 			c.Kubernetes.Version = "1.35"
 			c.GitOps.Channel = &config.Channel{Type: config.GenericChannel, Notices: config.RunNotices}
 			return []*config.Cluster{c}, nil
 		}
-		root := t.TempDir()
-		o.Root = func() (string, error) { return root, nil }
-		o.Journals = func() (rollout.Journals, error) { return rollout.Journals{Dir: root}, nil }
 		o.Tools = func([]*config.Cluster) error { return nil }
 		o.Check = func(context.Context, *config.Cluster) error {
 			e.checked = true
@@ -124,8 +113,8 @@ func run(t *testing.T, d *driver, format render.Format, answer string, args ...s
 			return d, nil
 		}
 		o.Spent = rebuild.NewSpent(func() time.Time { return d.at })
-		o.Looks = func() (drift.Store, error) {
-			return drift.Store{Dir: cmp.Or(d.looks.Dir, root)}, nil
+		if d.looks.Dir != "" {
+			o.Looks = func() (drift.Store, error) { return d.looks, nil }
 		}
 		if d.channel != "" {
 			o.Notices = func() *notice.Sender {
@@ -141,7 +130,7 @@ func run(t *testing.T, d *driver, format render.Format, answer string, args ...s
 		return rebuildRun(ctx, o)
 	})
 	e.err = clitest.Execute(t, cmd, args...)
-	e.out, e.errOut = out.String(), errOut.String()
+	e.out, e.errOut = f.Out.String(), f.ErrOut.String()
 	return e
 }
 

@@ -12,6 +12,7 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/cmd/tombolo/cli/clitest"
 	"tombolo/config"
 	"tombolo/tests/files"
 )
@@ -120,7 +121,7 @@ func (d *delivered) apply(applied string) (*fixture, error) {
 		"GITHUB_ACTIONS": "true", "GITHUB_TOKEN": "t", "GITHUB_API_URL": server.URL, "GITHUB_REPOSITORY": "acme/clusters",
 		"GITHUB_EVENT_NAME": "push", "GITHUB_SHA": d.git("rev-parse", "HEAD"), "GITHUB_REF": "refs/heads/main",
 	}
-	fx.opts.Lookup = func(name string) (string, bool) { v, ok := env[name]; return v, ok }
+	fx.opts.Lookup = clitest.Env(env)
 	p.applied = applied
 	return fx, upRun(d.t.Context(), fx.opts)
 }

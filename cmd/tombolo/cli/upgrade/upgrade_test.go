@@ -14,13 +14,10 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation"
-	"tombolo/automation/rollout"
 	"tombolo/automation/upgrade"
 	"tombolo/cmd/tombolo/cli/clitest"
-	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/cli/notice"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 )
@@ -72,14 +69,10 @@ type ended struct {
 
 func run(t *testing.T, d *driver, format render.Format, answer string, args ...string) ended {
 	t.Helper()
-	s, in, out, errOut := streams.Test()
-	if answer != "" {
-		s.SetTerminal(120)
-		in.WriteString(answer + "\n")
-	}
-	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: format, NoColor: true}}
+	f := clitest.New(t, format)
+	f.Answer(answer)
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	cmd := NewCmdUpgrade(f, func(ctx context.Context, o *Options) error {
+	cmd := NewCmdUpgrade(f.Factory, func(ctx context.Context, o *Options) error {
 		o.Clusters = func(names []string) ([]*config.Cluster, error) {
 			c := &config.Cluster{Name: names[0], File: "clusters/demo.yaml"}
 			c.GitOps.Channel = &config.Channel{Type: config.GenericChannel, Notices: config.RunNotices}
@@ -93,16 +86,13 @@ func run(t *testing.T, d *driver, format render.Format, answer string, args ...s
 				}
 			}
 		}
-		root := t.TempDir()
-		o.Root = func() (string, error) { return root, nil }
-		o.Journals = func() (rollout.Journals, error) { return rollout.Journals{Dir: root}, nil }
 		o.Tools = func([]*config.Cluster) error { return nil }
 		o.Driver = func(context.Context, automation.Observer) (Driver, error) { return d, nil }
 		o.Now = func() time.Time { now = now.Add(time.Minute); return now }
 		return upgradeRun(ctx, o)
 	})
 	err := clitest.Execute(t, cmd, args...)
-	return ended{out.String(), errOut.String(), err}
+	return ended{f.Out.String(), f.ErrOut.String(), err}
 }
 
 const shown = `► demo: asking what Kubernetes it has, and what is in the way

@@ -46,8 +46,8 @@ type Options struct {
 	Live bool
 }
 
-// NewCmdValidate returns the command; runF, if not nil, runs in place of it.
-func NewCmdValidate(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+// NewCmdValidate returns the command.
+func NewCmdValidate(f *factory.Factory) *cobra.Command {
 	opts := &Options{
 		Base: f.Base(), Clusters: f.ClustersOrAll, OwnStacks: f.OwnStacks,
 		Schema: config.Schema, SharedSchema: config.SharedSchema, Explain: config.Explain,
@@ -85,7 +85,7 @@ credentials of the cloud.`),
   tombolo validate --schema >cluster.schema.json`),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Names = args
-			return factory.Run(cmd.Context(), opts, runF, validateRun)
+			return validateRun(cmd.Context(), opts)
 		},
 	}
 	cmd.Flags().BoolVar(&opts.PrintSchema, "schema", false, "print the JSON schema of the cluster file, for editors")

@@ -2,7 +2,6 @@
 package version
 
 import (
-	"context"
 	"runtime/debug"
 	"strings"
 
@@ -29,14 +28,14 @@ type Options struct {
 	Build func() (*debug.BuildInfo, bool)
 }
 
-// NewCmdVersion returns the command; runF, if not nil, runs in place of it.
-func NewCmdVersion(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+// NewCmdVersion returns the command.
+func NewCmdVersion(f *factory.Factory) *cobra.Command {
 	opts := &Options{Base: f.Base(), Build: debug.ReadBuildInfo}
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the versions of tombolo and of what it is built with",
 		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, versionRun) },
+		RunE:  func(*cobra.Command, []string) error { return versionRun(opts) },
 	}
 }
 
@@ -48,7 +47,7 @@ type document struct {
 	Modules map[string]string `json:"modules"`
 }
 
-func versionRun(_ context.Context, o *Options) error {
+func versionRun(o *Options) error {
 	d := read(o.Build)
 	if o.JSON() {
 		return render.WriteJSON(o.Out, d)
