@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -173,19 +172,11 @@ func people(f *factory.Factory) render.Status {
 }
 
 func reportProblems(f *factory.Factory, problems strict.Problems) {
-	render.Problems(f.Streams.ErrOut, problems, render.ProblemOptions{
-		Style:    f.Style(f.Streams.ErrIsTerminal()),
-		Terminal: f.Streams.ErrIsTerminal() && f.Globals.Output == render.Text,
-		Width:    f.Streams.ErrWidth(),
-	})
-	blank(f.Streams.ErrOut, f.Streams.ErrIsTerminal())
-	people(f).Failed("%s; nothing was started", counted(problems))
-}
-
-func blank(w io.Writer, terminal bool) {
-	if terminal {
-		fmt.Fprintln(w)
+	render.Problems(f.Streams.ErrOut, problems, f.Problems())
+	if f.Streams.ErrIsTerminal() {
+		fmt.Fprintln(f.Streams.ErrOut)
 	}
+	people(f).Failed("%s; nothing was started", counted(problems))
 }
 
 // counted is "3 problems in clusters/demo.yaml" or "3 problems in 2 files".

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
@@ -23,10 +24,10 @@ import (
 	"tombolo/automation/health"
 	"tombolo/automation/pulumicli"
 	"tombolo/check"
+	"tombolo/cmd/tombolo/cli/clitest"
 	"tombolo/cmd/tombolo/cli/commands"
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config/strict"
 	"tombolo/lab/control"
@@ -38,13 +39,17 @@ var tombolo = Program{Commands: commands.Add}
 
 func testFactory(t *testing.T) (f *factory.Factory, out, errOut *bytes.Buffer) {
 	t.Helper()
-	s, _, out, errOut := streams.Test()
-	return &factory.Factory{
-		Streams: s, Globals: &factory.Globals{Output: render.Text}, Dir: t.TempDir(),
-		Lookup:   func(string) (string, bool) { return "", false },
-		Setenv:   func(string, string) error { return nil },
-		Programs: programs.All(), Clouds: clouds.All(), CheckTree: check.Check,
-	}, out, errOut
+	c := clitest.At("", render.Text)
+	c.Dir, c.Setenv = t.TempDir(), func(string, string) error { return nil }
+	c.Programs, c.Clouds, c.CheckTree = programs.All(), clouds.All(), check.Check
+	return c.Factory, c.Out, c.ErrOut
+}
+
+// testRoot is the command tombolo.
+func testRoot(t *testing.T) *cobra.Command {
+	t.Helper()
+	f, _, _ := testFactory(t)
+	return tombolo.newRoot(f, new(bool))
 }
 
 func TestClassify(t *testing.T) {

@@ -8,18 +8,13 @@ import (
 	"gotest.tools/v3/golden"
 
 	"tombolo/cmd/tombolo/cli/docs"
-	"tombolo/cmd/tombolo/cli/factory"
-	"tombolo/cmd/tombolo/cli/streams"
-	"tombolo/cmd/tombolo/render"
 )
 
 // reference is where the generated pages are, seen from testdata.
 const reference = "../../../../docs/reference"
 
 func TestReferenceOfCommands(t *testing.T) {
-	s, _, _, _ := streams.Test()
-	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}
-	golden.Assert(t, docs.Commands(tombolo.newRoot(f, new(bool))), reference+"/cli.md")
+	golden.Assert(t, docs.Commands(testRoot(t)), reference+"/cli.md")
 }
 
 func TestReferenceOfExitCodes(t *testing.T) {

@@ -13,10 +13,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"gotest.tools/v3/assert"
-
-	"tombolo/cmd/tombolo/cli/factory"
-	"tombolo/cmd/tombolo/cli/streams"
-	"tombolo/cmd/tombolo/render"
 )
 
 const checkout = "../../.."
@@ -118,8 +114,7 @@ func TestPagesSayWhatWasNotRun(t *testing.T) {
 // TestCommandsInPages: every command line of tombolo's that a page has is one
 // that tombolo understands: the command exists, and so do its flags.
 func TestCommandsInPages(t *testing.T) {
-	s, _, _, _ := streams.Test()
-	root := tombolo.newRoot(&factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}, new(bool))
+	root := testRoot(t)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	seen := 0
@@ -138,8 +133,7 @@ func TestCommandsInPages(t *testing.T) {
 
 // TestCommandsInPipelines: pipelines call tombolo as it can be called.
 func TestCommandsInPipelines(t *testing.T) {
-	s, _, _, _ := streams.Test()
-	root := tombolo.newRoot(&factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}, new(bool))
+	root := testRoot(t)
 	files, err := filepath.Glob(filepath.Join(checkout, ".github", "workflows", "*.yml"))
 	assert.NilError(t, err)
 	seen := 0
@@ -242,8 +236,7 @@ func flagOf(cmd *cobra.Command, word string) *pflag.Flag {
 
 // TestMisunderstood: the check itself sees what is wrong.
 func TestMisunderstood(t *testing.T) {
-	s, _, _, _ := streams.Test()
-	root := tombolo.newRoot(&factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}, new(bool))
+	root := testRoot(t)
 	for line, want := range map[string]string{
 		"up demo --lab -o json":  "",
 		"export matrix --all":    "",

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -234,16 +235,13 @@ func (m *model) ended(op *operation, meta apitype.StepEventMetadata, p phase) ch
 
 // component says whether the resource only groups others.
 func component(meta apitype.StepEventMetadata) bool {
-	state := meta.New
-	if state == nil {
-		state = meta.Old
-	}
+	state := cmp.Or(meta.New, meta.Old)
 	return state != nil && !state.Custom
 }
 
 func readStep(meta apitype.StepEventMetadata, at time.Time) step {
 	return step{
-		urn: meta.URN, op: string(meta.Op), typ: shortType(meta.Type),
+		urn: meta.URN, op: string(meta.Op), typ: ResourceType(meta.Type),
 		name: urnName(meta.URN), started: at,
 		group: component(meta),
 	}

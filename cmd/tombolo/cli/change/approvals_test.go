@@ -3,15 +3,13 @@ package change
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
-	"tombolo/cmd/tombolo/cli/factory"
-	"tombolo/cmd/tombolo/cli/streams"
+	"tombolo/cmd/tombolo/cli/clitest"
 	"tombolo/cmd/tombolo/render"
 )
 
@@ -30,10 +28,9 @@ func TestApprovals(t *testing.T) {
 // TestUntoldApprovals: a preview is shown also where the host does not tell who has committed;
 // nobody has approved it then. Where the host fails, nothing goes on.
 func TestUntoldApprovals(t *testing.T) {
-	s, _, _, errOut := streams.Test()
-	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}
+	f := clitest.New(t, render.Text)
 	for answer, want := range map[string]string{`{"head":{"sha":"h","repo":null}}`: "", "": "403 Forbidden"} {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		server := clitest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			switch {
 			case answer == "":
 				w.WriteHeader(http.StatusForbidden)
@@ -43,11 +40,10 @@ func TestUntoldApprovals(t *testing.T) {
 				fmt.Fprint(w, answer)
 			}
 		}))
-		t.Cleanup(server.Close)
 		env := map[string]string{
 			"GITHUB_ACTIONS": "true", "GITHUB_TOKEN": "t", "GITHUB_API_URL": server.URL, "GITHUB_REPOSITORY": "acme/clusters", "GITHUB_REF": "refs/pull/7/merge",
 		}
-		j := Judge{Approvals: Approvals{Auto: true}, Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}
+		j := Judge{Approvals: Approvals{Auto: true}, Lookup: clitest.Env(env)}
 		n, err := j.approvals(t.Context(), f.Status())("demo")
 		assert.Equal(t, n, 0)
 		if want != "" {
@@ -55,6 +51,6 @@ func TestUntoldApprovals(t *testing.T) {
 			continue
 		}
 		assert.NilError(t, err)
-		assert.Check(t, is.Contains(errOut.String(), "nobody is known to have approved the change: request 7: the branch that it comes from is gone"))
+		assert.Check(t, is.Contains(f.ErrOut.String(), "nobody is known to have approved the change: request 7: the branch that it comes from is gone"))
 	}
 }

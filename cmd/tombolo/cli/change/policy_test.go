@@ -9,9 +9,8 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation/plan"
-	"tombolo/cmd/tombolo/cli/factory"
+	"tombolo/cmd/tombolo/cli/clitest"
 	"tombolo/cmd/tombolo/cli/fleet"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 	"tombolo/tests/files"
@@ -41,11 +40,7 @@ func TestEnvironmentOfBefore(t *testing.T) {
 
 	judge := func(j Judge, since string) []plan.Verdict {
 		t.Helper()
-		s, _, _, _ := streams.Test()
-		f := &fleet.Fleet{
-			Status: (&factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}).Status,
-			Root:   func() (string, error) { return root, nil }, ChangedSince: since,
-		}
+		f := &fleet.Fleet{Base: clitest.At(root, render.Text).Base(), ChangedSince: since}
 		rules, err := j.Rules(t.Context(), f)
 		assert.NilError(t, err)
 		set := plan.Set{Clusters: []plan.Cluster{{Name: "demo", Labels: map[string]string{"environment": "dev"}, Stacks: []plan.Stack{{Resources: []plan.Resource{{}}}}}}}

@@ -3,7 +3,6 @@ package check
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io/fs"
 	"os"
 	"path"
@@ -19,9 +18,7 @@ import (
 	"tombolo/check/finding"
 	"tombolo/check/published"
 	"tombolo/cmd/tombolo/cli/clitest"
-	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/cli/treecheck"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
@@ -41,13 +38,12 @@ func tree(t *testing.T, variable string) string {
 // run runs the command on clusters demo and prod; only demo is in the tree.
 func run(t *testing.T, width int, args ...string) (out, errOut string, err error) {
 	t.Helper()
-	s, _, stdout, stderr := streams.Test()
+	f := clitest.New(t, render.Text)
 	if width > 0 {
-		s.SetTerminal(width)
+		f.Streams.SetTerminal(width)
 	}
-	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text, NoColor: true}}
 	f.CheckTree = findVariables
-	cmd := NewCmdCheck(f, func(_ context.Context, o *treecheck.Options) error {
+	cmd := NewCmdCheck(f.Factory, func(_ context.Context, o *treecheck.Options) error {
 		o.Root = func() (string, error) { return "testdata", nil }
 		o.Load = func([]string) ([]*config.Cluster, error) {
 			return []*config.Cluster{
@@ -55,11 +51,9 @@ func run(t *testing.T, width int, args ...string) (out, errOut string, err error
 				{Name: "prod", File: "prod.yaml", Cloud: config.Cloud{Provider: config.AWS}, GitOps: config.GitOps{Path: "clusters/prod"}},
 			}, nil
 		}
-		o.Fleets = func(all []*config.Cluster) ([]*config.Cluster, error) { return all, nil }
 		return treecheck.Run(t.Context(), o)
 	})
-	err = clitest.Execute(t, cmd, args...)
-	return stdout.String(), stderr.String(), err
+	return f.Run(t, cmd, args...)
 }
 
 // findVariables stands in for the check of trees: the cluster has the variable region alone.
@@ -98,8 +92,7 @@ func TestCheck(t *testing.T) {
 func TestCheckOnATerminal(t *testing.T) {
 	dir := tree(t, "${regoin}")
 	_, errOut, err := run(t, 120, dir)
-	var f *fault.Error
-	if !errors.As(err, &f) || f.Class != fault.Contract || err.Error() != dir+" does not fit the clusters that follow it: 1 error" {
+	if !fault.Is(err, fault.Contract) || err.Error() != dir+" does not fit the clusters that follow it: 1 error" {
 		t.Errorf("got %v", err)
 	}
 	for _, want := range []string{
@@ -124,15 +117,9 @@ func TestStrict(t *testing.T) {
 }
 
 func TestCompletion(t *testing.T) {
-	s, _, _, _ := streams.Test()
-	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Root: t.TempDir()}}
+	f := clitest.At(clitest.Project(t, map[string]string{"demo": "", "prod": ""}), render.Text).Factory
 	if names, directive := treecheck.Complete(f)(nil, nil, ""); names != nil || directive != cobra.ShellCompDirectiveFilterDirs {
 		t.Errorf("the tree: got %v, %v", names, directive)
-	}
-	for name, text := range map[string]string{"Pulumi.yaml": "name: tombolo\n", "clusters/demo.yaml": "", "clusters/prod.yaml": ""} {
-		file := filepath.Join(f.Globals.Root, name)
-		assert.NilError(t, os.MkdirAll(filepath.Dir(file), 0o755))
-		assert.NilError(t, os.WriteFile(file, []byte(text), 0o644))
 	}
 	if names, _ := treecheck.Complete(f)(nil, []string{"tree"}, "p"); !slices.Equal(names, []string{"prod"}) {
 		t.Errorf("clusters: got %v", names)

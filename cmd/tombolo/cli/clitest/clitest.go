@@ -2,7 +2,11 @@
 package clitest
 
 import (
+	"bytes"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
@@ -13,8 +17,65 @@ import (
 	"tombolo/automation/cloud"
 	"tombolo/automation/plan"
 	"tombolo/automation/pulumicli"
+	"tombolo/cmd/tombolo/cli/factory"
+	"tombolo/cmd/tombolo/cli/streams"
+	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 )
+
+// Console is the factory of commands in tests, with the buffers that they read and write: no
+// terminal, and no colours.
+type Console struct {
+	*factory.Factory
+	In, Out, ErrOut *bytes.Buffer
+}
+
+// New returns one whose commands write in a format, in a project without clusters.
+func New(t *testing.T, format render.Format) Console {
+	t.Helper()
+	return At(Project(t, nil), format)
+}
+
+// At is New in the project of a directory.
+func At(root string, format render.Format) Console {
+	s, in, out, errOut := streams.Test()
+	f := &factory.Factory{
+		Streams: s, Globals: &factory.Globals{Output: format, NoColor: true, Root: root}, Dir: root,
+		Lookup: Env(nil), Clouds: Clouds(),
+	}
+	return Console{f, in, out, errOut}
+}
+
+// Answer has a person at a terminal answer. Without a text nobody is there.
+func (c Console) Answer(text string) {
+	if text != "" {
+		c.Streams.SetTerminal(120)
+		c.In.WriteString(text + "\n")
+	}
+}
+
+// Env looks variables up in a map.
+func Env(variables map[string]string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		value, ok := variables[name]
+		return value, ok
+	}
+}
+
+// Clusters loads the same clusters, whatever is named.
+func Clusters(all ...*config.Cluster) func([]string) ([]*config.Cluster, error) {
+	return func([]string) ([]*config.Cluster, error) { return all, nil }
+}
+
+// Named loads a cluster for each name.
+func Named(one func(name string) *config.Cluster) func([]string) ([]*config.Cluster, error) {
+	return func(names []string) (all []*config.Cluster, _ error) {
+		for _, name := range names {
+			all = append(all, one(name))
+		}
+		return all, nil
+	}
+}
 
 // Execute runs a command with arguments, and returns its error.
 func Execute(t *testing.T, cmd *cobra.Command, args ...string) error {
@@ -22,6 +83,32 @@ func Execute(t *testing.T, cmd *cobra.Command, args ...string) error {
 	cmd.SetArgs(append([]string{}, args...)) // cobra takes nil for the process's own
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	return cmd.ExecuteContext(t.Context())
+}
+
+// Run executes a command of the console, and returns what it wrote.
+func (c Console) Run(t *testing.T, cmd *cobra.Command, args ...string) (out, errOut string, err error) {
+	t.Helper()
+	err = Execute(t, cmd, args...)
+	return c.Out.String(), c.ErrOut.String(), err
+}
+
+// Serve answers at a URL until the test ends.
+func Serve(t *testing.T, h http.Handler) *httptest.Server {
+	t.Helper()
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	return server
+}
+
+// Channel is one of notices, and what it was told.
+func Channel(t *testing.T) (server *httptest.Server, told *[]string) {
+	t.Helper()
+	told = new([]string)
+	return Serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		assert.Check(t, err)
+		*told = append(*told, string(body))
+	})), told
 }
 
 // Project is the directory of a project with cluster files, by the clusters' names.

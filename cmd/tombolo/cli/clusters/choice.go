@@ -21,8 +21,8 @@ type Choice struct {
 	Clusters func(names []string) ([]*config.Cluster, error)
 	// Recorded is what is recorded of clusters.
 	Recorded func() (Records, error)
-	// Status says what people should know of the choice.
-	Status func() render.Status
+	// Tell says what people should know of the choice.
+	Tell func() render.Status
 	// Selection that the command line makes.
 	Selection rollout.Selection
 }
@@ -88,21 +88,24 @@ func (c *Choice) withStatus(all []*config.Cluster) ([]*config.Cluster, error) {
 		}
 	}
 	if len(unknown) > 0 {
-		c.Status().Plain("! nothing is recorded here of %s: --status knows what was done from this checkout alone", Names(unknown))
+		c.Tell().Plain("! nothing is recorded here of %s: --status knows what was done from this checkout alone", Names(unknown))
 	}
 	if len(chosen) == 0 {
-		c.Status().Done("no cluster is recorded as %s", wording.Or(c.Selection.Status))
+		c.Tell().Done("no cluster is recorded as %s", wording.Or(c.Selection.Status))
 	}
 	return chosen, nil
 }
 
 // Names lists clusters for people: see Listed.
-func Names(all []*config.Cluster) string {
+func Names(all []*config.Cluster) string { return Listed(NamesOf(all)) }
+
+// NamesOf are the clusters' names.
+func NamesOf(all []*config.Cluster) []string {
 	names := make([]string, len(all))
 	for i, c := range all {
 		names[i] = c.Name
 	}
-	return Listed(names)
+	return names
 }
 
 // Listed lists names of clusters for people: a few of them, many by their number.

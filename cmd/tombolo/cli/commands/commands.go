@@ -43,8 +43,8 @@ func Add(root *cobra.Command, f *factory.Factory) {
 		up.NewCmdUp(f, nil), upgrade.NewCmdUpgrade(f, nil), preview.NewCmdPreview(f, nil), destroy.NewCmdDestroy(f, nil), rebuild.NewCmdRebuild(f, nil),
 		push.NewCmdPush(f, nil), outputs.NewCmdOutputs(f, nil), verify.NewCmdVerify(f, nil), kubeconfig.NewCmdKubeconfig(f, nil),
 		drift.NewCmdDrift(f, nil), doctor.NewCmdDoctor(f, nil), unlock.NewCmdUnlock(f, nil),
-		validate.NewCmdValidate(f, nil), check.NewCmdCheck(f, nil), promote.NewCmdPromote(f, nil), list.NewCmdList(f, nil), roles.NewCmdRoles(f, nil),
-		status.NewCmdStatus(f, nil), graph.NewCmdGraph(f, nil), export.NewCmdExport(f), issue.NewCmdIssue(f, nil),
+		validate.NewCmdValidate(f), check.NewCmdCheck(f, nil), promote.NewCmdPromote(f), list.NewCmdList(f, nil), roles.NewCmdRoles(f, nil),
+		status.NewCmdStatus(f, nil), graph.NewCmdGraph(f), export.NewCmdExport(f), issue.NewCmdIssue(f),
 	} {
 		cmd.GroupID = clusters
 		if cmd.ValidArgsFunction == nil {
@@ -52,7 +52,7 @@ func Add(root *cobra.Command, f *factory.Factory) {
 		}
 		root.AddCommand(cmd)
 	}
-	for _, cmd := range []*cobra.Command{comment.NewCmdComment(f, nil), pipelines.NewCmdPipelines(f, nil), plugins.NewCmdPlugins(f), initialize.NewCmdInit(f), lab.NewCmdLab(f, nil), man.NewCmdMan(nil), version.NewCmdVersion(f, nil)} {
+	for _, cmd := range []*cobra.Command{comment.NewCmdComment(f, nil), pipelines.NewCmdPipelines(f, nil), plugins.NewCmdPlugins(f), initialize.NewCmdInit(f), lab.NewCmdLab(f, nil), man.NewCmdMan(), version.NewCmdVersion(f)} {
 		cmd.GroupID = other
 		root.AddCommand(cmd)
 	}

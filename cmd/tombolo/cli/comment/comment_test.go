@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,9 +17,7 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/cmd/tombolo/cli/clitest"
-	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/host"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 )
 
@@ -160,25 +157,21 @@ func (s *server) list(w http.ResponseWriter, r *http.Request) {
 // run runs the command against the server.
 func (s *server) run(t *testing.T, env map[string]string, body string, args ...string) (string, error) {
 	t.Helper()
-	web := httptest.NewServer(s)
-	t.Cleanup(web.Close)
+	web := clitest.Serve(t, s)
 	s.url, s.page, s.calls = web.URL, 2, nil
 	dir := t.TempDir()
 	assert.NilError(t, os.WriteFile(filepath.Join(dir, "comment.md"), []byte(body), 0o600))
-	st, _, _, errOut := streams.Test()
-	f := &factory.Factory{
-		Streams: st, Globals: &factory.Globals{Output: render.Text}, Dir: dir,
-		Lookup: func(name string) (string, bool) {
-			value, ok := env[name]
-			return strings.ReplaceAll(value, "URL", web.URL), ok
-		},
+	f := clitest.At(dir, render.Text)
+	f.Lookup = func(name string) (string, bool) {
+		value, ok := env[name]
+		return strings.ReplaceAll(value, "URL", web.URL), ok
 	}
-	cmd := NewCmdComment(f, func(ctx context.Context, o *Options) error {
+	cmd := NewCmdComment(f.Factory, func(ctx context.Context, o *Options) error {
 		o.Backoff = host.Backoff{0, 0}
 		return commentRun(ctx, o)
 	})
 	err := clitest.Execute(t, cmd, append([]string{"--file", "comment.md"}, args...)...)
-	return errOut.String(), err
+	return f.ErrOut.String(), err
 }
 
 func github1() map[string]string {

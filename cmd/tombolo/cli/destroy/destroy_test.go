@@ -14,11 +14,8 @@ import (
 
 	"tombolo/automation"
 	"tombolo/automation/drift"
-	"tombolo/automation/rollout"
 	"tombolo/automation/teardown"
 	"tombolo/cmd/tombolo/cli/clitest"
-	"tombolo/cmd/tombolo/cli/factory"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 )
@@ -65,25 +62,17 @@ func (d *driver) Destroy(_ context.Context, c *config.Cluster, o automation.Dest
 
 func parse(t *testing.T, args ...string) (o *Options, d *driver, in, errOut *bytes.Buffer, err error) {
 	t.Helper()
-	s, in, _, errOut := streams.Test()
-	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}
-	cmd := NewCmdDestroy(f, func(_ context.Context, parsed *Options) error { o = parsed; return nil })
+	f := clitest.New(t, render.Text)
+	cmd := NewCmdDestroy(f.Factory, func(_ context.Context, parsed *Options) error { o = parsed; return nil })
 	if err := clitest.Execute(t, cmd, args...); err != nil {
 		return nil, nil, nil, nil, err
 	}
 	d = &driver{}
 	o.Driver = func(context.Context, automation.Observer) (Driver, error) { return d, nil }
-	o.Clusters = func(names []string) (all []*config.Cluster, _ error) {
-		for _, name := range names {
-			all = append(all, &config.Cluster{Name: name, File: name + ".yaml", Protect: name == "vault"})
-		}
-		return all, nil
-	}
-	root := t.TempDir()
-	o.Root = func() (string, error) { return root, nil }
-	o.Journals = func() (rollout.Journals, error) { return rollout.Journals{Dir: root}, nil }
-	o.Looks = func() (drift.Store, error) { return drift.Store{Dir: root}, nil }
-	return o, d, in, errOut, nil
+	o.Clusters = clitest.Named(func(name string) *config.Cluster {
+		return &config.Cluster{Name: name, File: name + ".yaml", Protect: name == "vault"}
+	})
+	return o, d, f.In, f.ErrOut, nil
 }
 
 // destruction is a command line, and what comes of it.

@@ -12,7 +12,6 @@ import (
 	"tombolo/cmd/tombolo/cli/clusters"
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/findings"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 	"tombolo/internal/wording"
@@ -25,12 +24,8 @@ type Driver interface {
 
 // Options of the command.
 type Options struct {
-	Streams  *streams.Streams
-	Status   func() render.Status
-	Progress func() *render.Progress
-	Driver   func(context.Context, automation.Observer) (Driver, error)
-	JSON     func() bool
-	Table    func() render.TableOptions
+	factory.Base
+	Driver func(context.Context, automation.Observer) (Driver, error)
 
 	clusters.Choice
 }
@@ -38,8 +33,7 @@ type Options struct {
 // NewCmdDoctor returns the command; runF, if not nil, runs in place of it.
 func NewCmdDoctor(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
-		Streams: f.Streams, Status: f.Status, Progress: f.Progress, JSON: f.JSON, Table: f.Table,
-		Choice: f.Choice(),
+		Base: f.Base(), Choice: f.Choice(),
 		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
 	}
 	cmd := &cobra.Command{

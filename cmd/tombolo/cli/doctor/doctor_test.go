@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"errors"
 	"testing"
 
 	"gotest.tools/v3/assert"
@@ -10,9 +9,8 @@ import (
 
 	"tombolo/automation"
 	"tombolo/automation/preflight"
-	"tombolo/cmd/tombolo/cli/factory"
+	"tombolo/cmd/tombolo/cli/clitest"
 	"tombolo/cmd/tombolo/cli/fault"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 	"tombolo/config/strict"
@@ -29,16 +27,13 @@ func run(t *testing.T, format render.Format, reports ...preflight.Report) (stdou
 
 func runOn(t *testing.T, c *config.Cluster, format render.Format, reports ...preflight.Report) (stdout, stderr string, err error) {
 	t.Helper()
-	s, _, out, errOut := streams.Test()
-	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: format}}
-	cmd := NewCmdDoctor(f, func(ctx context.Context, o *Options) error {
-		o.Clusters = func([]string) ([]*config.Cluster, error) { return []*config.Cluster{c}, nil }
+	f := clitest.New(t, format)
+	cmd := NewCmdDoctor(f.Factory, func(ctx context.Context, o *Options) error {
+		o.Clusters = clitest.Clusters(c)
 		o.Driver = func(context.Context, automation.Observer) (Driver, error) { return driver(reports), nil }
 		return doctorRun(ctx, o)
 	})
-	cmd.SetArgs([]string{"one", "two"})
-	err = cmd.ExecuteContext(t.Context())
-	return out.String(), errOut.String(), err
+	return f.Run(t, cmd, "one", "two")
 }
 
 var (
@@ -64,7 +59,7 @@ fail     two               quota         5 of 5 are used
 		t.Errorf("got:\n%s\nwant:\n%s", stderr, want)
 	}
 	const wantErr = "an up would fail: two; follow the remedy of each finding, and run `tombolo doctor` again"
-	if f := new(fault.Error); !errors.As(err, &f) || f.Class != fault.Precondition || err.Error() != wantErr {
+	if !fault.Is(err, fault.Precondition) || err.Error() != wantErr {
 		t.Errorf("error is %v", err)
 	}
 }

@@ -13,9 +13,8 @@ import (
 
 	"tombolo/automation"
 	"tombolo/automation/drift"
-	"tombolo/cmd/tombolo/cli/factory"
+	"tombolo/cmd/tombolo/cli/clitest"
 	"tombolo/cmd/tombolo/cli/fault"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 )
@@ -64,30 +63,23 @@ var reports = looks{
 // run runs the command, and returns what it wrote and the store.
 func run(t *testing.T, format render.Format, names ...string) (stdout, stderr string, store drift.Store, err error) {
 	t.Helper()
-	s, _, out, errOut := streams.Test()
-	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: format}}
+	f := clitest.New(t, format)
 	store = drift.Store{Dir: t.TempDir()}
-	cmd := NewCmdDrift(f, func(ctx context.Context, o *Options) error {
-		o.Clusters = func(names []string) (all []*config.Cluster, _ error) {
-			for _, name := range names {
-				all = append(all, &config.Cluster{Name: name})
-			}
-			return all, nil
-		}
+	cmd := NewCmdDrift(f.Factory, func(ctx context.Context, o *Options) error {
+		o.Clusters = clitest.Named(func(name string) *config.Cluster { return &config.Cluster{Name: name} })
 		o.Driver = func(context.Context, automation.Observer) (Driver, error) { return driver{looks: reports}, nil }
 		o.Looks = func() (drift.Store, error) { return store, nil }
 		return driftRun(ctx, o)
 	})
-	cmd.SetArgs(names)
-	err = cmd.ExecuteContext(t.Context())
-	return out.String(), errOut.String(), store, err
+	err = clitest.Execute(t, cmd, names...)
+	return f.Out.String(), f.ErrOut.String(), store, err
 }
 
 func TestDrift(t *testing.T) {
 	stdout, stderr, store, err := run(t, render.Text, "demo")
 	const wantErr = "drift in demo; put back what is missing or changed with `tombolo up demo --refresh`, or change the cluster file; " +
 		"what is unexpected is for you to delete"
-	if f := new(fault.Error); !errors.As(err, &f) || f.Class != fault.Drift || err.Error() != wantErr {
+	if !fault.Is(err, fault.Drift) || err.Error() != wantErr {
 		t.Errorf("error is %v", err)
 	}
 	const want = `FOUND        STACK            RESOURCE                    NAME   DIFFERENCE
@@ -111,9 +103,7 @@ unexpected   -                ec2:security-group          sg-1   arn:aws:ec2:r:a
 
 func TestDriftOfSeveral(t *testing.T) {
 	stdout, stderr, store, err := run(t, render.Text, "clean", "demo")
-	if f := new(fault.Error); !errors.As(err, &f) || f.Class != fault.Drift || f.Problem != "drift in demo" {
-		t.Errorf("error is %v", err)
-	}
+	assert.Check(t, fault.Is(err, fault.Drift) && strings.HasPrefix(err.Error(), "drift in demo; "), "%v", err)
 	for _, want := range []string{
 		"! clean-bootstrap was not compared: it was not deployed\n", "✔ clean: no drift, 3 resources compared\n",
 		"✗ demo: 1 missing, 2 changed, 1 unexpected, 5 resources compared\n",

@@ -22,7 +22,6 @@ import (
 	"tombolo/automation/rollout"
 	"tombolo/cmd/tombolo/cli/clitest"
 	"tombolo/cmd/tombolo/cli/factory"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 	"tombolo/stacks"
@@ -118,8 +117,7 @@ func remediate(t *testing.T, d *simulated, policy config.Remediation, rules stri
 // remediateAll runs it on several clusters, with the flags.
 func remediateAll(t *testing.T, d *simulated, all []*config.Cluster, rules string, flags ...string) (f *factory.Factory, stderr, report string, err error) {
 	t.Helper()
-	root := t.TempDir()
-	assert.NilError(t, os.WriteFile(filepath.Join(root, "Pulumi.yaml"), []byte("name: tombolo\n"), 0o600))
+	root := clitest.Project(t, nil)
 	args := append([]string{"--remediate"}, flags...)
 	for _, c := range all {
 		c.File, c.Cloud = filepath.Join(root, c.Name+".yaml"), config.Cloud{Provider: config.AWS}
@@ -129,10 +127,9 @@ func remediateAll(t *testing.T, d *simulated, all []*config.Cluster, rules strin
 	if rules != "" {
 		assert.NilError(t, os.WriteFile(filepath.Join(root, config.PolicyFile), []byte(rules), 0o600))
 	}
-	s, _, _, errOut := streams.Test()
-	f = &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Plain, NoColor: true}, Dir: root, Clouds: clitest.Clouds()}
-	cmd := NewCmdDrift(f, func(ctx context.Context, o *Options) error {
-		o.Clusters = func([]string) ([]*config.Cluster, error) { return all, nil }
+	console := clitest.At(root, render.Plain)
+	cmd := NewCmdDrift(console.Factory, func(ctx context.Context, o *Options) error {
+		o.Clusters = clitest.Clusters(all...)
 		o.Now = func() time.Time { return time.Date(2026, 1, 5, 11, 0, 0, 0, time.UTC) }
 		o.Driver = func(_ context.Context, observer automation.Observer) (Driver, error) {
 			d.observer = observer
@@ -144,7 +141,7 @@ func remediateAll(t *testing.T, d *simulated, all []*config.Cluster, rules strin
 	err = clitest.Execute(t, cmd, append(args, "--report", file)...)
 	text, readErr := os.ReadFile(file)
 	assert.NilError(t, readErr)
-	return f, errOut.String(), string(text), err
+	return console.Factory, console.ErrOut.String(), string(text), err
 }
 
 // TestRemediateWaves changes clusters wave after wave, within the limits that are given.
@@ -178,9 +175,7 @@ func TestRemediateWaves(t *testing.T) {
 // TestRemediationFlags are refused where no cluster is changed.
 func TestRemediationFlags(t *testing.T) {
 	for _, flag := range []string{"--max-failures=1", "--bake=1m", "--no-gate", "--gate-timeout=1m"} {
-		s, _, _, _ := streams.Test()
-		f := &factory.Factory{Streams: s, Globals: &factory.Globals{}}
-		cmd := NewCmdDrift(f, func(context.Context, *Options) error { return nil })
+		cmd := NewCmdDrift(clitest.New(t, render.Text).Factory, func(context.Context, *Options) error { return nil })
 		assert.Check(t, is.ErrorContains(clitest.Execute(t, cmd, "demo", flag), "without --remediate: a comparison changes no cluster"))
 	}
 }

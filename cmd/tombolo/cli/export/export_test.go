@@ -24,9 +24,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"tombolo/cmd/tombolo/cli/clitest"
-	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 	"tombolo/internal/names"
@@ -58,11 +56,10 @@ func some() []*config.Cluster {
 // run runs the group on clusters, and returns what it writes.
 func run(t *testing.T, clusters []*config.Cluster, output render.Format, backend string, args ...string) (string, error) {
 	t.Helper()
-	s, _, out, _ := streams.Test()
-	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: output, Backend: backend}, Dir: t.TempDir()}
-	load := func([]string) ([]*config.Cluster, error) { return clusters, nil }
-	matrix := NewCmdMatrix(f, func(_ context.Context, o *MatrixOptions) error { o.Clusters = load; return matrixRun(t.Context(), o) })
-	operator := NewCmdOperator(f, func(_ context.Context, o *OperatorOptions) error {
+	f, load := clitest.New(t, output), clitest.Clusters(clusters...)
+	f.Globals.Backend = backend
+	matrix := NewCmdMatrix(f.Factory, func(_ context.Context, o *MatrixOptions) error { o.Clusters = load; return matrixRun(t.Context(), o) })
+	operator := NewCmdOperator(f.Factory, func(_ context.Context, o *OperatorOptions) error {
 		o.Clusters = load
 		return operatorRun(t.Context(), o)
 	})
@@ -71,7 +68,7 @@ func run(t *testing.T, clusters []*config.Cluster, output render.Format, backend
 		cmd = operator
 	}
 	err := clitest.Execute(t, cmd, args[1:]...)
-	return out.String(), err
+	return f.Out.String(), err
 }
 
 func TestMatrix(t *testing.T) {

@@ -67,7 +67,7 @@ func (f *Factory) kept(what string) (string, error) {
 
 // Choice is which clusters a command is about, of all in the project.
 func (f *Factory) Choice() clusters.Choice {
-	return clusters.Choice{Clusters: f.ClustersOrAll, Recorded: f.Recorded, Status: f.Status}
+	return clusters.Choice{Clusters: f.ClustersOrAll, Recorded: f.Recorded, Tell: f.Status}
 }
 
 // Records are what the journals tell of runs on the backend in use, from the newest on.

@@ -5,7 +5,6 @@ package fleet
 
 import (
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"time"
@@ -21,9 +20,7 @@ import (
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/cli/notice"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/cli/window"
-	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 	"tombolo/stacks/catalog"
 )
@@ -42,17 +39,8 @@ type Operation struct {
 
 // Fleet gives a command its clusters. Commands embed it in their options.
 type Fleet struct {
+	factory.Base
 	Operation Operation
-	Streams   *streams.Streams
-	// Out is where results are written. Default: the data stream. A command whose
-	// data is something else has them on the status stream.
-	Out      io.Writer
-	Status   func() render.Status
-	Progress func() *render.Progress
-	JSON     func() bool
-	Table    func() render.TableOptions
-	// Root is the project's directory.
-	Root func() (string, error)
 	// Journals record the command's runs.
 	Journals func() (rollout.Journals, error)
 	// Looks for drift are kept there.
@@ -102,9 +90,8 @@ type Fleet struct {
 // New returns the Fleet of a command.
 func New(f *factory.Factory, o Operation) *Fleet {
 	return &Fleet{
-		Operation: o, Streams: f.Streams, Out: f.Streams.Out, Status: f.Status, Progress: f.Progress, JSON: f.JSON, Table: f.Table,
-		Choice: f.Choice(), Root: f.Root, Journals: f.Journals, Looks: f.Drift, Backend: f.Backend, Trace: f.Trace, Notices: f.Notices,
-		Programs: f.Programs, Clouds: f.Clouds,
+		Base: f.Base(), Operation: o, Choice: f.Choice(), Journals: f.Journals, Looks: f.Drift, Backend: f.Backend,
+		Trace: f.Trace, Notices: f.Notices, Programs: f.Programs, Clouds: f.Clouds,
 	}
 }
 
@@ -160,7 +147,7 @@ func (f *Fleet) Args(cmd *cobra.Command, args []string) error {
 	if err := f.checkChanged(); err != nil {
 		return err
 	}
-	if err := f.checkSafety(cmd); err != nil {
+	if err := f.checkSafety(cmd, args); err != nil {
 		return err
 	}
 	switch {
@@ -177,7 +164,7 @@ func (f *Fleet) Args(cmd *cobra.Command, args []string) error {
 }
 
 // checkSafety checks the flags that limit what a run may do.
-func (f *Fleet) checkSafety(cmd *cobra.Command) error {
+func (f *Fleet) checkSafety(cmd *cobra.Command, args []string) error {
 	switch {
 	case f.FailFast && f.MaxFailures.Given:
 		return fault.NewUsage("--fail-fast and --max-failures: both say when nothing more starts", "pass one of them")
@@ -186,7 +173,7 @@ func (f *Fleet) checkSafety(cmd *cobra.Command) error {
 	case f.Bake > 0 && f.NoGate:
 		return fault.NewUsage("--bake and --no-gate: a bake looks at the health of a wave", "pass one of them")
 	}
-	return f.Check(cmd)
+	return f.Check(cmd, args)
 }
 
 // Choose returns the clusters that the command line is about, in the order of

@@ -20,10 +20,10 @@ import (
 	driverfault "tombolo/automation/fault"
 	"tombolo/automation/health"
 	"tombolo/automation/rollout"
+	"tombolo/cmd/tombolo/cli/clitest"
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/cli/notice"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 )
@@ -45,29 +45,18 @@ type fixture struct {
 	baking func(*Fleet)
 }
 
-const file = `version: 1
-name: NAME
-environment: dev
-wave: WAVE
-cloud: {provider: aws, region: eu-central-1, account: "111122223333"}
-network: {cidr: 10.20.0.0/16, zones: [eu-central-1a, eu-central-1b], nat: single}
-kubernetes:
-  version: "1.35"
-  endpoint: {public: true, allowedCidrs: [203.0.113.0/24]}
-  nodeGroups: [{name: system, instanceTypes: [m7i.large], size: {min: 1, max: 2}}]
-gitops: {engine: flux, url: "https://git.example.com/platform.git", branch: main, path: clusters/NAME, distribution: {version: v2.7.5, path: flux.yaml}}
-labels: {tier: TIER}
-`
+// fileOf is the file of a cluster, with the label tier.
+func fileOf(name string, wave int, tier string) string {
+	return clitest.ClusterFile(name, "dev", wave) + "labels: {tier: " + tier + "}\n"
+}
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	s, _, out, errOut := streams.Test()
-	fx := &fixture{root: t.TempDir(), out: out, errOut: errOut}
-	fx.factory = &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Plain}, Dir: fx.root}
-	assert.NilError(t, os.Mkdir(filepath.Join(fx.root, "clusters"), 0o755))
-	fx.write(t, "Pulumi.yaml", "name: tombolo\n")
-	for _, c := range []struct{ name, wave, tier string }{{"canary", "0", "test"}, {"east", "1", "live"}, {"west", "1", "live"}, {"last", "2", "live"}} {
-		fx.write(t, "clusters/"+c.name+".yaml", strings.NewReplacer("NAME", c.name, "WAVE", c.wave, "TIER", c.tier).Replace(file))
+	f := clitest.New(t, render.Plain)
+	fx := &fixture{root: f.Dir, factory: f.Factory, out: f.Out, errOut: f.ErrOut}
+	fx.write(t, "clusters/canary.yaml", fileOf("canary", 0, "test"))
+	for name, wave := range map[string]int{"east": 1, "west": 1, "last": 2} {
+		fx.write(t, "clusters/"+name+".yaml", fileOf(name, wave, "live"))
 	}
 	return fx
 }
@@ -284,8 +273,5 @@ func TestJournalCannotBeWritten(t *testing.T) {
 	fx := newFixture(t)
 	fx.write(t, ".tombolo", "a file in the directory's place")
 	err := fx.run(t, "east")
-	var f *fault.Error
-	if !errors.As(err, &f) || f.Class != fault.Precondition || fx.worked != nil {
-		t.Errorf("worked on %v: %v", fx.worked, err)
-	}
+	assert.Check(t, fault.Is(err, fault.Precondition) && fx.worked == nil, "worked on %v: %v", fx.worked, err)
 }

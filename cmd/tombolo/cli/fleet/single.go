@@ -14,10 +14,9 @@ import (
 // Single gives a command that changes one cluster in steps of its own what a run of several
 // has: change windows, and a journal. Commands embed it in their options.
 type Single struct {
+	factory.Base
 	// Operation is the name of the command.
 	Operation string
-	// Root is the project's directory.
-	Root func() (string, error)
 	// Journals record the command's runs.
 	Journals func() (rollout.Journals, error)
 	// Looks for drift are kept there.
@@ -28,7 +27,7 @@ type Single struct {
 
 // NewSingle returns the Single of a command.
 func NewSingle(f *factory.Factory, operation string) Single {
-	return Single{Operation: operation, Root: f.Root, Journals: f.Journals, Looks: f.Drift}
+	return Single{Base: f.Base(), Operation: operation, Journals: f.Journals, Looks: f.Drift}
 }
 
 // Record does the work on a cluster, when its change windows let it begin, with a journal of

@@ -2,7 +2,6 @@
 package graph
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -17,15 +16,14 @@ import (
 
 // Options of the command.
 type Options struct {
-	Out  io.Writer
-	JSON func() bool
+	factory.Base
 
 	clusters.Choice
 }
 
-// NewCmdGraph returns the command; runF, if not nil, runs in place of it.
-func NewCmdGraph(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
-	opts := &Options{Out: f.Streams.Out, JSON: f.JSON, Choice: f.Choice()}
+// NewCmdGraph returns the command.
+func NewCmdGraph(f *factory.Factory) *cobra.Command {
+	opts := &Options{Base: f.Base(), Choice: f.Choice()}
 	cmd := &cobra.Command{
 		Use:   "graph [<cluster>...]",
 		Short: "Draw clusters, their hubs, waves and stacks",
@@ -39,13 +37,13 @@ files and starts nothing. The same files give the same drawing.`),
   tombolo graph --wave 0,1
   tombolo graph hub spoke-a spoke-b`),
 		Args: opts.Args,
-		RunE: func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, graphRun) },
+		RunE: func(*cobra.Command, []string) error { return graphRun(opts) },
 	}
 	opts.AddFlags(cmd)
 	return cmd
 }
 
-func graphRun(_ context.Context, o *Options) error {
+func graphRun(o *Options) error {
 	chosen, err := o.Choose()
 	if err != nil {
 		return err

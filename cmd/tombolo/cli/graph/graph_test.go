@@ -12,7 +12,6 @@ import (
 
 	"tombolo/cmd/tombolo/cli/clitest"
 	"tombolo/cmd/tombolo/cli/factory"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 )
@@ -68,10 +67,9 @@ func TestHubElsewhere(t *testing.T) {
 func run(t *testing.T, output render.Format, args ...string) (string, error) {
 	t.Helper()
 	root := clitest.Project(t, map[string]string{"demo": clitest.ClusterFile("demo", "dev", 0)})
-	s, _, out, _ := streams.Test()
-	cmd := NewCmdGraph(&factory.Factory{Streams: s, Globals: &factory.Globals{Output: output, Root: root}, Dir: root}, nil)
-	err := clitest.Execute(t, cmd, args...)
-	return out.String(), err
+	f := clitest.At(root, output)
+	err := clitest.Execute(t, NewCmdGraph(f.Factory), args...)
+	return f.Out.String(), err
 }
 
 func TestCommand(t *testing.T) {
@@ -110,11 +108,9 @@ type failing struct{}
 func (failing) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
 
 func TestWriteFails(t *testing.T) {
-	s, _, _, _ := streams.Test()
-	s.Out = failing{}
-	o := &Options{Out: s.Out, JSON: func() bool { return false }}
-	o.Clusters = func([]string) ([]*config.Cluster, error) { return some(), nil }
-	if err := graphRun(t.Context(), o); err == nil || err.Error() != "writing the graph: broken pipe" {
+	o := &Options{Base: factory.Base{Out: failing{}, JSON: func() bool { return false }}}
+	o.Clusters = clitest.Clusters(some()...)
+	if err := graphRun(o); err == nil || err.Error() != "writing the graph: broken pipe" {
 		t.Errorf("got %v", err)
 	}
 }

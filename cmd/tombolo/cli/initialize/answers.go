@@ -19,8 +19,6 @@ import (
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/cli/flags"
-	"tombolo/cmd/tombolo/cli/streams"
-	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 	"tombolo/config/awsfacts"
 	"tombolo/config/azurefacts"
@@ -31,6 +29,7 @@ import (
 
 // Answers are what a new cluster file needs to know, by flags or by questions on a terminal.
 type Answers struct {
+	factory.Base
 	project.Cluster
 	// Repository is the address of the project's, and Tree that of the platform tree when it has its own.
 	Repository, Tree string
@@ -117,23 +116,16 @@ func (a *Answers) access(like project.Cluster) question {
 	return q
 }
 
-// asker puts questions to a person.
-type asker struct {
-	streams *streams.Streams
-	status  func() render.Status
-	json    func() bool
-}
-
 // answer has all questions answered: by a person where one can be asked, else by the defaults. The
 // error names all that are missing at once.
-func (a *Answers) answer(ctx context.Context, who asker, all []question) error {
-	ask := a.asks(who)
+func (a *Answers) answer(ctx context.Context, all []question) error {
+	ask := a.asks()
 	var missing []string
 	for _, q := range all {
 		switch {
 		case *q.value != "" || q.off != nil && q.off():
 		case ask:
-			if err := a.ask(ctx, who, q); err != nil {
+			if err := a.ask(ctx, q); err != nil {
 				return err
 			}
 		case q.def != "":
@@ -149,16 +141,16 @@ func (a *Answers) answer(ctx context.Context, who asker, all []question) error {
 }
 
 // asks says that a person can be asked.
-func (a *Answers) asks(who asker) bool { return !a.Yes && !who.json() && who.streams.CanPrompt() }
+func (a *Answers) asks() bool { return !a.Yes && !a.JSON() && a.Streams.CanPrompt() }
 
 // ask asks until there is an answer that may be.
-func (a *Answers) ask(ctx context.Context, who asker, q question) error {
+func (a *Answers) ask(ctx context.Context, q question) error {
 	text := q.text + ":"
 	if q.def != "" || q.optional {
 		text = q.text + " [" + q.def + "]:"
 	}
 	for {
-		answer, err := who.streams.Ask(ctx, text)
+		answer, err := a.Streams.Ask(ctx, text)
 		if err != nil {
 			return err
 		}
@@ -166,14 +158,14 @@ func (a *Answers) ask(ctx context.Context, who asker, q question) error {
 			return nil
 		}
 		if answer == "" {
-			who.status().Failed("this has no default; give an answer")
+			a.Status().Failed("this has no default; give an answer")
 			continue
 		}
 		if err = a.take(q, answer); err == nil {
 			return nil
 		}
 		*q.value = ""
-		who.status().Failed("%v", err)
+		a.Status().Failed("%v", err)
 	}
 }
 
@@ -308,9 +300,9 @@ func (a *Answers) setBranches(ctx context.Context, dir string, like project.Clus
 }
 
 // sayDefaults says whose answers are taken where none is given.
-func (a *Answers) sayDefaults(who asker, existing []*config.Cluster) {
+func (a *Answers) sayDefaults(existing []*config.Cluster) {
 	if like := clusterOf(existing, a.Provider); like.Name != "" {
-		who.status().Plain("  defaults: those of cluster %s", like.Name)
+		a.Status().Plain("  defaults: those of cluster %s", like.Name)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -37,16 +36,10 @@ type Describer interface {
 type ClusterOptions struct {
 	// Answers are about a new cluster.
 	Answers
-	Ask asker
 	// Given says that a flag is on the command line.
 	Given func(flag string) bool
 
-	Out      io.Writer
-	Status   func() render.Status
-	Progress func() *render.Progress
-	JSON     func() bool
-	Root     func() (string, error)
-	Driver   func(context.Context, automation.Observer) (Describer, error)
+	Driver func(context.Context, automation.Observer) (Describer, error)
 
 	// FromAWS is the name of a cluster in EKS that exists, FromAzure that of one in AKS.
 	FromAWS, FromAzure string
@@ -64,12 +57,11 @@ type ClusterOptions struct {
 	Like string
 }
 
-// NewCmdCluster returns the command init cluster; runF, if not nil, runs in place of it.
-func NewCmdCluster(f *factory.Factory, runF func(context.Context, *ClusterOptions) error) *cobra.Command {
+// NewCmdCluster returns the command init cluster.
+func NewCmdCluster(f *factory.Factory) *cobra.Command {
 	opts := &ClusterOptions{
-		Out: f.Streams.Out, Status: f.Status, Progress: f.Progress, JSON: f.JSON, Root: f.Root,
-		Driver: func(ctx context.Context, o automation.Observer) (Describer, error) { return f.Driver(ctx, o) },
-		Ask:    asker{f.Streams, f.Status, f.JSON},
+		Answers: Answers{Base: f.Base()},
+		Driver:  func(ctx context.Context, o automation.Observer) (Describer, error) { return f.Driver(ctx, o) },
 		Networks: func(ctx context.Context, dir, address, of string) (catalog.TerraformNetwork, error) {
 			return f.Programs.TerraformNetwork(ctx, dir, address, of, nil)
 		},
@@ -107,7 +99,7 @@ Nothing in the cloud is changed. A file that exists is not overwritten.`),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Name, opts.Given = strings.Join(args, ""), cmd.Flags().Changed
 			opts.Dir = f.Dir
-			return factory.Run(cmd.Context(), opts, runF, clusterRun)
+			return clusterRun(cmd.Context(), opts)
 		},
 	}
 	flags := cmd.Flags()
@@ -137,8 +129,8 @@ func clusterRun(ctx context.Context, o *ClusterOptions) error {
 		return err
 	}
 	path := filepath.Join(root, "clusters", o.Name+".yaml")
-	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		return fault.NewUsage(clusters.Short(path)+" exists already", "give another name, or edit that file")
+	if err := absent(path, "give another name, or edit that file"); err != nil {
+		return err
 	}
 	gitops, err := o.gitops(root)
 	if err != nil {
@@ -294,6 +286,14 @@ func (o *ClusterOptions) text(found adoption.Cluster, gitops string) (string, er
 		GitOps string
 	}{o, found, gitops})
 	return out.String(), err
+}
+
+// absent refuses to write a file that exists.
+func absent(path, remedy string) error {
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return fault.NewUsage(clusters.Short(path)+" exists already", remedy)
+	}
+	return nil
 }
 
 // write makes the file, and no file where there is one by now.

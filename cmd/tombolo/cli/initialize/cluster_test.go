@@ -1,7 +1,6 @@
 package initialize
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -13,6 +12,7 @@ import (
 
 	"tombolo/automation"
 	"tombolo/automation/adoption"
+	"tombolo/cmd/tombolo/cli/clitest"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 	"tombolo/platform/project"
@@ -35,24 +35,19 @@ func (d *theirs) Describe(_ context.Context, c *config.Cluster) (adoption.Cluste
 // initialise runs the command in a project with the cluster file demo.yaml.
 func initialise(t *testing.T, driver *theirs, change func(*ClusterOptions)) (root, said string, err error) {
 	t.Helper()
-	root = t.TempDir()
 	demo, err := os.ReadFile("../../../../config/testdata/base.yaml")
 	assert.NilError(t, err)
-	assert.NilError(t, os.MkdirAll(filepath.Join(root, "clusters"), 0o700))
-	assert.NilError(t, os.WriteFile(filepath.Join(root, "clusters", "demo.yaml"), demo, 0o600))
-	var out bytes.Buffer
-	status := render.Status{W: &out}
+	root = clitest.Project(t, map[string]string{"demo": string(demo)})
+	f := clitest.At(root, render.Text)
 	o := &ClusterOptions{
-		Out: &out, Status: func() render.Status { return status }, JSON: func() bool { return false }, Root: func() (string, error) { return root, nil },
-		Progress: func() *render.Progress { return render.New(render.Options{Out: &out, Err: &out, Format: render.Text}) },
-		Driver:   func(context.Context, automation.Observer) (Describer, error) { return driver, nil },
-		Answers:  Answers{Cluster: project.Cluster{Region: "eu-central-1", Environment: "prod"}}, FromAWS: "Shop_Main", Like: "demo",
+		Driver:  func(context.Context, automation.Observer) (Describer, error) { return driver, nil },
+		Answers: Answers{Base: f.Base(), Cluster: project.Cluster{Region: "eu-central-1", Environment: "prod"}}, FromAWS: "Shop_Main", Like: "demo",
 	}
 	if change != nil {
 		change(o)
 	}
 	err = clusterRun(t.Context(), o)
-	return root, out.String(), err
+	return root, f.ErrOut.String(), err
 }
 
 func TestClusterFromAWS(t *testing.T) {

@@ -10,6 +10,6 @@ import (
 // NewCmdInit returns the group of commands.
 func NewCmdInit(f *factory.Factory) *cobra.Command {
 	cmd := factory.Group("init <what>", "Write the first files of a repository", "")
-	cmd.AddCommand(NewCmdProject(f, nil), NewCmdCluster(f, nil), NewCmdPlatform(f, nil), NewCmdSystem(f, nil))
+	cmd.AddCommand(NewCmdProject(f), NewCmdCluster(f), NewCmdPlatform(f), NewCmdSystem(f))
 	return cmd
 }

@@ -21,8 +21,8 @@ import (
 
 // newClusterRun writes the file of a cluster that does not exist yet, and its part of the tree.
 func newClusterRun(ctx context.Context, o *ClusterOptions) error {
-	if o.Name == "" && o.asks(o.Ask) {
-		if err := o.ask(ctx, o.Ask, question{key: "name", value: &o.Name, text: "Name of the cluster"}); err != nil {
+	if o.Name == "" && o.asks() {
+		if err := o.ask(ctx, question{key: "name", value: &o.Name, text: "Name of the cluster"}); err != nil {
 			return err
 		}
 	}
@@ -45,8 +45,8 @@ func newClusterRun(ctx context.Context, o *ClusterOptions) error {
 		return err
 	}
 	path := filepath.Join(root, "clusters", o.Name+".yaml")
-	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		return fault.NewUsage(clusters.Short(path)+" exists already", "give another name, or edit that file")
+	if err := absent(path, "give another name, or edit that file"); err != nil {
+		return err
 	}
 	if err := write(path, text); err != nil {
 		return err
@@ -88,12 +88,12 @@ func (o *ClusterOptions) newFile(ctx context.Context, root string, existing []*c
 		return o.likeFile(root)
 	}
 	like := clusterOf(existing, o.Provider)
-	o.sayDefaults(o.Ask, existing)
+	o.sayDefaults(existing)
 	o.setBranches(ctx, root, like)
 	all := append(o.questions(existing, cmp.Or(like.URL, origin(ctx, root))),
 		question{flag: "name", key: "name", value: &o.Name},
 		question{flag: "environment", key: "environment", value: &o.Environment, def: cmp.Or(like.Environment, "dev"), text: "Environment"})
-	if err := o.answer(ctx, o.Ask, all); err != nil {
+	if err := o.answer(ctx, all); err != nil {
 		return "", err
 	}
 	if err := o.refuseSecondEngine(root, existing); err != nil {

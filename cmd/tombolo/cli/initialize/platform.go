@@ -1,9 +1,7 @@
 package initialize
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,9 +17,7 @@ import (
 
 // PlatformOptions are the options of init platform.
 type PlatformOptions struct {
-	Out    io.Writer
-	Status func() render.Status
-	JSON   func() bool
+	factory.Base
 	// Clusters loads the named clusters; all without a name.
 	Clusters func([]string) ([]*config.Cluster, error)
 
@@ -30,10 +26,9 @@ type PlatformOptions struct {
 	Overwrite bool
 }
 
-// NewCmdPlatform returns the command init platform; runF, if not nil, runs in
-// place of it.
-func NewCmdPlatform(f *factory.Factory, runF func(context.Context, *PlatformOptions) error) *cobra.Command {
-	opts := &PlatformOptions{Out: f.Streams.Out, Status: f.Status, JSON: f.JSON, Clusters: f.ClustersOrAll}
+// NewCmdPlatform returns the command init platform.
+func NewCmdPlatform(f *factory.Factory) *cobra.Command {
+	opts := &PlatformOptions{Base: f.Base(), Clusters: f.ClustersOrAll}
 	cmd := &cobra.Command{
 		Use:   "platform <dir> [<cluster or file>...]",
 		Short: "Write the platform tree for clusters, with the addons they turn on",
@@ -55,14 +50,14 @@ file as it is. It deletes nothing.`),
 				return fault.NewUsage("the directory is missing", "say where to write: tombolo init platform <dir>")
 			}
 			opts.Dir, opts.Names = args[0], args[1:]
-			return factory.Run(cmd.Context(), opts, runF, platformRun)
+			return platformRun(opts)
 		},
 	}
 	cmd.Flags().BoolVar(&opts.Overwrite, "overwrite", false, "replace files that differ from the reference tree's")
 	return cmd
 }
 
-func platformRun(_ context.Context, o *PlatformOptions) error {
+func platformRun(o *PlatformOptions) error {
 	loaded, err := o.Clusters(o.Names)
 	if err != nil {
 		return err

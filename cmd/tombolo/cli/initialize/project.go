@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -34,10 +33,6 @@ import (
 // ProjectOptions are the options of init project.
 type ProjectOptions struct {
 	Answers
-	Out    io.Writer
-	Status func() render.Status
-	JSON   func() bool
-	Ask    asker
 	// Version of this program, as Go's build information has it.
 	Version string
 	// Release is the tag of the release that the project uses. Default: this program's.
@@ -51,9 +46,9 @@ type ProjectOptions struct {
 	Backend, SecretsProvider string
 }
 
-// NewCmdProject returns the command init project; runF, if not nil, runs in place of it.
-func NewCmdProject(f *factory.Factory, runF func(context.Context, *ProjectOptions) error) *cobra.Command {
-	opts := &ProjectOptions{Out: f.Streams.Out, Status: f.Status, JSON: f.JSON, Ask: asker{f.Streams, f.Status, f.JSON}}
+// NewCmdProject returns the command init project.
+func NewCmdProject(f *factory.Factory) *cobra.Command {
+	opts := &ProjectOptions{Answers: Answers{Base: f.Base()}}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		opts.Version = info.Main.Version
 	}
@@ -92,7 +87,7 @@ the directory, too.`),
 			}
 			variable, _ := f.Lookup("PULUMI_BACKEND_URL")
 			opts.Backend, opts.SecretsProvider = cmp.Or(f.Globals.Backend, variable), f.Globals.SecretsProvider
-			return factory.Run(cmd.Context(), opts, runF, projectRun)
+			return projectRun(cmd.Context(), opts)
 		},
 	}
 	flag := cmd.Flags()
@@ -172,7 +167,7 @@ func (o *ProjectOptions) complete(ctx context.Context) error {
 		return err
 	}
 	like := clusterOf(existing, o.Provider)
-	o.sayDefaults(o.Ask, existing)
+	o.sayDefaults(existing)
 	o.CIDR = cmp.Or(like.CIDR, project.FreeBlock(nil))
 	from := origin(ctx, o.Dir)
 	if from != "" && like.URL != "" && !gitaddress.Same(from, like.URL) {
@@ -187,7 +182,7 @@ func (o *ProjectOptions) complete(ctx context.Context) error {
 		question{flag: "secrets-provider", value: &o.SecretsProvider, text: "Key service for the state's secrets, such as awskms://alias/tombolo, or nothing", check: project.CheckSecretsProvider, optional: true},
 		question{flag: "source", value: &o.Source, text: "Source of tombolo, <host>/<owner>/<repository>, or nothing", check: pipelines.CheckSource, optional: true},
 	)
-	if err := o.answer(ctx, o.Ask, all); err != nil {
+	if err := o.answer(ctx, all); err != nil {
 		return err
 	}
 	if o.SecretsProvider == "passphrase" {

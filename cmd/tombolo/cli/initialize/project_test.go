@@ -16,8 +16,6 @@ import (
 	"tombolo/check/finding"
 	"tombolo/check/published"
 	"tombolo/cmd/tombolo/cli/clitest"
-	"tombolo/cmd/tombolo/cli/factory"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 	"tombolo/platform/project"
@@ -39,21 +37,21 @@ func begin(t *testing.T, dir, answers string, args ...string) (said string, err 
 // beginWith does so where states of Terraform have networks.
 func beginWith(t *testing.T, dir, answers string, networks func(context.Context, string, string, string) (catalog.TerraformNetwork, error), args ...string) (said string, err error) {
 	t.Helper()
-	s, in, _, errOut := streams.Test()
+	f := clitest.At("", render.Text)
+	f.Dir = dir
 	if answers != "" {
-		in.WriteString(answers)
-		s.SetTerminal(80)
+		f.In.WriteString(answers)
+		f.Streams.SetTerminal(80)
 	}
-	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}, Dir: dir, Lookup: func(string) (string, bool) { return "", false }}
 	f.Programs.TerraformNetwork = func(ctx context.Context, in, address, of string, _ map[string]string) (catalog.TerraformNetwork, error) {
 		return networks(ctx, in, address, of)
 	}
-	cmd := NewCmdInit(f)
+	cmd := NewCmdInit(f.Factory)
 	for name, value := range map[string]*string{"backend": &f.Globals.Backend, "secrets-provider": &f.Globals.SecretsProvider, "root": &f.Globals.Root} {
 		cmd.PersistentFlags().StringVar(value, name, "", "")
 	}
 	err = clitest.Execute(t, cmd, args...)
-	return errOut.String(), err
+	return f.ErrOut.String(), err
 }
 
 // flagsOf are those of a project in a cloud.
@@ -315,16 +313,16 @@ func TestProjectOfARelease(t *testing.T) {
 	sums := filepath.Join(t.TempDir(), "SHA256SUMS")
 	line := strings.Repeat("a", 64) + "  tombolo_1.2.3_linux_amd64.tar.gz\n"
 	assert.NilError(t, os.WriteFile(sums, []byte(line+strings.Repeat("b", 64)+"  NOTES.md\n"), 0o600))
-	s, _, _, errOut := streams.Test()
-	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text, Backend: "s3://x"}, Dir: dir, Lookup: func(string) (string, bool) { return "", false }}
+	f := clitest.At("", render.Text)
+	f.Dir, f.Globals.Backend = dir, "s3://x"
 	execute := func(args ...string) {
-		errOut.Reset()
-		assert.NilError(t, clitest.Execute(t, NewCmdProject(f, nil), append(append(args, "--private", "--release", "v1.2.3", "--repository", "https://github.com/acme/clusters",
+		f.ErrOut.Reset()
+		assert.NilError(t, clitest.Execute(t, NewCmdProject(f.Factory), append(append(args, "--private", "--release", "v1.2.3", "--repository", "https://github.com/acme/clusters",
 			"--source", "github.com/acme/tombolo", "--tree", "git@github.com:acme/platform.git"), flagsOf(config.AWS)...)...))
 	}
 	execute()
-	assert.Check(t, is.Contains(errOut.String(), "  the pin:  gh release download v1.2.3 -R acme/tombolo -p SHA256SUMS\n"))
-	assert.Check(t, is.Contains(errOut.String(), "in a clone of the tree: tombolo init platform <dir> first"))
+	assert.Check(t, is.Contains(f.ErrOut.String(), "  the pin:  gh release download v1.2.3 -R acme/tombolo -p SHA256SUMS\n"))
+	assert.Check(t, is.Contains(f.ErrOut.String(), "in a clone of the tree: tombolo init platform <dir> first"))
 	execute("--checksums", sums)
 	for path, want := range map[string]string{
 		"tombolo.sha256": line, ".github/workflows/apply.yml": "    uses: acme/tombolo/.github/workflows/apply.yml@v1.2.3\n",

@@ -1,11 +1,7 @@
 package initialize
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -26,10 +22,7 @@ import (
 
 // SystemOptions are the options of init system.
 type SystemOptions struct {
-	Out    io.Writer
-	Status func() render.Status
-	JSON   func() bool
-	Root   func() (string, error)
+	factory.Base
 	// Lookup reads an environment variable.
 	Lookup func(string) (string, bool)
 	// Clusters loads the named clusters.
@@ -45,9 +38,9 @@ type SystemOptions struct {
 	Told bool
 }
 
-// NewCmdSystem returns the command init system; runF, if not nil, runs in place of it.
-func NewCmdSystem(f *factory.Factory, runF func(context.Context, *SystemOptions) error) *cobra.Command {
-	opts := &SystemOptions{Out: f.Streams.Out, Status: f.Status, JSON: f.JSON, Root: f.Root, Lookup: f.Lookup, Clusters: f.ClustersOrAll}
+// NewCmdSystem returns the command init system.
+func NewCmdSystem(f *factory.Factory) *cobra.Command {
+	opts := &SystemOptions{Base: f.Base(), Lookup: f.Lookup, Clusters: f.ClustersOrAll}
 	cmd := &cobra.Command{
 		Use:   "system <name> [<cluster or file>...]",
 		Short: "Add a team's system to the platform tree",
@@ -72,7 +65,7 @@ overwritten. Nothing is deployed: commit and push the tree, and the engine does 
 			}
 			opts.Name, opts.Names = args[0], args[1:]
 			opts.Told = cmd.Flags().Changed("channel")
-			return factory.Run(cmd.Context(), opts, runF, systemRun)
+			return systemRun(opts)
 		},
 		ValidArgsFunction: func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
@@ -99,7 +92,7 @@ overwritten. Nothing is deployed: commit and push the tree, and the engine does 
 	return cmd
 }
 
-func systemRun(_ context.Context, o *SystemOptions) error {
+func systemRun(o *SystemOptions) error {
 	if err := o.check(false); err != nil {
 		return err
 	}
@@ -120,8 +113,8 @@ func systemRun(_ context.Context, o *SystemOptions) error {
 		return err
 	}
 	file := filepath.Join(dir, filepath.FromSlash(scaffold.SystemFile(o.Name)))
-	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
-		return fault.NewUsage(clusters.Short(file)+" exists already", "give another name, or edit that file and the lists of the clusters")
+	if err := absent(file, "give another name, or edit that file and the lists of the clusters"); err != nil {
+		return err
 	}
 	done, err := o.add(dir, loaded, overlays)
 	if err != nil {
@@ -163,10 +156,7 @@ func (o *SystemOptions) add(dir string, loaded []*config.Cluster, overlays []str
 	if !withArgoCD(loaded) {
 		return scaffold.AddSystem(dir, platform.Flux(), o.Name, o.Values, overlays)
 	}
-	var on []string
-	for _, c := range loaded {
-		on = append(on, c.Name)
-	}
+	on := clusters.NamesOf(loaded)
 	values := o.Values
 	if !o.Told {
 		values.Channel = system.Channel{}
@@ -259,10 +249,7 @@ func (o *SystemOptions) tree(loaded []*config.Cluster) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if dir, _ := o.Lookup(clusters.TreeVariable); dir != "" {
-		if !filepath.IsAbs(dir) {
-			dir = filepath.Join(root, dir)
-		}
+	if dir := clusters.TreeSet(root, o.Lookup); dir != "" {
 		return dir, nil
 	}
 	found := ""
@@ -287,10 +274,7 @@ func (o *SystemOptions) report(dir string, loaded []*config.Cluster, done []scaf
 			status.Plain("  kept     %s, which differs from the reference tree's", f.Path)
 		}
 	}
-	var on []string
-	for _, c := range loaded {
-		on = append(on, c.Name)
-	}
+	on := clusters.NamesOf(loaded)
 	file := path.Join(clusters.Short(dir), scaffold.SystemFile(o.Name))
 	if len(on) == 0 {
 		status.Done("%s: system %s of team %s, which is in no cluster's list yet", file, o.Name, o.Values.Team)

@@ -41,8 +41,8 @@ const defaultType = "Task"
 // keys are what a marker in an issue's text may hold.
 var keys = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
 
-// NewCmdIssue returns the command; runF, if not nil, runs in place of it.
-func NewCmdIssue(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+// NewCmdIssue returns the command.
+func NewCmdIssue(f *factory.Factory) *cobra.Command {
 	opts := &Options{Status: f.Status, Backoff: host.DefaultBackoff()}
 	opts.Host = func() (Host, error) { return opts.hostOf(f.Lookup) }
 	cmd := &cobra.Command{
@@ -66,7 +66,7 @@ allowed to edit work items.`),
 			if !keys.MatchString(opts.Key) {
 				return fault.NewUsage(fmt.Sprintf("--key is %q", opts.Key), "give a word in small letters, such as drift")
 			}
-			return factory.Run(cmd.Context(), opts, runF, issueRun)
+			return issueRun(cmd.Context(), opts)
 		},
 	}
 	cmd.ValidArgsFunction = cobra.NoFileCompletions

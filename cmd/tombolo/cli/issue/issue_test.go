@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,8 +12,6 @@ import (
 	"gotest.tools/v3/assert"
 
 	"tombolo/cmd/tombolo/cli/clitest"
-	"tombolo/cmd/tombolo/cli/factory"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 )
 
@@ -85,8 +82,7 @@ func TestIssue(t *testing.T) {
 	for _, host := range []string{"GitHub", "GitLab"} {
 		t.Run(host, func(t *testing.T) {
 			f := &forge{gitHub: host == "GitHub", bodies: map[int]string{}, closed: map[int]bool{}}
-			server := httptest.NewServer(f)
-			t.Cleanup(server.Close)
+			server := clitest.Serve(t, f)
 			env := map[string]string{"CI_API_V4_URL": server.URL, "CI_PROJECT_ID": "7", "GITLAB_TOKEN": "t"}
 			if f.gitHub {
 				env = map[string]string{"GITHUB_API_URL": server.URL, "GITHUB_REPOSITORY": "acme/clusters", "GITHUB_TOKEN": "t"}
@@ -115,8 +111,7 @@ func TestIssue(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	server := httptest.NewServer(http.NotFoundHandler())
-	t.Cleanup(server.Close)
+	server := clitest.Serve(t, http.NotFoundHandler())
 	known := map[string]string{"GITHUB_API_URL": server.URL, "GITHUB_REPOSITORY": "acme/clusters", "GITHUB_TOKEN": "t"}
 	for want, tt := range map[string]struct {
 		env map[string]string
@@ -136,13 +131,8 @@ func run(t *testing.T, env map[string]string, text, key string, args ...string) 
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "text.md")
 	assert.NilError(t, os.WriteFile(file, []byte(text), 0o600))
-	s, _, _, errOut := streams.Test()
-	s.Unicode = true
-	f := &factory.Factory{
-		Streams: s, Globals: &factory.Globals{Output: render.Text},
-		Lookup: func(name string) (string, bool) { value, ok := env[name]; return value, ok },
-	}
-	cmd := NewCmdIssue(f, nil)
-	err := clitest.Execute(t, cmd, append([]string{"--file", file, "--key", key, "--title", "Drift"}, args...)...)
-	return errOut.String(), err
+	f := clitest.New(t, render.Text)
+	f.Lookup = clitest.Env(env)
+	err := clitest.Execute(t, NewCmdIssue(f.Factory), append([]string{"--file", file, "--key", key, "--title", "Drift"}, args...)...)
+	return f.ErrOut.String(), err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tombolo/automation"
+	"tombolo/cmd/tombolo/cli/clusters"
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
@@ -24,11 +25,9 @@ type Driver interface {
 
 // Options of the command.
 type Options struct {
-	Out      io.Writer
-	Progress func() *render.Progress
+	factory.Base
 	Clusters func([]string) ([]*config.Cluster, error)
 	Driver   func(context.Context, automation.Observer) (Driver, error)
-	JSON     func() bool
 	Lab      func() bool
 
 	Name string
@@ -38,7 +37,7 @@ type Options struct {
 // NewCmdKubeconfig returns the command; runF, if not nil, runs in place of it.
 func NewCmdKubeconfig(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
-		Out: f.Streams.Out, Progress: f.Progress, Clusters: f.Clusters, JSON: f.JSON,
+		Base: f.Base(), Clusters: f.Clusters,
 		Lab:    func() bool { return f.Globals.Lab },
 		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
 	}
@@ -53,7 +52,7 @@ kubeconfig names by its path.`),
 		Example: strings.TrimSpace(`
   tombolo kubeconfig demo >demo.kubeconfig
   kubectl --kubeconfig "$(tombolo kubeconfig demo --file kubeconfig)" get nodes`),
-		Args: factory.OneCluster(1),
+		Args: clusters.ClusterFile.One(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Name = args[0]
 			return factory.Run(cmd.Context(), opts, runF, kubeconfigRun)

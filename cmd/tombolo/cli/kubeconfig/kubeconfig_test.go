@@ -12,8 +12,6 @@ import (
 
 	"tombolo/automation"
 	"tombolo/cmd/tombolo/cli/clitest"
-	"tombolo/cmd/tombolo/cli/factory"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 )
@@ -26,26 +24,24 @@ func (driver) Kubeconfig(context.Context, *config.Cluster) ([]byte, error) {
 	return []byte(content), nil
 }
 
-func run(t *testing.T, json bool, args ...string) (string, error) {
+func run(t *testing.T, format render.Format, args ...string) (string, error) {
 	t.Helper()
-	s, _, out, _ := streams.Test()
-	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}
-	cmd := NewCmdKubeconfig(f, func(ctx context.Context, o *Options) error {
-		o.Clusters = func([]string) ([]*config.Cluster, error) { return []*config.Cluster{{Name: "demo"}}, nil }
+	f := clitest.New(t, format)
+	cmd := NewCmdKubeconfig(f.Factory, func(ctx context.Context, o *Options) error {
+		o.Clusters = clitest.Clusters(&config.Cluster{Name: "demo"})
 		o.Driver = func(context.Context, automation.Observer) (Driver, error) { return driver{}, nil }
-		o.JSON = func() bool { return json }
 		return kubeconfigRun(ctx, o)
 	})
 	err := clitest.Execute(t, cmd, args...)
-	return out.String(), err
+	return f.Out.String(), err
 }
 
 func TestKubeconfigOnStandardOutput(t *testing.T) {
-	if got, err := run(t, false, "demo"); err != nil || got != content {
+	if got, err := run(t, render.Text, "demo"); err != nil || got != content {
 		t.Errorf("got %q, %v", got, err)
 	}
 	want := `{"type":"kubeconfig","cluster":"demo","kubeconfig":"apiVersion: v1\nkind: Config\n"}` + "\n"
-	if got, err := run(t, true, "demo"); err != nil || got != want {
+	if got, err := run(t, render.JSON, "demo"); err != nil || got != want {
 		t.Errorf("got %q, %v; want %q", got, err, want)
 	}
 }
@@ -53,7 +49,7 @@ func TestKubeconfigOnStandardOutput(t *testing.T) {
 func TestKubeconfigFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	assert.NilError(t, os.WriteFile("config", []byte("old and longer than the new content of the file"), 0o644))
-	got, err := run(t, false, "demo", "--file", "config")
+	got, err := run(t, render.Text, "demo", "--file", "config")
 	assert.NilError(t, err)
 	path := strings.TrimSuffix(got, "\n")
 	assert.Check(t, filepath.IsAbs(path), "the path %q is not absolute", path)
@@ -69,7 +65,7 @@ func TestKubeconfigFile(t *testing.T) {
 }
 
 func TestKubeconfigFileInMissingDirectory(t *testing.T) {
-	_, err := run(t, false, "demo", "--file", filepath.Join(t.TempDir(), "missing", "config"))
+	_, err := run(t, render.Text, "demo", "--file", filepath.Join(t.TempDir(), "missing", "config"))
 	if err == nil || !strings.HasPrefix(err.Error(), "writing the kubeconfig: ") {
 		t.Errorf("got %v", err)
 	}

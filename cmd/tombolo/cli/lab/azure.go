@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/lab/control"
@@ -41,36 +40,18 @@ type AzureOptions struct {
 }
 
 // NewCmdAzure returns the hidden command behind the lab's az: as much of the Azure CLI as
-// people need to sign in to clusters, to keep secrets, and to put others into groups. runF, if not nil, runs in place of it.
-func NewCmdAzure(f *Given, runF func(context.Context, *AzureOptions) error) *cobra.Command {
-	opts := &AzureOptions{
-		Out: f.Streams.Out, ErrOut: f.Streams.ErrOut,
-		KeyVault: func(ctx context.Context, r control.VaultRequest) (json.RawMessage, error) {
-			l, err := f.open()
-			if err != nil {
-				return nil, err
-			}
-			return l.KeyVault(ctx, r)
-		},
-		Member: func(ctx context.Context, group, member string) error {
-			l, err := f.open()
-			if err != nil {
-				return err
-			}
-			return l.AddMember(ctx, group, member)
-		},
-		Person: func(ctx context.Context, r control.PersonRequest) (control.Person, error) {
-			l, err := f.open()
-			if err != nil {
-				return control.Person{}, err
-			}
-			return l.Person(ctx, r)
-		},
-	}
+// people need to sign in to clusters, to keep secrets, and to put others into groups.
+func NewCmdAzure(f *Given) *cobra.Command {
 	return newShim("az", "Answer as the Azure CLI does to people who sign in, and keep secrets and groups", func(ctx context.Context, args []string) error {
-		opts.Args = args
+		l, err := f.open()
+		if err != nil {
+			return err
+		}
+		opts := &AzureOptions{
+			Out: f.Streams.Out, ErrOut: f.Streams.ErrOut, KeyVault: l.KeyVault, Member: l.AddMember, Person: l.Person, Args: args,
+		}
 		opts.Name, _ = f.Lookup(control.PersonVariable)
-		return factory.Run(ctx, opts, runF, azureRun)
+		return azureRun(ctx, opts)
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,30 +20,22 @@ func NewCmdDrift(f *Given) *cobra.Command {
 Do to the stand-in of the cloud what people do in a console: change or delete a
 resource without Pulumi knowing. "tombolo drift" shows it, and "tombolo up
 --refresh" reverts it. The stand-in refuses what the cloud would refuse.`)
-	cmd.AddCommand(NewCmdDriftChange(f, nil), NewCmdDriftDelete(f, nil))
+	cmd.AddCommand(NewCmdDriftChange(f, nil), NewCmdDriftDelete(f))
 	return cmd
 }
 
 // DriftOptions are the options of lab drift change and lab drift delete.
 type DriftOptions struct {
-	Lab    func() (Lab, error)
-	Out    io.Writer
-	Status func() render.Status
-	JSON   func() bool
-
+	Options
 	Type, Name string
 	// Changes to the properties, by path; nil removes one.
 	Changes map[string]any
 }
 
-func newDriftOptions(f *Given) *DriftOptions {
-	return &DriftOptions{Lab: f.open, Out: f.Streams.Out, Status: f.Status, JSON: f.JSON}
-}
-
 // NewCmdDriftChange returns the command lab drift change; runF, if not nil, runs
 // in place of it.
 func NewCmdDriftChange(f *Given, runF func(context.Context, *DriftOptions) error) *cobra.Command {
-	opts := newDriftOptions(f)
+	opts := &DriftOptions{Options: f.options()}
 	return &cobra.Command{
 		Use:   "change <type> <name-or-id> <property>=<value>...",
 		Short: "Change properties of a resource in the lab's cloud",
@@ -67,10 +58,9 @@ JSON; null removes the property.`),
 	}
 }
 
-// NewCmdDriftDelete returns the command lab drift delete; runF, if not nil, runs
-// in place of it.
-func NewCmdDriftDelete(f *Given, runF func(context.Context, *DriftOptions) error) *cobra.Command {
-	opts := newDriftOptions(f)
+// NewCmdDriftDelete returns the command lab drift delete.
+func NewCmdDriftDelete(f *Given) *cobra.Command {
+	opts := &DriftOptions{Options: f.options()}
 	return &cobra.Command{
 		Use:     "delete <type> <name-or-id>",
 		Short:   "Delete a resource in the lab's cloud",
@@ -78,7 +68,7 @@ func NewCmdDriftDelete(f *Given, runF func(context.Context, *DriftOptions) error
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Type, opts.Name = args[0], args[1]
-			return factory.Run(cmd.Context(), opts, runF, driftRun)
+			return driftRun(cmd.Context(), opts)
 		},
 	}
 }

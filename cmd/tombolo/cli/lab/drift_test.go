@@ -11,8 +11,6 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/cmd/tombolo/cli/clitest"
-	"tombolo/cmd/tombolo/cli/factory"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 )
 
@@ -29,7 +27,7 @@ func TestDriftArguments(t *testing.T) {
 		{args: []string{"Vpc", "demo"}, err: "requires at least 3 arg(s), only received 2"},
 	} {
 		var got *DriftOptions
-		err := clitest.Execute(t, NewCmdDriftChange(testFactory(), func(_ context.Context, o *DriftOptions) error { got = o; return nil }), test.args...)
+		err := clitest.Execute(t, NewCmdDriftChange(testFactory(t), func(_ context.Context, o *DriftOptions) error { got = o; return nil }), test.args...)
 		if (err == nil) != (test.err == "") || err != nil && err.Error() != test.err {
 			t.Errorf("%q: %v, want %q", test.args, err, test.err)
 			continue
@@ -43,16 +41,16 @@ func TestDriftArguments(t *testing.T) {
 	}
 }
 
-func testFactory() *Given {
-	s, _, _, _ := streams.Test()
-	return &Given{Factory: &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}}
+func testFactory(t *testing.T) *Given {
+	t.Helper()
+	return &Given{Factory: clitest.New(t, render.Text).Factory}
 }
 
 func TestDriftRun(t *testing.T) {
 	f, errOut, out := &fake{}, &bytes.Buffer{}, &bytes.Buffer{}
-	o := &DriftOptions{Lab: f.open, Out: out, Status: to(errOut), JSON: no, Type: "T", Name: "n", Changes: map[string]any{"a": "b"}}
+	o := &DriftOptions{Options: f.options(out, errOut, false), Type: "T", Name: "n", Changes: map[string]any{"a": "b"}}
 	assert.NilError(t, driftRun(t.Context(), o))
-	o.Changes, o.JSON = nil, yes
+	o.Changes, o.Options = nil, f.options(out, errOut, true)
 	assert.NilError(t, driftRun(t.Context(), o))
 	assert.Check(t, is.Equal(errOut.String(), "✔ changed T n behind Pulumi's back\n"))
 	want := `{"type":"lab-drift","done":"deleted","resource":{"type":"T","id":"n","name":"","region":"","created":"0001-01-01T00:00:00Z"}}` + "\n"

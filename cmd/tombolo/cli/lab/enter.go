@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -13,16 +12,10 @@ import (
 	"tombolo/lab/control"
 )
 
-// EnterOptions are the options of lab enter.
-type EnterOptions struct {
-	Lab func() (Lab, error)
-	Out io.Writer
-}
-
 // NewCmdEnter returns the hidden command by which a command with --lab enters the lab: it writes
 // control.Entry documents.
 func NewCmdEnter(f *Given) *cobra.Command {
-	opts := &EnterOptions{Lab: f.open, Out: f.Streams.Out}
+	opts := f.options()
 	return &cobra.Command{
 		Use:    "enter",
 		Short:  "Start the lab if need be, and tell a program its environment",
@@ -32,7 +25,7 @@ func NewCmdEnter(f *Given) *cobra.Command {
 	}
 }
 
-func enterRun(ctx context.Context, o *EnterOptions) error {
+func enterRun(ctx context.Context, o Options) error {
 	out := json.NewEncoder(o.Out)
 	l, err := o.Lab()
 	if err != nil {

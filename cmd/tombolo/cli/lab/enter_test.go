@@ -31,7 +31,7 @@ func TestEnter(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var out bytes.Buffer
-			err := enterRun(t.Context(), &EnterOptions{Lab: test.lab.open, Out: &out})
+			err := enterRun(t.Context(), test.lab.options(&out, nil, false))
 			assert.Check(t, is.Equal(err != nil, test.code), "%v", err)
 			assert.Check(t, is.Equal(out.String(), test.want))
 		})

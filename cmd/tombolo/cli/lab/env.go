@@ -1,9 +1,7 @@
 package lab
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -14,16 +12,9 @@ import (
 	"tombolo/cmd/tombolo/render"
 )
 
-// EnvOptions are the options of lab env.
-type EnvOptions struct {
-	Lab  func() (Lab, error)
-	Out  io.Writer
-	JSON func() bool
-}
-
-// NewCmdEnv returns the command lab env; runF, if not nil, runs in place of it.
-func NewCmdEnv(f *Given, runF func(context.Context, *EnvOptions) error) *cobra.Command {
-	opts := &EnvOptions{Lab: f.open, Out: f.Streams.Out, JSON: f.JSON}
+// NewCmdEnv returns the command lab env.
+func NewCmdEnv(f *Given) *cobra.Command {
+	opts := f.options()
 	return &cobra.Command{
 		Use:   "env",
 		Short: "Print the lab's environment for a shell",
@@ -33,11 +24,11 @@ They include the lab's passphrase and Git token, which are valid only in the lab
 With --output json, print one object of names and values.`),
 		Example: `  eval "$(tombolo lab env)"`,
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, envRun) },
+		RunE:    func(*cobra.Command, []string) error { return envRun(opts) },
 	}
 }
 
-func envRun(_ context.Context, o *EnvOptions) error {
+func envRun(o Options) error {
 	l, err := o.Lab()
 	if err != nil {
 		return err

@@ -3,7 +3,6 @@ package lab
 import (
 	"context"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -22,32 +21,23 @@ func NewCmdFault(f *Given) *cobra.Command {
 	cmd := factory.Group("fault <command>", "Make requests to the lab's cloud go wrong", `
 Make the next requests to the stand-in of the cloud fail, to see the effect.
 Faults end with their count, when they are cleared, and with the lab.`)
-	cmd.AddCommand(NewCmdFaultAdd(f, nil), NewCmdFaultList(f, nil), NewCmdFaultClear(f, nil))
+	cmd.AddCommand(NewCmdFaultAdd(f, nil), NewCmdFaultList(f), NewCmdFaultClear(f, nil))
 	return cmd
 }
 
 // FaultOptions are the options of the commands lab fault.
 type FaultOptions struct {
-	Lab    func() (Lab, error)
-	Out    io.Writer
-	Status func() render.Status
-	JSON   func() bool
-	Table  func() render.TableOptions
-
+	Options
 	// Fault to add.
 	Fault control.Fault
 	// IDs of the faults to clear; none means all.
 	IDs []int
 }
 
-func newFaultOptions(f *Given) *FaultOptions {
-	return &FaultOptions{Lab: f.open, Out: f.Streams.Out, Status: f.Status, JSON: f.JSON, Table: f.Table}
-}
-
 // NewCmdFaultAdd returns the command lab fault add; runF, if not nil, runs in
 // place of it.
 func NewCmdFaultAdd(f *Given, runF func(context.Context, *FaultOptions) error) *cobra.Command {
-	opts := newFaultOptions(f)
+	opts := &FaultOptions{Options: f.options()}
 	cmd := &cobra.Command{
 		Use:   "add <kind> <operation> <type>",
 		Short: "Make the next requests fail",
@@ -82,24 +72,21 @@ Tombolo asks three times.`),
 	return cmd
 }
 
-// NewCmdFaultList returns the command lab fault list; runF, if not nil, runs in
-// place of it.
-func NewCmdFaultList(f *Given, runF func(context.Context, *FaultOptions) error) *cobra.Command {
-	opts := newFaultOptions(f)
+// NewCmdFaultList returns the command lab fault list.
+func NewCmdFaultList(f *Given) *cobra.Command {
+	opts := &FaultOptions{Options: f.options()}
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List the faults that have not happened yet",
 		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return factory.Run(cmd.Context(), opts, runF, faultListRun)
-		},
+		RunE:  func(cmd *cobra.Command, _ []string) error { return faultListRun(cmd.Context(), opts) },
 	}
 }
 
 // NewCmdFaultClear returns the command lab fault clear; runF, if not nil, runs
 // in place of it.
 func NewCmdFaultClear(f *Given, runF func(context.Context, *FaultOptions) error) *cobra.Command {
-	opts := newFaultOptions(f)
+	opts := &FaultOptions{Options: f.options()}
 	return &cobra.Command{
 		Use:   "clear [id]...",
 		Short: "Remove faults, all of them if none is named",

@@ -3,7 +3,6 @@ package lab
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,11 +14,7 @@ import (
 
 // InboxOptions are the options of lab inbox.
 type InboxOptions struct {
-	Lab    func() (Lab, error)
-	Out    io.Writer
-	Status func() render.Status
-	JSON   func() bool
-
+	Options
 	// Channel to show; all of them when it is empty.
 	Channel string
 	// Last messages to show; 0 for all.
@@ -28,7 +23,7 @@ type InboxOptions struct {
 
 // NewCmdInbox returns the command lab inbox; runF, if not nil, runs in place of it.
 func NewCmdInbox(f *Given, runF func(context.Context, *InboxOptions) error) *cobra.Command {
-	opts := &InboxOptions{Lab: f.open, Out: f.Streams.Out, Status: f.Status, JSON: f.JSON}
+	opts := &InboxOptions{Options: f.options()}
 	cmd := &cobra.Command{
 		Use:   "inbox [<channel>]",
 		Short: "Show what the channels of notifications were sent",

@@ -15,11 +15,11 @@ import (
 func TestInbox(t *testing.T) {
 	var got *InboxOptions
 	keep := func(_ context.Context, o *InboxOptions) error { got = o; return nil }
-	assert.NilError(t, clitest.Execute(t, NewCmdInbox(testFactory(), keep), "shop", "-n", "1"))
+	assert.NilError(t, clitest.Execute(t, NewCmdInbox(testFactory(t), keep), "shop", "-n", "1"))
 	assert.Check(t, got.Channel == "shop" && got.Last == 1)
 
 	f, errOut, out := &fake{}, &bytes.Buffer{}, &bytes.Buffer{}
-	o := &InboxOptions{Lab: f.open, Out: out, Status: to(errOut), JSON: no, Last: 1}
+	o := &InboxOptions{Options: f.options(out, errOut, false), Last: 1}
 	assert.NilError(t, inboxRun(t.Context(), o))
 	assert.Equal(t, errOut.String(), "✔ no message has arrived\n")
 
@@ -31,7 +31,7 @@ func TestInbox(t *testing.T) {
 	assert.NilError(t, inboxRun(t.Context(), o))
 	assert.Equal(t, out.String(), "15:04:05 shop error kustomization/system.shop\n  refused:\n  Service web\n")
 	out.Reset()
-	o.JSON = yes
+	o.Options = f.options(out, errOut, true)
 	assert.NilError(t, inboxRun(t.Context(), o))
 	assert.Equal(t, out.String(), `{"type":"inbox","messages":[{"channel":"shop","at":"2026-01-02T15:04:05Z","severity":"error","object":"kustomization/system.shop","text":"refused:\nService web"}]}`+"\n")
 }

@@ -12,7 +12,6 @@ import (
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/flags"
 	"tombolo/cmd/tombolo/cli/labprogram"
-	"tombolo/cmd/tombolo/render"
 	"tombolo/lab/control"
 )
 
@@ -79,9 +78,9 @@ docs/guide/real.md. Its state is in .lab/ of the project.`)
 		cmd.PersistentPreRunE = elsewhere(f)
 	}
 	cmd.AddCommand(
-		NewCmdUp(g, nil), NewCmdDown(g, nil), NewCmdStatus(g, nil), NewCmdEnv(g, nil), NewCmdLogs(g, nil), NewCmdInbox(g, nil),
+		NewCmdUp(g), NewCmdDown(g), NewCmdStatus(g), NewCmdEnv(g), NewCmdLogs(g), NewCmdInbox(g, nil),
 		NewCmdDrift(g), NewCmdFault(g), NewCmdCluster(g),
-		NewCmdEnter(g), NewCmdServe(g), NewCmdAWS(g, nil), NewCmdAzure(g, nil),
+		NewCmdEnter(g), NewCmdServe(g), NewCmdAWS(g), NewCmdAzure(g),
 	)
 	return cmd
 }
@@ -101,21 +100,28 @@ func elsewhere(f *factory.Factory) func(*cobra.Command, []string) error {
 	}
 }
 
+// Options are what all commands of the lab have.
+type Options struct {
+	factory.Base
+	// Lab opens the lab of the project.
+	Lab func() (Lab, error)
+}
+
+func (g *Given) options() Options { return Options{Base: g.Base(), Lab: g.open} }
+
 // UpOptions are the options of lab up.
 type UpOptions struct {
-	Lab    func() (Lab, error)
-	Steps  func() func(control.Step)
-	Status func() render.Status
-
+	Options
+	Steps func() func(control.Step)
 	// Profile that the lab is to be made with; empty for the one it has.
 	Profile control.Profile
 	// Network that this machine is outside of or not, likewise.
 	Network control.Network
 }
 
-// NewCmdUp returns the command lab up; runF, if not nil, runs in place of it.
-func NewCmdUp(f *Given, runF func(context.Context, *UpOptions) error) *cobra.Command {
-	opts := &UpOptions{Lab: f.open, Steps: f.LabSteps, Status: f.Status}
+// NewCmdUp returns the command lab up.
+func NewCmdUp(f *Given) *cobra.Command {
+	opts := &UpOptions{Options: f.options(), Steps: f.LabSteps}
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Start the lab, or the parts of it that are not running",
@@ -129,7 +135,7 @@ and a cluster without a public endpoint is reached only through the proxy that
 TOMBOLO_LAB_RUNNER of lab env names, from an address that the cluster lets in. A lab
 keeps both until lab down.`),
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, upRun) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return upRun(cmd.Context(), opts) },
 	}
 	profile := flags.NewEnum(&opts.Profile, control.Profiles()...)
 	cmd.Flags().Var(profile, "profile", "which processes a cluster has (default full, or $"+control.ProfileVariable+")")
@@ -162,15 +168,9 @@ func upRun(ctx context.Context, o *UpOptions) error {
 	return nil
 }
 
-// DownOptions are the options of lab down.
-type DownOptions struct {
-	Lab    func() (Lab, error)
-	Status func() render.Status
-}
-
-// NewCmdDown returns the command lab down; runF, if not nil, runs in place of it.
-func NewCmdDown(f *Given, runF func(context.Context, *DownOptions) error) *cobra.Command {
-	opts := &DownOptions{Lab: f.open, Status: f.Status}
+// NewCmdDown returns the command lab down.
+func NewCmdDown(f *Given) *cobra.Command {
+	opts := f.options()
 	return &cobra.Command{
 		Use:   "down",
 		Short: "Stop the lab and remove all its data",
@@ -178,11 +178,11 @@ func NewCmdDown(f *Given, runF func(context.Context, *DownOptions) error) *cobra
 Stop every process of the lab and remove .lab/: its resources, the state of its
 stacks, and its logs. Nothing outside the lab is changed.`),
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, downRun) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return downRun(cmd.Context(), opts) },
 	}
 }
 
-func downRun(ctx context.Context, o *DownOptions) error {
+func downRun(ctx context.Context, o Options) error {
 	l, err := o.Lab()
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/lab/control"
 )
@@ -111,20 +113,22 @@ func (f *fake) call(what string) error {
 	return f.err
 }
 
-func (f *fake) open() (Lab, error) { return f, nil }
-
-func no() bool                   { return false }
-func yes() bool                  { return true }
-func plain() render.TableOptions { return render.TableOptions{} }
-func to(b *bytes.Buffer) func() render.Status {
-	return func() render.Status { return render.Status{W: b, Style: render.Style{Unicode: true}} }
+// options have a command work on the fake, and write to the buffers.
+func (f *fake) options(out io.Writer, errOut *bytes.Buffer, json bool) Options {
+	return Options{
+		Base: factory.Base{
+			Out: out, JSON: func() bool { return json }, Table: func() render.TableOptions { return render.TableOptions{} },
+			Status: func() render.Status { return render.Status{W: errOut, Style: render.Style{Unicode: true}} },
+		},
+		Lab: func() (Lab, error) { return f, nil },
+	}
 }
 
 func TestUpAndDown(t *testing.T) {
 	f, errOut, steps := &fake{}, &bytes.Buffer{}, 0
-	up := &UpOptions{Lab: f.open, Status: to(errOut), Steps: func() func(control.Step) { return func(control.Step) { steps++ } }}
+	up := &UpOptions{Options: f.options(nil, errOut, false), Steps: func() func(control.Step) { return func(control.Step) { steps++ } }}
 	assert.NilError(t, upRun(t.Context(), up))
-	assert.NilError(t, downRun(t.Context(), &DownOptions{Lab: f.open, Status: to(errOut)}))
+	assert.NilError(t, downRun(t.Context(), up.Options))
 	if got, want := errOut.String(), "✔ the lab is running\n✔ the lab is gone\n"; got != want || steps != 1 {
 		t.Errorf("people read %q after %d steps, want %q", got, steps, want)
 	}
@@ -133,14 +137,14 @@ func TestUpAndDown(t *testing.T) {
 // TestUpWithAProfile chooses before it starts.
 func TestUpWithAProfile(t *testing.T) {
 	f := &fake{}
-	o := &UpOptions{Lab: f.open, Profile: control.Light, Network: control.ClosedNetwork, Status: to(&bytes.Buffer{}), Steps: func() func(control.Step) { return func(control.Step) {} }}
+	o := &UpOptions{Options: f.options(nil, &bytes.Buffer{}, false), Profile: control.Light, Network: control.ClosedNetwork, Steps: func() func(control.Step) { return func(control.Step) {} }}
 	assert.NilError(t, upRun(t.Context(), o))
 	assert.Check(t, is.Equal(strings.Join(f.calls, ", "), "profile light, network closed, up"))
 }
 
 func TestUpFails(t *testing.T) {
 	f := &fake{err: errors.New("etcd missing in .tools/bin; run `make tools`")}
-	err := upRun(t.Context(), &UpOptions{Lab: f.open, Steps: func() func(control.Step) { return func(control.Step) {} }})
+	err := upRun(t.Context(), &UpOptions{Options: f.options(nil, nil, false), Steps: func() func(control.Step) { return func(control.Step) {} }})
 	assert.Check(t, is.Error(err, "the lab did not start: etcd missing in .tools/bin; run `make tools`"))
 }
 
@@ -190,7 +194,7 @@ aws:ec2/vpc:Vpc   vpc-1   demo   eu-central-1
 		t.Run(test.name, func(t *testing.T) {
 			var out, errOut bytes.Buffer
 			f := &fake{status: test.status}
-			err := statusRun(t.Context(), &StatusOptions{Lab: f.open, Out: &out, Status: to(&errOut), JSON: no, Table: plain})
+			err := statusRun(t.Context(), f.options(&out, &errOut, false))
 			if err != nil || out.String() != test.out || errOut.String() != test.says {
 				t.Errorf("got %v\n%s%s\nwant:\n%s%s", err, &errOut, &out, test.says, test.out)
 			}
@@ -200,7 +204,7 @@ aws:ec2/vpc:Vpc   vpc-1   demo   eu-central-1
 
 func TestStatusDocument(t *testing.T) {
 	var out, errOut bytes.Buffer
-	err := statusRun(t.Context(), &StatusOptions{Lab: (&fake{}).open, Out: &out, Status: to(&errOut), JSON: yes, Table: plain})
+	err := statusRun(t.Context(), (&fake{}).options(&out, &errOut, true))
 	if err != nil || !strings.HasPrefix(out.String(), `{"type":"lab-status","running":false,`) {
 		t.Errorf("got %q, %v", &out, err)
 	}
@@ -209,11 +213,11 @@ func TestStatusDocument(t *testing.T) {
 func TestEnv(t *testing.T) {
 	f := &fake{env: map[string]string{"PATH": "/a dir:/bin", "PASSPHRASE": `it's "$x"`}}
 	var out bytes.Buffer
-	assert.NilError(t, envRun(t.Context(), &EnvOptions{Lab: f.open, Out: &out, JSON: no}))
+	assert.NilError(t, envRun(f.options(&out, nil, false)))
 	want := "export PASSPHRASE='it'\\''s \"$x\"'\nexport PATH='/a dir:/bin'\n"
 	assert.Check(t, is.Equal(out.String(), want))
 	out.Reset()
-	assert.NilError(t, envRun(t.Context(), &EnvOptions{Lab: f.open, Out: &out, JSON: yes}))
+	assert.NilError(t, envRun(f.options(&out, nil, true)))
 	assert.Check(t, is.Equal(out.String(), `{"PASSPHRASE":"it's \"$x\"","PATH":"/a dir:/bin"}`+"\n"))
 }
 
@@ -235,7 +239,7 @@ func TestLogs(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var out bytes.Buffer
-			test.o.Lab, test.o.Out = f.open, &out
+			test.o.Options = f.options(&out, nil, false)
 			err := logsRun(t.Context(), &test.o)
 			if (err == nil) != (test.err == "") || (err != nil && err.Error() != test.err) {
 				t.Errorf("got the error %v, want %q", err, test.err)
@@ -264,7 +268,7 @@ func TestFollow(t *testing.T) {
 	out := &signalling{written: make(chan string, 8)}
 	done := make(chan error, 1)
 	go func() {
-		done <- logsRun(ctx, &LogsOptions{Lab: f.open, Out: out, Process: "etcd", Follow: true, Every: time.Millisecond})
+		done <- logsRun(ctx, &LogsOptions{Options: f.options(out, nil, false), Process: "etcd", Follow: true, Every: time.Millisecond})
 	}()
 	assert.Check(t, is.Equal(<-out.written, "one\n"))
 	file, err := os.OpenFile(f.log, os.O_APPEND|os.O_WRONLY, 0)

@@ -12,15 +12,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/lab/control"
 )
 
 // LogsOptions are the options of lab logs.
 type LogsOptions struct {
-	Lab func() (Lab, error)
-	Out io.Writer
+	Options
 	// Every is the time between two looks for new lines.
 	Every time.Duration
 
@@ -29,9 +27,9 @@ type LogsOptions struct {
 	Lines   int
 }
 
-// NewCmdLogs returns the command lab logs; runF, if not nil, runs in place of it.
-func NewCmdLogs(f *Given, runF func(context.Context, *LogsOptions) error) *cobra.Command {
-	opts := &LogsOptions{Lab: f.open, Out: f.Streams.Out, Every: 250 * time.Millisecond}
+// NewCmdLogs returns the command lab logs.
+func NewCmdLogs(f *Given) *cobra.Command {
+	opts := &LogsOptions{Options: f.options(), Every: 250 * time.Millisecond}
 	cmd := &cobra.Command{
 		Use:   "logs [<process>]",
 		Short: "Print the log of one of the lab's processes",
@@ -44,7 +42,7 @@ func NewCmdLogs(f *Given, runF func(context.Context, *LogsOptions) error) *cobra
 			if len(args) > 0 {
 				opts.Process = args[0]
 			}
-			return factory.Run(cmd.Context(), opts, runF, logsRun)
+			return logsRun(cmd.Context(), opts)
 		},
 	}
 	cmd.Flags().BoolVarP(&opts.Follow, "follow", "f", false, "continue with new lines")

@@ -3,31 +3,19 @@ package lab
 import (
 	"context"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/lab/control"
 )
 
-// StatusOptions are the options of lab status.
-type StatusOptions struct {
-	Lab    func() (Lab, error)
-	Out    io.Writer
-	Status func() render.Status
-	JSON   func() bool
-	Table  func() render.TableOptions
-}
-
-// NewCmdStatus returns the command lab status; runF, if not nil, runs in place
-// of it.
-func NewCmdStatus(f *Given, runF func(context.Context, *StatusOptions) error) *cobra.Command {
-	opts := &StatusOptions{Lab: f.open, Out: f.Streams.Out, Status: f.Status, JSON: f.JSON, Table: f.Table}
+// NewCmdStatus returns the command lab status.
+func NewCmdStatus(f *Given) *cobra.Command {
+	opts := f.options()
 	return &cobra.Command{
 		Use:   "status",
 		Short: "Show the lab's processes and what exists in its cloud",
@@ -36,7 +24,7 @@ Show the processes of the lab, its addresses, and every resource in the cloud's
 stand-in. After destroy there is no resource. If the lab is not running, show the
 resources that it has on disk.`),
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, statusRun) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return statusRun(cmd.Context(), opts) },
 	}
 }
 
@@ -46,7 +34,7 @@ type statusDocument struct {
 	control.Status
 }
 
-func statusRun(ctx context.Context, o *StatusOptions) error {
+func statusRun(ctx context.Context, o Options) error {
 	l, err := o.Lab()
 	if err != nil {
 		return err
@@ -75,7 +63,7 @@ func statusRun(ctx context.Context, o *StatusOptions) error {
 	return o.tables(s)
 }
 
-func (o *StatusOptions) tables(s control.Status) error {
+func (o Options) tables(s control.Status) error {
 	var endpoints, processes, items [][]string
 	for _, e := range s.Endpoints {
 		endpoints = append(endpoints, []string{e.Name, e.URL})

@@ -2,8 +2,8 @@
 package list
 
 import (
+	"cmp"
 	"context"
-	"io"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -23,19 +23,14 @@ type Driver interface {
 
 // Options of the command.
 type Options struct {
-	Out      io.Writer
-	Status   func() render.Status
-	Progress func() *render.Progress
-	Root     func() (string, error)
-	Driver   func(context.Context, automation.Observer) (Driver, error)
-	JSON     func() bool
-	Table    func() render.TableOptions
+	factory.Base
+	Driver func(context.Context, automation.Observer) (Driver, error)
 }
 
 // NewCmdList returns the command; runF, if not nil, runs in place of it.
 func NewCmdList(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
-		Out: f.Streams.Out, Status: f.Status, Progress: f.Progress, Root: f.Root, JSON: f.JSON, Table: f.Table,
+		Base:   f.Base(),
 		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
 	}
 	return &cobra.Command{
@@ -107,12 +102,5 @@ func row(c automation.ClusterInfo) []string {
 	if c.File == "" {
 		name += " (no file)"
 	}
-	return []string{name, dash(c.Environment), dash(c.Region), strconv.Itoa(c.Wave), stacks["core"], stacks["bootstrap"], when}
-}
-
-func dash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
+	return []string{name, cmp.Or(c.Environment, "-"), cmp.Or(c.Region, "-"), strconv.Itoa(c.Wave), stacks["core"], stacks["bootstrap"], when}
 }

@@ -11,8 +11,7 @@ import (
 
 	"tombolo/automation"
 	"tombolo/automation/backend"
-	"tombolo/cmd/tombolo/cli/factory"
-	"tombolo/cmd/tombolo/cli/streams"
+	"tombolo/cmd/tombolo/cli/clitest"
 	"tombolo/cmd/tombolo/render"
 )
 
@@ -26,19 +25,15 @@ func (d *driver) List(_ context.Context, dir string) ([]automation.ClusterInfo, 
 	return d.found, nil
 }
 
-func run(t *testing.T, d *driver, json bool) (out, errOut string) {
+func run(t *testing.T, d *driver, format render.Format) (out, errOut string) {
 	t.Helper()
-	s, _, stdout, stderr := streams.Test()
-	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}
-	cmd := NewCmdList(f, func(ctx context.Context, o *Options) error {
-		o.Root = func() (string, error) { return "project", nil }
+	f := clitest.New(t, format)
+	cmd := NewCmdList(f.Factory, func(ctx context.Context, o *Options) error {
 		o.Driver = func(context.Context, automation.Observer) (Driver, error) { return d, nil }
-		o.JSON = func() bool { return json }
 		return listRun(ctx, o)
 	})
-	cmd.SetArgs([]string{})
-	assert.NilError(t, cmd.ExecuteContext(t.Context()))
-	return stdout.String(), stderr.String()
+	assert.NilError(t, clitest.Execute(t, cmd))
+	return f.Out.String(), f.ErrOut.String()
 }
 
 func TestList(t *testing.T) {
@@ -51,21 +46,21 @@ func TestList(t *testing.T) {
 		{Name: "prod", Environment: "prod", Region: "eu-west-1", Wave: 2, File: "clusters/prod.yaml"},
 		{Name: "old", Stacks: []backend.StackInfo{{Name: "old-core", Kind: "core", Resources: 3}}},
 	}}
-	out, _ := run(t, d, false)
+	out, _ := run(t, d, render.Text)
 	want := `CLUSTER         ENVIRONMENT   REGION         WAVE   CORE   BOOTSTRAP       LAST UPDATE
 demo            dev           eu-central-1   0      31     14 (updating)   2026-01-02 03:04:05
 prod            prod          eu-west-1      2      -      -               -
 old (no file)   -             -              0      3      -               -
 `
 	assert.Check(t, is.Equal(out, want))
-	assert.Check(t, d.dir == filepath.Join("project", "clusters"), "the driver looked into %s", d.dir)
+	assert.Check(t, filepath.Base(d.dir) == "clusters", "the driver looked into %s", d.dir)
 }
 
 func TestListEmpty(t *testing.T) {
-	out, errOut := run(t, &driver{}, false)
+	out, errOut := run(t, &driver{}, render.Text)
 	if want := "there is no cluster: neither a file in clusters/ nor a stack in the backend\n"; out != "" || errOut != want {
 		t.Errorf("got %q and %q, want %q", out, errOut, want)
 	}
-	out, _ = run(t, &driver{}, true)
+	out, _ = run(t, &driver{}, render.JSON)
 	assert.Check(t, is.Equal(out, `{"type":"clusters","clusters":[]}`+"\n"))
 }

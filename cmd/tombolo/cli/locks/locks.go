@@ -12,8 +12,6 @@ import (
 	"tombolo/automation"
 	"tombolo/automation/backend"
 	"tombolo/cmd/tombolo/cli/factory"
-	"tombolo/cmd/tombolo/cli/fault"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 	"tombolo/stacks"
@@ -27,13 +25,9 @@ type Driver interface {
 
 // Options of a removal.
 type Options struct {
-	Streams  *streams.Streams
-	Status   func() render.Status
-	Progress func() *render.Progress
+	factory.Base
 	Clusters func([]string) ([]*config.Cluster, error)
 	Driver   func(context.Context, automation.Observer) (Driver, error)
-	JSON     func() bool
-	Table    func() render.TableOptions
 	Now      func() time.Time
 
 	Name  string
@@ -46,7 +40,7 @@ type Options struct {
 // NewOptions are those of the process.
 func NewOptions(f *factory.Factory) *Options {
 	return &Options{
-		Streams: f.Streams, Status: f.Status, Progress: f.Progress, Clusters: f.Clusters, JSON: f.JSON, Table: f.Table,
+		Base: f.Base(), Clusters: f.Clusters,
 		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
 		Now:    time.Now,
 	}
@@ -98,12 +92,8 @@ func (o *Options) one(ctx context.Context, driver Driver, c *config.Cluster) err
 // remove removes a lock. It asks first, but not about a lock that will be refused.
 func (o *Options) remove(ctx context.Context, driver Driver, l backend.Lock) error {
 	if !o.Yes && (o.OwnerIsGone || l.State == backend.OwnerGone) {
-		yes, err := o.Streams.Confirm(ctx, fmt.Sprintf("Remove the lock of %s?", l.Stack))
-		if err != nil {
+		if err := o.Streams.Confirm(ctx, fmt.Sprintf("Remove the lock of %s?", l.Stack), l.Stack+" stays locked"); err != nil {
 			return err
-		}
-		if !yes {
-			return &fault.Error{Class: fault.Declined, Problem: fmt.Sprintf("%s stays locked", l.Stack)}
 		}
 	}
 	if err := driver.Unlock(ctx, l, o.OwnerIsGone); err != nil {

@@ -2,7 +2,6 @@
 package man
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -10,8 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
-
-	"tombolo/cmd/tombolo/cli/factory"
 )
 
 // Options of the command.
@@ -24,8 +21,8 @@ type Options struct {
 	Build func() (*debug.BuildInfo, bool)
 }
 
-// NewCmdMan returns the command; runF, if not nil, runs in place of it.
-func NewCmdMan(runF func(context.Context, *Options) error) *cobra.Command {
+// NewCmdMan returns the command.
+func NewCmdMan() *cobra.Command {
 	opts := &Options{Build: debug.ReadBuildInfo}
 	return &cobra.Command{
 		Use:    "man directory",
@@ -34,12 +31,12 @@ func NewCmdMan(runF func(context.Context, *Options) error) *cobra.Command {
 		Hidden: true, // releases have the pages
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Directory, opts.Root = args[0], cmd.Root()
-			return factory.Run(cmd.Context(), opts, runF, manRun)
+			return manRun(opts)
 		},
 	}
 }
 
-func manRun(_ context.Context, o *Options) error {
+func manRun(o *Options) error {
 	if err := os.MkdirAll(o.Directory, 0o755); err != nil {
 		return fmt.Errorf("make the directory of the manual pages: %w", err)
 	}

@@ -20,9 +20,9 @@ func commands(time string) *cobra.Command {
 	up.Flags().Bool("refresh", false, "look at the cloud first")
 	hidden := &cobra.Command{Use: "secret", Hidden: true, Run: nothing}
 	root.AddCommand(up, hidden)
-	man := NewCmdMan(nil)
+	man := NewCmdMan()
 	man.RunE = func(cmd *cobra.Command, args []string) error {
-		return manRun(cmd.Context(), &Options{Directory: args[0], Root: cmd.Root(), Build: func() (*debug.BuildInfo, bool) {
+		return manRun(&Options{Directory: args[0], Root: cmd.Root(), Build: func() (*debug.BuildInfo, bool) {
 			return &debug.BuildInfo{Settings: []debug.BuildSetting{{Key: "vcs.time", Value: time}}}, true
 		}})
 	}

@@ -9,22 +9,19 @@ import (
 
 	"tombolo/automation"
 	"tombolo/cmd/tombolo/cli/clitest"
-	"tombolo/cmd/tombolo/cli/factory"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
+	"tombolo/stacks"
 )
 
-func run(t *testing.T, json bool, args ...string) (string, error) {
+func run(t *testing.T, format render.Format, args ...string) (string, error) {
 	t.Helper()
-	s, _, out, _ := streams.Test()
-	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}
-	cmd := NewCmdOutputs(f, func(ctx context.Context, o *Options) error {
-		o.Clusters = func([]string) ([]*config.Cluster, error) { return []*config.Cluster{{Name: "demo"}}, nil }
-		o.JSON = func() bool { return json }
-		o.Outputs = func(_ context.Context, _ automation.Observer, _ *config.Cluster, stack string) (map[string]automation.Output, error) {
+	f := clitest.New(t, format)
+	cmd := NewCmdOutputs(f.Factory, func(ctx context.Context, o *Options) error {
+		o.Clusters = clitest.Clusters(&config.Cluster{Name: "demo"})
+		o.Outputs = func(_ context.Context, _ automation.Observer, _ *config.Cluster, stack stacks.Kind) (map[string]automation.Output, error) {
 			return map[string]automation.Output{
-				"stack":            {Value: stack},
+				"stack":            {Value: string(stack)},
 				"privateSubnetIds": {Value: []any{"subnet-1", "subnet-2"}},
 				"password":         {Value: "s3cr3t", Secret: true},
 			}, nil
@@ -32,25 +29,25 @@ func run(t *testing.T, json bool, args ...string) (string, error) {
 		return outputsRun(ctx, o)
 	})
 	err := clitest.Execute(t, cmd, args...)
-	assert.Check(t, !strings.Contains(out.String(), "s3cr3t"), "a secret is printed: %q", out)
-	return out.String(), err
+	assert.Check(t, !strings.Contains(f.Out.String(), "s3cr3t"), "a secret is printed: %q", f.Out)
+	return f.Out.String(), err
 }
 
 func TestOutputs(t *testing.T) {
 	for _, test := range []struct {
-		name string
-		json bool
-		args []string
-		want string
+		name   string
+		format render.Format
+		args   []string
+		want   string
 	}{
-		{"all", false, []string{"demo"}, "KEY                VALUE\npassword           [secret]\nprivateSubnetIds   [\"subnet-1\",\"subnet-2\"]\nstack              core\n"},
-		{"one text", false, []string{"demo", "stack", "--stack", "bootstrap"}, "bootstrap\n"},
-		{"one list", false, []string{"demo", "privateSubnetIds"}, "[\"subnet-1\",\"subnet-2\"]\n"},
-		{"one secret", false, []string{"demo", "password"}, "[secret]\n"},
-		{"json", true, []string{"demo", "stack"}, `{"type":"outputs","cluster":"demo","stack":"core","outputs":{"stack":"core"}}` + "\n"},
+		{"all", render.Text, []string{"demo"}, "KEY                VALUE\npassword           [secret]\nprivateSubnetIds   [\"subnet-1\",\"subnet-2\"]\nstack              core\n"},
+		{"one text", render.Text, []string{"demo", "stack", "--stack", "bootstrap"}, "bootstrap\n"},
+		{"one list", render.Text, []string{"demo", "privateSubnetIds"}, "[\"subnet-1\",\"subnet-2\"]\n"},
+		{"one secret", render.Text, []string{"demo", "password"}, "[secret]\n"},
+		{"json", render.JSON, []string{"demo", "stack"}, `{"type":"outputs","cluster":"demo","stack":"core","outputs":{"stack":"core"}}` + "\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := run(t, test.json, test.args...)
+			got, err := run(t, test.format, test.args...)
 			if err != nil || got != test.want {
 				t.Errorf("got %v\n%s\nwant:\n%s", err, got, test.want)
 			}
@@ -65,7 +62,7 @@ func TestOutputsErrors(t *testing.T) {
 		"too many arguments: c; see `outputs --help`":                                           {"demo", "b", "c"},
 		`invalid argument "x" for "--stack" flag: must be one of: core, bootstrap`:              {"demo", "--stack", "x"},
 	} {
-		if _, err := run(t, false, args...); err == nil || err.Error() != want {
+		if _, err := run(t, render.Text, args...); err == nil || err.Error() != want {
 			t.Errorf("%v:\n got %v\nwant %s", args, err, want)
 		}
 	}

@@ -11,9 +11,7 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/cmd/tombolo/cli/clitest"
-	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config/strict"
 )
@@ -30,10 +28,8 @@ func TestWriteAndCheck(t *testing.T) {
 	}
 	run := func(output render.Format, args ...string) (string, string, error) {
 		t.Helper()
-		s, _, out, status := streams.Test()
-		f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: output, Root: root}}
-		err := clitest.Execute(t, NewCmdPipelines(f, nil), args...)
-		return out.String(), status.String(), err
+		f := clitest.At(root, output)
+		return f.Run(t, NewCmdPipelines(f.Factory, nil), args...)
 	}
 	write := []string{"write", "--host", "github", "--source", "github.com/acme/tombolo", "--version", "v1.2.3"}
 	name("a: {env: TOMBOLO_GIT_TOKEN}\n")
@@ -58,8 +54,7 @@ func TestWriteAndCheck(t *testing.T) {
 	name("a: {env: TOMBOLO_GIT_TOKEN}\nb: {env: TOMBOLO_HUB_TOKEN}\n")
 	out, _, err = run(render.Text, "check")
 	assert.Check(t, is.Contains(out, ".github/workflows/apply.yml:20:11: error: the job apply does not get TOMBOLO_HUB_TOKEN, which clusters/_shared.yaml:2 names"))
-	var failed *fault.Error
-	assert.Assert(t, errors.As(err, &failed) && failed.Class == fault.Contract, err)
+	assert.Assert(t, fault.Is(err, fault.Contract), err)
 	out, _, err = run(render.JSON, "check")
 	assert.Check(t, err != nil)
 	assert.Check(t, is.Contains(out, `"type":"finding"`))
@@ -91,9 +86,8 @@ func TestWriteAndCheck(t *testing.T) {
 // TestCheckRefusesInvalidFiles: a name that no cluster file may have is not taken for no secret.
 func TestCheckRefusesInvalidFiles(t *testing.T) {
 	file := strings.Replace(clitest.ClusterFile("a", "dev", 0), "  engine: flux\n", "  engine: flux\n  auth: {type: basic, username: git, password: {env: MY_TOKEN}}\n", 1)
-	s, _, _, _ := streams.Test()
-	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text, Root: clitest.Project(t, map[string]string{"a": file})}}
-	err := clitest.Execute(t, NewCmdPipelines(f, nil), "check")
+	f := clitest.At(clitest.Project(t, map[string]string{"a": file}), render.Text)
+	err := clitest.Execute(t, NewCmdPipelines(f.Factory, nil), "check")
 	var invalid strict.Problems
 	assert.Assert(t, errors.As(err, &invalid), err)
 	assert.Check(t, is.ErrorContains(err, "gitops.auth.password.env: is not the name of an environment variable that begins with TOMBOLO_"))

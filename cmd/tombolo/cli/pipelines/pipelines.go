@@ -11,8 +11,6 @@ import (
 
 	"tombolo/automation"
 	"tombolo/cmd/tombolo/cli/factory"
-	"tombolo/cmd/tombolo/cli/streams"
-	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 	"tombolo/platform/pipelines"
 )
@@ -27,12 +25,7 @@ type Driver interface {
 
 // Options of the commands. Each uses those that it has flags for.
 type Options struct {
-	Streams  *streams.Streams
-	Status   func() render.Status
-	Progress func() *render.Progress
-	Style    func(terminal bool) render.Style
-	Table    func() render.TableOptions
-	JSON     func() bool
+	factory.Base
 	// Account loads the account that an argument names.
 	Account func(string) (*config.Account, error)
 	Driver  func(context.Context, automation.Observer) (Driver, error)
@@ -49,10 +42,8 @@ type Options struct {
 	Named       string
 	PrintSchema bool
 
-	// Role that profiles are for, Root of the project, and Getenv, which reads the
-	// environment.
+	// Role that profiles are for, and Getenv, which reads the environment.
 	Role   string
-	Root   func() (string, error)
 	Getenv func(string) string
 
 	// Strict takes warnings of check for errors.
@@ -82,7 +73,7 @@ the path of its file.`)
 		newUnlock(f, account),
 	} {
 		if sub.Args == nil {
-			sub.Args = oneAccount(1)
+			sub.Args = accountFile.One(1)
 		}
 		sub.ValidArgsFunction = complete(f)
 		cmd.AddCommand(sub)
@@ -93,7 +84,7 @@ the path of its file.`)
 
 func newOptions(f *factory.Factory) *Options {
 	return &Options{
-		Streams: f.Streams, Status: f.Status, Progress: f.Progress, Style: f.Style, Table: f.Table, JSON: f.JSON,
+		Base:    f.Base(),
 		Account: func(arg string) (*config.Account, error) { return load(f.Root, arg) },
 		Driver:  func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
 		Schema:  config.AccountSchema, Getenv: os.Getenv,
@@ -177,7 +168,7 @@ oidcProviderArn if jobs sign in to the account. In Azure: previewClientId and
 applyClientId, by which jobs sign in, previewPrincipalId and applyPrincipalId, for
 groups of Entra, tenantId and subscriptionId.`),
 		Example: "  tombolo pipelines outputs acme previewRoleArn",
-		Args:    oneAccount(2),
+		Args:    accountFile.One(2),
 		RunE:    runs(opts, runF, outputsRun),
 	}
 }
@@ -195,7 +186,7 @@ file and its remedy. Nothing is started.`),
 			if opts.PrintSchema && len(args) == 0 {
 				return nil
 			}
-			return oneAccount(1)(cmd, args)
+			return accountFile.One(1)(cmd, args)
 		},
 		RunE: runs(opts, runF, validateRun),
 	}

@@ -12,8 +12,6 @@ import (
 
 	"tombolo/automation"
 	"tombolo/cmd/tombolo/cli/clitest"
-	"tombolo/cmd/tombolo/cli/factory"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 )
@@ -61,17 +59,16 @@ func run(t *testing.T, protect bool, args ...string) (driver *fake, stdout strin
 	assert.NilError(t, os.Mkdir(filepath.Join(root, "accounts"), 0o755))
 	text := strings.Replace(acme, "PROTECT", map[bool]string{true: "true", false: "false"}[protect], 1)
 	assert.NilError(t, os.WriteFile(filepath.Join(root, "accounts", "acme.yaml"), []byte(text), 0o600))
-	s, _, out, _ := streams.Test()
-	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text, Root: root}}
+	f := clitest.At(root, render.Text)
 	driver = &fake{}
-	cmd := NewCmdPipelines(f, func(ctx context.Context, o *Options) error {
+	cmd := NewCmdPipelines(f.Factory, func(ctx context.Context, o *Options) error {
 		o.Driver = func(context.Context, automation.Observer) (Driver, error) { return driver, nil }
 		return map[string]func(context.Context, *Options) error{
 			"up": upRun, "preview": previewRun, "destroy": destroyRun, "outputs": outputsRun, "validate": validateRun,
 		}[args[0]](ctx, o)
 	})
 	err := clitest.Execute(t, cmd, args...)
-	return driver, out.String(), err
+	return driver, f.Out.String(), err
 }
 
 func TestCommands(t *testing.T) {

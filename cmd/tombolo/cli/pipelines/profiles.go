@@ -22,7 +22,6 @@ var rolesOfProfiles = []string{"preview", "apply"}
 
 func newProfiles(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := newOptions(f)
-	opts.Root = f.Root
 	return &cobra.Command{
 		Use:   "profiles preview|apply",
 		Short: "Print a configuration of the AWS CLI, a profile for each account",

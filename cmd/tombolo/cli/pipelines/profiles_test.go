@@ -11,8 +11,6 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/cmd/tombolo/cli/clitest"
-	"tombolo/cmd/tombolo/cli/factory"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 )
 
@@ -31,23 +29,22 @@ func profiles(t *testing.T, env map[string]string, role string) (awsconfig.Share
 	for name, text := range map[string]string{"acme": strings.Replace(acme, "PROTECT", "false", 1), "acme-prod": acmeProd} {
 		assert.NilError(t, os.WriteFile(filepath.Join(root, "accounts", name+".yaml"), []byte(text), 0o600))
 	}
-	s, _, out, _ := streams.Test()
-	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text, Root: root}}
+	f := clitest.At(root, render.Text)
 	for name, value := range map[string]string{"AWS_WEB_IDENTITY_TOKEN_FILE": "", "AWS_ROLE_ARN": ""} {
 		t.Setenv(name, value)
 	}
 	for name, value := range env {
 		t.Setenv(name, value)
 	}
-	if err := clitest.Execute(t, NewCmdPipelines(f, nil), "profiles", role); err != nil {
+	if err := clitest.Execute(t, NewCmdPipelines(f.Factory, nil), "profiles", role); err != nil {
 		return awsconfig.SharedConfig{}, "", err
 	}
 	path := filepath.Join(t.TempDir(), "config")
-	assert.NilError(t, os.WriteFile(path, out.Bytes(), 0o600))
+	assert.NilError(t, os.WriteFile(path, f.Out.Bytes(), 0o600))
 	profile, err := awsconfig.LoadSharedConfigProfile(t.Context(), "acme-prod", func(o *awsconfig.LoadSharedConfigOptions) {
 		o.ConfigFiles, o.CredentialsFiles = []string{path}, []string{}
 	})
-	return profile, out.String(), err
+	return profile, f.Out.String(), err
 }
 
 // TestProfiles: a job of GitHub has its credentials in the environment, one of GitLab a token

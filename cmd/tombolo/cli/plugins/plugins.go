@@ -12,7 +12,6 @@ import (
 	"tombolo/automation/plugins"
 	"tombolo/automation/pulumicli"
 	"tombolo/cmd/tombolo/cli/factory"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 )
@@ -33,13 +32,9 @@ that tombolo was built for.`)
 
 // InstallOptions are the options of plugins install.
 type InstallOptions struct {
-	Streams  *streams.Streams
-	Status   func() render.Status
-	Progress func() *render.Progress
+	factory.Base
 	Driver   func(context.Context, automation.Observer) (Driver, error)
 	Clusters func([]string) ([]*config.Cluster, error)
-	JSON     func() bool
-	Table    func() render.TableOptions
 
 	pulumicli.PluginOptions
 }
@@ -48,7 +43,7 @@ type InstallOptions struct {
 // of it.
 func NewCmdInstall(f *factory.Factory, runF func(context.Context, *InstallOptions) error) *cobra.Command {
 	opts := &InstallOptions{
-		Streams: f.Streams, Status: f.Status, Progress: f.Progress, Clusters: f.ClustersOrAll, JSON: f.JSON, Table: f.Table,
+		Base: f.Base(), Clusters: f.ClustersOrAll,
 		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
 	}
 	cmd := &cobra.Command{

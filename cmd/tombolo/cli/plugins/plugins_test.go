@@ -12,8 +12,7 @@ import (
 	"tombolo/automation"
 	"tombolo/automation/plugins"
 	"tombolo/automation/pulumicli"
-	"tombolo/cmd/tombolo/cli/factory"
-	"tombolo/cmd/tombolo/cli/streams"
+	"tombolo/cmd/tombolo/cli/clitest"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 )
@@ -36,17 +35,13 @@ func (f *fake) InstallPlugins(_ context.Context, clusters []*config.Cluster, o p
 // run runs the command as it is called, with a driver of ours.
 func run(t *testing.T, driver *fake, format render.Format, args ...string) (out, status string, err error) {
 	t.Helper()
-	s, _, data, said := streams.Test()
-	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: format, NoColor: true}}
-	cmd := NewCmdInstall(f, func(ctx context.Context, o *InstallOptions) error {
-		o.Clusters = func([]string) ([]*config.Cluster, error) { return []*config.Cluster{{Name: "demo"}}, nil }
+	f := clitest.New(t, format)
+	cmd := NewCmdInstall(f.Factory, func(ctx context.Context, o *InstallOptions) error {
+		o.Clusters = clitest.Clusters(&config.Cluster{Name: "demo"})
 		o.Driver = func(context.Context, automation.Observer) (Driver, error) { return driver, nil }
 		return installRun(ctx, o)
 	})
-	cmd.SetArgs(args)
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	err = cmd.ExecuteContext(t.Context())
-	return data.String(), said.String(), err
+	return f.Run(t, cmd, args...)
 }
 
 func TestInstall(t *testing.T) {

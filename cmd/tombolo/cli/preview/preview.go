@@ -30,7 +30,6 @@ type Driver interface {
 type Options struct {
 	*fleet.Fleet
 	Driver func(context.Context, automation.Observer) (Driver, error)
-	Style  func(terminal bool) render.Style
 	// Markdown says that one comment is written in place of plans.
 	Markdown func() bool
 
@@ -52,7 +51,6 @@ type Options struct {
 func NewCmdPreview(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
 		Fleet:    fleet.New(f, fleet.Operation{Name: "preview", Order: rollout.Free}),
-		Style:    f.Style,
 		Markdown: func() bool { return f.Globals.Output == render.Markdown },
 	}
 	opts.Driver = func(ctx context.Context, o automation.Observer) (Driver, error) {
@@ -93,12 +91,7 @@ and the settings of the stacks.`),
   tombolo preview demo --details
   tombolo preview --selector environment=prod
   tombolo preview --changed-since origin/main --output markdown --html preview.html`),
-		Args: func(cmd *cobra.Command, args []string) error {
-			if err := opts.check(); err != nil {
-				return err
-			}
-			return opts.Args(cmd, args)
-		},
+		Args: cobra.MatchAll(opts.check, opts.Args),
 		RunE: func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, previewRun) },
 	}
 	opts.AddFlags(cmd)
@@ -180,6 +173,7 @@ func (o *Options) write(w io.Writer, r automation.Result, plans []render.Plan) e
 	if err := o.fileChanges(w, r); err != nil {
 		return err
 	}
+	table := o.Table()
 	for i, p := range plans {
 		if o.JSON() {
 			d := planDocument{
@@ -194,9 +188,7 @@ func (o *Options) write(w io.Writer, r automation.Result, plans []render.Plan) e
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		render.WritePlan(w, p, render.PlanOptions{
-			Style: o.Style(o.Streams.OutIsTerminal()), Width: o.Streams.OutWidth(), Details: o.Details,
-		})
+		render.WritePlan(w, p, render.PlanOptions{Style: table.Style, Width: table.Width, Details: o.Details})
 	}
 	if o.JSON() {
 		return result.Write(w, "preview", r)

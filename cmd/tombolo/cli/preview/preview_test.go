@@ -12,8 +12,6 @@ import (
 
 	"tombolo/automation"
 	"tombolo/cmd/tombolo/cli/clitest"
-	"tombolo/cmd/tombolo/cli/factory"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 	"tombolo/config/strict"
@@ -69,17 +67,15 @@ demo-bootstrap: 1 to create
 `},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s, _, out, _ := streams.Test()
-			f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}
-			cmd := NewCmdPreview(f, func(ctx context.Context, o *Options) error {
-				o.Clusters = func([]string) ([]*config.Cluster, error) { return []*config.Cluster{{Name: "demo"}}, nil }
+			f := clitest.New(t, render.Text)
+			cmd := NewCmdPreview(f.Factory, func(ctx context.Context, o *Options) error {
+				o.Clusters = clitest.Clusters(&config.Cluster{Name: "demo"})
 				o.Driver = func(_ context.Context, observer automation.Observer) (Driver, error) { return driver{observer}, nil }
 				o.JSON = func() bool { return test.format == render.JSON }
 				return previewRun(ctx, o)
 			})
-			cmd.SetArgs(test.args)
-			assert.NilError(t, cmd.ExecuteContext(t.Context()))
-			assert.Check(t, is.Equal(out.String(), test.want))
+			assert.NilError(t, clitest.Execute(t, cmd, test.args...))
+			assert.Check(t, is.Equal(f.Out.String(), test.want))
 		})
 	}
 }
@@ -94,22 +90,21 @@ func TestWarningsOfTheFile(t *testing.T) {
 	for format, args := range map[render.Format][]string{
 		render.Text: {"demo"}, render.Markdown: {"demo", "--output", "markdown"}, render.JSON: {"demo", "--output", "json"},
 	} {
-		s, _, out, errOut := streams.Test()
-		f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}, Clouds: clitest.Clouds(), Dir: clitest.Project(t, nil)}
-		cmd := NewCmdPreview(f, func(ctx context.Context, o *Options) error {
-			o.Clusters = func([]string) ([]*config.Cluster, error) { return []*config.Cluster{c}, nil }
+		f := clitest.New(t, render.Text)
+		cmd := NewCmdPreview(f.Factory, func(ctx context.Context, o *Options) error {
+			o.Clusters = clitest.Clusters(c)
 			o.Driver = func(_ context.Context, observer automation.Observer) (Driver, error) { return driver{observer}, nil }
 			return previewRun(ctx, o)
 		})
 		assert.NilError(t, clitest.Execute(t, cmd, args...))
-		assert.Equal(t, strings.Contains(errOut.String(), line), format != render.JSON, "%s: %s", format, errOut)
+		assert.Equal(t, strings.Contains(f.ErrOut.String(), line), format != render.JSON, "%s: %s", format, f.ErrOut)
 		if format == render.JSON {
 			const want = `{"type":"warnings","file":"demo.yaml","cluster":"demo","warnings":[{"file":"demo.yaml","line":9,"column":12,` +
 				`"path":"kubernetes.version","message":"1.34 is old","remedy":"upgrade it"}]}`
-			first, _, _ := strings.Cut(out.String(), "\n")
+			first, _, _ := strings.Cut(f.Out.String(), "\n")
 			assert.Equal(t, first, want)
 		}
 		// The comment of a pull request has them too; the plan in a terminal has not.
-		assert.Equal(t, strings.Contains(out.String(), "is old"), format != render.Text, "%s: %s", format, out)
+		assert.Equal(t, strings.Contains(f.Out.String(), "is old"), format != render.Text, "%s: %s", format, f.Out)
 	}
 }

@@ -15,9 +15,7 @@ import (
 
 	"tombolo/automation"
 	"tombolo/cmd/tombolo/cli/clitest"
-	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 )
@@ -60,27 +58,22 @@ func (b broken) Preview(ctx context.Context, c *config.Cluster, o automation.Pre
 // previewed runs the command with a driver, in a project with these files.
 func previewed(t *testing.T, open func(automation.Observer) Driver, files map[string]string, args ...string) (dir, stdout, stderr string, err error) {
 	t.Helper()
-	dir = t.TempDir()
+	dir = clitest.Project(t, nil)
 	for name, text := range files {
 		assert.NilError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	t.Chdir(dir)
-	s, _, out, errOut := streams.Test()
-	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}, Lookup: os.LookupEnv, Clouds: clitest.Clouds()}
-	cmd := NewCmdPreview(f, func(ctx context.Context, o *Options) error {
-		o.Clusters = func(names []string) ([]*config.Cluster, error) {
-			var all []*config.Cluster
-			for _, name := range names {
-				all = append(all, &config.Cluster{Name: name, Environment: "prod", Cloud: config.Cloud{Provider: config.AWS}})
-			}
-			return all, nil
-		}
-		o.Root = func() (string, error) { return dir, nil }
+	f := clitest.At(dir, render.Text)
+	f.Lookup = os.LookupEnv
+	cmd := NewCmdPreview(f.Factory, func(ctx context.Context, o *Options) error {
+		o.Clusters = clitest.Named(func(name string) *config.Cluster {
+			return &config.Cluster{Name: name, Environment: "prod", Cloud: config.Cloud{Provider: config.AWS}}
+		})
 		o.Driver = func(_ context.Context, observer automation.Observer) (Driver, error) { return open(observer), nil }
 		return previewRun(ctx, o)
 	})
 	err = clitest.Execute(t, cmd, args...)
-	return dir, out.String(), errOut.String(), err
+	return dir, f.Out.String(), f.ErrOut.String(), err
 }
 
 const denies = `version: 1
@@ -120,11 +113,10 @@ func TestReview(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, stdout, stderr, err := previewed(t, test.open, test.files, append([]string{"demo", "--output", "markdown"}, test.args...)...)
-			found := new(fault.Error)
 			switch {
 			case test.class == "" && err != nil:
 				t.Errorf("error %v", err)
-			case test.class != "" && (!errors.As(err, &found) || found.Class != test.class || !strings.Contains(err.Error(), test.want)):
+			case test.class != "" && (!fault.Is(err, test.class) || !strings.Contains(err.Error(), test.want)):
 				t.Errorf("error %v, want %q of class %s", err, test.want, test.class)
 			}
 			if written := strings.HasPrefix(stdout, "<!-- tombolo:preview:preview -->\n## "); written == (test.class == fault.Usage) {

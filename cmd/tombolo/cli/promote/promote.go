@@ -43,8 +43,8 @@ type Options struct {
 // timeout bounds all calls together.
 const timeout = 5 * time.Minute
 
-// NewCmdPromote returns the command; runF, if not nil, runs in place of it.
-func NewCmdPromote(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+// NewCmdPromote returns the command.
+func NewCmdPromote(f *factory.Factory) *cobra.Command {
 	opts := &Options{Asked: host.Asked{Lookup: f.Lookup}, Check: treecheck.NewOptions(f), In: f.Streams.In, Backoff: host.DefaultBackoff()}
 	cmd := &cobra.Command{
 		Use:   "promote [<tree> [<cluster or file>...]]",
@@ -81,7 +81,7 @@ standard input, and is never written.`),
 			case cmd.Flags().Changed("approvals") && !opts.Complete:
 				return fault.NewUsage("--approvals needs --complete", "add it, or leave --approvals out")
 			}
-			return factory.Run(cmd.Context(), opts, runF, promoteRun)
+			return promoteRun(cmd.Context(), opts)
 		},
 	}
 	cmd.ValidArgsFunction = treecheck.Complete(f)
@@ -206,8 +206,7 @@ func text(s promotion.Step) string {
 
 // update has the request say what it brings now. What somebody else has written stays.
 func update(ctx context.Context, pull *host.Pull, s promotion.Step) (string, error) {
-	clean := func(text string) string { return strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")) }
-	if !treecheck.IsPromotionText(pull.Text) || pull.Title == title(s) && clean(pull.Text) == clean(text(s)) {
+	if !treecheck.IsPromotionText(pull.Text) || pull.Title == title(s) && host.SameText(pull.Text, text(s)) {
 		return "unchanged", nil
 	}
 	return "updated", pull.Update(ctx, title(s), text(s))

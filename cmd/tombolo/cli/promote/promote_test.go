@@ -10,9 +10,7 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/cmd/tombolo/cli/clitest"
-	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/host"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/tests/azurerepos"
 	"tombolo/tests/files"
@@ -82,23 +80,18 @@ func (f fixture) run(t *testing.T, token string, args ...string) (string, error)
 
 func (f fixture) both(t *testing.T, token string, args ...string) (status, documents string, err error) {
 	t.Helper()
-	st, in, out, errOut := streams.Test()
-	in.WriteString("promoter\n")
+	c := clitest.At(f.project, render.Plain)
+	c.In.WriteString("promoter\n")
 	env := map[string]string{"SYSTEM_ACCESSTOKEN": token, "SYSTEM_COLLECTIONURI": f.URL + "/", "SYSTEM_TEAMPROJECTID": azurerepos.ProjectID, "BUILD_REPOSITORY_ID": azurerepos.RepositoryID}
-	fac := &factory.Factory{
-		Streams: st, Dir: f.project,
-		Globals: &factory.Globals{Output: render.Plain, Root: f.project},
-		Lookup:  func(name string) (string, bool) { value, ok := env[name]; return value, ok },
-	}
+	c.Lookup = clitest.Env(env)
 	for i, a := range args {
 		if a == "json" {
-			fac.Globals.Output, args = render.JSON, append(args[:i:i], args[i+1:]...)
+			c.Globals.Output, args = render.JSON, append(args[:i:i], args[i+1:]...)
 			break
 		}
 	}
-	cmd := NewCmdPromote(fac, nil)
-	err = clitest.Execute(t, cmd, append([]string{f.clone}, args...)...)
-	return errOut.String(), out.String(), err
+	err = clitest.Execute(t, NewCmdPromote(c.Factory), append([]string{f.clone}, args...)...)
+	return c.ErrOut.String(), c.Out.String(), err
 }
 
 // TestPromotion takes a change from dev to test to main by two requests, each of them approved.

@@ -16,10 +16,7 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation"
-	"tombolo/automation/rollout"
 	"tombolo/cmd/tombolo/cli/clitest"
-	"tombolo/cmd/tombolo/cli/factory"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 )
@@ -52,38 +49,28 @@ func (d *driver) Push(_ context.Context, c *config.Cluster, o automation.PushOpt
 
 func (d *driver) DeployKey(context.Context, *config.Cluster) (string, error) { return d.key, d.err }
 
-func run(t *testing.T, d *driver, json bool, args ...string) (out, errOut string, err error) {
+func run(t *testing.T, d *driver, format render.Format, args ...string) (out, errOut string, err error) {
 	t.Helper()
-	s, _, stdout, stderr := streams.Test()
-	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}
-	root := t.TempDir()
-	cmd := NewCmdPush(f, func(ctx context.Context, o *Options) error {
-		o.Root = func() (string, error) { return root, nil }
-		o.Journals = func() (rollout.Journals, error) { return rollout.Journals{Dir: root}, nil }
-		o.Clusters = func(names []string) ([]*config.Cluster, error) {
-			var all []*config.Cluster
-			for _, name := range names {
-				all = append(all, &config.Cluster{Name: name, File: name + ".yaml", GitOps: config.GitOps{Engine: cmp.Or(d.engine, config.Flux), Hub: d.hub, URL: cmp.Or(d.url, "https://git.example.com/platform.git")}})
-			}
-			return all, nil
-		}
+	f := clitest.New(t, format)
+	cmd := NewCmdPush(f.Factory, func(ctx context.Context, o *Options) error {
+		o.Clusters = clitest.Named(func(name string) *config.Cluster {
+			return &config.Cluster{Name: name, File: name + ".yaml", GitOps: config.GitOps{Engine: cmp.Or(d.engine, config.Flux), Hub: d.hub, URL: cmp.Or(d.url, "https://git.example.com/platform.git")}}
+		})
 		o.Driver = func(context.Context, automation.Observer) (Driver, error) { return d, nil }
-		o.JSON = func() bool { return json }
 		o.Lookup = func(name string) (string, bool) { return "t0ken", name == "GITHUB_TOKEN" }
 		if d.api != nil {
 			o.HTTP, o.URL = d.api.Client(), d.api.URL
 		}
 		return pushRun(ctx, o)
 	})
-	err = clitest.Execute(t, cmd, args...)
-	return stdout.String(), stderr.String(), err
+	return f.Run(t, cmd, args...)
 }
 
 // TestDeployKey: the host takes the key for reading alone, and the push goes with the user's own
 // credentials.
 func TestDeployKey(t *testing.T) {
 	var sent []string
-	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	api := clitest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text, err := io.ReadAll(r.Body)
 		assert.Check(t, err)
 		sent = append(sent, r.Method+" "+r.URL.String()+" "+string(text))
@@ -94,9 +81,8 @@ func TestDeployKey(t *testing.T) {
 		w.WriteHeader(http.StatusCreated)
 		_, _ = io.WriteString(w, "{}")
 	}))
-	t.Cleanup(api.Close)
 	d := &driver{api: api, key: "ssh-ed25519 AAAA", url: "ssh://git@github.com/acme/platform.git", result: automation.PushResult{Branch: "main", Changed: true}}
-	_, said, err := run(t, d, false, "demo", "--deploy-key")
+	_, said, err := run(t, d, render.Text, "demo", "--deploy-key")
 	assert.NilError(t, err)
 	assert.DeepEqual(t, sent, []string{
 		"GET /repos/acme/platform/keys?per_page=100 ",
@@ -107,7 +93,7 @@ func TestDeployKey(t *testing.T) {
 	assert.Check(t, is.Contains(said, "pushed 0123456789ab"))
 
 	d.url, sent, d.names = "git@ssh.dev.azure.com:v3/org/project/repo", nil, nil
-	_, _, err = run(t, d, false, "demo", "--deploy-key")
+	_, _, err = run(t, d, render.Text, "demo", "--deploy-key")
 	assert.Check(t, is.ErrorContains(err, "Azure DevOps has no deploy keys"))
 	assert.Check(t, len(sent) == 0 && len(d.names) == 0, "%v %v", sent, d.names)
 }
@@ -131,7 +117,7 @@ func TestPush(t *testing.T) {
 				"  Open a pull request from flux into main: https://git.example.com/platform.git\n",
 		},
 	} {
-		out, errOut, err := run(t, &driver{result: test.result}, false, "demo")
+		out, errOut, err := run(t, &driver{result: test.result}, render.Text, "demo")
 		if want := "► demo: pushing Flux's manifests to https://git.example.com/platform.git\n" + test.want; err != nil || out != "" || errOut != want {
 			t.Errorf("%s: %v, %q and\n%s\nwant\n%s", name, err, out, errOut, want)
 		}
@@ -140,19 +126,19 @@ func TestPush(t *testing.T) {
 
 func TestPushOfArgoCD(t *testing.T) {
 	d := &driver{engine: config.ArgoCD, result: automation.PushResult{Branch: "main", Changed: true}}
-	_, said, err := run(t, d, false, "demo")
+	_, said, err := run(t, d, render.Text, "demo")
 	assert.NilError(t, err)
 	assert.Equal(t, said, "► demo: pushing Argo CD's manifests to https://git.example.com/platform.git\n"+
 		"✔ demo: pushed 0123456789ab to branch main; Argo CD takes itself over when it has fetched it\n")
 	d.hub, d.result = "mgmt", automation.PushResult{Nothing: "the Argo CD that manages it is that of its hub mgmt"}
-	_, said, err = run(t, d, false, "demo", "--deploy-key")
+	_, said, err = run(t, d, render.Text, "demo", "--deploy-key")
 	assert.NilError(t, err)
 	assert.Equal(t, said, "  demo: there is nothing to push: the Argo CD that manages it is that of its hub mgmt\n")
 }
 
 func TestPushFlags(t *testing.T) {
 	d := &driver{}
-	if _, _, err := run(t, d, false, "demo", "prod", "--parallel", "1", "--branch", "flux", "--own-credentials"); err != nil {
+	if _, _, err := run(t, d, render.Text, "demo", "prod", "--parallel", "1", "--branch", "flux", "--own-credentials"); err != nil {
 		t.Fatal(err)
 	}
 	if want := (automation.PushOptions{Branch: "flux", OwnCredentials: true}); d.got != want || strings.Join(d.names, " ") != "demo prod" {
@@ -161,7 +147,7 @@ func TestPushFlags(t *testing.T) {
 }
 
 func TestPushJSON(t *testing.T) {
-	out, _, err := run(t, &driver{result: automation.PushResult{Branch: "flux", Proposed: true}}, true, "demo")
+	out, _, err := run(t, &driver{result: automation.PushResult{Branch: "flux", Proposed: true}}, render.JSON, "demo")
 	assert.NilError(t, err)
 	var d map[string]any
 	assert.NilError(t, json.Unmarshal([]byte(out), &d))
@@ -172,7 +158,7 @@ func TestPushJSON(t *testing.T) {
 
 func TestPushStopsAtTheFirstFailure(t *testing.T) {
 	d := &driver{err: errors.New("push demo: no")}
-	_, _, err := run(t, d, false, "demo", "prod", "--parallel", "1", "--fail-fast")
+	_, _, err := run(t, d, render.Text, "demo", "prod", "--parallel", "1", "--fail-fast")
 	if want := "push: 0 of 2 clusters succeeded, 1 failed, 1 not started; first cause: push demo: no"; err == nil || err.Error() != want || len(d.names) != 1 {
 		t.Errorf("error %v after %v", err, d.names)
 	}

@@ -15,13 +15,13 @@ import (
 	"tombolo/automation/rebuild"
 	"tombolo/automation/teardown"
 	"tombolo/automation/upgrade"
+	"tombolo/cmd/tombolo/cli/clusters"
 	"tombolo/cmd/tombolo/cli/consent"
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/cli/fleet"
 	"tombolo/cmd/tombolo/cli/notice"
 	"tombolo/cmd/tombolo/cli/readiness"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/cli/treecheck"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
@@ -36,11 +36,6 @@ type Driver interface {
 
 // Options of the command.
 type Options struct {
-	Streams  *streams.Streams
-	Status   func() render.Status
-	Progress func() *render.Progress
-	Table    func() render.TableOptions
-	JSON     func() bool
 	Clusters func([]string) ([]*config.Cluster, error)
 	// Tools says what the lab lacks for the clusters.
 	Tools func([]*config.Cluster) error
@@ -68,7 +63,7 @@ type Options struct {
 // NewCmdRebuild returns the command; runF, if not nil, runs in place of it.
 func NewCmdRebuild(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
-		Streams: f.Streams, Status: f.Status, Progress: f.Progress, Table: f.Table, JSON: f.JSON, Clusters: f.Clusters, Tools: f.LabTools,
+		Clusters: f.Clusters, Tools: f.LabTools,
 		Check:   func(ctx context.Context, c *config.Cluster) error { return treecheck.Cluster(ctx, f, c) },
 		Notices: f.Notices, Spent: rebuild.NewSpent(time.Now),
 		Single: fleet.NewSingle(f, "rebuild"),
@@ -107,15 +102,7 @@ cluster with protect: true, type its name, or pass it with --yes-destroy.`),
   tombolo rebuild demo --version 1.36
   tombolo rebuild demo --version 1.36 --keep-data --yes
   tombolo rebuild prod --yes-destroy prod`),
-		Args: func(cmd *cobra.Command, args []string) error {
-			if err := factory.OneCluster(1)(cmd, args); err != nil {
-				return err
-			}
-			if err := opts.Guard.Check(cmd); err != nil {
-				return err
-			}
-			return opts.checkFlags()
-		},
+		Args: cobra.MatchAll(clusters.ClusterFile.One(1), opts.Guard.Check, opts.checkFlags),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Name = args[0]
 			return factory.Run(cmd.Context(), opts, runF, rebuildRun)
@@ -138,7 +125,7 @@ cluster with protect: true, type its name, or pass it with --yes-destroy.`),
 // the cluster that goes.
 func risks() []string { return []string{string(upgrade.PinnedAddons), string(upgrade.UntestedEngine)} }
 
-func (o *Options) checkFlags() error {
+func (o *Options) checkFlags(*cobra.Command, []string) error {
 	for name, d := range map[string]time.Duration{"timeout": o.Timeout, "drain-timeout": o.DrainTimeout} {
 		if d <= 0 {
 			return fault.NewUsage(fmt.Sprintf("--%s is %s", name, d), "pass a duration such as 5m")
@@ -239,9 +226,5 @@ func (o *Options) ask(ctx context.Context, c *config.Cluster, plan automation.Re
 	case !plan.Destroyed:
 		return consent.AskForName(ctx, o.Streams, c.Name, "core and bootstrap")
 	}
-	yes, err := o.Streams.Confirm(ctx, fmt.Sprintf("Make %s again with Kubernetes %s?", c.Name, plan.Version))
-	if err == nil && !yes {
-		err = &fault.Error{Class: fault.Declined, Problem: c.Name + " was not made"}
-	}
-	return err
+	return o.Streams.Confirm(ctx, fmt.Sprintf("Make %s again with Kubernetes %s?", c.Name, plan.Version), c.Name+" was not made")
 }

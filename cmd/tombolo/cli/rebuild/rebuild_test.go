@@ -1,13 +1,9 @@
 package rebuild
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -19,14 +15,11 @@ import (
 	"tombolo/automation/drift"
 	"tombolo/automation/health"
 	"tombolo/automation/rebuild"
-	"tombolo/automation/rollout"
 	"tombolo/automation/teardown"
 	"tombolo/automation/upgrade"
 	"tombolo/cmd/tombolo/cli/clitest"
-	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/cli/notice"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 )
@@ -94,23 +87,16 @@ type ended struct {
 // of a person at a terminal.
 func run(t *testing.T, d *driver, format render.Format, answer string, args ...string) (e ended) {
 	t.Helper()
-	s, in, out, errOut := streams.Test()
-	if answer != "" {
-		s.SetTerminal(120)
-		in.WriteString(answer + "\n")
-	}
-	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: format, NoColor: true}}
+	f := clitest.New(t, format)
+	f.Answer(answer)
 	now := noon
-	cmd := NewCmdRebuild(f, func(ctx context.Context, o *Options) error {
+	cmd := NewCmdRebuild(f.Factory, func(ctx context.Context, o *Options) error {
 		o.Clusters = func(names []string) ([]*config.Cluster, error) {
 			c := &config.Cluster{Name: names[0], File: "clusters/" + names[0] + ".yaml", Protect: names[0] == "vault"}
 			c.Kubernetes.Version = "1.35"
 			c.GitOps.Channel = &config.Channel{Type: config.GenericChannel, Notices: config.RunNotices}
 			return []*config.Cluster{c}, nil
 		}
-		root := t.TempDir()
-		o.Root = func() (string, error) { return root, nil }
-		o.Journals = func() (rollout.Journals, error) { return rollout.Journals{Dir: root}, nil }
 		o.Tools = func([]*config.Cluster) error { return nil }
 		o.Check = func(context.Context, *config.Cluster) error {
 			e.checked = true
@@ -124,8 +110,8 @@ func run(t *testing.T, d *driver, format render.Format, answer string, args ...s
 			return d, nil
 		}
 		o.Spent = rebuild.NewSpent(func() time.Time { return d.at })
-		o.Looks = func() (drift.Store, error) {
-			return drift.Store{Dir: cmp.Or(d.looks.Dir, root)}, nil
+		if d.looks.Dir != "" {
+			o.Looks = func() (drift.Store, error) { return d.looks, nil }
 		}
 		if d.channel != "" {
 			o.Notices = func() *notice.Sender {
@@ -140,8 +126,7 @@ func run(t *testing.T, d *driver, format render.Format, answer string, args ...s
 		o.Now = func() time.Time { now = now.Add(time.Minute); return now }
 		return rebuildRun(ctx, o)
 	})
-	e.err = clitest.Execute(t, cmd, args...)
-	e.out, e.errOut = out.String(), errOut.String()
+	e.out, e.errOut, e.err = f.Run(t, cmd, args...)
 	return e
 }
 
@@ -255,8 +240,7 @@ func TestRebuildGoesOn(t *testing.T) {
 	}
 	d = &driver{plan: p}
 	got = run(t, d, render.Text, "n", "demo")
-	var declined *fault.Error
-	assert.Check(t, errors.As(got.err, &declined) && declined.Class == fault.Declined && len(d.calls) == 0, "%v", got.err)
+	assert.Check(t, fault.Is(got.err, fault.Declined) && len(d.calls) == 0, "%v", got.err)
 }
 
 func TestRebuildStartsNothing(t *testing.T) {
@@ -303,12 +287,7 @@ func TestRebuildAsksAboutLeftovers(t *testing.T) {
 
 // TestRebuildIsTold: the channel hears of it, though the rebuild takes away where the address is kept.
 func TestRebuildIsTold(t *testing.T) {
-	var told string
-	channel := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		told += string(body)
-	}))
-	defer channel.Close()
+	channel, told := clitest.Channel(t)
 	left := &teardown.LeftoversError{Cluster: "demo", Left: []teardown.Leftover{{Kind: "volume", ID: "vol-1"}}, Core: true}
 	for _, test := range []struct {
 		fails  []error
@@ -320,10 +299,10 @@ func TestRebuildIsTold(t *testing.T) {
 		{[]error{left}, "delete", "succeeded in 2m0s: Kubernetes 1.36"},
 		{[]error{left}, "stop", "failed in 2m0s: "},
 	} {
-		told = ""
+		*told = nil
 		_ = run(t, &driver{plan: toNewer(), fails: test.fails, channel: channel.URL}, render.Text, test.answer, "demo", "--yes")
-		assert.Check(t, is.Contains(told, `"message":"`+test.want))
-		assert.Check(t, is.Equal(strings.Count(told, "reportingController"), 1))
+		assert.Assert(t, is.Len(*told, 1))
+		assert.Check(t, is.Contains((*told)[0], `"message":"`+test.want))
 	}
 }
 
@@ -335,8 +314,7 @@ func TestRebuildUsage(t *testing.T) {
 		"--accept insights: there is no such risk": {"demo", "--accept", "insights"},
 	} {
 		got := run(t, &driver{}, render.Text, "", args...)
-		var usage *fault.Error
-		assert.Check(t, errors.As(got.err, &usage) && usage.Class == fault.Usage, "%v: %v", args, got.err)
+		assert.Check(t, fault.Is(got.err, fault.Usage), "%v: %v", args, got.err)
 		assert.ErrorContains(t, got.err, want)
 	}
 }

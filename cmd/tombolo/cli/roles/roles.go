@@ -6,11 +6,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"tombolo/cmd/tombolo/cli/clusters"
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/render"
@@ -20,9 +20,8 @@ import (
 
 // Options of the command.
 type Options struct {
-	Out      io.Writer
+	factory.Base
 	Clusters func([]string) ([]*config.Cluster, error)
-	JSON     func() bool
 	// Roles of a cluster, which trust an issuer.
 	Roles func(c *config.Cluster, issuer string) ([]catalog.RoleDocument, error)
 
@@ -32,7 +31,7 @@ type Options struct {
 
 // NewCmdRoles returns the command; runF, if not nil, runs in place of it.
 func NewCmdRoles(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
-	opts := &Options{Out: f.Streams.Out, Clusters: f.Clusters, JSON: f.JSON, Roles: f.Programs.Roles}
+	opts := &Options{Base: f.Base(), Clusters: f.Clusters, Roles: f.Programs.Roles}
 	cmd := &cobra.Command{
 		Use:   "roles <cluster>",
 		Short: "Print the IAM roles that others can make for a cluster",
@@ -47,7 +46,7 @@ The roles of addons trust the cluster's OIDC issuer, which EKS makes with the cl
 		Example: strings.TrimSpace(`
   tombolo roles demo
   tombolo roles demo --issuer "$(tombolo outputs demo oidcIssuer)" --output json`),
-		Args: factory.OneCluster(1),
+		Args: clusters.ClusterFile.One(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Name = args[0]
 			return factory.Run(cmd.Context(), opts, runF, rolesRun)

@@ -9,24 +9,21 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/cmd/tombolo/cli/clitest"
-	"tombolo/cmd/tombolo/cli/factory"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 	"tombolo/stacks/catalog"
 )
 
-func run(t *testing.T, asJSON bool, args ...string) (string, error) {
+func run(t *testing.T, format render.Format, args ...string) (string, error) {
 	t.Helper()
-	s, _, out, _ := streams.Test()
-	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}, Programs: catalog.Programs{Roles: made}}
-	cmd := NewCmdRoles(f, func(ctx context.Context, o *Options) error {
-		o.Clusters = func([]string) ([]*config.Cluster, error) { return []*config.Cluster{{Name: "demo"}}, nil }
-		o.JSON = func() bool { return asJSON }
+	f := clitest.New(t, format)
+	f.Programs = catalog.Programs{Roles: made}
+	cmd := NewCmdRoles(f.Factory, func(ctx context.Context, o *Options) error {
+		o.Clusters = clitest.Clusters(&config.Cluster{Name: "demo"})
 		return rolesRun(ctx, o)
 	})
 	err := clitest.Execute(t, cmd, args...)
-	return out.String(), err
+	return f.Out.String(), err
 }
 
 // made are a role that has a policy, and one that others have made.
@@ -38,7 +35,7 @@ func made(_ *config.Cluster, issuer string) ([]catalog.RoleDocument, error) {
 }
 
 func TestRoles(t *testing.T) {
-	got, err := run(t, false, "demo")
+	got, err := run(t, render.Text, "demo")
 	assert.NilError(t, err)
 	assert.Equal(t, got, `cloud.roles.given.addons.karpenter
 trust policy:
@@ -61,13 +58,13 @@ policies of AWS:
 
 // TestRolesAsJSON: documents that tools take, with the issuer that is known.
 func TestRolesAsJSON(t *testing.T) {
-	got, err := run(t, true, "demo", "--issuer", "https://oidc.eks.eu-central-1.amazonaws.com/id/ABC")
+	got, err := run(t, render.JSON, "demo", "--issuer", "https://oidc.eks.eu-central-1.amazonaws.com/id/ABC")
 	assert.NilError(t, err)
 	var doc document
 	assert.NilError(t, json.Unmarshal([]byte(got), &doc))
 	assert.Equal(t, doc.Cluster, "demo")
 	assert.Equal(t, len(doc.Roles), 2)
 	assert.Check(t, is.Contains(doc.Roles[0].Trust, "https://oidc.eks.eu-central-1.amazonaws.com/id/ABC"))
-	_, err = run(t, false, "demo", "--issuer", "oidc.eks")
+	_, err = run(t, render.Text, "demo", "--issuer", "oidc.eks")
 	assert.ErrorContains(t, err, "is no URL")
 }

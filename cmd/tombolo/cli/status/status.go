@@ -4,7 +4,6 @@ package status
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -34,17 +33,12 @@ type Driver interface {
 
 // Options of the command.
 type Options struct {
-	Out      io.Writer
-	Status   func() render.Status
-	Progress func() *render.Progress
-	Root     func() (string, error)
-	Driver   func(context.Context, automation.Observer) (Driver, error)
+	factory.Base
+	Driver func(context.Context, automation.Observer) (Driver, error)
 	// Records are what the journals tell, from the newest run on.
 	Records func() ([]rollout.Record, error)
 	// Drift is the last comparison of a cluster; nil when there was none.
 	Drift func(cluster string) (*Drift, error)
-	JSON  func() bool
-	Table func() render.TableOptions
 	Now   func() time.Time
 
 	clusters.Choice
@@ -57,8 +51,7 @@ type Options struct {
 // NewCmdStatus returns the command; runF, if not nil, runs in place of it.
 func NewCmdStatus(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
-		Out: f.Streams.Out, Status: f.Status, Progress: f.Progress, Root: f.Root, JSON: f.JSON, Table: f.Table,
-		Now: time.Now, Choice: f.Choice(),
+		Base: f.Base(), Now: time.Now, Choice: f.Choice(),
 		Driver:  func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
 		Records: f.Records,
 		Drift:   func(cluster string) (*Drift, error) { return lastDrift(f, cluster) },
@@ -145,8 +138,8 @@ func (o *Options) table(found []Standing) error {
 	rows := make([][]string, len(found))
 	for i, s := range found {
 		rows[i] = []string{
-			s.Name, fmt.Sprint(s.Wave), s.Kubernetes.String(), s.engine(),
-			s.lastText(o.Now()), s.driftText(), s.GitOps.text(),
+			s.Name, fmt.Sprint(s.Wave), s.Kubernetes.String(), s.Runs(),
+			s.lastText(o.Now()), s.DriftText(), s.GitOps.Text(),
 		}
 	}
 	header := []string{"CLUSTER", "WAVE", "KUBERNETES", "ENGINE", "LAST OPERATION", "DRIFT", "GITOPS"}

@@ -20,8 +20,6 @@ import (
 	"tombolo/automation/health"
 	"tombolo/automation/rollout"
 	"tombolo/cmd/tombolo/cli/clitest"
-	"tombolo/cmd/tombolo/cli/factory"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/cli/webpage/pagetest"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
@@ -172,10 +170,8 @@ func drifts(cluster string) (*Drift, error) {
 // run runs the command on the fleet; set changes its options.
 func run(t *testing.T, output render.Format, set func(*Options), args ...string) (stdout, stderr string, err error) {
 	t.Helper()
-	root := project(t)
-	s, _, out, errOut := streams.Test()
-	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: output, Root: root}, Dir: root}
-	cmd := NewCmdStatus(f, func(ctx context.Context, o *Options) error {
+	f := clitest.At(project(t), output)
+	cmd := NewCmdStatus(f.Factory, func(ctx context.Context, o *Options) error {
 		o.Driver = func(context.Context, automation.Observer) (Driver, error) { return driver{listed()}, nil }
 		o.Records = func() ([]rollout.Record, error) { return runs(), nil }
 		o.Drift = drifts
@@ -185,8 +181,7 @@ func run(t *testing.T, output render.Format, set func(*Options), args ...string)
 		}
 		return statusRun(ctx, o)
 	})
-	err = clitest.Execute(t, cmd, args...)
-	return out.String(), errOut.String(), err
+	return f.Run(t, cmd, args...)
 }
 
 func TestStatus(t *testing.T) {

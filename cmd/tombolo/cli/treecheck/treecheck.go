@@ -3,7 +3,6 @@ package treecheck
 
 import (
 	"context"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -18,17 +17,12 @@ import (
 
 // Options of a check.
 type Options struct {
-	Out, ErrOut io.Writer
-	Status      func() render.Status
-	JSON        func() bool
+	factory.Base
 	// Markdown says that promotions are written as a comment.
 	Markdown func() bool
-	Root     func() (string, error)
 	// Lookup reads an environment variable.
 	Lookup func(string) (string, bool)
 	Load   func(files []string) ([]*config.Cluster, error)
-	// Fleets adds the clusters that have a hub in common with one.
-	Fleets func([]*config.Cluster) ([]*config.Cluster, error)
 	// Problems is how findings with a place are shown.
 	Problems func() render.ProblemOptions
 	// CheckTree checks a tree.
@@ -47,9 +41,7 @@ type Options struct {
 // NewOptions are those of the process.
 func NewOptions(f *factory.Factory) *Options {
 	return &Options{
-		Out: f.Streams.Out, ErrOut: f.Streams.ErrOut, Status: f.Status, JSON: f.JSON, Root: f.Root, Lookup: f.Lookup,
-		CheckTree: f.CheckTree, Load: clusters.Load, Fleets: clusters.WithFleets,
-		Problems: func() render.ProblemOptions { return problemOptions(f) },
+		Base: f.Base(), Lookup: f.Lookup, CheckTree: f.CheckTree, Load: clusters.Load, Problems: f.Problems,
 		Markdown: func() bool { return f.Globals.Output == render.Markdown },
 	}
 }
@@ -64,15 +56,6 @@ func Cluster(ctx context.Context, f *factory.Factory, c *config.Cluster) error {
 	return Run(ctx, o)
 }
 
-func problemOptions(f *factory.Factory) render.ProblemOptions {
-	terminal := f.Streams.ErrIsTerminal()
-	return render.ProblemOptions{
-		Style:    f.Style(terminal),
-		Terminal: terminal && f.Globals.Output == render.Text,
-		Width:    f.Streams.ErrWidth(),
-	}
-}
-
 // Run checks, or compares the branches of environments.
 func Run(ctx context.Context, o *Options) error {
 	if err := o.onlyPromotion(); err != nil {
@@ -85,7 +68,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	fleets, err := o.Fleets(all)
+	fleets, err := clusters.WithFleets(all)
 	if err != nil {
 		return err
 	}

@@ -12,10 +12,8 @@ import (
 	"tombolo/automation"
 	"tombolo/automation/backend"
 	"tombolo/cmd/tombolo/cli/clitest"
-	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/cli/locks"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 	"tombolo/stacks"
@@ -57,20 +55,16 @@ type ended struct {
 
 func run(t *testing.T, d *driver, format render.Format, answer string, args ...string) ended {
 	t.Helper()
-	s, in, out, errOut := streams.Test()
-	if answer != "" {
-		s.SetTerminal(120)
-		in.WriteString(answer + "\n")
-	}
-	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: format, NoColor: true}}
-	cmd := NewCmdUnlock(f, func(ctx context.Context, o *locks.Options) error {
+	f := clitest.New(t, format)
+	f.Answer(answer)
+	cmd := NewCmdUnlock(f.Factory, func(ctx context.Context, o *locks.Options) error {
 		o.Clusters = func(names []string) ([]*config.Cluster, error) { return []*config.Cluster{{Name: names[0]}}, nil }
 		o.Driver = func(context.Context, automation.Observer) (locks.Driver, error) { return d, nil }
 		o.Now = func() time.Time { return since.Add(90 * time.Minute) }
 		return locks.Run(ctx, o)
 	})
 	err := clitest.Execute(t, cmd, append([]string{"demo"}, args...)...)
-	return ended{out.String(), errOut.String(), err}
+	return ended{f.Out.String(), f.ErrOut.String(), err}
 }
 
 const table = `STACK       USER   HOST      PROCESS   SINCE                           THE OWNER

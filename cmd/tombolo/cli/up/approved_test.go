@@ -15,6 +15,7 @@ import (
 	"tombolo/automation"
 	"tombolo/automation/approved"
 	"tombolo/cmd/tombolo/cli/change"
+	"tombolo/cmd/tombolo/cli/clitest"
 	"tombolo/config"
 	"tombolo/stacks"
 )
@@ -94,7 +95,7 @@ func newPlannedBy(t *testing.T, p *planner, demo *config.Cluster, o automation.P
 	fx := newFixture(t, append(args, "demo", "--plan", file)...)
 	p.driver = fx.driver
 	fx.opts.Tools = func([]*config.Cluster) error { return nil }
-	fx.opts.Clusters = func([]string) ([]*config.Cluster, error) { return []*config.Cluster{demo}, nil }
+	fx.opts.Clusters = clitest.Clusters(demo)
 	fx.opts.Driver = func(_ context.Context, o automation.Observer) (Driver, error) { p.observer = o; return p, nil }
 	return fx, p
 }
@@ -202,9 +203,7 @@ func TestFlagsOfAPlan(t *testing.T) {
 	for _, args := range []string{"demo --plan-digest sha256:0", "demo --plan p --refresh", "--resume --plan p", "demo --approvals 2", "demo --policy p"} {
 		fx := newFixture(t, "demo")
 		cmd := NewCmdUp(fx.factory, func(context.Context, *Options) error { return nil })
-		cmd.SetArgs(strings.Fields(args))
-		cmd.SilenceErrors, cmd.SilenceUsage = true, true
-		if err := cmd.ExecuteContext(t.Context()); err == nil {
+		if err := clitest.Execute(t, cmd, strings.Fields(args)...); err == nil {
 			t.Errorf("%s was taken", args)
 		}
 	}

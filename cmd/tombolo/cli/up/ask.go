@@ -8,7 +8,6 @@ import (
 	"tombolo/automation"
 	"tombolo/automation/rollout"
 	"tombolo/cmd/tombolo/cli/clusters"
-	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/cli/fleet"
 	"tombolo/cmd/tombolo/cli/result"
 	"tombolo/cmd/tombolo/render"
@@ -22,31 +21,23 @@ func (o *Options) ask(ctx context.Context, s *fleet.Session[Driver], all []*conf
 	if err != nil {
 		return nil, err
 	}
+	status := o.Status()
 	var wanted []*config.Cluster
 	for _, c := range all {
 		if !result.Changes(plans[c.Name]) {
-			o.Status().Done("%s: nothing to change", c.Name)
+			status.Done("%s: nothing to change", c.Name)
 			continue
 		}
 		wanted = append(wanted, c)
 		render.FileChanges(o.Streams.ErrOut, c.Name, plans[c.Name].FileChanges)
 		for _, plan := range result.Plans(s.Progress, plans[c.Name]) {
-			render.WritePlan(o.Streams.ErrOut, plan, render.PlanOptions{
-				Style: o.Style(o.Streams.ErrIsTerminal()), Width: o.Streams.ErrWidth(),
-			})
+			render.WritePlan(o.Streams.ErrOut, plan, render.PlanOptions{Style: status.Style, Width: status.Width})
 		}
 	}
 	if len(wanted) == 0 {
 		return nil, nil
 	}
-	yes, err := o.Streams.Confirm(ctx, fmt.Sprintf("Change %s as planned?", clusters.Names(wanted)))
-	if err != nil {
-		return nil, err
-	}
-	if !yes {
-		return nil, &fault.Error{Class: fault.Declined, Problem: left(wanted)}
-	}
-	return wanted, nil
+	return wanted, o.Streams.Confirm(ctx, fmt.Sprintf("Change %s as planned?", clusters.Names(wanted)), left(wanted))
 }
 
 // plans previews the clusters.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/cmd/tombolo/cli/clitest"
 	"tombolo/config"
 	"tombolo/tests/files"
 )
@@ -112,15 +112,14 @@ func (d *delivered) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // apply applies a plan of HEAD, as the pipeline does. applied is the commit that is recorded.
 func (d *delivered) apply(applied string) (*fixture, error) {
 	d.t.Helper()
-	server := httptest.NewServer(d)
-	d.t.Cleanup(server.Close)
+	server := clitest.Serve(d.t, d)
 	fx, p := newPlannedOf(d.t, filepath.Join(d.root, "clusters"), "--approvals", "auto")
 	fx.opts.Root = func() (string, error) { return d.root, nil }
 	env := map[string]string{
 		"GITHUB_ACTIONS": "true", "GITHUB_TOKEN": "t", "GITHUB_API_URL": server.URL, "GITHUB_REPOSITORY": "acme/clusters",
 		"GITHUB_EVENT_NAME": "push", "GITHUB_SHA": d.git("rev-parse", "HEAD"), "GITHUB_REF": "refs/heads/main",
 	}
-	fx.opts.Lookup = func(name string) (string, bool) { v, ok := env[name]; return v, ok }
+	fx.opts.Lookup = clitest.Env(env)
 	p.applied = applied
 	return fx, upRun(d.t.Context(), fx.opts)
 }

@@ -21,7 +21,6 @@ import (
 	"tombolo/cmd/tombolo/cli/handover"
 	"tombolo/cmd/tombolo/cli/readiness"
 	"tombolo/cmd/tombolo/cli/result"
-	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 )
 
@@ -44,7 +43,6 @@ type Options struct {
 	Tools  func([]*config.Cluster) error
 	Driver func(context.Context, automation.Observer) (Driver, error)
 	Lab    func() bool
-	Style  func(terminal bool) render.Style
 
 	Yes     bool
 	Refresh bool
@@ -61,7 +59,6 @@ type Options struct {
 func NewCmdUp(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
 		Fleet: fleet.New(f, fleet.Operation{Name: "up", Order: rollout.Forward, Changes: true, Undoing: "destroy"}),
-		Style: f.Style,
 		Lab:   func() bool { return f.Globals.Lab },
 		Tools: f.LabTools,
 	}
@@ -127,12 +124,7 @@ also checks the policy.`),
   tombolo up --status failed,pending --yes
   tombolo up --all --plan plan.json --plan-digest "$DIGEST" --verify
   tombolo up ./clusters/demo.yaml --yes --output json`),
-		Args: func(cmd *cobra.Command, args []string) error {
-			if err := opts.checkPlan(cmd); err != nil {
-				return err
-			}
-			return opts.Args(cmd, args)
-		},
+		Args: cobra.MatchAll(opts.checkPlan, opts.Args),
 		RunE: func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, upRun) },
 	}
 	opts.AddFlags(cmd)

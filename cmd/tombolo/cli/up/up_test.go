@@ -17,11 +17,9 @@ import (
 	"tombolo/automation/drift"
 	"tombolo/automation/health"
 	"tombolo/automation/preflight"
-	"tombolo/automation/rollout"
 	"tombolo/cmd/tombolo/cli/clitest"
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 	"tombolo/config/strict"
@@ -102,23 +100,11 @@ type fixture struct {
 
 func newFixture(t *testing.T, args ...string) *fixture {
 	t.Helper()
-	s, in, out, errOut := streams.Test()
-	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}, Clouds: clitest.Clouds()}
-	fx := &fixture{factory: f, driver: &driver{planned: automation.Changes{"create": 3}}, in: in, out: out, errOut: errOut}
-	cmd := NewCmdUp(f, func(_ context.Context, o *Options) error { fx.opts = o; return nil })
-	cmd.SetArgs(args)
-	assert.NilError(t, cmd.ExecuteContext(t.Context()))
-	fx.opts.Clusters = func(names []string) ([]*config.Cluster, error) {
-		var all []*config.Cluster
-		for _, name := range names {
-			all = append(all, &config.Cluster{Name: name, File: name + ".yaml"})
-		}
-		return all, nil
-	}
-	root := t.TempDir()
-	fx.opts.Root = func() (string, error) { return root, nil }
-	fx.opts.Journals = func() (rollout.Journals, error) { return rollout.Journals{Dir: root}, nil }
-	fx.opts.Looks = func() (drift.Store, error) { return drift.Store{Dir: root}, nil }
+	f := clitest.New(t, render.Text)
+	fx := &fixture{factory: f.Factory, driver: &driver{planned: automation.Changes{"create": 3}}, in: f.In, out: f.Out, errOut: f.ErrOut}
+	cmd := NewCmdUp(f.Factory, func(_ context.Context, o *Options) error { fx.opts = o; return nil })
+	assert.NilError(t, clitest.Execute(t, cmd, args...))
+	fx.opts.Clusters = clitest.Named(func(name string) *config.Cluster { return &config.Cluster{Name: name, File: name + ".yaml"} })
 	fx.opts.Driver = func(context.Context, automation.Observer) (Driver, error) { return fx.driver, nil }
 	return fx
 }
@@ -307,13 +293,8 @@ func TestUpResultDocument(t *testing.T) {
 }
 
 func TestUpWithoutCluster(t *testing.T) {
-	s, _, _, _ := streams.Test()
-	cmd := NewCmdUp(&factory.Factory{Streams: s, Globals: &factory.Globals{}}, nil)
-	err := clitest.Execute(t, cmd)
-	var f *fault.Error
-	if !errors.As(err, &f) || f.Class != fault.Usage || f.Problem != "no cluster is selected" {
-		t.Errorf("got %v", err)
-	}
+	err := clitest.Execute(t, NewCmdUp(clitest.New(t, render.Text).Factory, nil))
+	assert.Check(t, fault.Is(err, fault.Usage) && strings.HasPrefix(err.Error(), "no cluster is selected; "), "%v", err)
 }
 
 func text(err error) string {

@@ -13,11 +13,11 @@ import (
 
 	"tombolo/automation"
 	"tombolo/automation/upgrade"
+	"tombolo/cmd/tombolo/cli/clusters"
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/cli/fleet"
 	"tombolo/cmd/tombolo/cli/notice"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 	"tombolo/internal/wording"
@@ -31,11 +31,6 @@ type Driver interface {
 
 // Options of the command.
 type Options struct {
-	Streams  *streams.Streams
-	Status   func() render.Status
-	Progress func() *render.Progress
-	Table    func() render.TableOptions
-	JSON     func() bool
 	Clusters func([]string) ([]*config.Cluster, error)
 	// Tools says what the lab lacks for the clusters.
 	Tools  func([]*config.Cluster) error
@@ -54,7 +49,7 @@ type Options struct {
 // NewCmdUpgrade returns the command; runF, if not nil, runs in place of it.
 func NewCmdUpgrade(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
-		Streams: f.Streams, Status: f.Status, Progress: f.Progress, Table: f.Table, JSON: f.JSON, Clusters: f.Clusters, Tools: f.LabTools,
+		Clusters: f.Clusters, Tools: f.LabTools,
 		Driver:  func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
 		Notices: f.Notices,
 		Single:  fleet.NewSingle(f, "upgrade"),
@@ -86,12 +81,7 @@ one step, unless kubernetes.upgrades.kubernetes is none.`),
   tombolo upgrade demo --to 1.35 --dry-run
   tombolo upgrade demo --to 1.35 --hold-nodes --yes
   tombolo upgrade demo --rollback`),
-		Args: func(cmd *cobra.Command, args []string) error {
-			if err := factory.OneCluster(1)(cmd, args); err != nil {
-				return err
-			}
-			return opts.check(cmd)
-		},
+		Args: cobra.MatchAll(clusters.ClusterFile.One(1), opts.Guard.Check, opts.check),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Name = args[0]
 			return factory.Run(cmd.Context(), opts, runF, upgradeRun)
@@ -121,10 +111,7 @@ func risks() []string {
 }
 
 // check looks at the flags.
-func (o *Options) check(cmd *cobra.Command) error {
-	if err := o.Check(cmd); err != nil {
-		return err
-	}
+func (o *Options) check(cmd *cobra.Command, _ []string) error {
 	if o.To == "" && !o.Rollback {
 		return fault.NewUsage("no version is named", "pass --to <version>, such as --to 1.35")
 	}
@@ -233,12 +220,6 @@ func (o *Options) ask(ctx context.Context, c *config.Cluster, plan automation.Up
 	if o.Rollback {
 		what = "Roll back"
 	}
-	yes, err := o.Streams.Confirm(ctx, fmt.Sprintf("%s %s from %s to %s in these steps?", what, c.Name, plan.Has.ControlPlane, plan.To))
-	if err != nil {
-		return err
-	}
-	if !yes {
-		return &fault.Error{Class: fault.Declined, Problem: c.Name + " was not changed"}
-	}
-	return nil
+	question := fmt.Sprintf("%s %s from %s to %s in these steps?", what, c.Name, plan.Has.ControlPlane, plan.To)
+	return o.Streams.Confirm(ctx, question, c.Name+" was not changed")
 }

@@ -3,9 +3,6 @@ package upgrade
 import (
 	"context"
 	"errors"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -14,13 +11,10 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation"
-	"tombolo/automation/rollout"
 	"tombolo/automation/upgrade"
 	"tombolo/cmd/tombolo/cli/clitest"
-	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/cli/notice"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 )
@@ -72,14 +66,10 @@ type ended struct {
 
 func run(t *testing.T, d *driver, format render.Format, answer string, args ...string) ended {
 	t.Helper()
-	s, in, out, errOut := streams.Test()
-	if answer != "" {
-		s.SetTerminal(120)
-		in.WriteString(answer + "\n")
-	}
-	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: format, NoColor: true}}
+	f := clitest.New(t, format)
+	f.Answer(answer)
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	cmd := NewCmdUpgrade(f, func(ctx context.Context, o *Options) error {
+	cmd := NewCmdUpgrade(f.Factory, func(ctx context.Context, o *Options) error {
 		o.Clusters = func(names []string) ([]*config.Cluster, error) {
 			c := &config.Cluster{Name: names[0], File: "clusters/demo.yaml"}
 			c.GitOps.Channel = &config.Channel{Type: config.GenericChannel, Notices: config.RunNotices}
@@ -93,16 +83,13 @@ func run(t *testing.T, d *driver, format render.Format, answer string, args ...s
 				}
 			}
 		}
-		root := t.TempDir()
-		o.Root = func() (string, error) { return root, nil }
-		o.Journals = func() (rollout.Journals, error) { return rollout.Journals{Dir: root}, nil }
 		o.Tools = func([]*config.Cluster) error { return nil }
 		o.Driver = func(context.Context, automation.Observer) (Driver, error) { return d, nil }
 		o.Now = func() time.Time { now = now.Add(time.Minute); return now }
 		return upgradeRun(ctx, o)
 	})
 	err := clitest.Execute(t, cmd, args...)
-	return ended{out.String(), errOut.String(), err}
+	return ended{f.Out.String(), f.ErrOut.String(), err}
 }
 
 const shown = `► demo: asking what Kubernetes it has, and what is in the way
@@ -133,8 +120,7 @@ func TestUpgrade(t *testing.T) {
 func TestUpgradeAsks(t *testing.T) {
 	d := &driver{plan: oneMinor()}
 	got := run(t, d, render.Text, "n", "demo", "--to", "1.35")
-	var declined *fault.Error
-	assert.Assert(t, errors.As(got.err, &declined) && declined.Class == fault.Declined, "%v", got.err)
+	assert.Assert(t, fault.Is(got.err, fault.Declined), "%v", got.err)
 	assert.Check(t, !d.ran)
 	got = run(t, d, render.Text, "", "demo", "--to", "1.35")
 	assert.ErrorContains(t, got.err, "upgrade needs confirmation, and this is not a terminal; pass --yes")
@@ -186,20 +172,14 @@ func TestUpgradeUsage(t *testing.T) {
 		"too many arguments: other":           {"demo", "other", "--to", "1.35"},
 	} {
 		got := run(t, &driver{}, render.Text, "", args...)
-		var usage *fault.Error
-		assert.Check(t, errors.As(got.err, &usage) && usage.Class == fault.Usage, "%v: %v", args, got.err)
+		assert.Check(t, fault.Is(got.err, fault.Usage), "%v: %v", args, got.err)
 		assert.ErrorContains(t, got.err, want)
 	}
 }
 
 // TestUpgradeIsTold: the channel hears of one that did something or failed.
 func TestUpgradeIsTold(t *testing.T) {
-	var told string
-	channel := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		told += string(body)
-	}))
-	defer channel.Close()
+	channel, told := clitest.Channel(t)
 	nothing := oneMinor()
 	nothing.Steps = nil
 	for _, test := range []struct {
@@ -212,13 +192,14 @@ func TestUpgradeIsTold(t *testing.T) {
 		{driver{plan: nothing}, "--yes", ""},
 		{driver{plan: oneMinor()}, "--dry-run", ""},
 	} {
-		told = ""
+		*told = nil
 		test.driver.channel = channel.URL
 		_ = run(t, &test.driver, render.Text, "", "demo", "--to", "1.35", test.args)
 		if test.want == "" {
-			assert.Check(t, is.Equal(told, ""))
+			assert.Check(t, is.Len(*told, 0))
 			continue
 		}
-		assert.Check(t, is.Contains(told, test.want))
+		assert.Assert(t, is.Len(*told, 1))
+		assert.Check(t, is.Contains((*told)[0], test.want))
 	}
 }

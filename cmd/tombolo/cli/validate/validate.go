@@ -4,7 +4,6 @@ package validate
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,9 +24,7 @@ type Driver interface {
 
 // Options of the command.
 type Options struct {
-	Out    io.Writer
-	Status func() render.Status
-	JSON   func() bool
+	factory.Base
 	// Clusters loads the named clusters; all without a name.
 	Clusters func([]string) ([]*config.Cluster, error)
 	// Schema is that of cluster files; SharedSchema that of files with settings that clusters share.
@@ -49,9 +46,12 @@ type Options struct {
 	Live bool
 }
 
-// NewCmdValidate returns the command; runF, if not nil, runs in place of it.
-func NewCmdValidate(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
-	opts := &Options{Out: f.Streams.Out, Status: f.Status, JSON: f.JSON, Clusters: f.ClustersOrAll, Schema: config.Schema, SharedSchema: config.SharedSchema, Explain: config.Explain, OwnStacks: f.OwnStacks}
+// NewCmdValidate returns the command.
+func NewCmdValidate(f *factory.Factory) *cobra.Command {
+	opts := &Options{
+		Base: f.Base(), Clusters: f.ClustersOrAll, OwnStacks: f.OwnStacks,
+		Schema: config.Schema, SharedSchema: config.SharedSchema, Explain: config.Explain,
+	}
 	opts.Driver = func(ctx context.Context) (Driver, error) { return f.Driver(ctx, nil) }
 	cmd := &cobra.Command{
 		Use:   "validate [<cluster or file>...]",
@@ -85,7 +85,7 @@ credentials of the cloud.`),
   tombolo validate --schema >cluster.schema.json`),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Names = args
-			return factory.Run(cmd.Context(), opts, runF, validateRun)
+			return validateRun(cmd.Context(), opts)
 		},
 	}
 	cmd.Flags().BoolVar(&opts.PrintSchema, "schema", false, "print the JSON schema of the cluster file, for editors")

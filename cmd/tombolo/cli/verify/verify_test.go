@@ -15,9 +15,7 @@ import (
 	"tombolo/automation"
 	"tombolo/automation/health"
 	"tombolo/cmd/tombolo/cli/clitest"
-	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/readiness"
-	"tombolo/cmd/tombolo/cli/streams"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 )
@@ -33,18 +31,15 @@ func (d *driver) Verify(_ context.Context, _ *config.Cluster, o health.Options) 
 	return d.v, d.err
 }
 
-func run(t *testing.T, d *driver, json bool, args ...string) (out, errOut string, err error) {
+func run(t *testing.T, d *driver, format render.Format, args ...string) (out, errOut string, err error) {
 	t.Helper()
-	s, _, stdout, stderr := streams.Test()
-	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}
-	cmd := NewCmdVerify(f, func(ctx context.Context, o *Options) error {
-		o.Clusters = func([]string) ([]*config.Cluster, error) { return []*config.Cluster{{Name: "demo"}}, nil }
+	f := clitest.New(t, format)
+	cmd := NewCmdVerify(f.Factory, func(ctx context.Context, o *Options) error {
+		o.Clusters = clitest.Clusters(&config.Cluster{Name: "demo"})
 		o.Driver = func(context.Context, automation.Observer) (readiness.Driver, error) { return d, nil }
-		o.JSON = func() bool { return json }
 		return verifyRun(ctx, o)
 	})
-	err = clitest.Execute(t, cmd, args...)
-	return stdout.String(), stderr.String(), err
+	return f.Run(t, cmd, args...)
 }
 
 func failing() *driver {
@@ -63,7 +58,7 @@ func failing() *driver {
 
 func TestVerifyReady(t *testing.T) {
 	d := &driver{v: health.Verification{Checks: []health.Check{{Kind: "ConfigMap", Name: "infra-config", Ready: true}}, Waited: time.Second}}
-	out, errOut, err := run(t, d, false, "demo", "--timeout", "30s", "--revision", "abc")
+	out, errOut, err := run(t, d, render.Text, "demo", "--timeout", "30s", "--revision", "abc")
 	assert.NilError(t, err)
 	if d.got.Timeout != 30*time.Second || d.got.Revision != "abc" {
 		t.Errorf("the driver was asked for %+v", d.got)
@@ -74,7 +69,7 @@ func TestVerifyReady(t *testing.T) {
 
 func TestVerifyShowsWhatFailed(t *testing.T) {
 	d := failing()
-	out, _, err := run(t, d, false, "demo")
+	out, _, err := run(t, d, render.Text, "demo")
 	assert.Check(t, errors.Is(err, d.err), "got %v, want %v", err, d.err)
 	want := `KIND            NAME                   READY   REVISION        MESSAGE
 GitRepository   flux-system/platform   yes     main@sha1:abc
@@ -88,7 +83,7 @@ func TestVerifySaysAllOfAMessage(t *testing.T) {
 	message := "ReconciliationFailed: ConfigMap/flux-system/facts dry-run failed: errors:\n  .data.K8S: expected string, got &value.valueUnstructured{Value:1.36}\n  .data.ACCOUNT: expected string"
 	d := failing()
 	d.v.Checks[1].Message = message
-	out, _, _ := run(t, d, false, "demo")
+	out, _, _ := run(t, d, render.Text, "demo")
 	assert.Check(t, is.Contains(out, "   ReconciliationFailed: ConfigMap/flux-system/facts dry-run failed: errors: .data.K8S: expected string, got &value.valueUnstructured{Value:1.36} .data.ACCOUNT: expected string\n"))
 
 	var b bytes.Buffer
@@ -107,7 +102,7 @@ Kustomization flux-system/apps: ReconciliationFailed:
 }
 
 func TestVerifyDocument(t *testing.T) {
-	out, errOut, err := run(t, failing(), true, "demo")
+	out, errOut, err := run(t, failing(), render.JSON, "demo")
 	if err == nil || strings.Count(out, "\n") != 1 {
 		t.Errorf("got %v and %q", err, out)
 	}
@@ -118,6 +113,6 @@ func TestVerifyDocument(t *testing.T) {
 }
 
 func TestVerifyTimeout(t *testing.T) {
-	_, _, err := run(t, &driver{}, false, "demo", "--timeout", "0s")
+	_, _, err := run(t, &driver{}, render.Text, "demo", "--timeout", "0s")
 	assert.Check(t, is.Error(err, "--timeout is 0s; give a duration such as 30s or 5m"))
 }

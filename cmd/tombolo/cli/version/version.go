@@ -2,9 +2,9 @@
 package version
 
 import (
-	"context"
-	"io"
+	"maps"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,20 +26,18 @@ func pinned() map[string]string {
 
 // Options of the command.
 type Options struct {
-	Out   io.Writer
-	JSON  func() bool
-	Table func() render.TableOptions
+	factory.Base
 	Build func() (*debug.BuildInfo, bool)
 }
 
-// NewCmdVersion returns the command; runF, if not nil, runs in place of it.
-func NewCmdVersion(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
-	opts := &Options{Out: f.Streams.Out, JSON: f.JSON, Table: f.Table, Build: debug.ReadBuildInfo}
+// NewCmdVersion returns the command.
+func NewCmdVersion(f *factory.Factory) *cobra.Command {
+	opts := &Options{Base: f.Base(), Build: debug.ReadBuildInfo}
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the versions of tombolo and of what it is built with",
 		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, versionRun) },
+		RunE:  func(*cobra.Command, []string) error { return versionRun(opts) },
 	}
 }
 
@@ -51,16 +49,14 @@ type document struct {
 	Modules map[string]string `json:"modules"`
 }
 
-func versionRun(_ context.Context, o *Options) error {
+func versionRun(o *Options) error {
 	d := read(o.Build)
 	if o.JSON() {
 		return render.WriteJSON(o.Out, d)
 	}
 	rows := [][]string{{"tombolo", d.Tombolo}, {"go", d.Go}}
-	for _, name := range []string{"pulumi", "pulumi-aws", "pulumi-azure-native", "pulumi-eks", "pulumi-kubernetes"} {
-		if version, ok := d.Modules[name]; ok {
-			rows = append(rows, []string{name, version})
-		}
+	for _, name := range slices.Sorted(maps.Keys(d.Modules)) {
+		rows = append(rows, []string{name, d.Modules[name]})
 	}
 	return render.Table(o.Out, o.Table(), []string{"COMPONENT", "VERSION"}, rows)
 }

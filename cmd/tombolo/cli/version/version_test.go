@@ -8,6 +8,7 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/render"
 )
 
@@ -43,10 +44,9 @@ go          unknown
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var b bytes.Buffer
-			err := versionRun(t.Context(), &Options{
-				Out: &b, JSON: func() bool { return test.json }, Build: test.info,
-				Table: func() render.TableOptions { return render.TableOptions{} },
-			})
+			err := versionRun(&Options{Build: test.info, Base: factory.Base{
+				Out: &b, JSON: func() bool { return test.json }, Table: func() render.TableOptions { return render.TableOptions{} },
+			}})
 			if err != nil || b.String() != test.want {
 				t.Errorf("got %v\n%s\nwant:\n%s", err, &b, test.want)
 			}
