@@ -1,6 +1,6 @@
-// Package platform holds the reference platform trees: what a cluster's GitOps
-// engine finds in Git, ready to be copied. Package contract checks a tree
-// against cluster files, package scaffold writes one for them.
+// Package platform holds the reference platform trees: what a cluster's engine finds in
+// Git, ready to be copied. Package check holds a tree to cluster files, package scaffold
+// writes one for them.
 package platform
 
 import (

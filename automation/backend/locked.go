@@ -41,10 +41,10 @@ func (o Owner) String() string {
 		o.User, o.Host, o.PID, o.Since.UTC().Format(time.RFC3339))
 }
 
-// Locked says what a stack is that the owner has locked.
+// Locked describes a stack that the owner has locked, for a text such as "stack demo-core is …".
 func (o Owner) Locked() string { return "locked by " + o.String() }
 
-// same says that two are one; a backend tells the time to the second.
+// same says whether both are one process; a backend tells the time to the second.
 func (o Owner) same(other Owner) bool {
 	return o.PID == other.PID && o.Host == other.Host && o.User == other.User &&
 		o.Since.Truncate(time.Second).Equal(other.Since.Truncate(time.Second))

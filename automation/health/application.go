@@ -50,7 +50,7 @@ func obstacle(o *unstructured.Unstructured, onlySync bool) string {
 	case syncing(o) != "":
 		return syncing(o)
 	case health != "Healthy" && !onlySync:
-		return strings.TrimSuffix(health+": "+ill(o), ": ")
+		return strings.TrimSuffix(health+": "+unhealthyPart(o), ": ")
 	}
 	return ""
 }
@@ -76,20 +76,20 @@ func compared(o *unstructured.Unstructured) bool {
 	for _, field := range []string{"source", "sources", "destination"} {
 		is, _, _ := unstructured.NestedFieldNoCopy(o.Object, "spec", field)
 		was, _, _ := unstructured.NestedFieldNoCopy(o.Object, "status", "sync", "comparedTo", field)
-		if !reflect.DeepEqual(full(is), full(was)) {
+		if !reflect.DeepEqual(withoutEmpty(is), withoutEmpty(was)) {
 			return false
 		}
 	}
 	return true
 }
 
-// full is a value without what is empty in it; nil when all is.
-func full(v any) any {
+// withoutEmpty is a value without what is empty in it; nil when all is.
+func withoutEmpty(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := map[string]any{}
 		for key, item := range v {
-			if kept := full(item); kept != nil {
+			if kept := withoutEmpty(item); kept != nil {
 				out[key] = kept
 			}
 		}
@@ -99,7 +99,7 @@ func full(v any) any {
 	case []any:
 		out := make([]any, 0, len(v))
 		for _, item := range v {
-			out = append(out, full(item))
+			out = append(out, withoutEmpty(item))
 		}
 		if len(out) > 0 {
 			return out
@@ -118,9 +118,8 @@ func full(v any) any {
 	return nil
 }
 
-// failedOperation is the first cause of a sync that failed; "" when the last
-// one did not, or was about another revision. One that has ended and is running is one
-// that failed and is tried again.
+// failedOperation is the first cause of a sync that failed; "" when the last one did not, or was about
+// another revision. A sync that has ended and is running has failed, and Argo CD tries it again.
 func failedOperation(o *unstructured.Unstructured) string {
 	phase := kube.Text(o, "status", "operationState", "phase")
 	again := phase == "Running" && kube.Text(o, "status", "operationState", "finishedAt") != ""
@@ -150,9 +149,9 @@ func unsynced(o *unstructured.Unstructured) string {
 	return ""
 }
 
-// ill is why the Application is not healthy: the first of its resources that is
+// unhealthyPart is why the Application is not healthy: the first of its resources that is
 // not, where Argo CD keeps that, or what it says itself.
-func ill(o *unstructured.Unstructured) string {
+func unhealthyPart(o *unstructured.Unstructured) string {
 	for _, m := range resources(o) {
 		status, _, _ := unstructured.NestedString(m, "health", "status")
 		message, _, _ := unstructured.NestedString(m, "health", "message")

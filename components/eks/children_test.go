@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -183,6 +184,9 @@ func (a account) adopt(t *testing.T, args *ExistingArgs) (*recorder.Recorder, *E
 		var err error
 		if found, err = NewExisting(ctx, "shop", args); err != nil {
 			return err
+		}
+		for f, output := range reflect.ValueOf(found.Cluster).Elem().Fields() {
+			assert.Check(t, f.Type != reflect.TypeFor[pulumi.StringOutput]() || !output.IsZero(), "an existing cluster has no %s, which core exports", f.Name)
 		}
 		return recorder.Probe(ctx, pulumi.Map{
 			"name": found.Name, "arn": found.ARN, "version": found.Cluster.Version, "endpoint": found.Endpoint, "ca": found.CA, "issuer": found.OIDCIssuer,

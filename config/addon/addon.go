@@ -2,7 +2,7 @@
 // with its needs in the cloud and the values that its chart gets.
 //
 // Each addon is a file of this package that registers it. Addons are data and
-// pure functions: stacks make their needs; the contract check and the writer of
+// pure functions: stacks make their needs; the check and the writer of
 // platform trees read them without a cloud. docs/guide/addons.md says how to
 // add one.
 package addon

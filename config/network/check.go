@@ -58,12 +58,12 @@ func Check(v *check.File, n Network) {
 	}
 }
 
-// checkExistingNetwork refuses keys that describe a new network.
+// checkExistingNetwork refuses keys that describe a new network: all beside existing.
 func checkExistingNetwork(v *check.File, n Network) {
-	for _, key := range []string{"cidr", "zones", "nat", "endpoints", "flowLogs"} {
-		if v.Doc.Has(strict.Path("network").Field(key)) {
-			v.Problem(strict.Path("network").Field(key), "remove "+key+", or existing",
-				"does not go with existing: Tombolo changes nothing in an existing network")
+	for _, f := range v.Format.Fields(reflect.TypeFor[Network]()) {
+		at := strict.Path("network").Field(f.Name)
+		if v.Doc.Has(at) && f.Name != "existing" {
+			v.Problem(at, "remove "+f.Name+", or existing", "does not go with existing: Tombolo changes nothing in an existing network")
 		}
 	}
 	checkExistingSubnets(v, n)

@@ -20,7 +20,6 @@ import (
 	"tombolo/components/recorder"
 	"tombolo/config"
 	"tombolo/stacks"
-	"tombolo/stacks/handoff"
 )
 
 const (
@@ -47,15 +46,11 @@ func deployed(t *testing.T) (*recorder.Recorder, Options) {
 	}))
 	t.Cleanup(api.Close)
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: api.Certificate().Raw})
-	outputs := map[string]any{
-		"schemaVersion": float64(handoff.SchemaVersion), "cloud": "aws", "clusterName": "eks-name", "owner": "q5zk",
+	outputs := coreOutputs(&config.Cluster{})
+	maps.Copy(outputs, map[string]any{
 		"clusterId": "arn:aws:eks:eu-central-1:1:cluster/eks-name", "clusterArn": "arn:aws:eks:eu-central-1:1:cluster/eks-name",
-		"clusterVersion": "1.35", "clusterEndpoint": api.URL, "clusterCa": base64.StdEncoding.EncodeToString(ca),
-		"region": "eu-central-1", "accountId": "1", "partition": "aws", "oidcIssuer": "https://oidc", "oidcProviderArn": "arn:oidc",
-		"vpcId": "vpc-1", "vpcCidr": "10.0.0.0/16", "privateSubnetIds": []any{"subnet-1"}, "publicSubnetIds": []any{},
-		"clusterSecurityGroupId": "sg-1", "nodeRoleArn": "arn:node", "serviceRoleArns": map[string]any{}, "addonOutputs": map[string]any{},
-		"argocdRoleArn": hubRole, "registrationRoleArn": spokeRole,
-	}
+		"clusterEndpoint": api.URL, "clusterCa": base64.StdEncoding.EncodeToString(ca), "addonOutputs": map[string]any{},
+	})
 	plugin := filepath.Join(t.TempDir(), "aws")
 	assert.NilError(t, os.WriteFile(plugin, []byte("#!/bin/sh\necho '"+credentialText+"'\n"), 0o700))
 	r := &recorder.Recorder{Outputs: map[string]resource.PropertyMap{

@@ -318,8 +318,8 @@ func TestPreviewersOnAzure(t *testing.T) {
 	})
 }
 
-// azureTold are outputs of core.
-func azureTold() map[string]any {
+// azureOutputs are outputs of core.
+func azureOutputs() map[string]any {
 	const group = "/subscriptions/s/resourceGroups/cloudy/providers/"
 	return map[string]any{
 		"schemaVersion": float64(handoff.SchemaVersion), "cloud": "azure", "clusterName": "cloudy", "owner": "q5zk", "clusterId": group + "cluster",
@@ -333,14 +333,14 @@ func azureTold() map[string]any {
 // TestContentsOnAzure: GitOps reads the keys of its cloud, and a service its client id.
 func TestContentsOnAzure(t *testing.T) {
 	c := load(t, "cloudy")
-	found, err := bootstrap.ContentsOf(t.Context(), c, c, azureTold(), nil)
+	found, err := bootstrap.ContentsOf(t.Context(), c, c, azureOutputs(), nil)
 	assert.NilError(t, err)
 	general := found.Data["flux-system/infra-config"]
 	for _, key := range names.InfraKeyNames(names.AzureCloud) {
 		assert.Check(t, general[key] != "", "%s has no value", key)
 	}
 	assert.Check(t, is.Equal(general["network_id"], general["vnet_id"]))
-	assert.Check(t, is.Equal(general["cluster_id"], azureTold()["clusterId"]))
+	assert.Check(t, is.Equal(general["cluster_id"], azureOutputs()["clusterId"]))
 	_, has := general["vpc_id"]
 	assert.Check(t, !has, "vpc_id is published on Azure")
 	var values map[string]any
@@ -357,7 +357,7 @@ func TestContentsOnAzure(t *testing.T) {
 func TestSpokeOnAzure(t *testing.T) {
 	r, o := deployed(t)
 	at := r.Outputs["pulumi:pulumi:StackReference"]["outputs"].ObjectValue()
-	o.Told, o.Predicted, o.PredictedHub = true, azureTold(), told(load(t, "mgmt"))
+	o.Told, o.Predicted, o.PredictedHub = true, azureOutputs(), coreOutputs(load(t, "mgmt"))
 	for _, outputs := range []map[string]any{o.Predicted, o.PredictedHub} {
 		outputs["clusterEndpoint"], outputs["clusterCa"] = at["clusterEndpoint"].StringValue(), at["clusterCa"].StringValue()
 	}

@@ -231,7 +231,7 @@ services:
 // TestContentsHaveTheValues: what is worked out is what is published.
 func TestContentsHaveTheValues(t *testing.T) {
 	c := reading(t, goodValues)
-	contents, err := ContentsOf(t.Context(), c, told(c), map[string]any{
+	contents, err := ContentsOf(t.Context(), c, coreOutputs(c), map[string]any{
 		"db.host of stack data/prod": "MARK", "db.port of stack data/prod": 5433.0, "parameter /shop/zones": []any{"x"},
 	})
 	assert.NilError(t, err)
@@ -244,8 +244,8 @@ func TestContentsHaveTheValues(t *testing.T) {
 // anAPI stands for the address of the Kubernetes API.
 const anAPI = "https://api"
 
-// told are outputs of core with a value for everything that the addons need.
-func told(c *config.Cluster) map[string]any {
+// coreOutputs are outputs of core with a value for everything that the addons need.
+func coreOutputs(c *config.Cluster) map[string]any {
 	made := map[string]any{}
 	for _, name := range []string{
 		"karpenter/role_arn", "karpenter/instance_profile", "karpenter/queue_name", "loki/role_arn", "loki/bucket_name",
@@ -310,8 +310,8 @@ func published(t *testing.T, c *config.Cluster, outputs map[string]any) map[stri
 func TestContentsAreWhatIsPublished(t *testing.T) {
 	for name, c := range map[string]*config.Cluster{"every addon": everyAddon(t), "hub": load(t, "mgmt"), "spoke": load(t, "spoke")} {
 		t.Run(name, func(t *testing.T) {
-			made := published(t, c, told(c))
-			contents, err := ContentsOf(t.Context(), c, told(c), nil)
+			made := published(t, c, coreOutputs(c))
+			contents, err := ContentsOf(t.Context(), c, coreOutputs(c), nil)
 			assert.NilError(t, err)
 			n := 0
 			for _, part := range []map[string]map[string]string{contents.Data, contents.Annotations} {
@@ -340,7 +340,7 @@ var handoffKeys = map[string][]string{
 // TestUnknownKeyByKey: what does not follow an output that is unknown is known.
 func TestUnknownKeyByKey(t *testing.T) {
 	c := everyAddon(t)
-	known := published(t, c, told(c))
+	known := published(t, c, coreOutputs(c))
 	unknown := func(outputs map[string]any) []string {
 		has := published(t, c, outputs)
 		var out []string
@@ -354,12 +354,12 @@ func TestUnknownKeyByKey(t *testing.T) {
 		return out
 	}
 	for output, follow := range handoffKeys {
-		outputs := told(c)
+		outputs := coreOutputs(c)
 		outputs[output] = plugin.UnknownStringValue
 		assert.Check(t, is.DeepEqual(unknown(outputs), follow), output)
 	}
 	// Of what was made for an addon, each output counts on its own.
-	outputs := told(c)
+	outputs := coreOutputs(c)
 	outputs["addonOutputs"].(map[string]any)["karpenter/instance_profile"] = plugin.UnknownStringValue
 	assert.DeepEqual(t, unknown(outputs), []string{"flux-system/infra-config karpenter_instance_profile"})
 }
@@ -369,13 +369,13 @@ func TestUnknownKeyByKey(t *testing.T) {
 func TestReachIsExact(t *testing.T) {
 	for name, c := range map[string]*config.Cluster{"every addon": everyAddon(t), "spoke": load(t, "spoke")} {
 		t.Run(name, func(t *testing.T) {
-			base := texts(t, c, told(c))
-			for output, v := range told(c) {
+			base := texts(t, c, coreOutputs(c))
+			for output, v := range coreOutputs(c) {
 				if output == "schemaVersion" || output == "cloud" {
 					continue
 				}
 				for _, empty := range []bool{false, true} {
-					outputs := told(c)
+					outputs := coreOutputs(c)
 					outputs[output] = replaced(v, "core-output-0-0.", empty)
 					for key, text := range texts(t, c, outputs) {
 						changed := text != base[key]

@@ -23,7 +23,7 @@ type exitClass struct {
 	name string
 	// meaning and remedy are for the reference.
 	meaning, remedy string
-	// matches recognises the class's errors.
+	// matches recognizes the class's errors.
 	matches func(error) bool
 }
 

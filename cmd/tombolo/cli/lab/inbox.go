@@ -28,7 +28,7 @@ func NewCmdInbox(f *Given, runF func(context.Context, *InboxOptions) error) *cob
 		Use:   "inbox [<channel>]",
 		Short: "Show what the channels of notifications were sent",
 		Long: strings.TrimSpace(`
-Show what notification-controller sent to the lab's channels, the oldest first. A
+Show what was sent to the lab's channels, the oldest first. A
 channel's address is http://inbox.lab.test/<channel>, for a Provider of the type
 slack, msteams or generic. At http://inbox.lab.test/slack/<channel> and
 http://inbox.lab.test/msteams/<channel> the lab refuses what Slack and Teams would.`),

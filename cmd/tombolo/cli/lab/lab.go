@@ -68,7 +68,7 @@ func (g *Given) open() (Lab, error) {
 func NewCmdLab(f *factory.Factory, here *Here) *cobra.Command {
 	cmd := factory.Group("lab <command>", "Start, stop and look into the lab", `
 The lab runs everything on this machine, without a cloud account. The Pulumi
-engine, Kubernetes control planes and the GitOps controllers are real. The
+engine, Kubernetes control planes and the controllers of Flux and Argo CD are real. The
 cloud's APIs, nodes, pods and the software of charts are played: see
 docs/guide/real.md. Its state is in .lab/ of the project.`)
 	g := &Given{Factory: f}

@@ -46,7 +46,7 @@ func NewCmdPush(f *factory.Factory, runF func(context.Context, *Options) error) 
 	}
 	cmd := &cobra.Command{
 		Use:   "push [<cluster>...]",
-		Short: "Hand the GitOps engine itself over to Git",
+		Short: "Hand Flux or Argo CD itself over to Git",
 		Long: strings.TrimSpace(`
 Commit the engine's install manifest and what has it applied to the repository
 that each cluster follows: below flux-system in its path for Flux; below argocd, with

@@ -66,8 +66,7 @@ Without a selection, show all clusters of the project. The command changes nothi
 and does not wait: a cluster that does not answer in time is shown as such.
 
 --systems shows the systems of teams on the clusters instead: their teams, the
-last delivery, and why a system is not ready. With the engine Argo CD, it shows
-none.
+last delivery, and why a system is not ready.
 
 --html also writes all this, with more details, as one self-contained page.`),
 		Example: strings.TrimSpace(`

@@ -37,10 +37,11 @@ func NewCmdVerify(f *factory.Factory, runF func(context.Context, *Options) error
 		Use:   "verify [<cluster>...]",
 		Short: "Wait until everything that Git declares is ready",
 		Long: strings.TrimSpace(`
-Wait until everything that the GitOps engine has for each cluster is ready at the
-expected revision, and show it. With Flux, this is every source, Kustomization and
-HelmRelease. With Argo CD, it is every Application and ApplicationSet; those of a
-spoke are on its hub. If the time runs out, the first cause is named.`),
+Wait until everything that Flux or Argo CD has for each cluster is ready at the
+expected revision, and show it. With Flux, this is every source, Kustomization,
+HelmRelease and ExternalSecret. With Argo CD, it is every Application and
+ApplicationSet; those of a spoke are on its hub. Systems of teams are shown, and
+not waited for. If the time runs out, the first cause is named.`),
 		Example: strings.TrimSpace(`
   tombolo verify demo --lab
   tombolo verify --all --timeout 5m
