@@ -27,9 +27,9 @@ import (
 func Load(files *tree.Files, dir string) (c *chart.Chart, read []string, err error) {
 	var buffers []*loader.BufferedFile
 	ignored := ignoredBy(files, dir)
-	for _, name := range files.Names() {
-		below, ok := strings.CutPrefix(name, strings.TrimPrefix(dir+"/", "./"))
-		if !ok || ignored.Match(strings.Split(below, "/"), false) {
+	for _, below := range files.Below(dir) {
+		name := path.Join(dir, below)
+		if ignored.Match(strings.Split(below, "/"), false) {
 			continue
 		}
 		text, err := files.Read(name)

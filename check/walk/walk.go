@@ -7,8 +7,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -111,6 +113,9 @@ func (w *Walk) NearDir(dir string) string { return w.SourceOf(nil).NearDir(dir) 
 
 // NearDir advises about a directory that is not in the source.
 func (s *Source) NearDir(dir string) string {
+	if link := s.Files.LinkOn(tree.Relative(dir)); link != "" {
+		return leftOut(link, s.Files.Links()[link])
+	}
 	if word := wording.Nearest(tree.Relative(dir), s.Files.Dirs()); word != "" {
 		return fmt.Sprintf("did you mean %q?", word)
 	}
@@ -124,7 +129,15 @@ func (w *Walk) NearFile(file, name, otherwise string) string {
 	return nearFile(w.Files, file, name, otherwise)
 }
 
+// leftOut advises about a link that is not followed: because its engine has none, or because it leads nowhere.
+func leftOut(link, target string) string {
+	return fmt.Sprintf("%s is a symbolic link, which Flux does not have in its artifact and Argo CD follows within the tree alone: name what it leads to, %s, or put a copy in its place", link, target)
+}
+
 func nearFile(files *tree.Files, file, name, otherwise string) string {
+	if link := files.LinkOn(tree.Relative(path.Join(path.Dir(file), name))); link != "" {
+		return leftOut(link, files.Links()[link])
+	}
 	dir := tree.Relative(path.Join(path.Dir(file), path.Dir(name)))
 	word := wording.Nearest(path.Base(name), files.Entries(dir))
 	if word == "" {
@@ -142,12 +155,26 @@ func (w *Walk) Build(o *Origin, options kustomize.Options) ([]kustomize.Object, 
 	for at, reference := range b.Remote {
 		w.notFollowed(source, at, reference)
 	}
+	w.checkLinks(source, o.Dir())
 	if b.Err != nil {
 		w.Incomplete = true
 		w.failedBuild(o, b, options)
 		return nil, false
 	}
 	return b.Objects, true
+}
+
+// checkLinks warns of links to manifests in a directory of which Flux takes all: it does not say that it leaves them out.
+func (w *Walk) checkLinks(s *Source, dir string) {
+	if _, listed := s.Builds.File(dir); listed || w.Published.Registration != nil {
+		return
+	}
+	for _, link := range slices.Sorted(maps.Keys(s.Files.Links())) {
+		if tree.IsManifest(link) && (dir == "." || strings.HasPrefix(link, dir+"/")) {
+			w.At(s.Files.Origin(tree.Place{File: link}), finding.Warningf("is a symbolic link, which Flux leaves out, and does not say so").
+				WithRemedy("put a copy of "+s.Files.Links()[link]+" in its place"))
+		}
+	}
 }
 
 // notFollowed reports a reference of a kustomization file that is no path of the tree. Flux's
