@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 
@@ -290,7 +291,11 @@ func (w *Walk) CheckSyntax(file string) {
 
 // checkKeys reports a file that is not YAML, or that has a key twice, which kustomize refuses.
 func (w *Walk) checkKeys(files *tree.Files, file string) {
+	before := len(w.Findings)
 	w.checkSyntax(files, file, func() any { return new(any) })
+	if text, err := files.Read(file); err == nil && len(w.Findings) == before && slices.Contains([]string{".yaml", ".yml"}, path.Ext(file)) {
+		w.ofDocument(files, file, string(text))
+	}
 }
 
 func (w *Walk) checkSyntax(files *tree.Files, file string, into func() any) {
@@ -310,6 +315,32 @@ func (w *Walk) checkSyntax(files *tree.Files, file string, into func() any) {
 	w.At(files.Origin(tree.Place{File: file, Line: line, Column: 1}), finding.Errorf("this is not YAML: %s", m[2]).
 		WithRemedy(syntaxRemedy(m[2])))
 }
+
+// ofDocument reports the first document that is not YAML by itself, as kustomize reads it: the parser says no line then, and
+// of a whole file it takes aliases of other documents.
+func (w *Walk) ofDocument(files *tree.Files, file, text string) {
+	line := 1
+	for document := range strings.SplitSeq(text, "\n---") {
+		if err := yaml.Unmarshal([]byte(document), new(any)); err != nil {
+			at, remedy := tree.Place{File: file, Line: line, Column: 1}, "look at what is between its documents"
+			if m := unknownAnchor.FindStringSubmatch(err.Error()); m != nil {
+				before, _, _ := strings.Cut(document, "*"+m[1])
+				at.Line, at.Column = line+strings.Count(before, "\n"), 1+utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
+				remedy = "define it with & before the alias, in the same document"
+			}
+			says := lineBefore.ReplaceAllString(err.Error(), "")
+			w.At(files.Origin(at), finding.Errorf("this is not YAML: %s", says).WithRemedy(remedy))
+			return
+		}
+		line += 1 + strings.Count(document, "\n")
+	}
+}
+
+// lineBefore is what the parser says before a problem, of one document.
+var lineBefore = regexp.MustCompile(`^yaml: (line \d+: )?`)
+
+// unknownAnchor is an alias of what its document does not have.
+var unknownAnchor = regexp.MustCompile(`unknown anchor '(.*)' referenced`)
 
 func syntaxRemedy(problem string) string {
 	if strings.Contains(problem, "already defined") {
