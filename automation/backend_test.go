@@ -98,3 +98,10 @@ func TestDiskAlmostFull(t *testing.T) {
 	assert.Check(t, err == nil && strings.Contains(strings.Join(said(reports[0].Findings), "\n"), "fail state backend: the disk of the state backend "+b.stateDir+" has 5 MiB free"),
 		"the doctor finds %v, error %v", reports, err)
 }
+
+// TestNoHome: without a home the Pulumi CLI has nowhere to run, and the remedy is said.
+func TestNoHome(t *testing.T) {
+	t.Setenv("HOME", "")
+	_, err := New(Options{Programs: programs.All(), Clouds: clouds.All(), Root: t.TempDir(), Command: newFakeCLI(), Env: map[string]string{"PULUMI_HOME": ""}})
+	assert.Error(t, err, "the Pulumi CLI has no directory to run in: $HOME is not defined; set HOME, or PULUMI_HOME")
+}

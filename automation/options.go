@@ -181,7 +181,7 @@ func (o *Options) ownWorkDir() (string, error) {
 	}
 	home, err := pulumicli.Home(o.PulumiHome)
 	if err != nil {
-		return "", fmt.Errorf("find a directory for the Pulumi CLI to run in: %w", err)
+		return "", &fault.Error{What: "the Pulumi CLI has no directory to run in: " + err.Error(), Remedy: "set HOME, or PULUMI_HOME", Err: err}
 	}
 	if home, err = filepath.Abs(home); err != nil {
 		return "", fmt.Errorf("resolve the home of the Pulumi CLI %s: %w", home, err)

@@ -51,6 +51,7 @@ const endOfComplaint = 256 << 10
 type order struct {
 	Name             string
 	Regular, Dirs    []string
+	Links            map[string]string
 	Clusters, Others []published.Set
 }
 
@@ -249,7 +250,7 @@ func serve(in io.Reader, out, complaints io.Writer) int {
 		if hear.Decode(&o) != nil {
 			return 0
 		}
-		found := checkFiles(tree.Listed(o.Regular, o.Dirs, read), o.Name, o.Clusters, o.Others)
+		found := checkFiles(tree.Listed(o.Regular, o.Dirs, read).WithLinks(o.Links, false), o.Name, o.Clusters, o.Others)
 		if say.Encode(question{Done: true, Result: found}) != nil {
 			return 0
 		}

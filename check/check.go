@@ -21,7 +21,6 @@ import (
 	"tombolo/check/argocd"
 	"tombolo/check/finding"
 	"tombolo/check/flux"
-	"tombolo/check/kustomize"
 	"tombolo/check/published"
 	"tombolo/check/tree"
 	"tombolo/check/walk"
@@ -38,17 +37,17 @@ func Check(root fs.FS, name string, clusters []published.Set, others ...publishe
 	if err != nil {
 		return nil, fmt.Errorf("reading the platform tree %s: %w", name, err)
 	}
-	return checking(files, order{Name: name, Regular: files.Names(), Dirs: files.Dirs(), Clusters: clusters, Others: others})
+	return checking(files, order{Name: name, Regular: files.Names(), Dirs: files.Dirs(), Links: files.Links(), Clusters: clusters, Others: others})
 }
 
 // checkFiles is Check in its process.
 func checkFiles(files *tree.Files, name string, clusters, others []published.Set) finding.List {
-	builds := kustomize.NewBuilder(files)
+	linked := walk.NewSource(files.WithLinks(files.Links(), true))
 	trees := flux.NewTrees(files)
 	var found finding.Collector
 	for _, p := range clusters {
 		w := &walk.Walk{
-			Name: name, Files: files, Builds: builds, Published: p, Fleet: slices.Concat(clusters, others),
+			Name: name, Files: linked.Files, Builds: linked.Builds, Published: p, Fleet: slices.Concat(clusters, others),
 			Used: map[string]bool{},
 		}
 		if p.Registration == nil {

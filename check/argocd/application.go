@@ -1,6 +1,7 @@
 package argocd
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,6 +18,10 @@ import (
 
 // inCluster is the name of the hub's own cluster, whatever is registered.
 const inCluster = "in-cluster"
+
+// validRef is a name by which values files refer to a source. Source: GetRefSources in util/argo/argo.go of
+// argoproj/argo-cd v3.5.
+var validRef = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
 
 // checkApplication reports what the API or Argo CD refuse of an Application, whatever its source has.
 // Source: GetDestinationCluster in util/argo/argo.go of argoproj/argo-cd v3.5.
@@ -38,6 +43,17 @@ func (w *Walk) checkApplication(in *walk.Origin, app Application) {
 	for _, from := range app.Sources() {
 		if message, remedy := from.lacks(len(app.Spec.Sources) > 0); message != "" {
 			refused("metadata.name", name, message, remedy)
+		}
+	}
+	for i, from := range app.Spec.Sources {
+		switch ref := from.Ref; {
+		case ref == "":
+		case !validRef.MatchString(ref):
+			w.referSource(in, app, "ref", ref, finding.Errorf("%s has a source with the ref %q, which Argo CD refuses", w.named(app), ref).
+				WithRemedy("use letters, digits, _ and -"))
+		case slices.ContainsFunc(app.Spec.Sources[:i], func(s Source) bool { return s.Ref == ref }):
+			w.referSource(in, app, "ref", ref, finding.Errorf("%s has two sources with the ref %q, which Argo CD refuses", w.named(app), ref).
+				WithRemedy("give each source a ref of its own"))
 		}
 	}
 	switch {

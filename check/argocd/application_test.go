@@ -23,6 +23,7 @@ spec:
 
 func TestApplicationThatIsRefused(t *testing.T) {
 	const whole = "path: all"
+	const source, sources = "source: {repoURL: 'https://git.test/tree', path: all}", "sources: [{repoURL: 'https://git.test/tree', path: all"
 	for name, test := range map[string]struct{ old, new, want string }{
 		"all is well":         {"", "", ""},
 		"no project":          {"  project: default\n", "", "spec.project is missing: the API refuses it"},
@@ -40,6 +41,9 @@ func TestApplicationThatIsRefused(t *testing.T) {
 		"chart alone":         {"path: all", "chart: web", "has a chart without targetRevision"},
 		"another revision":    {"path: all", "path: all, targetRevision: old", "follows the revision old of this repository, and what was checked is the branch main"},
 		"this branch":         {"path: all", "path: all, targetRevision: main", ""},
+		"ref of no letters":   {source, sources + ", ref: 'a b'}]", `start/a.yaml:7:64 Application argocd/it has a source with the ref "a b"`},
+		"ref twice":           {source, sources + ", ref: a}, {repoURL: x, ref: a}]", `has two sources with the ref "a", which Argo CD refuses`},
+		"ref of a chart":      {source, sources + ", helm: {valueFiles: [$a/v.yaml]}}, {repoURL: x, chart: c, targetRevision: 1.0.0, ref: a}]", `values file "$a/v.yaml" is in the chart c, and Argo CD takes none from a chart`},
 		"another namespace":   {"namespace: argocd}", "namespace: agocd}", "start/a.yaml:3:33 Application agocd/it is in the namespace agocd: Argo CD looks at"},
 		"name":                {"name: it,", "name: It,", `"It" is no name: the API refuses it`},
 	} {

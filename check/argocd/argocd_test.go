@@ -7,7 +7,6 @@ import (
 	"gotest.tools/v3/assert"
 
 	"tombolo/check/findingtest"
-	"tombolo/check/kustomize"
 	"tombolo/check/published"
 	"tombolo/check/tree/treetest"
 	"tombolo/check/walk"
@@ -59,7 +58,8 @@ func of(t *testing.T, texts map[string]string) *Walk {
 	fleet := []published.Set{
 		cluster("hub", "hub", map[string]string{"paging": "false"}), cluster("one", "hub", map[string]string{"ring": "first"}), cluster("far", "far", map[string]string{"rong": "x"}),
 	}
-	return New(&walk.Walk{Files: files, Builds: kustomize.NewBuilder(files), Published: fleet[1], Fleet: fleet})
+	tree := walk.NewSource(files.WithLinks(files.Links(), true))
+	return New(&walk.Walk{Files: tree.Files, Builds: tree.Builds, Published: fleet[1], Fleet: fleet})
 }
 
 func TestFollow(t *testing.T) {

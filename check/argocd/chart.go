@@ -36,7 +36,10 @@ func (w *Walk) chart(in *walk.Origin, app Application, from Source) []string {
 	}
 	var values map[string]any
 	if err == nil {
-		values, err = w.values(app, from)
+		var ok bool
+		if values, ok = w.values(in, app, from); !ok {
+			return nil
+		}
 	}
 	var texts []string
 	if err == nil {
@@ -50,7 +53,7 @@ func (w *Walk) chart(in *walk.Origin, app Application, from Source) []string {
 	}
 	if err != nil {
 		w.Incomplete = true
-		w.failedChart(in, c, err)
+		w.failedChart(in, app, from, c, err)
 	}
 	return texts
 }
@@ -84,48 +87,56 @@ func dependencies(c *chart.Chart) []string {
 }
 
 // values are what an Application gives a chart of the tree: files, then values,
-// then parameters, each over the ones before.
-func (w *Walk) values(app Application, from Source) (map[string]any, error) {
-	values := map[string]any{}
+// then parameters, each over the ones before. It reports what Helm cannot take.
+func (w *Walk) values(in *walk.Origin, app Application, from Source) (values map[string]any, ok bool) {
+	values = map[string]any{}
 	if from.Helm == nil {
-		return values, nil
+		return values, true
 	}
+	refused := func(field, value, message, remedy string) (map[string]any, bool) {
+		w.Incomplete = true
+		w.referSource(in.Parent, app, field, value, finding.Errorf("%s: %s", in.Object.Identity(), message).WithRemedy(remedy))
+		return nil, false
+	}
+	const mapping, escaped = "write it as a mapping of values", "write it as helm --set takes it"
 	for _, file := range from.Helm.ValueFiles {
 		name, ok := w.valueFile(app, from, file)
 		if !ok || !w.Files.IsFile(name) {
 			continue // its own finding
 		}
 		text, err := w.Files.Read(name)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			values, err = helm.Overlay(values, string(text))
 		}
-		if values, err = helm.Overlay(values, string(text)); err != nil {
-			return nil, fmt.Errorf("values file %s: %w", name, err)
+		if err != nil {
+			return refused("valueFiles", file, "Helm cannot take the values file "+name+": "+walk.Innermost(err), mapping)
 		}
 	}
 	var err error
 	if len(from.Helm.ValuesObject) > 0 {
 		values = chartutil.CoalesceTables(maps.Clone(from.Helm.ValuesObject), values)
 	} else if values, err = helm.Overlay(values, from.Helm.Values); err != nil {
-		return nil, err
+		return refused("values", from.Helm.Values, "Helm cannot take its source's values: "+walk.Innermost(err), mapping)
 	}
-	if err := helm.Set(values, from.Helm.Parameters); err != nil {
-		return nil, err
+	for _, p := range from.Helm.Parameters {
+		if err := helm.Set(values, []helm.Parameter{p}); err != nil {
+			return refused("parameters", p.Name, "Helm cannot take "+err.Error(), escaped)
+		}
 	}
 	for _, p := range from.Helm.FileParameters {
 		name, ok := w.valueFile(app, from, p.Path)
 		if !ok || !w.Files.IsFile(name) {
-			return nil, fmt.Errorf("the file %s of its parameter %s is not in the tree", p.Path, p.Name)
+			return refused("fileParameters", p.Path, fmt.Sprintf("the file %s of its parameter %s is not in the tree", p.Path, p.Name), "add it, or correct the path")
 		}
 		text, err := w.Files.Read(name)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			err = helm.Set(values, []helm.Parameter{{Name: p.Name, Value: string(text), ForceString: true}})
 		}
-		if err := helm.Set(values, []helm.Parameter{{Name: p.Name, Value: string(text), ForceString: true}}); err != nil {
-			return nil, err
+		if err != nil {
+			return refused("fileParameters", p.Path, "Helm cannot take "+err.Error(), escaped)
 		}
 	}
-	return values, nil
+	return values, true
 }
 
 // releaseName is the name under which a chart of a source is released.
@@ -185,12 +196,17 @@ func (w *Walk) clusterKey(file string, line int, key string) (tree.Place, bool) 
 }
 
 // failedChart reports a chart that cannot be rendered, at the innermost template
-// that the error names.
-func (w *Walk) failedChart(in *walk.Origin, c *chart.Chart, err error) {
-	at := tree.Place{File: path.Join(in.Dir(), "Chart.yaml")}
+// that the error names; values that its schema refuses, at the source.
+func (w *Walk) failedChart(in *walk.Origin, app Application, from Source, c *chart.Chart, err error) {
+	at := walk.InFile(w.Files, path.Join(in.Dir(), "Chart.yaml"), helm.MetadataKey(err))
 	cause, template, line := helm.Cause(err, func(name string) bool { return c != nil && w.Files.IsFile(templateFile(in, c, name)) })
 	if template != "" {
 		at = tree.Place{File: templateFile(in, c, template), Line: line, Column: 1}
 	}
-	w.At(at, finding.Errorf("%s: its chart cannot be rendered: %s", in.Object.Identity(), cause).WithRemedy("correct what Helm refuses"))
+	f := finding.Errorf("%s: its chart cannot be rendered: %s", in.Object.Identity(), cause).WithRemedy("correct what Helm refuses")
+	if helm.OfSchema(err) && in.Parent != nil {
+		w.referSource(in.Parent, app, "path", from.Path, f)
+		return
+	}
+	w.At(at, f)
 }

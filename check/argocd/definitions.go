@@ -27,7 +27,7 @@ func (w *Walk) checkDefinition(in *walk.Origin, o manifest.Object, text string) 
 		strings.Contains(text, manifest.Unset) || yaml.Unmarshal([]byte(text), &document) != nil {
 		return false
 	}
-	h := held{w, in, o, len(w.Findings)}
+	h := held{Walk: w, in: in, object: o, before: len(w.Findings)}
 	if !same {
 		h.report([]string{"apiVersion"}, tree.Child(document.Content[0], "apiVersion"), fmt.Sprintf("Argo CD has no %s in %s: the API refuses it", o.Kind, o.APIVersion), "write "+group+"/v1alpha1")
 	}
@@ -41,10 +41,16 @@ type held struct {
 	in     *walk.Origin
 	object manifest.Object
 	before int
+	// tell is told of a problem in place of who reads the findings.
+	tell func(p definition.Problem, at []string)
 }
 
 func (h held) each(at []string, n *yaml.Node, schema *spec.Schema) {
 	for _, p := range definition.Problems(n, schema) {
+		if h.tell != nil {
+			h.tell(p, at)
+			continue
+		}
 		h.problem(p, at, n)
 	}
 	switch {

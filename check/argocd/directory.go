@@ -50,7 +50,8 @@ func (w *Walk) directory(in *walk.Origin, given *directory) []string {
 	}
 	var out []string
 	dir := in.Dir()
-	for _, name := range w.Files.Names() {
+	linked := slices.DeleteFunc(w.Files.LinkedIn(dir), w.Files.IsDir) // which Argo CD does not go into
+	for _, name := range slices.Sorted(slices.Values(slices.Concat(w.Files.Names(), linked))) {
 		below, ok := strings.CutPrefix(name, dir+"/")
 		if dir == "." {
 			below, ok = name, true

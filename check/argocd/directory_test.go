@@ -23,6 +23,8 @@ spec: {project: default, destination: {name: one}, source: {repoURL: 'https://gi
 		"included not":         {"{directory: {include: 'b.yaml'}}", "all/a.yaml", broken, ""},
 		"unreadable include":   {"{directory: {include: '{a'}}", "all/a.yaml", lost, ""},
 		"skipped":              {"{}", "all/a.yaml", "# +argocd:skip-file-rendering\n" + broken, ""},
+		"a field left empty":   {"{}", "all/a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndatta: {}\n", "all/a.yaml:3:18 ConfigMap a: ConfigMap has no field datta"},
+		"an annotation":        {"{}", "all/a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, annotations: {wave: 1}}\n", "all/a.yaml:3:41 ConfigMap a: metadata.annotations.wave is a number, and has to be text"},
 		"other end of name":    {"{}", "all/a.yaml.tpl", broken, ""},
 		"Jsonnet":              {"{}", "all/a.jsonnet", "{}", "all/a.jsonnet is not followed: Argo CD evaluates Jsonnet"},
 		"plugin":               {"{plugin: {name: replacer}}", "all/a.yaml", broken, "Application argocd/it is not followed: a config management plugin makes its manifests"},

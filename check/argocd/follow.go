@@ -5,6 +5,7 @@ package argocd
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -26,12 +27,24 @@ func (w *Walk) Follow() {
 		w.WrongStart()
 		return
 	}
+	w.checkLinks()
 	var root Application
 	root.APIVersion, root.Kind = group+"/v1alpha1", "Application"
 	root.Metadata.Name, root.Metadata.Namespace = names.Platform, names.ArgoCDNamespace
 	root.Spec.Destination.Name = w.Published.Registration.Hub
 	if w.followPath(nil, root, Source{Path: w.Published.Path}) == 0 {
 		w.EmptyStart()
+	}
+}
+
+// checkLinks warns of links out of the repository. They may be in files that Git does not have.
+func (w *Walk) checkLinks() {
+	for _, link := range slices.Sorted(maps.Keys(w.Files.Links())) {
+		if w.Files.LeavesTree(link) {
+			w.At(tree.Place{File: link}, finding.Warningf(
+				"is a symbolic link out of the repository, to %s: with it in Git, Argo CD builds nothing of the repository", w.Files.Links()[link]).
+				WithRemedy("put the file or directory in its place, or have it lead to one of the repository"))
+		}
 	}
 }
 

@@ -46,6 +46,8 @@ var ofGenerators = []string{"spec", "generators", "[]"}
 // generate returns the Applications of an ApplicationSet that are for the cluster.
 func (w *Walk) generate(in *walk.Origin, set applicationSet, switches map[string]bool) []Application {
 	g := generation{Walk: w, in: in, set: set, switches: switches, clusters: []published.Set{w.Published}}
+	g.checkOptions()
+	g.checkPatch()
 	out := g.applications()
 	if !g.asksClusters() {
 		out = slices.DeleteFunc(out, w.isOfAnother)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/check/finding"
 	"tombolo/check/findingtest"
@@ -178,12 +179,20 @@ func TestTemplatePatch(t *testing.T) {
 		`{spec: {source: {path: 'apps/web'}}}`:                             "x-one apps/web",
 		`{{ if eq .name "one" }}spec: {source: {path: apps/one}}{{ end }}`: "x-one apps/one",
 		`{spec: {source: {path: null}}}`:                                   "has a source without path and chart",
+		"spec: {syncPolicy: {automatedd: {}}}":                             "its templatePatch has spec.syncPolicy.automatedd, which an Application does not have: Argo CD leaves it out, and does not say so",
 		"spec: [":                                                          "its templatePatch is no patch of an Application", "{{ .nmae }}": `there is no "nmae"`,
 	} {
 		set := generated(`{clusters: {}}`, "none") + "  templatePatch: |\n    " + patch + "\n"
 		got := madeBy(t, set, nil)
 		assert.Check(t, strings.Contains(got, want) && (want[0] != 'x' || got == want), "%s: got %s", patch, got)
 	}
+}
+
+func TestOptions(t *testing.T) {
+	set := generated(`{clusters: {}}`, "apps/web")
+	assert.Equal(t, madeBy(t, strings.Replace(set, "missingkey=error", "missingkey=zero", 1), nil), "x-one apps/web")
+	assert.Check(t, is.Contains(madeBy(t, strings.Replace(set, "missingkey=error", "missingkey=eror", 1), nil),
+		`start/s.yaml:6:23 ApplicationSet apps: Go's templates have no option "missingkey=eror", and so Argo CD makes nothing of it`))
 }
 
 func TestSameNameForTwoClusters(t *testing.T) {

@@ -85,7 +85,7 @@ func (w *Walk) takeSystem(app Application) bool {
 
 // about reports an error about a value of a system's file.
 func (w *Walk) about(s systemMet, at []string, message, remedy string) {
-	w.At(w.InFile(s.file, at), finding.Errorf("system %s: %s", s.name, message).WithRemedy(remedy))
+	w.At(walk.InFile(w.Files, s.file, at), finding.Errorf("system %s: %s", s.name, message).WithRemedy(remedy))
 }
 
 // readSystem reads the values of a system, and reports those that would not do.
@@ -231,7 +231,7 @@ func (w *Walk) checkAddress(s systemMet) {
 	if s.values.Channel.Type == "" || w.addresses.hidden || w.addresses.keys[s.name] || w.Incomplete {
 		return
 	}
-	w.At(w.InFile(s.file, []string{"channel", "type"}), finding.Warningf(
+	w.At(walk.InFile(w.Files, s.file, []string{"channel", "type"}), finding.Warningf(
 		"system %s: nothing in the tree gives the address of its channel, the key %s of Secret %s in namespace %s", s.name, s.name, addressesSecret, names.ArgoCDNamespace).
 		WithRemedy("add it to the SealedSecret or ExternalSecret of that name"))
 }

@@ -179,9 +179,16 @@ func isFetched(name string) bool {
 	return ok && (scheme == "http" || scheme == "https") || strings.HasPrefix(name, "$")
 }
 
-// knownRef reports a $name that no source of the Application has.
+// knownRef reports a $name that no source of the Application has, or that one of a chart has.
+// Source: resolveReferencedSources in reposerver/repository/repository.go of argoproj/argo-cd v3.5.
 func (w *Walk) knownRef(in *walk.Origin, app Application, name, ref string, refs map[string]bool) bool {
 	if _, ok := refs[ref]; ok {
+		of := slices.IndexFunc(app.Sources(), func(s Source) bool { return "$"+s.Ref == ref })
+		if chart := app.Sources()[of].Chart; chart != "" {
+			w.referSource(in, app, "valueFiles", name, finding.Errorf(
+				"%s: values file %q is in the chart %s, and Argo CD takes none from a chart", w.named(app), name, chart).
+				WithRemedy("have "+ref+" be a source of a Git repository"))
+		}
 		return true
 	}
 	w.referSource(in, app, "valueFiles", name, finding.Errorf(

@@ -43,3 +43,23 @@ func TestValueFiles(t *testing.T) {
 		assert.Check(t, is.DeepEqual(from.Helm.ValueFiles, test.given), "the Application itself stays")
 	}
 }
+
+// TestValuesThatAreNone: what Helm cannot take for values has the place where it is written.
+func TestValuesThatAreNone(t *testing.T) {
+	const web = " Application argocd/it: "
+	for given, want := range map[string]string{
+		`values: "a: b"`:                             "",
+		`values: "- a"`:                              "start/a.yaml:7:72" + web + "Helm cannot take its source's values: it is a list, and has to be a mapping",
+		`values: "a: b\n  c: d"`:                     "start/a.yaml:7:72" + web + "Helm cannot take its source's values: yaml: line 2: mapping values are not allowed in this context",
+		`valueFiles: [list.yaml]`:                    "start/a.yaml:7:77" + web + "Helm cannot take the values file all/list.yaml: it is a list, and has to be a mapping",
+		`parameters: [{name: 'a[', value: b}]`:       "start/a.yaml:7:84" + web + "Helm cannot take parameter a[: error parsing index: EOF",
+		`fileParameters: [{name: a, path: no.yaml}]`: "start/a.yaml:7:97" + web + "the file no.yaml of its parameter a is not in the tree",
+		`values: "size: big"`:                        "start/a.yaml:7:52" + web + "its chart cannot be rendered: values don't meet the specifications of the schema(s) in the following chart(s): it: - at '/size': got string, want number",
+	} {
+		got := findings(t, map[string]string{
+			"start/a.yaml": application("path: all, helm: {" + given + "}"), "all/Chart.yaml": chartFile, "all/list.yaml": "[a]\n",
+			"all/values.schema.json": `{"properties": {"size": {"type": "number"}}}`,
+		})
+		assert.Check(t, is.Equal(got, want), given)
+	}
+}

@@ -105,6 +105,10 @@ func (w *Walk) referSource(in *walk.Origin, app Application, field, value string
 	switch field {
 	case "valueFiles":
 		tail = []string{"helm", field, "[]"}
+	case "values":
+		tail = []string{"helm", field}
+	case "fileParameters":
+		tail = []string{"helm", field, "[]", "path"}
 	case "parameters":
 		tail = []string{"helm", field, "[]", "name"}
 	}
@@ -159,7 +163,7 @@ func (w *Walk) checkMeetings(in *walk.Origin, app Application, from Source) {
 			continue // its own finding
 		}
 		for _, m := range all.Meet(set) {
-			w.At(w.InFile(name, m.Path), finding.Warningf(
+			w.At(walk.InFile(w.Files, name, m.Path), finding.Warningf(
 				"%s is published by bootstrap, whose value wins over that of a values file: this one has no effect", m.Name()).
 				WithRemedy(without(m, "remove it, or set it in helm.parameters, which win")))
 		}

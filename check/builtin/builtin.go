@@ -204,8 +204,12 @@ func unread(err error) []Problem {
 
 // ofType is a field that has a type of JSON, and has to have one of Go.
 func ofType(field, is, wanted string) Problem {
+	remedy := "give it that type"
+	if wanted == "string" && (is == "number" || is == "bool") {
+		remedy = "put it into quotes"
+	}
 	return Problem{
-		Path: pathOf(field), IsType: true, IsText: wanted == "string",
+		Remedy: remedy, Path: pathOf(field), IsType: true, IsText: wanted == "string",
 		Message: fmt.Sprintf("%s is %s, and has to be %s", field, definition.Word(is), definition.Word(wanted)),
 	}
 }

@@ -222,13 +222,11 @@ func (w *Walk) valuesOf(r releaseMet, spec chartSpec, c *chart.Chart, files *tre
 		case !known && from.Optional && !ok:
 		case !known:
 			return nil, errValues
-		case from.TargetPath != "":
-			err = strvals.ParseInto(from.TargetPath+"="+text, values)
 		default:
-			values, err = helm.Overlay(values, text)
+			values, err = from.over(values, text)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s %s: %w", from.Kind, from.Name, err)
+			return nil, errValues // its own finding
 		}
 	}
 	own, err := yaml.Marshal(r.Spec.Values) // a copy
@@ -236,6 +234,24 @@ func (w *Walk) valuesOf(r releaseMet, spec chartSpec, c *chart.Chart, files *tre
 		return nil, err
 	}
 	return helm.Overlay(values, string(own))
+}
+
+// literal escapes what Helm's parser of --set takes for its own.
+var literal = strings.NewReplacer(`\`, `\\`, `,`, `\,`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`)
+
+// over are values with the text of a key over them. Source: ChartValuesFromReferences, ReplacePathValue and
+// ReplacePathLiteralValue in fluxcd/pkg/chartutil v1.27.
+func (v valuesFrom) over(values map[string]any, text string) (map[string]any, error) {
+	within := func(quote string) bool { return strings.HasPrefix(text, quote) && strings.HasSuffix(text, quote) }
+	switch {
+	case v.TargetPath == "":
+		return helm.Overlay(values, text)
+	case v.Literal:
+		return values, strvals.ParseIntoString(v.TargetPath+"="+literal.Replace(text), values)
+	case within("'"), within(`"`):
+		return values, strvals.ParseIntoString(v.TargetPath+"="+strings.Trim(text, `'"`), values)
+	}
+	return values, strvals.ParseInto(v.TargetPath+"="+text, values)
 }
 
 // failedChart reports a chart that cannot be packaged or rendered, at the innermost template that the error names.
@@ -251,9 +267,14 @@ func (w *Walk) failedChart(c chartMet, files *tree.Files, loaded *chart.Chart, e
 		return path.Join(tree.Relative(c.spec.Chart), strings.TrimPrefix(template, loaded.Name()+"/"))
 	}
 	cause, template, line := helm.Cause(err, func(name string) bool { return files.IsFile(file(name)) })
-	at := tree.Place{File: path.Join(tree.Relative(c.spec.Chart), chartutil.ChartfileName)}
+	f := finding.Errorf("%s: its chart cannot be rendered: %s", c.Identity(), cause).WithRemedy("correct what Helm refuses")
+	if helm.OfSchema(err) {
+		w.refer(c, c.spec.Chart, f, "chart")
+		return
+	}
+	at := walk.InFile(files, path.Join(tree.Relative(c.spec.Chart), chartutil.ChartfileName), helm.MetadataKey(err))
 	if template != "" {
 		at = tree.Place{File: file(template), Line: line, Column: 1}
 	}
-	w.At(files.Origin(at), finding.Errorf("%s: its chart cannot be rendered: %s", c.Identity(), cause).WithRemedy("correct what Helm refuses"))
+	w.At(files.Origin(at), f)
 }

@@ -2,6 +2,7 @@ package flux
 
 import (
 	"maps"
+	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
@@ -41,6 +42,7 @@ func TestCharts(t *testing.T) {
 		"values files that may be missing": {release + "      ignoreMissingValuesFiles: true\n      valuesFiles: [charts/web/values.yaml, env/prod.yaml]\n", nil, "", "web-a"},
 		"valuesFrom of the tree":           {release + "  valuesFrom: [{kind: ConfigMap, name: v}]\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: v, namespace: apps}\ndata: {values.yaml: 'name: f'}\n", nil, "", "web-f"},
 		"valuesFrom with a path":           {release + "  valuesFrom: [{kind: ConfigMap, name: v, valuesKey: n, targetPath: name}]\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: v, namespace: apps}\ndata: {n: g}\n", nil, "", "web-g"},
+		"valuesFrom of a text in quotes":   {release + "  valuesFrom: [{kind: ConfigMap, name: v, valuesKey: n, targetPath: name}]\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: v, namespace: apps}\ndata: {n: '\"g\"'}\n", nil, "", "web-g"},
 		"valuesFrom of a Secret": {
 			release + "  valuesFrom: [{kind: Secret, name: v}]\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: v, namespace: apps}\nstringData: {values.yaml: 'name: f'}\n", nil,
 			"start/a.yaml:8:14 " + web + "its chart is not rendered: some of its values are not known here", "",
@@ -58,7 +60,7 @@ func TestCharts(t *testing.T) {
 		"a schema": {
 			release,
 			map[string]string{"charts/web/values.schema.json": `{"properties": {"name": {"type": "number"}}}`},
-			"charts/web/Chart.yaml " + web + "its chart cannot be rendered: values don't meet the specifications of the schema(s) in the following chart(s): web: - at '/name': got string, want number", "",
+			"start/a.yaml:8:14 " + web + "its chart cannot be rendered: values don't meet the specifications of the schema(s) in the following chart(s): web: - at '/name': got string, want number", "",
 		},
 		"a schema that is off": {release + "  install: {disableSchemaValidation: true}\n", map[string]string{"charts/web/values.schema.json": `{"properties": {"name": {"type": "number"}}}`}, "", "web-a"},
 		"a chart of another place": {
@@ -97,5 +99,27 @@ func TestCharts(t *testing.T) {
 		assert.Check(t, is.Equal(findingtest.Messages(w.Findings), test.want), name)
 		_, ok := w.inventory[inventory.ID{Kind: "Secret", Namespace: "apps", Name: test.made}]
 		assert.Check(t, ok || test.made == "", name)
+	}
+}
+
+// TestValuesThatAreNone: helm-controller stops at a text that is no mapping, and at one that Helm's --set does not take for a path.
+func TestValuesThatAreNone(t *testing.T) {
+	for from, want := range map[string]string{
+		"{kind: ConfigMap, name: v}":                                               "",
+		"{kind: ConfigMap, name: v, valuesKey: list}":                              `start/a.yaml:10:54 HelmRelease apps/web: valuesFrom takes key "list" of ConfigMap v, and Helm cannot take its text for values: it is a list, and has to be a mapping`,
+		"{kind: ConfigMap, name: v, valuesKey: broken, optional: true}":            `key "broken" of ConfigMap v, and Helm cannot take its text for values: yaml: line 2: mapping values are not allowed in this context`,
+		"{kind: ConfigMap, name: v, valuesKey: set, targetPath: a}":                `key "set" of ConfigMap v, and Helm cannot take its text for values: key "z" has no value`,
+		"{kind: ConfigMap, name: v, valuesKey: set, targetPath: a, literal: true}": "",
+		"{kind: ConfigMap, name: v, valuesKey: list, targetPath: a}":               "",
+	} {
+		w := of(t, map[string]string{"start/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: v, namespace: apps}\n" +
+			"data: {values.yaml: 'a: b', list: '- a', broken: \"a: b\\n  c: d\", set: 'x,z'}\n---\n" +
+			"apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: web, namespace: apps}\n" +
+			"spec: {interval: 1m,\n  valuesFrom: [" + from + "], chartRef: {kind: HelmChart, name: a}}\n---\n" +
+			"apiVersion: source.toolkit.fluxcd.io/v1\nkind: HelmChart\nmetadata: {name: a, namespace: apps}\nspec: {chart: a, interval: 1m, sourceRef: {kind: HelmRepository, name: a}}\n"})
+		w.Follow()
+		w.CheckReleases()
+		got := findingtest.Messages(w.Findings)
+		assert.Check(t, (want != "" || got == "") && strings.Contains(got, want), "%s: found %s", from, got)
 	}
 }

@@ -76,6 +76,13 @@ func TestWhatIsMissingIsNotJudgedAfterAFailure(t *testing.T) {
 	}
 }
 
+// TestNamesOfVariables: Flux stops at an inline name that is none, too. Source: varSubstitution in fluxcd/pkg/kustomize v1.35.
+func TestNamesOfVariables(t *testing.T) {
+	w := of(t, map[string]string{"start/stage.yaml": stage("stage", "./apps", "  postBuild: {substitute: {a_1: x, a-b: y}}\n"), "apps/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\n"})
+	w.Follow()
+	assert.Equal(t, findingtest.Messages(w.Findings), `start/stage.yaml:7:41 Kustomization flux-system/stage: postBuild.substitute has "a-b", which cannot be a variable: Kustomization flux-system/stage stops at it`)
+}
+
 func TestAbsent(t *testing.T) {
 	w := of(t, nil)
 	w.inventory[inventory.ID{Kind: "HelmRepository", Namespace: "apps", Name: "charts"}] = inventory.Entry{}

@@ -69,21 +69,13 @@ func (w *Walk) CheckReleases() {
 			w.checkSource(r.in, r.Object, *r.Spec.ChartRef, "spec", "chartRef")
 		}
 		for _, from := range r.Spec.ValuesFrom {
-			w.checkValues(r, values{reference{Kind: from.Kind, Name: from.Name}, from.ValuesKey, from.Optional})
+			w.checkValues(r, from)
 		}
 		w.checkMeetings(r)
 	}
 }
 
-// values is an item of a HelmRelease's valuesFrom. The controller forgives an
-// optional one both a missing object and a missing key.
-type values struct {
-	reference
-	key      string
-	optional bool
-}
-
-func (w *Walk) checkValues(r releaseMet, from values) {
+func (w *Walk) checkValues(r releaseMet, from valuesFrom) {
 	found, ok := w.find(from.Kind, r.Metadata.Namespace, from.Name)
 	switch {
 	case ok:
@@ -93,15 +85,15 @@ func (w *Walk) checkValues(r releaseMet, from values) {
 	}
 }
 
-func (w *Walk) missingValues(r releaseMet, from values) {
-	a := w.absent(from.reference, r.Metadata.Namespace)
-	w.referOptional(r.in, a.suspect(r.Object, "spec", "valuesFrom", "[]"), from.optional, a.misspelt(), finding.New(a.gravity(),
+func (w *Walk) missingValues(r releaseMet, from valuesFrom) {
+	a := w.absent(reference{Kind: from.Kind, Name: from.Name}, r.Metadata.Namespace)
+	w.referOptional(r.in, a.suspect(r.Object, "spec", "valuesFrom", "[]"), from.Optional, a.misspelt(), finding.New(a.gravity(),
 		"%s: valuesFrom refers to %s %s, which neither bootstrap nor the tree makes in namespace %s", r.Identity(), a.Kind, a.Name, a.Namespace).
 		WithRemedy(a.remedy("turn on the addon or service that publishes it in the cluster file, or make it in the tree")))
 }
 
-func (w *Walk) checkKey(r releaseMet, from values, found inventory.Entry) {
-	key := from.key
+func (w *Walk) checkKey(r releaseMet, from valuesFrom, found inventory.Entry) {
+	key := from.ValuesKey
 	what := tree.Wanted{
 		Object: r.Object, Path: []string{"spec", "valuesFrom", "[]", "valuesKey"}, Value: key,
 		Besides: map[string]string{"kind": from.Kind, "name": from.Name},
@@ -111,11 +103,26 @@ func (w *Walk) checkKey(r releaseMet, from values, found inventory.Entry) {
 		what.Path, what.Value, what.Besides = []string{"spec", "valuesFrom", "[]", "name"}, from.Name, map[string]string{"kind": from.Kind}
 	}
 	if found.Has(key) {
+		w.checkText(r, from, what, key, found.Values[key])
 		return
 	}
-	w.referOptional(r.in, what, from.optional, wording.Nearest(key, found.Keys) != "", finding.Errorf(
+	w.referOptional(r.in, what, from.Optional, wording.Nearest(key, found.Keys) != "", finding.Errorf(
 		"%s: valuesFrom refers to key %q of %s %s, which has %s", r.Identity(), key, from.Kind, from.Name, listed(found.Keys)).
 		WithRemedy(near.DidYouMean(key, found.Keys, "set valuesKey to a key that it has")))
+}
+
+// checkText reports what helm-controller cannot take for values, of a key whose text is known.
+func (w *Walk) checkText(r releaseMet, from valuesFrom, what tree.Wanted, key, text string) {
+	_, err := from.over(map[string]any{}, text)
+	if err == nil || strings.Contains(text, manifest.Unset) {
+		return
+	}
+	remedy := "write a mapping of values there, or set targetPath"
+	if from.TargetPath != "" {
+		remedy = `put a backslash before each comma and brace of the text, or set literal: true`
+	}
+	w.Refer(r.in, what, finding.Errorf("%s: valuesFrom takes key %q of %s %s, and Helm cannot take its text for values: %s",
+		r.Identity(), key, from.Kind, from.Name, walk.Innermost(err)).WithRemedy(remedy))
 }
 
 func listed(keys []string) string {
@@ -187,6 +194,17 @@ type variablesFrom struct {
 	Optional bool   `json:"optional"`
 }
 
+// valuesFrom is an object with values in a key. The controller forgives an optional one both a missing object and a
+// missing key.
+type valuesFrom struct {
+	Kind       string `json:"kind"`
+	Name       string `json:"name"`
+	ValuesKey  string `json:"valuesKey"`
+	TargetPath string `json:"targetPath"`
+	Literal    bool   `json:"literal"`
+	Optional   bool   `json:"optional"`
+}
+
 // release is a HelmRelease.
 type release struct {
 	manifest.Object
@@ -197,16 +215,10 @@ type release struct {
 		Install struct {
 			DisableSchemaValidation bool `json:"disableSchemaValidation"`
 		} `json:"install"`
-		ChartRef   *reference  `json:"chartRef"`
-		DependsOn  []reference `json:"dependsOn"`
-		ValuesFrom []struct {
-			Kind       string `json:"kind"`
-			Name       string `json:"name"`
-			ValuesKey  string `json:"valuesKey"`
-			TargetPath string `json:"targetPath"`
-			Optional   bool   `json:"optional"`
-		} `json:"valuesFrom"`
-		Values map[string]any `json:"values"`
+		ChartRef   *reference     `json:"chartRef"`
+		DependsOn  []reference    `json:"dependsOn"`
+		ValuesFrom []valuesFrom   `json:"valuesFrom"`
+		Values     map[string]any `json:"values"`
 
 		// What takes a release elsewhere, or has others at work for it.
 		ReleaseName        string    `json:"releaseName"`

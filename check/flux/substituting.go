@@ -217,7 +217,14 @@ func (w *Walk) variables(s *sync) substitution.Variables {
 		}
 	}
 	if s.Spec.PostBuild != nil {
-		for key, value := range s.Spec.PostBuild.Substitute {
+		for _, key := range slices.Sorted(maps.Keys(s.Spec.PostBuild.Substitute)) {
+			value := s.Spec.PostBuild.Substitute[key]
+			if !variableName.MatchString(key) {
+				w.Refer(s.origin.Parent, s.wanted(value, "spec", "postBuild", "substitute", key), finding.Errorf(
+					"%s: postBuild.substitute has %q, which cannot be a variable: %s stops at it", s.Identity(), key, s.Identity()).
+					WithRemedy("name it with letters, digits and _, and no digit first"))
+				continue
+			}
 			v.Set(key, value)
 		}
 	}

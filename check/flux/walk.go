@@ -224,6 +224,7 @@ func (w *Walk) take(s *sync, text, before string) {
 			w.checkTypes(s, o, text, before)
 			w.CheckBuiltin(s.origin, o, text, false)
 		}
+		w.checkFetched(s.origin, o, text)
 		w.TakeNeeded(s.origin, o, text)
 		if s.Spec.KubeConfig == nil {
 			w.TakeApplied(s.origin, s.Identity(), o, text)

@@ -2,6 +2,7 @@
 package helm
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -19,6 +20,7 @@ import (
 	"helm.sh/helm/v3/pkg/strvals"
 	"sigs.k8s.io/yaml"
 
+	"tombolo/check/definition"
 	"tombolo/check/manifest"
 	"tombolo/check/tree"
 )
@@ -27,9 +29,9 @@ import (
 func Load(files *tree.Files, dir string) (c *chart.Chart, read []string, err error) {
 	var buffers []*loader.BufferedFile
 	ignored := ignoredBy(files, dir)
-	for _, name := range files.Names() {
-		below, ok := strings.CutPrefix(name, strings.TrimPrefix(dir+"/", "./"))
-		if !ok || ignored.Match(strings.Split(below, "/"), false) {
+	for _, below := range files.Below(dir) {
+		name := path.Join(dir, below)
+		if ignored.Match(strings.Split(below, "/"), false) {
 			continue
 		}
 		text, err := files.Read(name)
@@ -107,7 +109,12 @@ func Set(values map[string]any, parameters []Parameter) error {
 // Overlay returns values with those of a text over them.
 func Overlay(below map[string]any, text string) (map[string]any, error) {
 	above := map[string]any{}
-	if err := yaml.Unmarshal([]byte(text), &above); err != nil {
+	err := yaml.Unmarshal([]byte(text), &above)
+	var other *json.UnmarshalTypeError
+	if errors.As(err, &other) {
+		return nil, fmt.Errorf("it is %s, and has to be a mapping", definition.Word(other.Value))
+	}
+	if err != nil {
 		return nil, fmt.Errorf("reading Helm values: %w", err)
 	}
 	return chartutil.CoalesceTables(above, below), nil
@@ -171,4 +178,19 @@ func Cause(err error, isTemplate func(name string) bool) (cause, template string
 		}
 	}
 	return cause, template, line
+}
+
+// OfSchema says whether Helm has refused values by a schema of a chart.
+func OfSchema(err error) bool {
+	return strings.Contains(err.Error(), "values don't meet the specifications of the schema")
+}
+
+var metadataKey = regexp.MustCompile(`chart\.metadata\.(\w+)`)
+
+// MetadataKey is the key of Chart.yaml that an error is about.
+func MetadataKey(err error) []string {
+	if m := metadataKey.FindStringSubmatch(err.Error()); m != nil {
+		return m[1:]
+	}
+	return nil
 }

@@ -66,6 +66,7 @@ func NewBuilder(f *tree.Files) *Builder { return &Builder{files: f, done: map[st
 
 // Build does what an engine does with a directory before substitution.
 func (b *Builder) Build(dir string, o Options) Built {
+	dir = b.files.Real(dir)
 	name, text, err := b.kustomizationFile(dir, o)
 	if err != nil {
 		return Built{Err: err, Read: []string{name}}

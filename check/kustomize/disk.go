@@ -119,7 +119,9 @@ func (d *disk) Exists(name string) bool {
 }
 
 func (d *disk) CleanedAbs(name string) (filesys.ConfirmedDir, string, error) {
-	switch within, ok := inTree(name); {
+	within, ok := inTree(name)
+	within = d.files.Real(within)
+	switch {
 	case ok && d.files.IsDir(within):
 		return filesys.ConfirmedDir(path.Join(root, within)), "", nil
 	case ok && d.isFile(within):

@@ -49,6 +49,9 @@ type Files struct {
 	regular, dirs map[string]bool
 	content       map[string][]byte
 	parsed        map[string][]Document
+	// links are the symbolic links with what they lead to, and follows says whether a name may go through one.
+	links   map[string]string
+	follows bool
 	// copies are where files of a composed tree come from.
 	copies map[string]Copy
 	// total is how much was read, in bytes.
@@ -56,8 +59,8 @@ type Files struct {
 }
 
 // Index looks at the names in the tree. Version control's own directory is
-// left out, and so is what is neither file nor directory: Flux does not have
-// them in its artifact.
+// left out, and so is what is neither file nor directory, of which links are kept apart: Flux does
+// not have them in its artifact.
 func Index(tree fs.FS) (*Files, error) {
 	f := Listed(nil, nil, func(name string) ([]byte, error) { return read(tree, name) })
 	size := 0
@@ -76,8 +79,10 @@ func Index(tree fs.FS) (*Files, error) {
 			f.dirs[name] = true
 		case entry.Type().IsRegular():
 			f.regular[name] = true
+		case entry.Type()&fs.ModeSymlink != 0:
+			f.links[name], err = fs.ReadLink(tree, name)
 		}
-		return nil
+		return err
 	})
 	return f, err
 }
@@ -95,7 +100,7 @@ func read(tree fs.FS, name string) (_ []byte, err error) {
 // Listed is an index of known names. read returns the content of a file.
 func Listed(regular, dirs []string, read func(name string) ([]byte, error)) *Files {
 	f := &Files{
-		read: read, regular: map[string]bool{}, dirs: map[string]bool{".": true},
+		read: read, links: map[string]string{}, regular: map[string]bool{}, dirs: map[string]bool{".": true},
 		content: map[string][]byte{}, parsed: map[string][]Document{},
 	}
 	for _, name := range regular {
@@ -124,7 +129,7 @@ func (f *Files) Without(leaves func(name string) bool) *Files {
 	}
 	dirs := slices.DeleteFunc(f.Dirs(), func(dir string) bool { return emptied[dir] && !kept[dir] })
 	out := Listed(names, dirs, f.Read)
-	out.copies = f.copies
+	out.copies, out.links = f.copies, f.links
 	return out
 }
 
@@ -144,10 +149,10 @@ func Leaves(dir, name string) bool {
 }
 
 // IsFile says whether the tree has a regular file of that name.
-func (f *Files) IsFile(name string) bool { return f.regular[name] }
+func (f *Files) IsFile(name string) bool { return f.regular[f.Real(name)] }
 
 // IsDir says whether the tree has a directory of that name.
-func (f *Files) IsDir(name string) bool { return f.dirs[name] }
+func (f *Files) IsDir(name string) bool { return f.dirs[f.Real(name)] }
 
 // Names are those of all files, sorted.
 func (f *Files) Names() []string { return slices.Sorted(maps.Keys(f.regular)) }
@@ -183,6 +188,7 @@ func (f *Files) Read(name string) ([]byte, error) {
 
 // Load is Read for who keeps the content elsewhere. What is too much is a LimitError.
 func (f *Files) Load(name string) ([]byte, error) {
+	name = f.Real(name)
 	if !f.regular[name] {
 		return nil, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
 	}

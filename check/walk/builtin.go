@@ -1,7 +1,6 @@
 package walk
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -28,6 +27,9 @@ func (w *Walk) CheckBuiltin(in *Origin, o manifest.Object, text string, texts bo
 			return // its own finding
 		}
 		at, value := valueAt(p.Path, nil, content, p.IsType)
+		if p.IsType && len(at) > len(p.Path) { // the decoder names the mapping, and not its key
+			p.Message = strings.Replace(p.Message, strings.Join(p.Path, "."), strings.Join(at[:len(p.Path)+1], "."), 1)
+		}
 		f := finding.Errorf("%s: %s: the API refuses it", o.Identity(), p.Message).WithRemedy(p.Remedy)
 		switch flux := w.Published.Registration == nil; {
 		case p.IsField && !flux:
@@ -38,7 +40,11 @@ func (w *Walk) CheckBuiltin(in *Origin, o manifest.Object, text string, texts bo
 		if p.IsField {
 			f = f.WithRemedy("correct or remove it")
 		}
-		w.Refer(in, tree.Wanted{Object: o, Path: at, Value: value}, f)
+		what := tree.Wanted{Object: o, Path: at, Value: value}
+		if _, ok := w.Find(in, what); !ok { // an empty mapping has no place
+			what.Path, what.Value = []string{"metadata", "name"}, o.Metadata.Name
+		}
+		w.Refer(in, what, f)
 	}
 }
 
@@ -49,7 +55,7 @@ func valueAt(path, done []string, value any, other bool) ([]string, string) {
 		if fields, ok := value.(map[string]any); ok && other {
 			for _, key := range slices.Sorted(maps.Keys(fields)) {
 				if _, isText := fields[key].(string); !isText {
-					return append(slices.Clone(done), key), fmt.Sprint(fields[key])
+					return First(append(slices.Clone(done), key), fields[key])
 				}
 			}
 		}

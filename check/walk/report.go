@@ -122,11 +122,11 @@ func (w *Walk) EmptyStart() {
 		WithRemedy("add what the cluster has to follow to the directory, or correct the path"))
 }
 
-// InFile is where a YAML file of the tree has a value, by its keys, or the nearest
+// InFile is where a YAML file of a tree has a value, by its keys, or the nearest
 // of them.
-func (w *Walk) InFile(file string, keys []string) tree.Place {
+func InFile(files *tree.Files, file string, keys []string) tree.Place {
 	at := tree.Place{File: file}
-	if text, err := w.Files.Read(file); err == nil {
+	if text, err := files.Read(file); err == nil {
 		at.Line, at.Column, _ = settingPlace(text, keys)
 	}
 	return at

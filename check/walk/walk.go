@@ -7,10 +7,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 
@@ -111,6 +114,9 @@ func (w *Walk) NearDir(dir string) string { return w.SourceOf(nil).NearDir(dir) 
 
 // NearDir advises about a directory that is not in the source.
 func (s *Source) NearDir(dir string) string {
+	if link := s.Files.LinkOn(tree.Relative(dir)); link != "" {
+		return leftOut(link, s.Files.Links()[link])
+	}
 	if word := wording.Nearest(tree.Relative(dir), s.Files.Dirs()); word != "" {
 		return fmt.Sprintf("did you mean %q?", word)
 	}
@@ -124,7 +130,15 @@ func (w *Walk) NearFile(file, name, otherwise string) string {
 	return nearFile(w.Files, file, name, otherwise)
 }
 
+// leftOut advises about a link that is not followed: because its engine has none, or because it leads nowhere.
+func leftOut(link, target string) string {
+	return fmt.Sprintf("%s is a symbolic link, which Flux does not have in its artifact and Argo CD follows within the tree alone: name what it leads to, %s, or put a copy in its place", link, target)
+}
+
 func nearFile(files *tree.Files, file, name, otherwise string) string {
+	if link := files.LinkOn(tree.Relative(path.Join(path.Dir(file), name))); link != "" {
+		return leftOut(link, files.Links()[link])
+	}
 	dir := tree.Relative(path.Join(path.Dir(file), path.Dir(name)))
 	word := wording.Nearest(path.Base(name), files.Entries(dir))
 	if word == "" {
@@ -142,12 +156,26 @@ func (w *Walk) Build(o *Origin, options kustomize.Options) ([]kustomize.Object, 
 	for at, reference := range b.Remote {
 		w.notFollowed(source, at, reference)
 	}
+	w.checkLinks(source, o.Dir())
 	if b.Err != nil {
 		w.Incomplete = true
 		w.failedBuild(o, b, options)
 		return nil, false
 	}
 	return b.Objects, true
+}
+
+// checkLinks warns of links to manifests in a directory of which Flux takes all: it does not say that it leaves them out.
+func (w *Walk) checkLinks(s *Source, dir string) {
+	if _, listed := s.Builds.File(dir); listed || w.Published.Registration != nil {
+		return
+	}
+	for _, link := range slices.Sorted(maps.Keys(s.Files.Links())) {
+		if tree.IsManifest(link) && (dir == "." || strings.HasPrefix(link, dir+"/")) {
+			w.At(s.Files.Origin(tree.Place{File: link}), finding.Warningf("is a symbolic link, which Flux leaves out, and does not say so").
+				WithRemedy("put a copy of "+s.Files.Links()[link]+" in its place"))
+		}
+	}
 }
 
 // notFollowed reports a reference of a kustomization file that is no path of the tree. Flux's
@@ -263,7 +291,11 @@ func (w *Walk) CheckSyntax(file string) {
 
 // checkKeys reports a file that is not YAML, or that has a key twice, which kustomize refuses.
 func (w *Walk) checkKeys(files *tree.Files, file string) {
+	before := len(w.Findings)
 	w.checkSyntax(files, file, func() any { return new(any) })
+	if text, err := files.Read(file); err == nil && len(w.Findings) == before && slices.Contains([]string{".yaml", ".yml"}, path.Ext(file)) {
+		w.ofDocument(files, file, string(text))
+	}
 }
 
 func (w *Walk) checkSyntax(files *tree.Files, file string, into func() any) {
@@ -283,6 +315,32 @@ func (w *Walk) checkSyntax(files *tree.Files, file string, into func() any) {
 	w.At(files.Origin(tree.Place{File: file, Line: line, Column: 1}), finding.Errorf("this is not YAML: %s", m[2]).
 		WithRemedy(syntaxRemedy(m[2])))
 }
+
+// ofDocument reports the first document that is not YAML by itself, as kustomize reads it: the parser says no line then, and
+// of a whole file it takes aliases of other documents.
+func (w *Walk) ofDocument(files *tree.Files, file, text string) {
+	line := 1
+	for document := range strings.SplitSeq(text, "\n---") {
+		if err := yaml.Unmarshal([]byte(document), new(any)); err != nil {
+			at, remedy := tree.Place{File: file, Line: line, Column: 1}, "look at what is between its documents"
+			if m := unknownAnchor.FindStringSubmatch(err.Error()); m != nil {
+				before, _, _ := strings.Cut(document, "*"+m[1])
+				at.Line, at.Column = line+strings.Count(before, "\n"), 1+utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
+				remedy = "define it with & before the alias, in the same document"
+			}
+			says := lineBefore.ReplaceAllString(err.Error(), "")
+			w.At(files.Origin(at), finding.Errorf("this is not YAML: %s", says).WithRemedy(remedy))
+			return
+		}
+		line += 1 + strings.Count(document, "\n")
+	}
+}
+
+// lineBefore is what the parser says before a problem, of one document.
+var lineBefore = regexp.MustCompile(`^yaml: (line \d+: )?`)
+
+// unknownAnchor is an alias of what its document does not have.
+var unknownAnchor = regexp.MustCompile(`unknown anchor '(.*)' referenced`)
 
 func syntaxRemedy(problem string) string {
 	if strings.Contains(problem, "already defined") {

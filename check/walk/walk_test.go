@@ -60,6 +60,14 @@ func TestBuildReports(t *testing.T) {
 			map[string]string{"start/kustomization.yaml": "resources: [a.yaml]\n", "start/a.yaml": "a: 1\nb: [\n"},
 			"tree/start/a.yaml:2:1: error: this is not YAML: ",
 		},
+		"an alias of another document": {
+			map[string]string{"start/kustomization.yaml": "resources: [a.yaml]\n", "start/a.yaml": "a: &a 1\n---\nb: *a\n"},
+			"tree/start/a.yaml:3:4: error: this is not YAML: unknown anchor 'a' referenced (cluster one); define it with & before the alias, in the same document\n",
+		},
+		"an end without a start": {
+			map[string]string{"start/kustomization.yaml": "resources: [a.yaml]\n", "start/a.yaml": "a: 1\n---\n...\n---"},
+			"tree/start/a.yaml:2:1: error: this is not YAML: did not find expected node content (cluster one); look at what is between its documents\n",
+		},
 		"what is elsewhere": {
 			map[string]string{"start/kustomization.yaml": "resources: [https://example.com/a.yaml]\n"},
 			"tree/start/kustomization.yaml:1:13: note: https://example.com/a.yaml is not followed: it is not in this tree (cluster one)\n",

@@ -13,11 +13,14 @@ import (
 	"tombolo/check/tree"
 )
 
-// FS is a tree of a few files, by their names.
+// FS is a tree of a few files, by their names. A text such as "-> ../base" is a symbolic link.
 func FS(texts map[string]string) fstest.MapFS {
 	out := fstest.MapFS{}
 	for name, text := range texts {
 		out[name] = &fstest.MapFile{Data: []byte(text)}
+		if target, is := strings.CutPrefix(text, "-> "); is {
+			out[name] = &fstest.MapFile{Data: []byte(target), Mode: fs.ModeSymlink}
+		}
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"syscall"
@@ -122,6 +123,7 @@ func (p Program) run(ctx context.Context, f *factory.Factory, args []string) int
 	if !started && !errors.As(err, &own) {
 		err = usage(cmd, err)
 	}
+	err = refused(err)
 	if ctx.Err() != nil && !errors.Is(err, context.Canceled) {
 		err = &interruption{err}
 	}
@@ -129,6 +131,27 @@ func (p Program) run(ctx context.Context, f *factory.Factory, args []string) int
 	report(f, class, err)
 	end.Class, end.Code = class.name, class.code
 	return class.code
+}
+
+// refused says what to do about a file or directory that the system does not let the command have. Whoever knew
+// more has said it already, in an error of a class.
+func refused(err error) error {
+	var at *fs.PathError
+	if classify(err).code != unexpected().code || !errors.As(err, &at) {
+		return err
+	}
+	remedy := ""
+	switch {
+	case errors.Is(at, fs.ErrPermission):
+		remedy = "run tombolo as the user whose it is, or give this one the right to it"
+	case errors.Is(at, syscall.EROFS):
+		remedy = "mount the file system so that it can be written"
+	case errors.Is(at, syscall.ENOSPC):
+		remedy = "make room on the file system"
+	default:
+		return err
+	}
+	return fault.NewPrecondition("", remedy, err)
 }
 
 // interruption is whatever error a command ended with after it was interrupted.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -79,6 +80,23 @@ func TestClassify(t *testing.T) {
 		for _, err := range []error{test.err, fmt.Errorf("wrapped: %w", test.err)} {
 			assert.Check(t, is.Equal(classify(err).code, test.want))
 		}
+	}
+}
+
+// TestRefused: what the system does not let a command have says what to do, and is no defect of tombolo.
+func TestRefused(t *testing.T) {
+	at := func(err error) error {
+		return fmt.Errorf("read it: %w", &fs.PathError{Op: "open", Path: "/a", Err: err})
+	}
+	for want, err := range map[string]error{
+		"4 read it: open /a: permission denied; run tombolo as the user whose it is, or give this one the right to it": at(syscall.EACCES),
+		"4 read it: open /a: read-only file system; mount the file system so that it can be written":                   at(syscall.EROFS),
+		"4 read it: open /a: no space left on device; make room on the file system":                                    at(syscall.ENOSPC),
+		"1 read it: open /a: is a directory": at(syscall.EISDIR),
+		"2 no":                               &fault.Error{Class: fault.Usage, Problem: "no"},
+	} {
+		got := refused(err)
+		assert.Check(t, is.Equal(fmt.Sprint(classify(got).code, " ", got), want))
 	}
 }
 

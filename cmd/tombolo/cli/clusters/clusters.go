@@ -25,6 +25,14 @@ var ClusterFile = Kind{Name: "cluster", File: "a cluster file", Dir: dir}
 // stack's secrets and is not a cluster file, nor is one of shared settings.
 const suffix = ".yaml"
 
+// otherSuffix is one by which a cluster file in the project's directory is not found.
+const otherSuffix = ".yml"
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
 // Known returns the names of the clusters of a project, sorted. A project
 // without the directory has none.
 func Known(root string) ([]string, error) {
@@ -53,7 +61,7 @@ func Known(root string) ([]string, error) {
 // IsPath says whether an argument is a path, not a name.
 func IsPath(arg string) bool {
 	return strings.ContainsRune(arg, filepath.Separator) ||
-		strings.HasSuffix(arg, suffix) || strings.HasSuffix(arg, ".yml")
+		strings.HasSuffix(arg, suffix) || strings.HasSuffix(arg, otherSuffix)
 }
 
 // Files returns the path of the cluster file for each argument, which is a
@@ -96,6 +104,9 @@ func find(root func() (string, error), arg string) (string, error) {
 		return "", err
 	}
 	if !slices.Contains(names, arg) {
+		if other := filepath.Join(dir, arg+otherSuffix); exists(filepath.Join(base, other)) {
+			return "", fault.NewUsage(fmt.Sprintf("cluster %q is not known: its file is %s", arg, other), "call it "+filepath.Join(dir, arg+suffix))
+		}
 		return "", ClusterFile.Unknown(arg, names)
 	}
 	return filepath.Join(base, dir, arg+suffix), nil

@@ -83,10 +83,11 @@ func TestPathNeedsNoProject(t *testing.T) {
 }
 
 func TestUnknown(t *testing.T) {
-	root := project(t, "demo.yaml", "staging.yaml")
+	root := project(t, "demo.yaml", "staging.yaml", "other.yml")
 	for arg, want := range map[string]string{
 		"dmeo":       `cluster "dmeo" is not known, did you mean "demo"?; known are: demo, staging; or give the path of a cluster file`,
 		"production": `cluster "production" is not known; known are: demo, staging; or give the path of a cluster file`,
+		"other":      `cluster "other" is not known: its file is clusters/other.yml; call it clusters/other.yaml`,
 		"./x.yaml":   `cluster file ./x.yaml cannot be read: no such file or directory; check the path`,
 	} {
 		_, err := Files(root, []string{arg})

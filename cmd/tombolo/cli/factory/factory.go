@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"tombolo/automation"
@@ -262,7 +263,7 @@ func (f *Factory) givenRoot() (string, error) {
 
 func isProject(dir string) (bool, error) {
 	text, err := file.ReadInside(filepath.Join(dir, "Pulumi.yaml"), file.MostOfSettings)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOTDIR) {
 		return false, nil
 	}
 	if err != nil {

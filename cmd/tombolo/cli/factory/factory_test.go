@@ -44,6 +44,10 @@ func TestRoot(t *testing.T) {
 			err: "--root a/b is no project: it has no Pulumi.yaml with name tombolo; name the directory of a checkout",
 		},
 		{
+			name: "given, a file", dir: ours, flag: "Pulumi.yaml",
+			err: "--root Pulumi.yaml is no project: it has no Pulumi.yaml with name tombolo; name the directory of a checkout",
+		},
+		{
 			name: "not readable as YAML", dir: broken,
 			err: "no project found: neither " + broken + " nor a directory above it has a Pulumi.yaml with name tombolo; change into a project, name one with --root, or begin one with `tombolo init project`",
 		},
