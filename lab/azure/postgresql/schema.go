@@ -1,7 +1,6 @@
 package postgresql
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 
@@ -92,17 +91,7 @@ func (serverArgs) ElementType() reflect.Type       { return reflect.TypeFor[serv
 func (databaseArgs) ElementType() reflect.Type     { return reflect.TypeFor[databaseArgs]() }
 func (firewallRuleArgs) ElementType() reflect.Type { return reflect.TypeFor[firewallRuleArgs]() }
 
-var errNoProgram = errors.New("no program makes it")
-
-// The constructors say what the types are, and make nothing.
-func newServer(_ *pulumi.Context, name string, _ *serverArgs, _ ...pulumi.ResourceOption) (*server, error) {
-	return nil, fmt.Errorf("server %s: %w", name, errNoProgram)
-}
-
-func newDatabase(_ *pulumi.Context, name string, _ *databaseArgs, _ ...pulumi.ResourceOption) (*database, error) {
-	return nil, fmt.Errorf("database %s: %w", name, errNoProgram)
-}
-
-func newFirewallRule(_ *pulumi.Context, name string, _ *firewallRuleArgs, _ ...pulumi.ResourceOption) (*firewallRule, error) {
-	return nil, fmt.Errorf("firewall rule %s: %w", name, errNoProgram)
+// none says what a type is, as a constructor of the Go SDK does, and makes nothing.
+func none[Made, Args any](_ *pulumi.Context, name string, _ *Args, _ ...pulumi.ResourceOption) (*Made, error) {
+	return nil, fmt.Errorf("no program makes %s", name)
 }

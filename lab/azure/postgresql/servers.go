@@ -52,18 +52,18 @@ var (
 func Types() map[string]*standin.Type {
 	return map[string]*standin.Type{
 		ServerType: servers.Type(standin.Type{
-			Constructor: newServer,
+			Constructor: none[server, serverArgs],
 			// x-ms-mutability in the API's specification
 			ForceNew: []string{"administratorLogin", "location"},
 			Put:      putServer,
 			Takes:    standin.Timing{Create: 5 * time.Minute, Update: time.Minute, Remove: time.Minute},
 		}),
 		DatabaseType: databases.Type(standin.Type{
-			Constructor: newDatabase, ForceNew: []string{"charset", "collation"}, Put: putDatabase,
+			Constructor: none[database, databaseArgs], ForceNew: []string{"charset", "collation"}, Put: putDatabase,
 			Takes: standin.Timing{Create: 10 * time.Second, Update: 10 * time.Second, Remove: 10 * time.Second},
 		}),
 		FirewallRuleType: firewallRules.Type(standin.Type{
-			Constructor: newFirewallRule, Put: putFirewallRule,
+			Constructor: none[firewallRule, firewallRuleArgs], Put: putFirewallRule,
 			Takes: standin.Timing{Create: 30 * time.Second, Update: 30 * time.Second, Remove: 30 * time.Second},
 		}),
 	}
