@@ -34,9 +34,8 @@ func TestStaleLockIsRemoved(t *testing.T) {
 	b.backend.Processes = backendtest.Table{}
 	file := b.lock(t, "demo-core", lockOwner(t, 77))
 	b.mustUp(t, demo(), UpOptions{})
-	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the lock is still there: %v", err)
-	}
+	_, err := os.Stat(file)
+	assert.Check(t, errors.Is(err, os.ErrNotExist), "the lock is still there: %v", err)
 	want := []string{"up demo-core", "up demo-bootstrap"}
 	assert.DeepEqual(t, b.cli.operations(), want)
 	note := "note demo-core: recovered: removed the lock of " + lockOwner(t, 77).String() + ", which is gone"
@@ -54,9 +53,8 @@ func TestHeldLockStopsUp(t *testing.T) {
 	want := "stack demo-core is locked by ada on " + host + " (process 77, since 2026-01-02T03:04:05Z); " +
 		"wait for it to end; if process 77 on " + host + " is dead, run `tombolo unlock demo --stack core --owner-is-gone`"
 	assert.Error(t, err, want)
-	if _, err := os.Stat(file); err != nil || len(b.cli.operations()) > 0 {
-		t.Errorf("the lock was touched: %v, %v", err, b.cli.operations())
-	}
+	_, err = os.Stat(file)
+	assert.Check(t, err == nil && len(b.cli.operations()) == 0, "the lock was touched: %v, %v", err, b.cli.operations())
 }
 
 // TestStaleLockThatAnOperationMeets: it was taken after the locks were looked at, in a

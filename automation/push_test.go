@@ -62,19 +62,15 @@ func TestPush(t *testing.T) {
 	if !r.Changed || r.Proposed || r.Branch != "main" || r.Into != "main" || r.Repository != c.GitOps.URL || r.Commit == "" {
 		t.Errorf("result %+v", r)
 	}
-	if got, want := show(t, c, "main:clusters/demo/flux-system/kustomization.yaml"), "resources:\n  - gotk-components.yaml\n  - gotk-sync.yaml\n"; !strings.HasSuffix(got, want) {
-		t.Errorf("flux-system lists\n%s", got)
-	}
-	if got := show(t, c, "main:clusters/demo/flux-system/gotk-components.yaml"); !strings.Contains(got, "StrictPostBuildSubstitutions=true") {
-		t.Errorf("Flux is\n%s", got)
-	}
-	if got, want := show(t, c, "--no-patch"), "Have Flux v2.7.5 of cluster demo manage itself"; !strings.Contains(got, want) {
-		t.Errorf("the commit is\n%s", got)
-	}
+	got, want := show(t, c, "main:clusters/demo/flux-system/kustomization.yaml"), "resources:\n  - gotk-components.yaml\n  - gotk-sync.yaml\n"
+	assert.Check(t, strings.HasSuffix(got, want), "flux-system lists\n%s", got)
+	got = show(t, c, "main:clusters/demo/flux-system/gotk-components.yaml")
+	assert.Check(t, strings.Contains(got, "StrictPostBuildSubstitutions=true"), "Flux is\n%s", got)
+	got, want = show(t, c, "--no-patch"), "Have Flux v2.7.5 of cluster demo manage itself"
+	assert.Check(t, strings.Contains(got, want), "the commit is\n%s", got)
 	c.GitOps.Distribution.Version = "v2.8.0" // of a manifest that did not change
-	if again, err := b.Push(t.Context(), c, PushOptions{}); err != nil || again.Changed || again.Commit != r.Commit {
-		t.Errorf("a second push: %+v, %v", again, err)
-	}
+	again, err := b.Push(t.Context(), c, PushOptions{})
+	assert.Check(t, err == nil && !again.Changed && again.Commit == r.Commit, "a second push: %+v, %v", again, err)
 	assert.Check(t, is.Len(b.cli.calls, 0), "a push started")
 }
 

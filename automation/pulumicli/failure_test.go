@@ -37,9 +37,8 @@ func TestProgramThatGivesUpBeforeAnythingIsMade(t *testing.T) {
 
 	rec.Record(pre(apitype.OpCreate, "aws:ec2/vpc:Vpc", "demo-vpc", true))
 	var command *Error
-	if err := p.Failure(t.Context(), f); !errors.As(err, &command) {
-		t.Errorf("error after a creation is %T: %v", err, err)
-	}
+	err = p.Failure(t.Context(), f)
+	assert.Check(t, errors.As(err, &command), "error after a creation is %T: %v", err, err)
 }
 
 func TestReasonsAreFewAndShort(t *testing.T) {
