@@ -1,6 +1,7 @@
 package health
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -165,11 +166,7 @@ func sourceRef(o *unstructured.Unstructured, path ...string) (ref, bool) {
 	if !ok || err != nil || m["name"] == "" {
 		return ref{}, false
 	}
-	r := ref{Kind: m["kind"], Namespace: m["namespace"], Name: m["name"]}
-	if r.Namespace == "" {
-		r.Namespace = o.GetNamespace()
-	}
-	return r, true
+	return ref{Kind: m["kind"], Namespace: cmp.Or(m["namespace"], o.GetNamespace()), Name: m["name"]}, true
 }
 
 // needs lists what an object waits for: a Kustomization for its source, for the
@@ -201,11 +198,8 @@ func dependsOn(o *unstructured.Unstructured) []ref {
 		m, _ := item.(map[string]any)
 		name, _ := m["name"].(string)
 		namespace, _ := m["namespace"].(string)
-		if namespace == "" {
-			namespace = o.GetNamespace()
-		}
 		if name != "" {
-			out = append(out, ref{Kind: o.GetKind(), Namespace: namespace, Name: name})
+			out = append(out, ref{Kind: o.GetKind(), Namespace: cmp.Or(namespace, o.GetNamespace()), Name: name})
 		}
 	}
 	return out
