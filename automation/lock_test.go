@@ -36,8 +36,7 @@ func TestStaleLockIsRemoved(t *testing.T) {
 	b.mustUp(t, demo(), UpOptions{})
 	_, err := os.Stat(file)
 	assert.Check(t, errors.Is(err, os.ErrNotExist), "the lock is still there: %v", err)
-	want := []string{"up demo-core", "up demo-bootstrap"}
-	assert.DeepEqual(t, b.cli.operations(), want)
+	assert.DeepEqual(t, b.cli.operations(), []string{"up demo-core", "up demo-bootstrap"})
 	note := "note demo-core: recovered: removed the lock of " + lockOwner(t, 77).String() + ", which is gone"
 	assert.DeepEqual(t, b.seen.notes(), []string{note})
 }
@@ -50,9 +49,8 @@ func TestHeldLockStopsUp(t *testing.T) {
 	var locked *backend.LockedError
 	assert.Assert(t, errors.As(err, &locked), "error is %T: %v", err, err)
 	host := lockOwner(t, 77).Host
-	want := "stack demo-core is locked by ada on " + host + " (process 77, since 2026-01-02T03:04:05Z); " +
-		"wait for it to end; if process 77 on " + host + " is dead, run `tombolo unlock demo --stack core --owner-is-gone`"
-	assert.Error(t, err, want)
+	assert.Error(t, err, "stack demo-core is locked by ada on "+host+" (process 77, since 2026-01-02T03:04:05Z); "+
+		"wait for it to end; if process 77 on "+host+" is dead, run `tombolo unlock demo --stack core --owner-is-gone`")
 	_, err = os.Stat(file)
 	assert.Check(t, err == nil && len(b.cli.operations()) == 0, "the lock was touched: %v, %v", err, b.cli.operations())
 }
@@ -79,8 +77,7 @@ func TestStaleLockThatAnOperationMeets(t *testing.T) {
 		}
 	}
 	b.mustUp(t, demo(), UpOptions{})
-	want := []string{"up demo-core", "cancel demo-core", "up demo-core", "up demo-bootstrap"}
-	assert.DeepEqual(t, b.cli.operations(), want)
+	assert.DeepEqual(t, b.cli.operations(), []string{"up demo-core", "cancel demo-core", "up demo-core", "up demo-bootstrap"})
 
 	b.cli.during = nil
 	b.backend.Processes = backendtest.Table{77: {Name: "pulumi", Parent: 70}}

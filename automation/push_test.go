@@ -18,6 +18,7 @@ import (
 
 	"tombolo/automation/fault"
 	"tombolo/config"
+	"tombolo/tests/files"
 )
 
 const fluxManifest = `apiVersion: apps/v1
@@ -35,9 +36,7 @@ func following(t *testing.T) *config.Cluster {
 	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
 	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	bare := filepath.Join(dir, "platform.git")
-	if out, err := exec.CommandContext(t.Context(), "git", "init", "-q", "--bare", "--initial-branch=main", bare).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	files.Git(t, dir, "init", "-q", "--bare", "--initial-branch=main", bare)
 	assert.NilError(t, os.WriteFile(filepath.Join(dir, "install.yaml"), []byte(fluxManifest), 0o600))
 	c := demo()
 	c.File = filepath.Join(dir, "demo.yaml")

@@ -14,7 +14,7 @@ import (
 
 func TestParseStat(t *testing.T) {
 	const rest = " 42 42 0 -1 4194304 97 0 0 0 0 0 0 0 20 0 1 0 12345 0"
-	tests := []struct {
+	for _, tt := range []struct {
 		stat string
 		want Process
 		runs bool
@@ -24,8 +24,7 @@ func TestParseStat(t *testing.T) {
 		{"42 (pulumi) Z 41" + rest, Process{}, false},
 		{"42 (pulumi) S 41 42", Process{}, false},
 		{"garbage", Process{}, false},
-	}
-	for _, tt := range tests {
+	} {
 		got, started, runs := parseStat(tt.stat)
 		diff := cmp.Diff(tt.want, got)
 		assert.Check(t, diff == "" && runs == tt.runs, "parseStat(%q) is %t (-want +got):\n%s", tt.stat, runs, diff)
