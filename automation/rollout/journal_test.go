@@ -38,7 +38,7 @@ func recorded(t *testing.T, d Journals, operation string, minute int, names []st
 	attempt(t, j, operation, minute, jobs, nil, bad...)
 	records, err := d.Records(0)
 	assert.NilError(t, err)
-	return records[slices.IndexFunc(records, func(r Record) bool { return r.ID == j.ID() })]
+	return records[slices.IndexFunc(records, func(r Record) bool { return r.ID == j.id })]
 }
 
 // attempt runs jobs; each takes as many seconds as its name has letters.
