@@ -138,8 +138,6 @@ func TestDriftOfBusyStack(t *testing.T) {
 	got, err := b.Drift(t.Context(), demo(), DriftOptions{})
 	assert.NilError(t, err)
 	for i, want := range []string{"1 operation on it was interrupted", "it is locked by " + owner.String()} {
-		if got.Stacks[i].Busy != want {
-			t.Errorf("%s: busy is %q, want %q", got.Stacks[i].Stack, got.Stacks[i].Busy, want)
-		}
+		assert.Check(t, got.Stacks[i].Busy == want, "%s: busy is %q, want %q", got.Stacks[i].Stack, got.Stacks[i].Busy, want)
 	}
 }

@@ -183,9 +183,8 @@ func TestWithoutAProof(t *testing.T) {
 	b.mustDestroy(t, demo(), DestroyOptions{Leftovers: teardown.DeleteLeftovers, DrainTimeout: time.Hour})
 	assert.DeepEqual(t, b.seen.notes(), []string{"note demo-core: the state has no identity, so it cannot be told whose these are, and they were left alone: " +
 		"NAT gateway nat-9; delete by hand what is not needed"})
-	if len(b.cloud.removed) > 0 || b.cloud.looks[0].Owner != "" {
-		t.Errorf("deleted %v, searched as %q", b.cloud.removed, b.cloud.looks[0].Owner)
-	}
+	assert.Check(t, len(b.cloud.removed) == 0 && b.cloud.looks[0].Owner == "",
+		"deleted %v, searched as %q", b.cloud.removed, b.cloud.looks[0].Owner)
 }
 
 func TestLeftoversAreDeleted(t *testing.T) {

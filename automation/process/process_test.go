@@ -69,10 +69,8 @@ func TestDescendants(t *testing.T) {
 	got := descendants(2, tree)
 	slices.Sort(got)
 	assert.Check(t, is.DeepEqual(got, []int{3, 4, 5}), "descendants")
-	if here := parents(); here[os.Getpid()] != os.Getppid() {
-		t.Errorf("the parent of this process is %d, want %d", here[os.Getpid()], os.Getppid())
-	}
-	if here := parentsByPS(); here[os.Getpid()] != os.Getppid() {
-		t.Errorf("by ps the parent of this process is %d, want %d", here[os.Getpid()], os.Getppid())
-	}
+	here := parents()
+	assert.Check(t, here[os.Getpid()] == os.Getppid(), "the parent of this process is %d, want %d", here[os.Getpid()], os.Getppid())
+	here = parentsByPS()
+	assert.Check(t, here[os.Getpid()] == os.Getppid(), "by ps the parent of this process is %d, want %d", here[os.Getpid()], os.Getppid())
 }

@@ -67,9 +67,7 @@ func TestJournal(t *testing.T) {
 	assert.Check(t, r.Operation == "up" && r.Outcome == Failed && r.Options["refresh"] == "true" && r.Selection.All && slices.Equal(r.Passed, []int{0}),
 		"got %+v", r)
 	want := RecordedEnd{Outcome: Succeeded, Phase: "bootstrap", Changes: map[string]int{"create": 7}, Started: at(0), Finished: at(0).Add(time.Second), Duration: time.Second}
-	if !reflect.DeepEqual(r.Ends["a"], want) {
-		t.Errorf("a: got %+v, want %+v", r.Ends["a"], want)
-	}
+	assert.Check(t, reflect.DeepEqual(r.Ends["a"], want), "a: got %+v, want %+v", r.Ends["a"], want)
 	e := r.Ends["bb"]
 	assert.Check(t, e.Outcome == Failed && e.Phase == "core" && e.Cause == "no quota", "bb: got %+v", e)
 	got := r.Remaining()
