@@ -109,14 +109,12 @@ func TestPlanAgain(t *testing.T) {
 	assert.DeepEqual(t, bootstrap.Steps[0].Unknown, []string{"/owner", "/queue", "/url"})
 	// The secret is in the digest, by a key: with another passphrase it is another one.
 	b.cli.secrets[secretURN+" stringData"] = "hunter3"
-	if other := b.plan(t); other.Stack(stacks.Bootstrap).Steps[1].Inputs == bootstrap.Steps[1].Inputs {
-		t.Error("another secret has the same digest")
-	}
+	other := b.plan(t)
+	assert.Check(t, other.Stack(stacks.Bootstrap).Steps[1].Inputs != bootstrap.Steps[1].Inputs, "another secret has the same digest")
 	b.cli.secrets[secretURN+" stringData"] = aSecret
 	b.env["PULUMI_CONFIG_PASSPHRASE"] = "other"
-	if other := b.plan(t); other.Stack(stacks.Bootstrap).Steps[1].Inputs == bootstrap.Steps[1].Inputs {
-		t.Error("the digest has no key")
-	}
+	other = b.plan(t)
+	assert.Check(t, other.Stack(stacks.Bootstrap).Steps[1].Inputs != bootstrap.Steps[1].Inputs, "the digest has no key")
 	// Without a key the engine is not asked for secrets.
 	delete(b.env, "PULUMI_CONFIG_PASSPHRASE")
 	unkeyed := b.plan(t)

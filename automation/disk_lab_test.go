@@ -115,7 +115,6 @@ func (b *faultBench) onceThereIsSpace(limit string) {
 	assert.NilError(b.t, err)
 	b.converged()
 	dir, _ := b.backend.Directory()
-	if copies, err := filepath.Glob(filepath.Join(dir, ".pulumi", "stacks", stacks.Project, "demo-core.json.*[0-9]")); err != nil || len(copies) > 0 {
-		b.t.Errorf("copies left: %v, error %v", copies, err)
-	}
+	copies, err := filepath.Glob(filepath.Join(dir, ".pulumi", "stacks", stacks.Project, "demo-core.json.*[0-9]"))
+	assert.Check(b.t, err == nil && len(copies) == 0, "copies left: %v, error %v", copies, err)
 }

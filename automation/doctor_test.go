@@ -80,9 +80,8 @@ func TestDoctor(t *testing.T) {
 	for i, name := range []string{"one", "two"} {
 		way := "ok way to the API: the Kubernetes API of " + name + " will be reachable inside its network from the cluster's own nodes alone; " +
 			"this machine reaches every network, as TOMBOLO_ADDRESSES says"
-		if diff := cmp.Diff(append(slices.Clone(want), way), said(reports[i].Findings)); diff != "" || reports[i].Cluster != name {
-			t.Errorf("%s (-want +got):\n%s", reports[i].Cluster, diff)
-		}
+		diff := cmp.Diff(append(slices.Clone(want), way), said(reports[i].Findings))
+		assert.Check(t, diff == "" && reports[i].Cluster == name, "%s (-want +got):\n%s", reports[i].Cluster, diff)
 	}
 	assert.Check(t, len(b.cli.states) == 0 && len(b.cli.operations()) <= 1,
 		"stacks %v were made, and %v ran", b.cli.states, b.cli.operations())

@@ -70,11 +70,10 @@ func TestDrift(t *testing.T) {
 		LeftOut: []drift.LeftOut{{Maker: "EKS node groups", Count: 1}},
 	}
 	assert.DeepEqual(t, got, want, untimed)
-	wantSeen := []string{
+	assert.DeepEqual(t, b.seen.lines, []string{
 		"started preview refresh demo-core", "finished demo-core map[missing:1 same:1] true",
 		"started preview refresh demo-bootstrap", "finished demo-bootstrap map[changed:1 same:0] true",
-	}
-	assert.DeepEqual(t, b.seen.lines, wantSeen)
+	})
 }
 
 // A cluster without stacks has none afterwards. Without an identity nothing in the
@@ -139,8 +138,6 @@ func TestDriftOfBusyStack(t *testing.T) {
 	got, err := b.Drift(t.Context(), demo(), DriftOptions{})
 	assert.NilError(t, err)
 	for i, want := range []string{"1 operation on it was interrupted", "it is locked by " + owner.String()} {
-		if got.Stacks[i].Busy != want {
-			t.Errorf("%s: busy is %q, want %q", got.Stacks[i].Stack, got.Stacks[i].Busy, want)
-		}
+		assert.Check(t, got.Stacks[i].Busy == want, "%s: busy is %q, want %q", got.Stacks[i].Stack, got.Stacks[i].Busy, want)
 	}
 }

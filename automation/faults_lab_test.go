@@ -293,9 +293,8 @@ func TestLostAnswerOfADeletion(t *testing.T) {
 	_, err := b.Up(t.Context(), demo(), UpOptions{Force: true})
 	assert.NilError(t, err)
 	b.fault(standin.Fault{Kind: standin.FaultAnswerLost, Operation: "delete", Type: "Vpc"})
-	if _, err := b.Destroy(t.Context(), demo(), DestroyOptions{}); err == nil || !strings.Contains(err.Error(), "deleting EC2 VPC") {
-		t.Fatalf("error %v", err)
-	}
+	_, err = b.Destroy(t.Context(), demo(), DestroyOptions{})
+	assert.Assert(t, err != nil && strings.Contains(err.Error(), "deleting EC2 VPC"), "error %v", err)
 	b.destroyed()
 }
 
@@ -373,9 +372,8 @@ func TestAnswersLostAndNobodyThere(t *testing.T) {
 		t.Fatalf("not verified are %v, error %v", st.Unverified(), err)
 	}
 	// The first read of these does not succeed either.
-	if _, err := b.Up(t.Context(), demo(), UpOptions{Force: true}); err == nil {
-		t.Error("an up went on with a resource that nobody has seen")
-	}
+	_, err = b.Up(t.Context(), demo(), UpOptions{Force: true})
+	assert.Check(t, err != nil, "an up went on with a resource that nobody has seen")
 	_, err = b.Up(t.Context(), demo(), UpOptions{Force: true})
 	assert.NilError(t, err)
 	notes := strings.Join(b.seen.notes(), "\n")

@@ -191,11 +191,10 @@ func TestDestroyOfASilentSpoke(t *testing.T) {
 	f.mustDestroy(t, c, DestroyOptions{Unreachable: true})
 	assert.Check(t, f.applications(t) == "" && slices.Contains(env, "PULUMI_K8S_DELETE_UNREACHABLE=true"),
 		"applications are %s; the environment is %v", f.applications(t), env)
-	want := []string{
+	assert.DeepEqual(t, f.seen.notes(), []string{
 		"note spoke-bootstrap: the Kubernetes API does not answer (connection refused): what is on the cluster is given up with it",
 		"note spoke-bootstrap: Application argocd/theirs is released: what it has made on spoke is not deleted",
-	}
-	assert.DeepEqual(t, f.seen.notes(), want)
+	})
 }
 
 func TestDestroyOfASpokeWhoseHubIsGone(t *testing.T) {
@@ -266,8 +265,7 @@ func TestUpMakesARegistrationWhole(t *testing.T) {
 		}
 	}
 	f.mustUp(t, argoCluster("spoke", "mgmt"), UpOptions{Previewed: true})
-	want := []string{"up spoke-core", "refresh spoke-bootstrap", "up spoke-bootstrap"}
-	assert.DeepEqual(t, f.cli.operations(), want)
+	assert.DeepEqual(t, f.cli.operations(), []string{"up spoke-core", "refresh spoke-bootstrap", "up spoke-bootstrap"})
 }
 
 func TestPreviewOfASpokeBeforeItsHub(t *testing.T) {

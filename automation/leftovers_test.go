@@ -183,9 +183,8 @@ func TestWithoutAProof(t *testing.T) {
 	b.mustDestroy(t, demo(), DestroyOptions{Leftovers: teardown.DeleteLeftovers, DrainTimeout: time.Hour})
 	assert.DeepEqual(t, b.seen.notes(), []string{"note demo-core: the state has no identity, so it cannot be told whose these are, and they were left alone: " +
 		"NAT gateway nat-9; delete by hand what is not needed"})
-	if len(b.cloud.removed) > 0 || b.cloud.looks[0].Owner != "" {
-		t.Errorf("deleted %v, searched as %q", b.cloud.removed, b.cloud.looks[0].Owner)
-	}
+	assert.Check(t, len(b.cloud.removed) == 0 && b.cloud.looks[0].Owner == "",
+		"deleted %v, searched as %q", b.cloud.removed, b.cloud.looks[0].Owner)
 }
 
 func TestLeftoversAreDeleted(t *testing.T) {
@@ -195,11 +194,10 @@ func TestLeftoversAreDeleted(t *testing.T) {
 	b.mustDestroy(t, demo(), DestroyOptions{Leftovers: teardown.DeleteLeftovers, DrainTimeout: 20 * time.Millisecond})
 	assert.DeepEqual(t, b.cloud.removed, []string{"vol-9", "sg-9"})
 	assert.DeepEqual(t, b.cli.operations(), []string{"destroy demo-bootstrap", "destroy demo-core"})
-	want := []string{
+	assert.DeepEqual(t, b.seen.notes(), []string{
 		"note demo-core: deletes what is left over: volume vol-9: made by a controller",
 		"note demo-core: deletes what is left over: security group sg-9: made by a controller",
-	}
-	assert.DeepEqual(t, b.seen.notes(), want)
+	})
 }
 
 func TestWhatPassesIsWaitedFor(t *testing.T) {
@@ -229,9 +227,8 @@ func TestTheLastSearchMustBeEmpty(t *testing.T) {
 		}
 	}
 	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{Remove: true})
-	want := "destroy demo: after everything was destroyed, the cloud still has log group /aws/eks/demo/cluster; " +
-		"delete what is not needed and run the same command again, or have it done with --leftovers delete"
-	assert.Error(t, err, want)
+	assert.Error(t, err, "destroy demo: after everything was destroyed, the cloud still has log group /aws/eks/demo/cluster; "+
+		"delete what is not needed and run the same command again, or have it done with --leftovers delete")
 	_, there := b.cli.states["demo-core"]
 	assert.Check(t, there, "the stack is gone from the backend, and nothing would search again")
 	b.cli.during = nil
@@ -263,12 +260,11 @@ func TestKeepData(t *testing.T) {
 	result := b.mustDestroy(t, demo(), DestroyOptions{KeepData: true, Leftovers: teardown.DeleteLeftovers})
 	assert.DeepEqual(t, retained, []string{"aws:s3/bucketV2:BucketV2", "aws:s3/bucketPolicy:BucketPolicy"})
 	kept, _ := result.Stack(stacks.Core)
-	want := []teardown.Kept{
+	assert.DeepEqual(t, kept.Kept, []teardown.Kept{
 		{Type: "aws:s3/bucketV2:BucketV2", ID: "demo-loki", Name: "demo-loki-bucket"},
 		{Type: "aws:ebs/volume:Volume", ID: "vol-9", Name: "demo-pvc-9"},
 		{Type: "aws:ebs/snapshot:Snapshot", ID: "snap-1"},
-	}
-	assert.DeepEqual(t, kept.Kept, want)
+	})
 	notes := []string{
 		"note demo-core: keeps aws:s3/bucketV2:BucketV2 demo-loki (demo-loki-bucket)",
 		"note demo-core: keeps volume vol-9 (demo-pvc-9)",

@@ -34,11 +34,9 @@ func TestStaleLockIsRemoved(t *testing.T) {
 	b.backend.Processes = backendtest.Table{}
 	file := b.lock(t, "demo-core", lockOwner(t, 77))
 	b.mustUp(t, demo(), UpOptions{})
-	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the lock is still there: %v", err)
-	}
-	want := []string{"up demo-core", "up demo-bootstrap"}
-	assert.DeepEqual(t, b.cli.operations(), want)
+	_, err := os.Stat(file)
+	assert.Check(t, errors.Is(err, os.ErrNotExist), "the lock is still there: %v", err)
+	assert.DeepEqual(t, b.cli.operations(), []string{"up demo-core", "up demo-bootstrap"})
 	note := "note demo-core: recovered: removed the lock of " + lockOwner(t, 77).String() + ", which is gone"
 	assert.DeepEqual(t, b.seen.notes(), []string{note})
 }
@@ -51,12 +49,10 @@ func TestHeldLockStopsUp(t *testing.T) {
 	var locked *backend.LockedError
 	assert.Assert(t, errors.As(err, &locked), "error is %T: %v", err, err)
 	host := lockOwner(t, 77).Host
-	want := "stack demo-core is locked by ada on " + host + " (process 77, since 2026-01-02T03:04:05Z); " +
-		"wait for it to end; if process 77 on " + host + " is dead, run `tombolo unlock demo --stack core --owner-is-gone`"
-	assert.Error(t, err, want)
-	if _, err := os.Stat(file); err != nil || len(b.cli.operations()) > 0 {
-		t.Errorf("the lock was touched: %v, %v", err, b.cli.operations())
-	}
+	assert.Error(t, err, "stack demo-core is locked by ada on "+host+" (process 77, since 2026-01-02T03:04:05Z); "+
+		"wait for it to end; if process 77 on "+host+" is dead, run `tombolo unlock demo --stack core --owner-is-gone`")
+	_, err = os.Stat(file)
+	assert.Check(t, err == nil && len(b.cli.operations()) == 0, "the lock was touched: %v, %v", err, b.cli.operations())
 }
 
 // TestStaleLockThatAnOperationMeets: it was taken after the locks were looked at, in a
@@ -81,8 +77,7 @@ func TestStaleLockThatAnOperationMeets(t *testing.T) {
 		}
 	}
 	b.mustUp(t, demo(), UpOptions{})
-	want := []string{"up demo-core", "cancel demo-core", "up demo-core", "up demo-bootstrap"}
-	assert.DeepEqual(t, b.cli.operations(), want)
+	assert.DeepEqual(t, b.cli.operations(), []string{"up demo-core", "cancel demo-core", "up demo-core", "up demo-bootstrap"})
 
 	b.cli.during = nil
 	b.backend.Processes = backendtest.Table{77: {Name: "pulumi", Parent: 70}}

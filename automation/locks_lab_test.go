@@ -57,18 +57,16 @@ func twoDrivers(t *testing.T, at string) {
 	// Of core alone: meanwhile the first makes bootstrap's stack, which is locked for a moment.
 	locks, err := second.Locks(t.Context(), demo(), stacks.Core)
 	assert.Assert(t, err == nil && len(locks) == 1 && locks[0].State == backend.OwnerAlive, "locks are %+v, error %v", locks, err)
-	if err := second.Unlock(t.Context(), locks[0], false); !errors.As(err, &locked) {
-		t.Errorf("the lock of a driver at work can be removed: %v", err)
-	}
+	err = second.Unlock(t.Context(), locks[0], false)
+	assert.Check(t, errors.As(err, &locked), "the lock of a driver at work can be removed: %v", err)
 	// What a bucket is asked, a directory answers as well.
 	if held, err := second.backend.Holders(t.Context(), "demo-core"); err != nil || len(held) != 1 || held[0].String() != locked.Owner.String() {
 		t.Errorf("the backend says that %v hold the lock, error %v", held, err)
 	}
 	goOn()
 	assert.Check(t, <-done, "the first driver")
-	if held, err := second.backend.Holders(t.Context(), "demo-core"); err != nil || len(held) > 0 {
-		t.Errorf("afterwards the backend says that %v hold the lock, error %v", held, err)
-	}
+	held, err := second.backend.Holders(t.Context(), "demo-core")
+	assert.Check(t, err == nil && len(held) == 0, "afterwards the backend says that %v hold the lock, error %v", held, err)
 	if _, err := second.Up(t.Context(), demo(), UpOptions{Force: true}); err != nil {
 		t.Errorf("the second driver, afterwards: %v", err)
 	}
@@ -100,9 +98,8 @@ func TestStaleLockInABucket(t *testing.T) {
 	if killed := <-killed; err == nil || killed != nil {
 		t.Fatalf("up: %v, kill: %v", err, killed)
 	}
-	if held, err := d.backend.Holders(t.Context(), "demo-core"); err != nil || len(held) != 1 {
-		t.Fatalf("%v hold the lock of a CLI that was killed, error %v", held, err)
-	}
+	held, err := d.backend.Holders(t.Context(), "demo-core")
+	assert.Assert(t, err == nil && len(held) == 1, "%v hold the lock of a CLI that was killed, error %v", held, err)
 	work = exporting
 	_, err = d.Up(t.Context(), demo(), UpOptions{Force: true})
 	assert.NilError(t, err)
@@ -126,13 +123,11 @@ func TestHurryWithTheRealCLI(t *testing.T) {
 	if owners, err := d.backend.Owners("demo-core"); err != nil || len(owners) > 0 {
 		t.Errorf("locks left: %v, error %v", owners, err)
 	}
-	if notes := strings.Join(seen.notes(), "\n"); strings.Contains(notes, "recovered") {
-		t.Errorf("the CLI had to be tidied up after: %s", notes)
-	}
+	notes := strings.Join(seen.notes(), "\n")
+	assert.Check(t, !strings.Contains(notes, "recovered"), "the CLI had to be tidied up after: %s", notes)
 	c.hang = nil
 	_, err := d.Up(t.Context(), demo(), UpOptions{Force: true})
 	assert.NilError(t, err)
-	if notes := strings.Join(seen.notes(), "\n"); !strings.Contains(notes, "adopted aws:iam/role:Role made made") {
-		t.Errorf("the role was not adopted: %s", notes)
-	}
+	notes = strings.Join(seen.notes(), "\n")
+	assert.Check(t, strings.Contains(notes, "adopted aws:iam/role:Role made made"), "the role was not adopted: %s", notes)
 }

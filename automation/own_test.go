@@ -17,6 +17,7 @@ import (
 	"tombolo/automation/fault"
 	"tombolo/automation/pulumicli"
 	"tombolo/config"
+	"tombolo/tests/files"
 )
 
 // ownStacks gives the project of a driver a stack of its own in each place.
@@ -25,8 +26,7 @@ func ownStacks(t *testing.T, b *bench) {
 	root := b.opts.Root
 	write := func(name, text string) {
 		t.Helper()
-		assert.NilError(t, os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o700))
-		assert.NilError(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o600))
+		files.Write(t, filepath.Join(root, name), text)
 	}
 	write("Pulumi.yaml", "name: tombolo\n")
 	write(config.StacksFile, `version: 1

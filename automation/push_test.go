@@ -18,6 +18,7 @@ import (
 
 	"tombolo/automation/fault"
 	"tombolo/config"
+	"tombolo/tests/files"
 )
 
 const fluxManifest = `apiVersion: apps/v1
@@ -35,9 +36,7 @@ func following(t *testing.T) *config.Cluster {
 	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
 	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	bare := filepath.Join(dir, "platform.git")
-	if out, err := exec.CommandContext(t.Context(), "git", "init", "-q", "--bare", "--initial-branch=main", bare).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	files.Git(t, dir, "init", "-q", "--bare", "--initial-branch=main", bare)
 	assert.NilError(t, os.WriteFile(filepath.Join(dir, "install.yaml"), []byte(fluxManifest), 0o600))
 	c := demo()
 	c.File = filepath.Join(dir, "demo.yaml")
@@ -62,19 +61,15 @@ func TestPush(t *testing.T) {
 	if !r.Changed || r.Proposed || r.Branch != "main" || r.Into != "main" || r.Repository != c.GitOps.URL || r.Commit == "" {
 		t.Errorf("result %+v", r)
 	}
-	if got, want := show(t, c, "main:clusters/demo/flux-system/kustomization.yaml"), "resources:\n  - gotk-components.yaml\n  - gotk-sync.yaml\n"; !strings.HasSuffix(got, want) {
-		t.Errorf("flux-system lists\n%s", got)
-	}
-	if got := show(t, c, "main:clusters/demo/flux-system/gotk-components.yaml"); !strings.Contains(got, "StrictPostBuildSubstitutions=true") {
-		t.Errorf("Flux is\n%s", got)
-	}
-	if got, want := show(t, c, "--no-patch"), "Have Flux v2.7.5 of cluster demo manage itself"; !strings.Contains(got, want) {
-		t.Errorf("the commit is\n%s", got)
-	}
+	got, want := show(t, c, "main:clusters/demo/flux-system/kustomization.yaml"), "resources:\n  - gotk-components.yaml\n  - gotk-sync.yaml\n"
+	assert.Check(t, strings.HasSuffix(got, want), "flux-system lists\n%s", got)
+	got = show(t, c, "main:clusters/demo/flux-system/gotk-components.yaml")
+	assert.Check(t, strings.Contains(got, "StrictPostBuildSubstitutions=true"), "Flux is\n%s", got)
+	got, want = show(t, c, "--no-patch"), "Have Flux v2.7.5 of cluster demo manage itself"
+	assert.Check(t, strings.Contains(got, want), "the commit is\n%s", got)
 	c.GitOps.Distribution.Version = "v2.8.0" // of a manifest that did not change
-	if again, err := b.Push(t.Context(), c, PushOptions{}); err != nil || again.Changed || again.Commit != r.Commit {
-		t.Errorf("a second push: %+v, %v", again, err)
-	}
+	again, err := b.Push(t.Context(), c, PushOptions{})
+	assert.Check(t, err == nil && !again.Changed && again.Commit == r.Commit, "a second push: %+v, %v", again, err)
 	assert.Check(t, is.Len(b.cli.calls, 0), "a push started")
 }
 

@@ -32,8 +32,7 @@ func TestUpRecoversInterruptedCreations(t *testing.T) {
 		return []recovery.Sighting{{CloudID: arnOf + "vpc/vpc-0new", Tags: map[string]string{"Name": "demo-vpc"}}}, nil
 	}
 	b.mustUp(t, demo(), UpOptions{})
-	want := []string{"refresh demo-core", "up demo-core", "up demo-bootstrap"}
-	assert.DeepEqual(t, b.cli.operations(), want)
+	assert.DeepEqual(t, b.cli.operations(), []string{"refresh demo-core", "up demo-core", "up demo-bootstrap"})
 	notes := strings.Join(b.seen.notes(), "\n")
 	assert.Check(t, is.Contains(notes, "recovered: 7 operations were interrupted; adopted aws:ec2/vpc:Vpc demo-vpc vpc-0new"))
 }

@@ -19,13 +19,11 @@ func remainsOf(t *testing.T, b *bench) Remains {
 
 // TestRemains is the way of a cluster from its first up to the end of its destruction.
 func TestRemains(t *testing.T) {
-	if r := remainsOf(t, newBench(t)); !r.None() || r.Incomplete {
-		t.Errorf("of a cluster that was never made there is %+v", r)
-	}
+	r := remainsOf(t, newBench(t))
+	assert.Check(t, r.None() && !r.Incomplete, "of a cluster that was never made there is %+v", r)
 	b := uppedWithControlPlane(t)
-	if r := remainsOf(t, b); r.None() || r.Incomplete || !r.Identity || len(r.Resources) < 2 {
-		t.Errorf("of a cluster that lives there is %+v", r)
-	}
+	r = remainsOf(t, b)
+	assert.Check(t, !r.None() && !r.Incomplete && r.Identity && len(r.Resources) >= 2, "of a cluster that lives there is %+v", r)
 	// The search for leftovers finds one, and the identity stays.
 	b.cli.during = func(op string) {
 		if op == "destroy demo-core" {

@@ -27,7 +27,6 @@ func TestUpGivesUp(t *testing.T) {
 		URN: "urn:pulumi:s::tombolo::aws:ec2/vpc:Vpc::v", Severity: "error", Message: "api error RequestLimitExceeded: Request limit exceeded.",
 	}}}
 	_, err := b.Up(t.Context(), demo(), UpOptions{})
-	want := "up demo-core: aws:ec2/vpc:Vpc v: api error RequestLimitExceeded: Request limit exceeded.; " + throttledRemedy
-	assert.Error(t, err, want)
+	assert.Error(t, err, "up demo-core: aws:ec2/vpc:Vpc v: api error RequestLimitExceeded: Request limit exceeded.; "+throttledRemedy)
 	assert.DeepEqual(t, b.cli.operations(), []string{"up demo-core", "up demo-core", "up demo-core"})
 }

@@ -45,9 +45,8 @@ func TestFindAndRemoveLeftovers(t *testing.T) {
 		return aws.Cloud{Pulumi: d.pulumi}.Remove(t.Context(), demo(), teardown.Search{Owner: "q5zk"}, all)
 	}
 	theirs, _ := aws.Identify(arnOf+"security-group/sg-theirs", nil)
-	if err := remove(theirs); err == nil {
-		t.Error("deletes what nothing proves to be the cluster's")
-	}
+	err = remove(theirs)
+	assert.Check(t, err != nil, "deletes what nothing proves to be the cluster's")
 	theirs.Proof = "a tag that was there a moment ago"
 	assert.NilError(t, remove(append(found, theirs)...))
 	assert.DeepEqual(t, c.deleted, []string{"vol-1", "sg-1"})

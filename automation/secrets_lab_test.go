@@ -125,9 +125,8 @@ func TestWrongSecretsProvider(t *testing.T) {
 		for _, part := range want {
 			assert.ErrorContains(t, err, part)
 		}
-		if st, err := d.backend.State(t.Context(), "demo-core"); st != nil || err != nil {
-			t.Errorf("with %s there is a stack: %v, error %v", given, st, err)
-		}
+		st, err := d.backend.State(t.Context(), "demo-core")
+		assert.Check(t, st == nil && err == nil, "with %s there is a stack: %v, error %v", given, st, err)
 	}
 }
 

@@ -59,9 +59,8 @@ func TestAwaitNoReleases(t *testing.T) {
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	s.At = kubetest.New(t, kubetest.FluxKinds(), fed)
-	if err := awaitNoReleases(cancelled, s, off, time.Minute); !errors.Is(err, context.Canceled) {
-		t.Errorf("interrupted: %v", err)
-	}
+	err = awaitNoReleases(cancelled, s, off, time.Minute)
+	assert.Check(t, errors.Is(err, context.Canceled), "interrupted: %v", err)
 }
 
 func TestArgoCDLosesAnAddonBeforeWhatItNeeds(t *testing.T) {

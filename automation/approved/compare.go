@@ -1,6 +1,7 @@
 package approved
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -31,14 +32,10 @@ type Difference struct {
 }
 
 func (d Difference) String() string {
-	where := d.Stack
-	if where == "" {
-		where = d.Cluster
+	if where := cmp.Or(d.Stack, d.Cluster); where != "" {
+		return where + ": " + d.What
 	}
-	if where == "" {
-		return d.What
-	}
-	return where + ": " + d.What
+	return d.What
 }
 
 // shown is how many differences an error's text names.
@@ -53,11 +50,7 @@ func (e *Error) Error() string {
 		}
 		all = append(all, d.String())
 	}
-	done := e.Done
-	if done == "" {
-		done = "nothing was changed"
-	}
-	return fmt.Sprintf("this is not what was approved: %s; %s: %s", strings.Join(all, "; "), done, again)
+	return fmt.Sprintf("this is not what was approved: %s; %s: %s", strings.Join(all, "; "), cmp.Or(e.Done, "nothing was changed"), again)
 }
 
 // Refuse is the error for differences; nil without any.

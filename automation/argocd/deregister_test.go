@@ -46,12 +46,10 @@ func TestDeregisterRemovesTheClustersApplicationsAlone(t *testing.T) {
 		w := fleet(t, application("by-hand", "", `server: "https://a.test/"`), application("other", "", "name: b"))
 		var notes []string
 		assert.NilError(t, w.Deregister(t.Context(), spokeA(), quick(&notes)))
-		if got := w.left(); got != "other platform promtail-b" {
-			t.Errorf("left are %s", got)
-		}
-		if got := strings.Join(w.cascaded, " "); got != "promtail-a by-hand" {
-			t.Errorf("deleted with what they made, in order: %s", got)
-		}
+		got := w.left()
+		assert.Check(t, got == "other platform promtail-b", "left are %s", got)
+		got = strings.Join(w.cascaded, " ")
+		assert.Check(t, got == "promtail-a by-hand", "deleted with what they made, in order: %s", got)
 		if r := w.registration("a"); !r.Leaving() || r.secret.GetUID() != "secret-a" || len(r.Labels()) != 2 || !w.known("a") {
 			t.Errorf("the registration is %v", r.secret.Object["metadata"])
 		}
@@ -86,15 +84,13 @@ func TestReturnUndoesADeregistration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := fleet(t)
 		var notes []string
-		if back, err := w.Return(t.Context(), "a"); err != nil || back {
-			t.Errorf("nothing to undo: %v, %v", back, err)
-		}
+		back, err := w.Return(t.Context(), "a")
+		assert.Check(t, err == nil && !back, "nothing to undo: %v, %v", back, err)
 		for range 2 { // a second one must not forget the labels
 			assert.NilError(t, w.Deregister(t.Context(), spokeA(), quick(&notes)))
 		}
-		if back, err := w.Return(t.Context(), "a"); err != nil || !back {
-			t.Fatalf("undone: %v, %v", back, err)
-		}
+		back, err = w.Return(t.Context(), "a")
+		assert.Assert(t, err == nil && back, "undone: %v, %v", back, err)
 		w.work()
 		if r := w.registration("a"); r.Leaving() || r.Labels()["logging"] != "on" || r.secret.GetAnnotations()[labelsAnnotation] != "" {
 			t.Errorf("the registration is %v", r.secret.Object["metadata"])
@@ -130,14 +126,12 @@ func TestADeadClusterIsLetGo(t *testing.T) {
 		}
 		l.LetGo = true
 		assert.NilError(t, w.Deregister(t.Context(), l, quick(&notes)))
-		if got := w.left(); got != "platform promtail-b" {
-			t.Errorf("left are %s", got)
-		}
+		got := w.left()
+		assert.Check(t, got == "platform promtail-b", "left are %s", got)
 		assert.Check(t, len(notes) == 2, "each is reported once: %q", notes)
 		want := "Application argocd/by-hand is released: what it has made on a is not deleted; Application argocd/promtail-a is released: what it has made on a is not deleted"
-		if got := strings.Join(notes, "; "); got != want {
-			t.Errorf("people read %q, want %q", got, want)
-		}
+		got = strings.Join(notes, "; ")
+		assert.Check(t, got == want, "people read %q, want %q", got, want)
 		assert.Check(t, len(w.cascaded) == 0, "deleted with what they made: %v", w.cascaded)
 	})
 }
@@ -285,13 +279,11 @@ func TestDeregisterInterrupted(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		defer cancel()
 		var notes []string
-		if err := w.Deregister(ctx, spokeA(), Options{Poll: time.Millisecond}); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("error is %v", err)
-		}
+		err := w.Deregister(ctx, spokeA(), Options{Poll: time.Millisecond})
+		assert.Check(t, errors.Is(err, context.DeadlineExceeded), "error is %v", err)
 		w.stopped = false
-		if err := w.Deregister(t.Context(), spokeA(), quick(&notes)); err != nil || w.left() != "platform promtail-b" {
-			t.Errorf("going on: %v; left are %s", err, w.left())
-		}
+		err = w.Deregister(t.Context(), spokeA(), quick(&notes))
+		assert.Check(t, err == nil && w.left() == "platform promtail-b", "going on: %v; left are %s", err, w.left())
 	})
 }
 

@@ -37,9 +37,8 @@ func TestUnfinishedAttributesAreRemoved(t *testing.T) {
 			t.Errorf("%s was touched: %v", file, err)
 		}
 	}
-	want := []string{
+	assert.DeepEqual(t, b.notes, []string{
 		"note demo-core: recovered: removed attributes of demo-core.json that were not written to their end",
 		"note demo-core: recovered: removed attributes of demo-core.json.bak that were not written to their end",
-	}
-	assert.DeepEqual(t, b.notes, want)
+	})
 }

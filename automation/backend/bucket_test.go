@@ -196,7 +196,6 @@ func TestStateIsOnlyRead(t *testing.T) {
 	_, err = os.Stat(file + attributes)
 	assert.NilError(t, err)
 	assert.NilError(t, b.Mend(t.Context(), "demo-core"))
-	if _, err := os.Stat(file + attributes); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the next up leaves it: %v", err)
-	}
+	_, err = os.Stat(file + attributes)
+	assert.Check(t, errors.Is(err, os.ErrNotExist), "the next up leaves it: %v", err)
 }

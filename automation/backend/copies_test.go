@@ -124,9 +124,8 @@ func TestCopiesOfAState(t *testing.T) {
 		return copies
 	}
 	assert.NilError(t, b.BeginCopies("demo-core"))
-	if copies := left(); len(copies) != 1 || !sameContent(copies[0].path, file) {
-		t.Fatalf("copies %v", copies)
-	}
+	copies := left()
+	assert.Assert(t, len(copies) == 1 && sameContent(copies[0].path, file), "copies %v", copies)
 	for i := range manyCopies {
 		content := "=state"
 		if i > 1 {
@@ -164,9 +163,8 @@ func TestDiskAlmostFull(t *testing.T) {
 	assert.Check(t, b.RequireSpace(), "the disk of the tests")
 	b.FreeSpace = func(string) (uint64, error) { return leastSpace - 1, nil }
 	want := "the disk of the state backend " + b.dir + " has 63 MiB free, and 64 are needed; nothing was started: "
-	if err := b.RequireSpace(); err == nil || !strings.HasPrefix(err.Error(), want) {
-		t.Errorf("error %v", err)
-	}
+	err := b.RequireSpace()
+	assert.Check(t, err != nil && strings.HasPrefix(err.Error(), want), "error %v", err)
 	b.URL = "gs://state"
 	assert.Check(t, b.RequireSpace(), "a bucket")
 }

@@ -129,7 +129,7 @@ func TestJudge(t *testing.T) {
 		20: at(cli("up", "-s"), locked),
 		21: {},
 	}}
-	tests := []struct {
+	for _, tt := range []struct {
 		name string
 		pid  int
 		host string
@@ -150,8 +150,7 @@ func TestJudge(t *testing.T) {
 		{"names the stack in full", 19, "here", OwnerAlive},
 		{"names no stack after all", 20, "here", OwnerAlive},
 		{"nothing may be known of it", 21, "here", OwnerAlive},
-	}
-	for _, tt := range tests {
+	} {
 		t.Run(tt.name, func(t *testing.T) {
 			o := Owner{PID: tt.pid, Host: tt.host, Since: locked}
 			got := judge("demo-core", o, "here", running)
@@ -186,12 +185,10 @@ func TestHeldLockIsRefused(t *testing.T) {
 	var locked *LockedError
 	assert.Assert(t, errors.As(err, &locked), "error is %T: %v", err, err)
 	host := lockOwner(t, 77).Host
-	want := "stack demo-core is locked by ada on " + host + " (process 77, since 2026-01-02T03:04:05Z); " +
-		"wait for it to end; if process 77 on " + host + " is dead, run `tombolo unlock demo --stack core --owner-is-gone`"
-	assert.Error(t, err, want)
-	if _, err := os.Stat(file); err != nil || len(b.cli.calls) > 0 {
-		t.Errorf("the lock was touched: %v, %v", err, b.cli.calls)
-	}
+	assert.Error(t, err, "stack demo-core is locked by ada on "+host+" (process 77, since 2026-01-02T03:04:05Z); "+
+		"wait for it to end; if process 77 on "+host+" is dead, run `tombolo unlock demo --stack core --owner-is-gone`")
+	_, err = os.Stat(file)
+	assert.Check(t, err == nil && len(b.cli.calls) == 0, "the lock was touched: %v, %v", err, b.cli.calls)
 }
 
 func TestOrphanIsAwaited(t *testing.T) {
@@ -258,21 +255,17 @@ func TestLocks(t *testing.T) {
 		{Stack: "demo-bootstrap", Owner: &second, State: OwnerAlive, file: alive},
 	}
 	assert.DeepEqual(t, locks, want, cmp.AllowUnexported(Lock{}))
-	if only, err := b.Locks(t.Context(), "demo-bootstrap"); err != nil || len(only) != 1 || only[0].Stack != "demo-bootstrap" {
-		t.Errorf("locks of bootstrap are %v, error %v", only, err)
-	}
+	only, err := b.Locks(t.Context(), "demo-bootstrap")
+	assert.Check(t, err == nil && len(only) == 1 && only[0].Stack == "demo-bootstrap", "locks of bootstrap are %v, error %v", only, err)
 	assert.NilError(t, b.Unlock(t.Context(), locks[0], false))
 	err = b.Unlock(t.Context(), locks[1], false)
-	text := "stack demo-bootstrap is locked by " + second.String() + "; the process runs: wait for it, or end it with `kill -INT 78`; " +
-		"if it is not the owner, run `tombolo unlock demo --stack bootstrap --owner-is-gone`"
-	assert.Error(t, err, text)
-	if left, err := b.Locks(t.Context(), "demo-core", "demo-bootstrap"); err != nil || len(left) != 1 || left[0].Stack != "demo-bootstrap" {
-		t.Errorf("locks are %v, error %v", left, err)
-	}
+	assert.Error(t, err, "stack demo-bootstrap is locked by "+second.String()+"; the process runs: wait for it, or end it with `kill -INT 78`; "+
+		"if it is not the owner, run `tombolo unlock demo --stack bootstrap --owner-is-gone`")
+	left, err := b.Locks(t.Context(), "demo-core", "demo-bootstrap")
+	assert.Check(t, err == nil && len(left) == 1 && left[0].Stack == "demo-bootstrap", "locks are %v, error %v", left, err)
 	assert.NilError(t, b.Unlock(t.Context(), locks[1], true))
-	if left, err := b.Locks(t.Context(), "demo-core", "demo-bootstrap"); err != nil || len(left) != 0 {
-		t.Errorf("locks are %v, error %v", left, err)
-	}
+	left, err = b.Locks(t.Context(), "demo-core", "demo-bootstrap")
+	assert.Check(t, err == nil && len(left) == 0, "locks are %v, error %v", left, err)
 	assert.Check(t, is.Len(b.cli.calls, 0), "needless processes")
 }
 

@@ -39,12 +39,11 @@ func TestSort(t *testing.T) {
 		{CloudID: "arn:aws:sqs:eu-central-1:111122223333:stray"},
 	}
 	found, left := drift.Sort(aws.Cloud{}, seen, known)
-	wantFound := []drift.Difference{
+	assert.DeepEqual(t, found, []drift.Difference{
 		{Class: drift.Unexpected, Type: "ec2:security-group", Name: "sg-1", CloudID: ec2 + "security-group/sg-1"},
 		{Class: drift.Unexpected, Type: "logs:log-group", Name: "demo", CloudID: "arn:aws:logs:eu-central-1:111122223333:log-group:demo"},
 		{Class: drift.Unexpected, Type: "sqs", Name: "stray", CloudID: "arn:aws:sqs:eu-central-1:111122223333:stray"},
-	}
-	assert.DeepEqual(t, found, wantFound)
+	})
 	wantLeft := []drift.LeftOut{{Maker: "EKS node groups", Count: 2}, {Maker: "Karpenter", Count: 1}}
 	assert.DeepEqual(t, left, wantLeft)
 }

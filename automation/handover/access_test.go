@@ -114,9 +114,8 @@ func TestMask(t *testing.T) {
 	got := m.hide("fatal: Authentication failed for 'https://git:p@ss@git.example.com/x', Basic " + basic(Credentials{Username: "git", Password: "p@ss"}))
 	want := "fatal: Authentication failed for 'https://git.example.com/x', Basic [secret]"
 	assert.Check(t, got == want, "got %q, want %q", got, want)
-	if got := newMask(nil).hide("https://x-token:abc@git.example.com/x"); got != "https://git.example.com/x" {
-		t.Errorf("got %q", got)
-	}
+	got = newMask(nil).hide("https://x-token:abc@git.example.com/x")
+	assert.Check(t, got == "https://git.example.com/x", "got %q", got)
 }
 
 func TestCancelled(t *testing.T) {

@@ -39,14 +39,11 @@ type Change struct {
 
 // Outcome is where the change is now.
 type Outcome struct {
-	// Commit that holds the change.
-	Commit string
-	// Branch that the commit is on.
-	Branch string
-	// Changed says that the commit was made by this call.
-	Changed bool
-	// Proposed says that the change takes effect when Branch is merged.
-	Proposed bool
+	// Commit that holds the change, and the Branch that it is on.
+	Commit, Branch string
+	// Changed says that the commit was made by this call, and Proposed that the change takes effect when Branch
+	// is merged.
+	Changed, Proposed bool
 	// Refusal is what the server said to a push to the branch itself.
 	Refusal string
 }

@@ -124,9 +124,8 @@ func TestPush(t *testing.T) {
 	b := seeded(t)
 	before := b.head("main")
 	got := b.push(change())
-	if want := (Outcome{Commit: b.head("main"), Branch: "main", Changed: true}); got != want {
-		t.Errorf("outcome %+v, want %+v", got, want)
-	}
+	want := (Outcome{Commit: b.head("main"), Branch: "main", Changed: true})
+	assert.Check(t, got == want, "outcome %+v, want %+v", got, want)
 	assert.Check(t, is.Equal(b.git(b.bare, "rev-parse", "main^"), before), "the parent of the commit")
 	for file, want := range map[string]string{
 		"clusters/demo/flux-system/gotk-sync.yaml":     "kind: GitRepository",
@@ -139,9 +138,8 @@ func TestPush(t *testing.T) {
 	assert.Check(t, is.Equal(b.git(b.bare, "log", "-1", "--format=%an <%ae> %B", "main"), "Tombolo <tombolo@localhost> Have Flux manage itself\n\nTombolo-Cluster: demo"),
 		"the commit is of")
 	again := b.push(change())
-	if want := (Outcome{Commit: got.Commit, Branch: "main"}); again != want {
-		t.Errorf("a second push: %+v, want %+v", again, want)
-	}
+	want = (Outcome{Commit: got.Commit, Branch: "main"})
+	assert.Check(t, again == want, "a second push: %+v, want %+v", again, want)
 }
 
 func TestPushIsOfTheUser(t *testing.T) {
@@ -310,7 +308,6 @@ func TestReach(t *testing.T) {
 	want := r.URL + " has no branch nowhere; push one, or correct gitops.branch in the cluster file"
 	assert.Error(t, Reach(t.Context(), r), want)
 	r.URL = t.TempDir() + "/none"
-	if err := Reach(t.Context(), r); err == nil || !strings.HasPrefix(err.Error(), "read "+r.URL+": ") {
-		t.Errorf("without a repository: %v", err)
-	}
+	err := Reach(t.Context(), r)
+	assert.Check(t, err != nil && strings.HasPrefix(err.Error(), "read "+r.URL+": "), "without a repository: %v", err)
 }

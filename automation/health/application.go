@@ -129,9 +129,7 @@ func failedOperation(o *unstructured.Unstructured) string {
 	if at := kube.Text(o, "status", "operationState", "syncResult", "revision"); at != "" && at != kube.Text(o, "status", "sync", "revision") {
 		return ""
 	}
-	results, _, _ := unstructured.NestedSlice(o.Object, "status", "operationState", "syncResult", "resources")
-	for _, item := range results {
-		m, _ := item.(map[string]any)
+	for _, m := range entries(o, "status", "operationState", "syncResult", "resources") {
 		if m["status"] == "SyncFailed" || m["hookPhase"] == "Failed" || m["hookPhase"] == "Error" {
 			return fmt.Sprintf("sync failed: %s: %s", objectName(m), m["message"])
 		}
@@ -163,7 +161,12 @@ func unhealthyPart(o *unstructured.Unstructured) string {
 }
 
 func resources(o *unstructured.Unstructured) []map[string]any {
-	list, _, _ := unstructured.NestedSlice(o.Object, "status", "resources")
+	return entries(o, "status", "resources")
+}
+
+// entries are the objects of a list in an object.
+func entries(o *unstructured.Unstructured, path ...string) []map[string]any {
+	list, _, _ := unstructured.NestedSlice(o.Object, path...)
 	out := make([]map[string]any, 0, len(list))
 	for _, item := range list {
 		if m, ok := item.(map[string]any); ok {

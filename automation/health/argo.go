@@ -174,9 +174,7 @@ func (argo) needs(o *unstructured.Unstructured) []ref {
 	if set, ok := madeBy(o); ok {
 		out = append(out, set)
 	}
-	resources, _, _ := unstructured.NestedSlice(o.Object, "status", "resources")
-	for _, item := range resources {
-		m, _ := item.(map[string]any)
+	for _, m := range resources(o) {
 		if m["group"] != argocd.Group || o.GetKind() != "Application" {
 			continue
 		}

@@ -61,11 +61,10 @@ func (a argo) system(p *platform, name string) System {
 
 // delivered is the branch and the commit of the last sync that ended well; "" without one.
 func delivered(o *unstructured.Unstructured) string {
-	history, _, _ := unstructured.NestedSlice(o.Object, "status", "history")
+	history := entries(o, "status", "history")
 	if len(history) == 0 {
 		return ""
 	}
-	last, _ := history[len(history)-1].(map[string]any)
-	revision, _ := last["revision"].(string)
+	revision, _ := history[len(history)-1]["revision"].(string)
 	return kube.Text(o, "spec", "source", "targetRevision") + "@" + revision
 }

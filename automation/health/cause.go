@@ -1,5 +1,7 @@
 package health
 
+import "slices"
+
 // firstCause finds, among the checks that did not pass, the one that waits
 // for no other.
 func (p *platform) firstCause(checks []Check) (Check, bool) {
@@ -12,15 +14,11 @@ func (p *platform) firstCause(checks []Check) (Check, bool) {
 			start = append(start, r)
 		}
 	}
-	for _, r := range start {
-		if !p.waitsFor(r, failing) {
-			return failing[r], true
-		}
+	if len(start) == 0 {
+		return Check{}, false
 	}
-	if len(start) > 0 { // they wait for one another
-		return failing[start[0]], true
-	}
-	return Check{}, false
+	first := slices.IndexFunc(start, func(r ref) bool { return !p.waitsFor(r, failing) })
+	return failing[start[max(first, 0)]], true // without one they wait for one another
 }
 
 // waitsFor says whether one of the object's needs is failing too.
@@ -29,10 +27,5 @@ func (p *platform) waitsFor(r ref, failing map[ref]Check) bool {
 	if !ok {
 		return false
 	}
-	for _, need := range p.engine.needs(o) {
-		if _, ok := failing[need]; ok && need != r {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.engine.needs(o), func(need ref) bool { _, fails := failing[need]; return fails && need != r })
 }

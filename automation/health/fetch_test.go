@@ -83,11 +83,9 @@ func TestFetchWithoutRepositoryOrItsKind(t *testing.T) {
 func TestAskedAndNotYetDone(t *testing.T) {
 	waiting := strings.Replace(repository, "generation: 1}", "generation: 1, annotations: {"+requestedAt+": t2}}", 1)
 	p := newPlatform(flux{}, nil)
-	if c := p.engine.check(p, kubetest.Object(t, waiting)); c.Ready || c.Message != "was asked to reconcile now and has not yet" {
-		t.Errorf("before: %+v", c)
-	}
+	c := p.engine.check(p, kubetest.Object(t, waiting))
+	assert.Check(t, !c.Ready && c.Message == "was asked to reconcile now and has not yet", "before: %+v", c)
 	handled := strings.Replace(waiting, "status:\n", "status:\n  lastHandledReconcileAt: t2\n", 1)
-	if c := p.engine.check(p, kubetest.Object(t, handled)); !c.Ready {
-		t.Errorf("afterwards: %+v", c)
-	}
+	c = p.engine.check(p, kubetest.Object(t, handled))
+	assert.Check(t, c.Ready, "afterwards: %+v", c)
 }

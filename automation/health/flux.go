@@ -1,6 +1,7 @@
 package health
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -165,11 +166,7 @@ func sourceRef(o *unstructured.Unstructured, path ...string) (ref, bool) {
 	if !ok || err != nil || m["name"] == "" {
 		return ref{}, false
 	}
-	r := ref{Kind: m["kind"], Namespace: m["namespace"], Name: m["name"]}
-	if r.Namespace == "" {
-		r.Namespace = o.GetNamespace()
-	}
-	return r, true
+	return ref{Kind: m["kind"], Namespace: cmp.Or(m["namespace"], o.GetNamespace()), Name: m["name"]}, true
 }
 
 // needs lists what an object waits for: a Kustomization for its source, for the
@@ -196,16 +193,11 @@ func (flux) needs(o *unstructured.Unstructured) []ref {
 
 func dependsOn(o *unstructured.Unstructured) []ref {
 	var out []ref
-	list, _, _ := unstructured.NestedSlice(o.Object, "spec", "dependsOn")
-	for _, item := range list {
-		m, _ := item.(map[string]any)
+	for _, m := range entries(o, "spec", "dependsOn") {
 		name, _ := m["name"].(string)
 		namespace, _ := m["namespace"].(string)
-		if namespace == "" {
-			namespace = o.GetNamespace()
-		}
 		if name != "" {
-			out = append(out, ref{Kind: o.GetKind(), Namespace: namespace, Name: name})
+			out = append(out, ref{Kind: o.GetKind(), Namespace: cmp.Or(namespace, o.GetNamespace()), Name: name})
 		}
 	}
 	return out
@@ -215,9 +207,7 @@ func dependsOn(o *unstructured.Unstructured) []ref {
 // inventory of "namespace_name_group_kind".
 func applied(o *unstructured.Unstructured) []ref {
 	var out []ref
-	entries, _, _ := unstructured.NestedSlice(o.Object, "status", "inventory", "entries")
-	for _, item := range entries {
-		m, _ := item.(map[string]any)
+	for _, m := range entries(o, "status", "inventory", "entries") {
 		id, _ := m["id"].(string)
 		parts := strings.Split(id, "_")
 		if len(parts) != 4 || parts[3] != externalSecret && !strings.HasSuffix(parts[2], ".toolkit.fluxcd.io") {
@@ -332,9 +322,7 @@ func isReleaseOf(release *unstructured.Unstructured, name string) bool {
 	if a == nil || a.Namespace != release.GetNamespace() {
 		return false
 	}
-	sources, _, err := unstructured.NestedSlice(release.Object, "spec", "valuesFrom")
-	return err == nil && slices.ContainsFunc(sources, func(s any) bool {
-		source, _ := s.(map[string]any)
+	return slices.ContainsFunc(entries(release, "spec", "valuesFrom"), func(source map[string]any) bool {
 		return source["kind"] == "ConfigMap" && source["name"] == a.ValuesName()
 	})
 }

@@ -117,15 +117,14 @@ func TestVerifyReady(t *testing.T) {
 	k := fluxWithout(t, []string{"Bucket", "OCIRepository"}, infra, repository, platformYAML, chart, charts, release)
 	v, err := fluxOn(k).await(t.Context(), Options{Timeout: 10 * time.Second, Revision: "abc"})
 	assert.NilError(t, err)
-	want := []string{
+	assert.DeepEqual(t, checked(v), []string{
 		"ConfigMap flux-system/infra-config true ",
 		"GitRepository flux-system/platform true main@sha1:abc",
 		"HelmRepository flux-system/charts true ",
 		"HelmChart flux-system/reporter true 1.2.3",
 		"Kustomization flux-system/platform true main@sha1:abc",
 		"HelmRelease reporter/reporter true 1.2.3",
-	}
-	assert.DeepEqual(t, checked(v), want)
+	})
 	since := v.Checks[4].Since.Format(time.DateOnly)
 	assert.Check(t, since == "2026-01-02", "ready since %s", since)
 }
@@ -161,7 +160,7 @@ func TestVerifyNamesTheFirstCause(t *testing.T) {
 	infrastructure := strings.Replace(apps, "name: apps", "name: infrastructure", 1)
 	waiting := strings.NewReplacer(`{type: Ready, status: "True", message: applied,`, `{type: Ready, status: Unknown, reason: Progressing, message: Reconciliation in progress},
     {type: Reconciling, status: "True", reason: Progressing, message: Running health checks for revision main@sha1:old with a timeout of 9m30s,`).Replace(platformYAML)
-	tests := []struct {
+	for _, tt := range []struct {
 		name    string
 		objects []string
 		want    string
@@ -228,8 +227,7 @@ func TestVerifyNamesTheFirstCause(t *testing.T) {
 			[]string{infra, repository, platformYAML, chart, strings.Replace(release, "Revision: 1.2.3", "Revision: 1.2.2", 1)},
 			"HelmRelease reporter/reporter: is at revision 1.2.2, and its source at 1.2.3",
 		},
-	}
-	for _, tt := range tests {
+	} {
 		t.Run(tt.name, func(t *testing.T) {
 			v, err := fluxOn(fluxWithout(t, nil, tt.objects...)).await(t.Context(), Options{Timeout: time.Millisecond})
 			var failed *Error

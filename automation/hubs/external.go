@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	"tombolo/automation/argocd"
 	"tombolo/automation/backend"
@@ -44,16 +43,12 @@ func (h Hubs) askExternal(ctx context.Context, c *config.Cluster) (argocd.Hub, *
 		return at, nil, err
 	}
 	var found *argocd.Registration
-	var last error
-	err = wait.PollUntilContextTimeout(ctx, time.Second, h.Connector.ProbeTimeout, true, func(ctx context.Context) (bool, error) {
-		found, last = at.Registration(ctx, c.Name)
-		return last == nil || kube.Refused(last), nil
+	err = kube.UntilAnswered(ctx, h.Connector.ProbeTimeout, func(ctx context.Context) (err error) {
+		found, err = at.Registration(ctx, c.Name)
+		return err
 	})
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return at, nil, fmt.Errorf("ask hub %s: interrupted: %w", c.Hub(), ctx.Err())
-	case last != nil:
-		return at, nil, last
 	}
 	return at, found, err
 }
@@ -165,16 +160,7 @@ const mostApplications = 3
 // all that a Role can let the token list.
 func applicationsOf(ctx context.Context, at argocd.Hub, c argocd.Cluster) ([]argocd.Application, error) {
 	all, err := at.OwnApplications(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var out []argocd.Application
-	for _, a := range all {
-		if a.IsOf(c) {
-			out = append(out, a)
-		}
-	}
-	return out, nil
+	return slices.DeleteFunc(all, func(a argocd.Application) bool { return !a.IsOf(c) }), err
 }
 
 // externalUsers says what depends on the cluster's registration on a hub of others.
@@ -190,11 +176,8 @@ func (h Hubs) externalUsers(ctx context.Context, c *config.Cluster, hub string) 
 		return "", nil
 	}
 	left, err := applicationsOf(ctx, at, argocd.Cluster{Name: c.Name, Server: found.Server()})
-	switch {
-	case err != nil:
+	if err != nil {
 		return fmt.Sprintf("hub %s cannot be asked for applications: %v", hub, err), nil
-	case len(left) == 0:
-		return "", nil
 	}
-	return fmt.Sprintf("hub %s has %s for it", hub, wording.Plural(len(left), "application", "applications")), nil
+	return stillHas(hub, left), nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"tombolo/automation/argocd"
@@ -72,17 +73,16 @@ func ofCluster(ctx context.Context, at kube.Cluster, hub, name string) (string, 
 	if err != nil || registration == nil {
 		return "", err
 	}
-	server := registration.Server()
-	n := 0
-	for _, a := range all {
-		if a.IsOf(argocd.Cluster{Name: name, Server: server}) {
-			n++
-		}
+	c := argocd.Cluster{Name: name, Server: registration.Server()}
+	return stillHas(hub, slices.DeleteFunc(all, func(a argocd.Application) bool { return !a.IsOf(c) })), nil
+}
+
+// stillHas says what a hub has for a cluster; "" for nothing.
+func stillHas(hub string, all []argocd.Application) string {
+	if len(all) == 0 {
+		return ""
 	}
-	if n == 0 {
-		return "", nil
-	}
-	return fmt.Sprintf("hub %s has %s for it", hub, wording.Plural(n, "application", "applications")), nil
+	return fmt.Sprintf("hub %s has %s for it", hub, wording.Plural(len(all), "application", "applications"))
 }
 
 // TakesAway says whether the file has changed in a way that takes kept objects

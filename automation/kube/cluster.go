@@ -99,9 +99,17 @@ const pingPoll = time.Second
 // the time is over. It does not ask again when the API refuses.
 func (c Cluster) Ping(ctx context.Context, timeout time.Duration) error {
 	namespaces := c.Client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"})
+	return UntilAnswered(ctx, timeout, func(ctx context.Context) error {
+		_, err := namespaces.List(ctx, metav1.ListOptions{Limit: 1})
+		return err
+	})
+}
+
+// UntilAnswered asks an API until it answers, or refuses, or the time is over. It returns its last answer.
+func UntilAnswered(ctx context.Context, timeout time.Duration, ask func(context.Context) error) error {
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, pingPoll, timeout, true, func(ctx context.Context) (bool, error) {
-		_, last = namespaces.List(ctx, metav1.ListOptions{Limit: 1})
+		last = ask(ctx)
 		return last == nil || Refused(last), nil
 	})
 	if err != nil && last == nil {

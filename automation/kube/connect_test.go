@@ -33,6 +33,5 @@ users:
 	got := fmt.Sprint(cfg.ExecProvider.Env)
 	assert.Check(t, strings.Contains(got, "{AWS_PROFILE dev}") && !strings.Contains(got, "PULUMI_"), "environment is %s", got)
 	_, err = restConfig(kubeconfig("no-such-program"), env)
-	want := "no-such-program, which gets tokens for the cluster, is not in PATH; install no-such-program, or set PATH"
-	assert.Error(t, err, want)
+	assert.Error(t, err, "no-such-program, which gets tokens for the cluster, is not in PATH; install no-such-program, or set PATH")
 }

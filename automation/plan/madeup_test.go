@@ -58,7 +58,7 @@ func TestNamesThatAreMadeUp(t *testing.T) {
 			}
 		}
 	}
-	want := map[string]any{
+	assert.DeepEqual(t, got, map[string]any{
 		"demo-nodes name":             "demo-nodes-(random)",
 		"events name":                 "events-(random).fifo",
 		"reader name":                 "reader-(random)",
@@ -66,8 +66,7 @@ func TestNamesThatAreMadeUp(t *testing.T) {
 		"policy policy → Resource[0]": "arn:aws:sqs:::events-(random).fifo",
 		"settings metadata.name":      "settings-(random)",
 		"settings data.role":          "arn:aws:iam::1:role/reader-(random)",
-	}
-	assert.DeepEqual(t, got, want)
+	})
 	output := once.Stacks[0].Outputs
 	assert.Check(t, len(output) == 1 && output[0].After == "reader-(random)", "the outputs are %v", output)
 	again := previewOf("1234567")

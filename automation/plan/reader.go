@@ -54,10 +54,7 @@ var telling = []string{"tombolo:argocd:Engine", "tombolo:flux:Engine", "tombolo:
 // read; no component, but for an update of those that tell something.
 func (r *Reader) step(m apitype.StepEventMetadata) {
 	op, ok := opOf(m.Op)
-	state := m.New
-	if state == nil {
-		state = m.Old
-	}
+	state := cmp.Or(m.New, m.Old)
 	if !ok || state == nil || !state.Custom && (op != Update || !slices.Contains(telling, m.Type)) || state.External || strings.HasPrefix(m.Type, "pulumi:") {
 		return
 	}

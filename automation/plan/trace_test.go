@@ -113,12 +113,11 @@ func TestTraceWithinATextThatIsKnown(t *testing.T) {
 		return Diff{Path: `data["values.yaml"] → ` + key, Before: "a", After: "b", Published: &Published{Object: "karpenter/karpenter-values", Key: key}}
 	}
 	got := traced(t, stack, part("endpoint"), part("version"), part("name"))
-	want := map[string][]any{
+	assert.Check(t, is.DeepEqual(got, map[string][]any{
 		`data["values.yaml"] → endpoint`: {"b", []string{"clusterEndpoint"}, "endpoint"},
 		`data["values.yaml"] → version`:  {"b", []string{"clusterVersion"}, "version"},
 		`data["values.yaml"] → name`:     {"b", []string(nil), "name"},
-	}
-	assert.Check(t, is.DeepEqual(got, want))
+	}))
 }
 
 // A list of core's is one output, whichever of its elements changes.

@@ -144,12 +144,7 @@ func Installed(p Plugin, home string) bool {
 // Attached says that a provider runs already, as the lab's does. The value is that
 // of PULUMI_DEBUG_PROVIDERS: name:port,…
 func Attached(p Plugin, value string) bool {
-	for provider := range strings.SplitSeq(value, ",") {
-		if strings.HasPrefix(provider, p.Name+":") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(strings.Split(value, ","), func(provider string) bool { return strings.HasPrefix(provider, p.Name+":") })
 }
 
 // Missing are those that are not in the CLI's home, but for providers that run

@@ -14,7 +14,7 @@ import (
 
 func TestParseStat(t *testing.T) {
 	const rest = " 42 42 0 -1 4194304 97 0 0 0 0 0 0 0 20 0 1 0 12345 0"
-	tests := []struct {
+	for _, tt := range []struct {
 		stat string
 		want Process
 		runs bool
@@ -24,8 +24,7 @@ func TestParseStat(t *testing.T) {
 		{"42 (pulumi) Z 41" + rest, Process{}, false},
 		{"42 (pulumi) S 41 42", Process{}, false},
 		{"garbage", Process{}, false},
-	}
-	for _, tt := range tests {
+	} {
 		got, started, runs := parseStat(tt.stat)
 		diff := cmp.Diff(tt.want, got)
 		assert.Check(t, diff == "" && runs == tt.runs, "parseStat(%q) is %t (-want +got):\n%s", tt.stat, runs, diff)
@@ -61,9 +60,8 @@ func TestHostProcesses(t *testing.T) {
 	asked, ok := askPS(os.Getpid())
 	assert.Check(t, ok && asked.Parent == os.Getppid() && p.Started.Sub(asked.Started).Abs() <= 30*time.Second,
 		"by ps this process is %+v, %t", asked, ok)
-	if _, ok := (Host{}).Process(0); ok {
-		t.Error("process 0 runs")
-	}
+	_, ok = (Host{}).Process(0)
+	assert.Check(t, !ok, "process 0 runs")
 }
 
 func TestDescendants(t *testing.T) {
@@ -71,10 +69,8 @@ func TestDescendants(t *testing.T) {
 	got := descendants(2, tree)
 	slices.Sort(got)
 	assert.Check(t, is.DeepEqual(got, []int{3, 4, 5}), "descendants")
-	if here := parents(); here[os.Getpid()] != os.Getppid() {
-		t.Errorf("the parent of this process is %d, want %d", here[os.Getpid()], os.Getppid())
-	}
-	if here := parentsByPS(); here[os.Getpid()] != os.Getppid() {
-		t.Errorf("by ps the parent of this process is %d, want %d", here[os.Getpid()], os.Getppid())
-	}
+	here := parents()
+	assert.Check(t, here[os.Getpid()] == os.Getppid(), "the parent of this process is %d, want %d", here[os.Getpid()], os.Getppid())
+	here = parentsByPS()
+	assert.Check(t, here[os.Getpid()] == os.Getppid(), "by ps the parent of this process is %d, want %d", here[os.Getpid()], os.Getppid())
 }

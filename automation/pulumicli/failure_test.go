@@ -37,9 +37,8 @@ func TestProgramThatGivesUpBeforeAnythingIsMade(t *testing.T) {
 
 	rec.Record(pre(apitype.OpCreate, "aws:ec2/vpc:Vpc", "demo-vpc", true))
 	var command *Error
-	if err := p.Failure(t.Context(), f); !errors.As(err, &command) {
-		t.Errorf("error after a creation is %T: %v", err, err)
-	}
+	err = p.Failure(t.Context(), f)
+	assert.Check(t, errors.As(err, &command), "error after a creation is %T: %v", err, err)
 }
 
 func TestReasonsAreFewAndShort(t *testing.T) {
@@ -49,12 +48,8 @@ func TestReasonsAreFewAndShort(t *testing.T) {
 	}
 	rec.addError(&apitype.DiagnosticEvent{Message: "update failed"})
 	got := Failed{Record: rec}.reasons()
-	if len(got) != maxReasons+1 || got[maxReasons] != "and 2 more" {
-		t.Errorf("%d reasons, the last is %q", len(got), got[len(got)-1])
-	}
-	if len(got[0]) > maxReason+len("…") {
-		t.Errorf("a reason is %d bytes long", len(got[0]))
-	}
+	assert.Check(t, len(got) == maxReasons+1 && got[maxReasons] == "and 2 more", "%d reasons, the last is %q", len(got), got[len(got)-1])
+	assert.Check(t, len(got[0]) <= maxReason+len("…"), "a reason is %d bytes long", len(got[0]))
 }
 
 func TestInterruptedNamesWhatWasUnderWay(t *testing.T) {

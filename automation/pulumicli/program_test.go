@@ -116,9 +116,8 @@ while :; do wait $!; done
 	assert.Check(t, err, "the plugin, process %d, still runs", plugin)
 	command, err := d.Program(t.Context())
 	assert.NilError(t, err)
-	if _, _, _, err := command.Run(t.Context(), t.TempDir(), nil, nil, nil, nil, "version"); !errors.Is(err, context.Canceled) {
-		t.Errorf("another CLI is started: %v", err)
-	}
+	_, _, _, err = command.Run(t.Context(), t.TempDir(), nil, nil, nil, nil, "version")
+	assert.Check(t, errors.Is(err, context.Canceled), "another CLI is started: %v", err)
 }
 
 const answersVersion = `if [ "$2" = version ]; then echo v3.250.0; exit; fi
@@ -151,9 +150,8 @@ func TestCLIErrors(t *testing.T) {
 	got := strings.Join(cliErrors(text), "|")
 	want := "it broke|it broke again"
 	assert.Check(t, got == want, "errors are %q, want %q", got, want)
-	if got := strings.Join(cliErrors("failed to run update: signal: killed\nstdout: secrets"), "|"); got != "the Pulumi CLI ended with signal: killed" {
-		t.Errorf("errors are %q", got)
-	}
+	got = strings.Join(cliErrors("failed to run update: signal: killed\nstdout: secrets"), "|")
+	assert.Check(t, got == "the Pulumi CLI ended with signal: killed", "errors are %q", got)
 }
 
 func TestCLIErrorsInAList(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/tests/files"
 )
 
 // TestAsideIn: what a project file names by paths from its directory is there from that of the copy.
@@ -18,8 +20,7 @@ func TestAsideIn(t *testing.T) {
 		"Pulumi.demo-database.yaml": "config: {database:token: {secure: AAAB}}\n", "Pulumi.other.yaml": "config: {}\n",
 		"venv/bin/python": "", "src/main.py": "", "uv.lock": "", "state/theirs": "",
 	} {
-		assert.NilError(t, os.MkdirAll(filepath.Dir(filepath.Join(own, name)), 0o700))
-		assert.NilError(t, os.WriteFile(filepath.Join(own, name), []byte(text), 0o600))
+		files.Write(t, filepath.Join(own, name), text)
 	}
 	p := New(Options{WorkDir: t.TempDir(), Env: map[string]string{"PULUMI_BACKEND_URL": "s3://ours"}})
 	of, err := p.In(own, nil)

@@ -1,6 +1,7 @@
 package pulumicli
 
 import (
+	"cmp"
 	"maps"
 	"reflect"
 	"slices"
@@ -127,10 +128,7 @@ func (r *Recorder) notice() {
 // state: no component, no provider, no value that the engine keeps, and nothing that
 // is only read.
 func external(m apitype.StepEventMetadata) bool {
-	state := m.New
-	if state == nil {
-		state = m.Old
-	}
+	state := cmp.Or(m.New, m.Old)
 	return state != nil && state.Custom && m.Op != apitype.OpRead &&
 		!strings.HasPrefix(m.Type, "pulumi:")
 }

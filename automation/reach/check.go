@@ -3,6 +3,7 @@ package reach
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"tombolo/automation/backend"
@@ -47,12 +48,7 @@ func (k Check) Require(ctx context.Context, c *config.Cluster, st *backend.State
 // ChangesEndpoint says that an up changes from where the API is reachable: it may be what
 // lets this machine in.
 func ChangesEndpoint(changes config.Changes) bool {
-	for _, change := range changes {
-		if strings.HasPrefix(change.Path, "kubernetes.endpoint.") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(changes, func(c config.Change) bool { return strings.HasPrefix(c.Path, "kubernetes.endpoint.") })
 }
 
 // Report says in a preview of a cluster that does not exist from where its API will be

@@ -180,12 +180,8 @@ func elsewhereError(c *config.Cluster, what string) error {
 // saysWhere says that a destruction goes by a key: where the old cluster is, and which engine
 // and hub it has to leave.
 func saysWhere(path string) bool {
-	for _, key := range []string{"cloud.provider", "cloud.account", "cloud.region", "gitops.engine", "gitops.hub", "gitops.externalHub", "kubernetes.existing"} {
-		if path == key || strings.HasPrefix(path, key+".") {
-			return true
-		}
-	}
-	return false
+	keys := []string{"cloud.provider", "cloud.account", "cloud.region", "gitops.engine", "gitops.hub", "gitops.externalHub", "kubernetes.existing"}
+	return slices.ContainsFunc(keys, func(key string) bool { return strings.HasPrefix(path+".", key+".") })
 }
 
 // refuseKept refuses what a destruction would refuse: a cluster or a hub that does not

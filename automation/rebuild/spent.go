@@ -1,6 +1,7 @@
 package rebuild
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -126,10 +127,7 @@ func (s *Spent) EngineEvent(stack string, e events.EngineEvent) {
 }
 
 func (s *Spent) begun(m apitype.StepEventMetadata) {
-	state := m.New
-	if state == nil {
-		state = m.Old
-	}
+	state := cmp.Or(m.New, m.Old)
 	if m.Op == apitype.OpSame || m.Op == apitype.OpRead || state == nil || !state.Custom {
 		return
 	}

@@ -115,12 +115,7 @@ func supported(r apitype.ResourceV3, present map[resource.URN]bool) bool {
 	if provider := backend.ProviderOf(r); provider != "" && !present[provider] {
 		return false
 	}
-	for _, dep := range r.Dependencies {
-		if !present[dep] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(r.Dependencies, func(dep resource.URN) bool { return !present[dep] })
 }
 
 // external says that the resource is one that a cloud may have.

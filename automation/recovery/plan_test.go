@@ -121,12 +121,10 @@ func TestRecoveryReport(t *testing.T) {
 		"2 creations are made again, as nothing tells whether it happened: aws:s3/bucket:Bucket b, aws:iam/role:Role child; " +
 		"1 resource compared with the cloud: aws:iam/role:Role nodes; " +
 		"aws:ec2/eip:Eip nat may be any of eipalloc-1, eipalloc-2: delete what is not needed"
-	if got := p.report(after); got != want {
-		t.Errorf("report is\n%s, want\n%s", got, want)
-	}
-	if got := p.report(nil); !strings.Contains(got, "; 1 resource is no longer there: aws:iam/role:Role nodes; ") {
-		t.Errorf("report is\n%s", got)
-	}
+	got := p.report(after)
+	assert.Check(t, got == want, "report is\n%s, want\n%s", got, want)
+	got = p.report(nil)
+	assert.Check(t, strings.Contains(got, "; 1 resource is no longer there: aws:iam/role:Role nodes; "), "report is\n%s", got)
 }
 
 // TestMountTargetsAreFoundByTheirInterfaces, of which each subnet has others.

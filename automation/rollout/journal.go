@@ -98,14 +98,6 @@ type Journal struct {
 	file *os.File
 }
 
-// ID of the run; "" for a nil journal.
-func (j *Journal) ID() string {
-	if j == nil {
-		return ""
-	}
-	return j.id
-}
-
 // Begin makes the journal of a new run, and removes the oldest beyond those kept.
 func (d Journals) Begin(h Header) (*Journal, error) {
 	if h.Started.IsZero() {

@@ -38,7 +38,7 @@ func recorded(t *testing.T, d Journals, operation string, minute int, names []st
 	attempt(t, j, operation, minute, jobs, nil, bad...)
 	records, err := d.Records(0)
 	assert.NilError(t, err)
-	return records[slices.IndexFunc(records, func(r Record) bool { return r.ID == j.ID() })]
+	return records[slices.IndexFunc(records, func(r Record) bool { return r.ID == j.id })]
 }
 
 // attempt runs jobs; each takes as many seconds as its name has letters.
@@ -67,9 +67,7 @@ func TestJournal(t *testing.T) {
 	assert.Check(t, r.Operation == "up" && r.Outcome == Failed && r.Options["refresh"] == "true" && r.Selection.All && slices.Equal(r.Passed, []int{0}),
 		"got %+v", r)
 	want := RecordedEnd{Outcome: Succeeded, Phase: "bootstrap", Changes: map[string]int{"create": 7}, Started: at(0), Finished: at(0).Add(time.Second), Duration: time.Second}
-	if !reflect.DeepEqual(r.Ends["a"], want) {
-		t.Errorf("a: got %+v, want %+v", r.Ends["a"], want)
-	}
+	assert.Check(t, reflect.DeepEqual(r.Ends["a"], want), "a: got %+v, want %+v", r.Ends["a"], want)
 	e := r.Ends["bb"]
 	assert.Check(t, e.Outcome == Failed && e.Phase == "core" && e.Cause == "no quota", "bb: got %+v", e)
 	got := r.Remaining()
@@ -99,9 +97,8 @@ func TestResumeInAnotherBackend(t *testing.T) {
 			t.Errorf("where nobody knows the backend, the later run counts: got %+v", r)
 		}
 	}
-	if r, err := here.Unfinished("up", "destroy"); err != nil || r.Backend != here.Backend {
-		t.Errorf("got %+v, %v", r, err)
-	}
+	r, err := here.Unfinished("up", "destroy")
+	assert.Check(t, err == nil && r.Backend == here.Backend, "got %+v, %v", r, err)
 }
 
 func TestResume(t *testing.T) {
@@ -208,9 +205,8 @@ func TestResumeOfARunThatGoesOn(t *testing.T) {
 	r, err := d.Unfinished("up", "destroy")
 	assert.NilError(t, err)
 	want := "the run of up that began 2026-03-01T12:00:00Z still goes on; wait for its end, or end it"
-	if _, err := d.Resume(r); err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
+	_, err = d.Resume(r)
+	assert.Check(t, err != nil && err.Error() == want, "got %v, want %s", err, want)
 	j.Close()
 	again, err := d.Resume(r)
 	assert.NilError(t, err)
@@ -249,9 +245,8 @@ func TestJournalsAreKept(t *testing.T) {
 	records, err := d.Records(0)
 	assert.Check(t, err == nil && len(records) == 3 && records[0].Started.Equal(at(4)) && records[2].Started.Equal(at(2)),
 		"%v: got %+v", err, records)
-	if some, err := d.Records(2); err != nil || len(some) != 2 {
-		t.Errorf("asked for two: %d, %v", len(some), err)
-	}
+	some, err := d.Records(2)
+	assert.Check(t, err == nil && len(some) == 2, "asked for two: %d, %v", len(some), err)
 }
 
 func TestStrangeJournals(t *testing.T) {
@@ -261,12 +256,10 @@ func TestStrangeJournals(t *testing.T) {
 	} {
 		assert.NilError(t, os.WriteFile(d.path(name), []byte(text), 0o644))
 	}
-	if records, err := d.Records(0); err != nil || len(records) > 0 {
-		t.Errorf("got %+v, %v", records, err)
-	}
-	if records, err := (Journals{Dir: filepath.Join(d.Dir, "none")}).Records(0); err != nil || len(records) > 0 {
-		t.Errorf("without a directory: %+v, %v", records, err)
-	}
+	records, err := d.Records(0)
+	assert.Check(t, err == nil && len(records) == 0, "got %+v, %v", records, err)
+	records, err = (Journals{Dir: filepath.Join(d.Dir, "none")}).Records(0)
+	assert.Check(t, err == nil && len(records) == 0, "without a directory: %+v, %v", records, err)
 }
 
 func TestJournalThatCannotBeWritten(t *testing.T) {

@@ -168,9 +168,8 @@ func (f *simulatedFleet) attempt() (pending []string) {
 	assert.NilError(f.t, err)
 	assert.Check(f.t, len(summary.Clusters) == len(f.all), "the summary has %d of %d clusters", len(summary.Clusters), len(f.all))
 	for _, e := range summary.Clusters {
-		if (e.Outcome == Succeeded) != f.done[e.Cluster] {
-			f.t.Errorf("%s is %s, and done is %t", e.Cluster, e.Outcome, f.done[e.Cluster])
-		}
+		assert.Check(f.t, (e.Outcome == Succeeded) == f.done[e.Cluster],
+			"%s is %s, and done is %t", e.Cluster, e.Outcome, f.done[e.Cluster])
 		if e.Outcome == Pending {
 			pending = append(pending, e.Cluster)
 		}

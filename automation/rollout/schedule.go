@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"cmp"
 	"container/heap"
 	"fmt"
 	"slices"
@@ -233,10 +234,8 @@ func (s *Schedule) Finish(id int, o Outcome) []string {
 // start.
 func (s *Schedule) skip(failedID int, tolerated bool) []string {
 	var out, over []int // over has a wave's end once for each cluster of the wave
-	by := s.nodes[failedID].step.Cluster
-	if by == "" {
-		by = fmt.Sprintf("the gate after wave %d", s.nodes[failedID].step.Wave)
-	}
+	failed := s.nodes[failedID].step
+	by := cmp.Or(failed.Cluster, fmt.Sprintf("the gate after wave %d", failed.Wave))
 	stack := slices.Clone(s.nodes[failedID].next)
 	for len(stack) > 0 {
 		i := stack[len(stack)-1]

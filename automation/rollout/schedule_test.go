@@ -155,24 +155,20 @@ func TestScheduleStops(t *testing.T) {
 	a, _ := s.Next()
 	b, _ := s.Next()
 	s.Finish(a.ID, Failed)
-	if step, ok := s.Next(); ok {
-		t.Errorf("after a failure %s started", step.Cluster)
-	}
+	step, ok := s.Next()
+	assert.Check(t, !ok, "after a failure %s started", step.Cluster)
 	assert.Check(t, !s.Over(), "b runs, and it is over")
 	s.Finish(b.ID, Succeeded)
-	if o, _ := s.Cluster("c"); !s.Over() || o != Unstarted {
-		t.Errorf("over %v, c is %s", s.Over(), o)
-	}
+	o, _ := s.Cluster("c")
+	assert.Check(t, s.Over() && o == Unstarted, "over %v, c is %s", s.Over(), o)
 
 	s = schedule(t, ScheduleOptions{}, job("a", 0, 2), job("b", 0, 1))
 	a, _ = s.Next()
 	s.Finish(a.ID, Interrupted)
-	if _, ok := s.Next(); ok || !s.Over() {
-		t.Error("an interrupted schedule goes on")
-	}
-	if o, _ := s.Cluster("a"); o != Interrupted {
-		t.Errorf("a is %s", o)
-	}
+	_, ok = s.Next()
+	assert.Check(t, !ok && s.Over(), "an interrupted schedule goes on")
+	o, _ = s.Cluster("a")
+	assert.Check(t, o == Interrupted, "a is %s", o)
 }
 
 func TestScheduleGoesOn(t *testing.T) {

@@ -40,11 +40,10 @@ func TestDrain(t *testing.T) {
 	assert.DeepEqual(t, w.names(), []string{"Service shop/back"})
 	assert.Check(t, is.Equal(strings.Join(w.deleted, ", "), "Ingress shop/site, Service shop/front, NodePool default, NodeClaim default-1"),
 		"deleted in the order")
-	want := []string{
+	assert.DeepEqual(t, w.waits, []string{
 		"load balancers to be given back: Ingress shop/site, Service shop/front", "nodes to be given back: NodePool default, NodeClaim default-1",
 		"",
-	}
-	assert.DeepEqual(t, w.waits, want)
+	})
 }
 
 // TestDrainOfAzure: what Azure Service Operator has made goes first, while the operator is there

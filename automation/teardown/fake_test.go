@@ -17,7 +17,6 @@ import (
 	"k8s.io/client-go/dynamic/fake"
 	clienttesting "k8s.io/client-go/testing"
 
-	"tombolo/automation/kube"
 	"tombolo/automation/kube/kubetest"
 )
 
@@ -39,48 +38,40 @@ type world struct {
 	waits                   []string
 }
 
-// known kinds of the world's API, in the versions that it has.
-func worldKinds() map[schema.GroupVersionKind]meta.RESTScope {
-	all := map[schema.GroupVersionKind]meta.RESTScope{}
-	for _, kind := range []string{"Service", "Pod", "PersistentVolumeClaim"} {
-		all[schema.GroupVersionKind{Version: "v1", Kind: kind}] = meta.RESTScopeNamespace
+// worldKinds are the kinds of the world's API, in the versions that it has.
+func worldKinds() kubetest.Kinds {
+	var all kubetest.Kinds
+	for version, kinds := range map[schema.GroupVersion][]string{
+		{Version: "v1"}:                                       {"Service", "Pod", "PersistentVolumeClaim", "PersistentVolume", "Namespace"},
+		{Group: "apps", Version: "v1"}:                        {"StatefulSet", "Deployment"},
+		{Group: "monitoring.coreos.com", Version: "v1"}:       {"Prometheus"},
+		{Group: "networking.k8s.io", Version: "v1"}:           {"Ingress"},
+		{Group: "karpenter.sh", Version: "v1"}:                {"NodePool", "NodeClaim"},
+		{Group: "kustomize.toolkit.fluxcd.io", Version: "v1"}: {"Kustomization"},
+		{Group: "helm.toolkit.fluxcd.io", Version: "v2"}:      {"HelmRelease"},
+		{Group: "apiextensions.k8s.io", Version: "v1"}:        {"CustomResourceDefinition"},
+		{Group: "external-secrets.io", Version: "v1"}:         {"ExternalSecret"},
+		{Group: "storage.azure.com", Version: "v1"}:           {"StorageAccount"},
+	} {
+		for _, kind := range kinds {
+			all = append(all, version.WithKind(kind))
+		}
 	}
-	all[schema.GroupVersionKind{Version: "v1", Kind: "PersistentVolume"}] = meta.RESTScopeRoot
-	all[schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}] = meta.RESTScopeRoot
-	all[schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "StatefulSet"}] = meta.RESTScopeNamespace
-	all[schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}] = meta.RESTScopeNamespace
-	all[schema.GroupVersionKind{Group: "monitoring.coreos.com", Version: "v1", Kind: "Prometheus"}] = meta.RESTScopeNamespace
-	all[schema.GroupVersionKind{Group: "networking.k8s.io", Version: "v1", Kind: "Ingress"}] = meta.RESTScopeNamespace
-	all[schema.GroupVersionKind{Group: "karpenter.sh", Version: "v1", Kind: "NodePool"}] = meta.RESTScopeRoot
-	all[schema.GroupVersionKind{Group: "karpenter.sh", Version: "v1", Kind: "NodeClaim"}] = meta.RESTScopeRoot
-	all[schema.GroupVersionKind{Group: "kustomize.toolkit.fluxcd.io", Version: "v1", Kind: "Kustomization"}] = meta.RESTScopeNamespace
-	all[schema.GroupVersionKind{Group: "helm.toolkit.fluxcd.io", Version: "v2", Kind: "HelmRelease"}] = meta.RESTScopeNamespace
-	all[schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}] = meta.RESTScopeRoot
-	all[schema.GroupVersionKind{Group: "external-secrets.io", Version: "v1", Kind: "ExternalSecret"}] = meta.RESTScopeNamespace
-	all[schema.GroupVersionKind{Group: "storage.azure.com", Version: "v1", Kind: "StorageAccount"}] = meta.RESTScopeNamespace
 	return all
 }
 
 func newWorld(t *testing.T, objects ...string) *world {
 	t.Helper()
 	w := &world{t: t, known: map[schema.GroupVersionResource]schema.GroupVersionKind{}, makes: map[string][]string{}, provisioned: map[string]string{}}
-	var versions []schema.GroupVersion
-	for gvk := range worldKinds() {
-		versions = append(versions, gvk.GroupVersion())
+	for _, kind := range worldKinds() {
+		resource, _ := meta.UnsafeGuessKindToResource(kind)
+		w.known[resource] = kind
 	}
-	mapper := meta.NewDefaultRESTMapper(versions)
-	lists := map[schema.GroupVersionResource]string{}
-	for gvk, scope := range worldKinds() {
-		mapper.Add(gvk, scope)
-		m, err := mapper.RESTMapping(gvk.GroupKind())
-		assert.NilError(t, err)
-		w.known[m.Resource], lists[m.Resource] = gvk, gvk.Kind+"List"
-	}
-	var parsed []runtime.Object
+	w.Cluster = Cluster{kubetest.New(t, worldKinds())}
+	w.client = kubetest.Fake(w.Cluster.Cluster)
 	for _, text := range objects {
-		parsed = append(parsed, parse(t, text))
+		assert.NilError(t, w.client.Tracker().Add(parse(t, text)))
 	}
-	w.client = fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), lists, parsed...)
 	w.client.PrependReactor("list", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
 		w.work()
 		return false, nil, nil
@@ -94,7 +85,6 @@ func newWorld(t *testing.T, objects ...string) *world {
 		w.patched = append(w.patched, p.GetName()+" "+string(p.GetPatch()))
 		return false, nil, nil
 	})
-	w.Cluster = Cluster{kube.Cluster{Client: w.client, Discover: func() (meta.RESTMapper, error) { return mapper, nil }}}
 	return w
 }
 

@@ -27,27 +27,23 @@ func (w *world) specs() map[string]string {
 func TestHoldReleaseResume(t *testing.T) {
 	w := newWorld(t, root, addons, paused, chart)
 	before := w.specs()
-	if n, err := w.Hold(t.Context(), nil); n != 3 || err != nil {
-		t.Fatalf("held %d, error %v", n, err)
-	}
+	n, err := w.Hold(t.Context(), nil)
+	assert.Assert(t, n == 3 && err == nil, "held %d, error %v", n, err)
 	held := map[string]string{
 		"platform": `{"path":"./","suspend":true}`, "addons": `{"dependsOn":[{"name":"crds"}],"suspend":true}`,
 		"paused": `{"suspend":true}`, "chart": `{"interval":"1m","suspend":true}`,
 	}
 	assert.DeepEqual(t, w.specs(), held)
 	assert.NilError(t, w.Release(t.Context()))
-	released := map[string]string{
+	assert.DeepEqual(t, w.specs(), map[string]string{
 		"platform": `{"dependsOn":[{"name":"tombolo-teardown"}],"path":"./"}`, "addons": `{"dependsOn":[{"name":"tombolo-teardown"}]}`,
 		"paused": `{"suspend":true}`, "chart": `{"dependsOn":[{"name":"tombolo-teardown"}],"interval":"1m"}`,
-	}
-	assert.DeepEqual(t, w.specs(), released)
+	})
 	// A teardown that begins again finds what the first has left.
-	if n, err := w.Hold(t.Context(), nil); n != 3 || err != nil {
-		t.Fatalf("held %d again, error %v", n, err)
-	}
-	if n, err := w.Resume(t.Context()); n != 3 || err != nil {
-		t.Fatalf("resumed %d, error %v", n, err)
-	}
+	n, err = w.Hold(t.Context(), nil)
+	assert.Assert(t, n == 3 && err == nil, "held %d again, error %v", n, err)
+	n, err = w.Resume(t.Context())
+	assert.Assert(t, n == 3 && err == nil, "resumed %d, error %v", n, err)
 	assert.DeepEqual(t, w.specs(), before)
 	for _, name := range w.names() {
 		_, ok := w.get(name).GetAnnotations()[heldAnnotation]

@@ -33,9 +33,8 @@ func TestInterrupt(t *testing.T) {
 			w := newWorld(t, append(test.objects, controller("kustomize-controller"), controller("helm-controller"))...)
 			_, err := w.Hold(t.Context(), nil)
 			assert.NilError(t, err)
-			if got, err := w.Interrupt(t.Context()); err != nil || got != test.want {
-				t.Fatalf("interrupted: %t, error %v", got, err)
-			}
+			got, err := w.Interrupt(t.Context())
+			assert.Assert(t, err == nil && got == test.want, "interrupted: %t, error %v", got, err)
 			var restarted []string
 			for _, p := range w.patched {
 				if name, patch, _ := strings.Cut(p, " "); strings.Contains(patch, restartedAt) {

@@ -66,18 +66,15 @@ func TestSweepLeavesWhatTheStacksManage(t *testing.T) {
 	err := sweepOf(c, teardown.StopAtLeftovers).BeforeCore(t.Context(), core, bootstrap)
 	left := new(teardown.LeftoversError)
 	assert.Check(t, errors.As(err, &left) && kube.Names(left.Left, 5) == "security group sg-1" && left.Core, "error is %v", err)
-	if c.seen[0].Network != "vpc-1" {
-		t.Errorf("looked for the interfaces of VPC %q", c.seen[0].Network)
-	}
+	assert.Check(t, c.seen[0].Network == "vpc-1", "looked for the interfaces of VPC %q", c.seen[0].Network)
 }
 
 // TestSweepOfANetworkOfSomebodyElse looks for no interfaces in it.
 func TestSweepOfANetworkOfSomebodyElse(t *testing.T) {
 	c := &cloud{}
 	core := []apitype.ResourceV3{{Type: "aws:ec2/vpc:Vpc", ID: "vpc-1", External: true}}
-	if err := sweepOf(c, teardown.StopAtLeftovers).BeforeCore(t.Context(), core, nil); err != nil || c.seen[0].Network != "" {
-		t.Errorf("looked for the interfaces of VPC %q, error %v", c.seen[0].Network, err)
-	}
+	err := sweepOf(c, teardown.StopAtLeftovers).BeforeCore(t.Context(), core, nil)
+	assert.Check(t, err == nil && c.seen[0].Network == "", "looked for the interfaces of VPC %q, error %v", c.seen[0].Network, err)
 }
 
 func TestSweepDeletesWhatHoldsNoData(t *testing.T) {

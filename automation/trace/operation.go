@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -85,11 +86,7 @@ func (o *Operation) Event(e events.EngineEvent) {
 		o.finish(e.ResOutputsEvent.Metadata, nil)
 	case e.ResOpFailedEvent != nil:
 		m := e.ResOpFailedEvent.Metadata
-		cause := o.causes[m.URN]
-		if cause == "" {
-			cause = string(m.Op) + " failed"
-		}
-		o.finish(m, errors.New(cause))
+		o.finish(m, errors.New(cmp.Or(o.causes[m.URN], string(m.Op)+" failed")))
 	case e.DiagnosticEvent != nil && e.DiagnosticEvent.Severity == "error" && e.DiagnosticEvent.URN != "":
 		if message := pulumicli.Message(e.DiagnosticEvent); message != "" {
 			o.causes[e.DiagnosticEvent.URN] = message // the engine says why before it says that
@@ -104,10 +101,7 @@ func (o *Operation) begin(m apitype.StepEventMetadata) {
 	if before, ok := o.resources[m.URN]; ok {
 		o.run.end(before.node, nil)
 	}
-	state := m.New
-	if state == nil {
-		state = m.Old
-	}
+	state := cmp.Or(m.New, m.Old)
 	o.resources[m.URN] = resourceSpan{
 		op: m.Op, custom: state != nil && state.Custom,
 		node: o.run.start(o.at.ctx, string(m.Op)+" "+m.Type,

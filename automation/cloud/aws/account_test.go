@@ -4,7 +4,6 @@ import (
 	"crypto/sha1" //nolint:gosec // the AWS CLI names its cache so
 	"encoding/hex"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 
 	"tombolo/automation/preflight"
 	"tombolo/config"
+	"tombolo/tests/files"
 )
 
 var now = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
@@ -63,8 +63,7 @@ func home(t *testing.T) string {
 	dir := t.TempDir()
 	write := func(name, text string) {
 		path := filepath.Join(dir, ".aws", name)
-		assert.NilError(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		assert.NilError(t, os.WriteFile(path, []byte(text), 0o600))
+		files.Write(t, path, text)
 	}
 	write("config", awsConfig)
 	write("credentials", "[temporary]\naws_access_key_id = ASIA\naws_session_token = x\n")

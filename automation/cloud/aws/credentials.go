@@ -2,6 +2,7 @@ package aws
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/sha1" //nolint:gosec // the AWS CLI names its cache so
 	"encoding/hex"
 	"encoding/json"
@@ -50,20 +51,13 @@ func (s source) credentials() preflight.Finding {
 	if s.profileName == "" && s.lookup("AWS_WEB_IDENTITY_TOKEN_FILE") != "" {
 		return preflight.Good(credentialsCheck, "a web identity, which renews itself")
 	}
-	name := s.profileName
-	if name == "" {
-		name = s.lookup("AWS_PROFILE")
-	}
-	explicit := name != ""
-	if !explicit {
-		name = "default"
-	}
-	profiles := s.profiles()
+	explicit := cmp.Or(s.profileName, s.lookup("AWS_PROFILE"))
+	name, profiles := cmp.Or(explicit, "default"), s.profiles()
 	if _, ok := profiles[name]; ok {
 		return s.profile(profiles, name, 0)
 	}
 	switch {
-	case explicit:
+	case explicit != "":
 		return preflight.Bad(credentialsCheck, preflight.Fail, "add it, or name another: by cloud.profile or AWS_PROFILE", "there is no profile %s in the AWS configuration", name)
 	case s.lookup("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")+s.lookup("AWS_CONTAINER_CREDENTIALS_FULL_URI") != "":
 		return preflight.Good(credentialsCheck, "the container's role, which renews itself")
@@ -126,11 +120,7 @@ func (s source) profile(all map[string]map[string]string, name string, depth int
 // signOn judges IAM Identity Center's token, as the AWS CLI has left it: the SDK
 // takes it from there, and never opens a browser itself.
 func (s source) signOn(name string, p map[string]string) preflight.Finding {
-	key := p["sso_session"]
-	if key == "" {
-		key = p["sso_start_url"]
-	}
-	digest := sha1.Sum([]byte(key)) //nolint:gosec // as above
+	digest := sha1.Sum([]byte(cmp.Or(p["sso_session"], p["sso_start_url"]))) //nolint:gosec // as above
 	remedy := "run `aws sso login --profile " + name + "` before"
 	text, err := os.ReadFile(filepath.Join(s.home(), "sso", "cache", hex.EncodeToString(digest[:])+".json"))
 	if err != nil {
@@ -162,11 +152,7 @@ func (s source) profiles() map[string]map[string]string {
 	for _, file := range []struct{ variable, name, prefix string }{
 		{"AWS_CONFIG_FILE", "config", "profile "}, {"AWS_SHARED_CREDENTIALS_FILE", "credentials", ""},
 	} {
-		path := s.lookup(file.variable)
-		if path == "" {
-			path = filepath.Join(s.home(), file.name)
-		}
-		for section, values := range readINI(path) {
+		for section, values := range readINI(cmp.Or(s.lookup(file.variable), filepath.Join(s.home(), file.name))) {
 			name, ok := strings.CutPrefix(section, file.prefix)
 			if !ok && section != "default" {
 				continue

@@ -15,7 +15,7 @@ import (
 var demo = &config.Cluster{Cloud: config.Cloud{Region: "eu-central-1", Account: "111122223333"}}
 
 func TestDerivedIDs(t *testing.T) {
-	tests := []struct {
+	for _, tt := range []struct {
 		token string
 		in    recovery.Inputs
 		want  string
@@ -67,8 +67,7 @@ func TestDerivedIDs(t *testing.T) {
 		{"aws:sqs/queuePolicy:QueuePolicy", recovery.Inputs{"queueUrl": "https://sqs.example/q"}, "https://sqs.example/q"},
 		{"aws:iam/role:Role", recovery.Inputs{}, ""},
 		{"aws:iam/role:Role", recovery.Inputs{"name": map[string]any{"ciphertext": "x"}}, ""},
-	}
-	for _, tt := range tests {
+	} {
 		f, ok := Cloud{}.Finder(tt.token)
 		if !ok || f.ID == nil {
 			t.Errorf("%s has no derived id", tt.token)

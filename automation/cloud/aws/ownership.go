@@ -9,7 +9,6 @@ import (
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/cloudwatch"
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/eks"
-	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/resourcegroupstaggingapi"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
@@ -154,20 +153,15 @@ func ownershipTags(cluster string) map[string]string {
 
 // tagged hands over what has a tag.
 func (s *searching) tagged(key, value string, found func(kind, teardown.Leftover, map[string]string)) error {
-	res, err := resourcegroupstaggingapi.GetResources(s.ctx, &resourcegroupstaggingapi.GetResourcesArgs{
-		TagFilters: []resourcegroupstaggingapi.GetResourcesTagFilter{{Key: key, Values: []string{value}}},
-	}, s.account)
-	if err != nil {
-		return err
-	}
-	for _, m := range res.ResourceTagMappingLists {
-		if l, ok := Identify(m.ResourceArn, m.Tags); ok {
-			a, _ := parseARN(m.ResourceArn)
+	all, err := taggedWith(s.ctx, key, value, s.account)
+	for _, r := range all {
+		if l, ok := Identify(r.CloudID, r.Tags); ok {
+			a, _ := parseARN(r.CloudID)
 			k, _ := kindOf(a)
-			found(k, l, m.Tags)
+			found(k, l, r.Tags)
 		}
 	}
-	return nil
+	return err
 }
 
 // add adds a resource with its proof. What is part of somebody else's network is none

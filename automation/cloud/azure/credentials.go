@@ -2,6 +2,7 @@ package azure
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -141,10 +142,7 @@ func workloadIdentity(env func(string) string) preflight.Finding {
 // the tenant decides: the CLI renews it. Source:
 // https://learn.microsoft.com/cli/azure/azure-cli-configuration
 func cliCredentials(c *config.Cluster, env func(string) string) preflight.Finding {
-	dir := env("AZURE_CONFIG_DIR")
-	if dir == "" {
-		dir = filepath.Join(env("HOME"), ".azure")
-	}
+	dir := cmp.Or(env("AZURE_CONFIG_DIR"), filepath.Join(env("HOME"), ".azure"))
 	login := "run `az login --tenant " + c.Cloud.Tenant + "` before"
 	text, err := os.ReadFile(filepath.Join(dir, "azureProfile.json"))
 	if err != nil {

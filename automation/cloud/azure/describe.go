@@ -60,7 +60,7 @@ func (a Cloud) Describe(ctx context.Context, c *config.Cluster) (adoption.Cluste
 
 func describe(ctx context.Context, client arm.Client, c *config.Cluster) (adoption.Cluster, error) {
 	var cluster managedCluster
-	err := client.Get(ctx, clusterID(c), clusterVersion, "", &cluster)
+	err := client.Get(ctx, clusterID(c), clusterVersion, &cluster)
 	if arm.IsMissing(err) {
 		err = withOthers(ctx, client, c, err)
 	}
@@ -133,7 +133,7 @@ const (
 // insights are of an upgrade to a version, the gravest first.
 func insights(ctx context.Context, client arm.Client, c *config.Cluster, version string) ([]upgrade.Insight, error) {
 	var cluster managedCluster
-	if err := client.Get(ctx, clusterID(c), clusterVersion, "", &cluster); err != nil {
+	if err := client.Get(ctx, clusterID(c), clusterVersion, &cluster); err != nil {
 		return nil, err
 	}
 	var profile struct {
@@ -147,7 +147,7 @@ func insights(ctx context.Context, client arm.Client, c *config.Cluster, version
 			}
 		}
 	}
-	if err := client.Get(ctx, clusterID(c)+"/upgradeProfiles/default", clusterVersion, "", &profile); err != nil {
+	if err := client.Get(ctx, clusterID(c)+"/upgradeProfiles/default", clusterVersion, &profile); err != nil {
 		return nil, err
 	}
 	plane := profile.Properties.ControlPlaneProfile

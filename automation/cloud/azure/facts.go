@@ -66,7 +66,7 @@ func readFacts(ctx context.Context, client arm.Client, who caller, c *config.Clu
 	}
 	at := armid.Subscription(c.Cloud.Account)
 	var subscription struct{ State, TenantID string }
-	err := client.Get(ctx, at, subscriptionVersion, "", &subscription)
+	err := client.Get(ctx, at, subscriptionVersion, &subscription)
 	switch {
 	case arm.IsMissing(err) || arm.IsForbidden(err):
 		f.AccountErr = "it does not see it: " + err.Error()
@@ -104,7 +104,7 @@ func hasRegion(ctx context.Context, client arm.Client, at, region string) (bool,
 func unregistered(ctx context.Context, client arm.Client, at string, names []string) (missing []string, unknown string) {
 	for _, name := range names {
 		var found struct{ RegistrationState string }
-		if err := client.Get(ctx, at+"/providers/"+name, listVersion, "", &found); err != nil {
+		if err := client.Get(ctx, at+"/providers/"+name, listVersion, &found); err != nil {
 			return nil, err.Error()
 		}
 		if !strings.HasPrefix(found.RegistrationState, "Regist") { // Registered, Registering
@@ -143,7 +143,7 @@ func readVersions(ctx context.Context, client arm.Client, at, region string, f *
 			Capabilities struct{ SupportPlan []string }
 		}
 	}
-	err := client.Get(ctx, at+"/providers/Microsoft.ContainerService/locations/"+region+"/kubernetesVersions", clusterVersion, "", &found)
+	err := client.Get(ctx, at+"/providers/Microsoft.ContainerService/locations/"+region+"/kubernetesVersions", clusterVersion, &found)
 	if err != nil {
 		return err.Error()
 	}

@@ -56,9 +56,9 @@ func readKey(ctx context.Context, client arm.Client, c *config.Cluster) map[stri
 	name, version, _ := strings.Cut(at, "/")
 	var in vault
 	var is vaultKey
-	err := client.Get(ctx, s.Vault, vaultVersion, "", &in)
+	err := client.Get(ctx, s.Vault, vaultVersion, &in)
 	if err == nil {
-		err = client.Get(ctx, s.Vault+"/keys/"+name+"/versions/"+version, vaultVersion, "", &is)
+		err = client.Get(ctx, s.Vault+"/keys/"+name+"/versions/"+version, vaultVersion, &is)
 	}
 	switch {
 	case arm.IsMissing(err):

@@ -132,7 +132,7 @@ func versionOf(ctx context.Context, client arm.Client, l teardown.Leftover) (str
 			APIVersions  []string
 		}
 	}
-	if err := client.Get(ctx, armid.Subscription(id.Subscription)+"/providers/"+namespace, listVersion, "", &provider); err != nil && !arm.IsMissing(err) {
+	if err := client.Get(ctx, armid.Subscription(id.Subscription)+"/providers/"+namespace, listVersion, &provider); err != nil && !arm.IsMissing(err) {
 		return "", err
 	}
 	for _, t := range provider.ResourceTypes {
@@ -150,7 +150,7 @@ func versionOf(ctx context.Context, client arm.Client, l teardown.Leftover) (str
 // removeOwn deletes a resource, unless it has another owner's tag.
 func removeOwn(ctx context.Context, client arm.Client, l teardown.Leftover, version, owner string) error {
 	var now listed
-	err := client.Get(ctx, l.CloudID, version, "", &now)
+	err := client.Get(ctx, l.CloudID, version, &now)
 	if arm.IsMissing(err) {
 		return nil
 	}

@@ -91,7 +91,7 @@ func (s *searching) add(l teardown.Leftover) {
 // name, and each has an issuer of its own.
 func (s *searching) controlPlane() error {
 	var now managedCluster
-	err := s.client.Get(s.ctx, clusterID(s.cluster), clusterVersion, "", &now)
+	err := s.client.Get(s.ctx, clusterID(s.cluster), clusterVersion, &now)
 	if arm.IsMissing(err) {
 		s.ours = s.ControlPlane.ID != ""
 		return nil
@@ -212,7 +212,7 @@ func (s *searching) inNodeGroup() error {
 // group reads a resource group; nil when there is none.
 func (s *searching) group(name string) (*listed, error) {
 	var group listed
-	err := s.client.Get(s.ctx, armid.Group(s.cluster.Cloud.Account, name), listVersion, "", &group)
+	err := s.client.Get(s.ctx, armid.Group(s.cluster.Cloud.Account, name), listVersion, &group)
 	if arm.IsMissing(err) {
 		return nil, nil
 	}
@@ -226,7 +226,7 @@ func (s *searching) group(name string) (*listed, error) {
 func (s *searching) roles() error {
 	for _, identity := range s.identities {
 		var is struct{ Properties struct{ PrincipalID string } }
-		err := s.client.Get(s.ctx, identity, identityVersion, "", &is)
+		err := s.client.Get(s.ctx, identity, identityVersion, &is)
 		if arm.IsMissing(err) {
 			continue
 		}
@@ -310,7 +310,7 @@ func (s *searching) exists(l teardown.Leftover) (bool, error) {
 		return true, err
 	}
 	var now listed
-	if err = s.client.Get(s.ctx, l.CloudID, version, "", &now); arm.IsMissing(err) {
+	if err = s.client.Get(s.ctx, l.CloudID, version, &now); arm.IsMissing(err) {
 		return false, nil
 	}
 	return true, err

@@ -150,7 +150,7 @@ func routeTable(ctx context.Context, client arm.Client, c *config.Cluster) strin
 	var subnet struct {
 		Properties struct{ RouteTable struct{ ID string } }
 	}
-	if err := client.Get(ctx, c.Network.Existing.NodeSubnet, networkVersion, "", &subnet); err != nil {
+	if err := client.Get(ctx, c.Network.Existing.NodeSubnet, networkVersion, &subnet); err != nil {
 		return ""
 	}
 	return subnet.Properties.RouteTable.ID

@@ -91,10 +91,9 @@ func IsForbidden(err error) bool {
 	return errors.As(err, &refused) && refused.Status == http.StatusForbidden
 }
 
-// Get reads what is at a path, such as a resource's id, into the value. query has
-// parameters besides the version, with their values escaped; it may be "".
-func (c Client) Get(ctx context.Context, path, version, query string, into any) error {
-	body, _, err := c.send(ctx, http.MethodGet, c.address(path, version, query))
+// Get reads what is at a path, such as a resource's id, into the value.
+func (c Client) Get(ctx context.Context, path, version string, into any) error {
+	body, _, err := c.send(ctx, http.MethodGet, c.address(path, version, ""))
 	if err != nil {
 		return fmt.Errorf("get %s: %w", path, err)
 	}
@@ -104,7 +103,8 @@ func (c Client) Get(ctx context.Context, path, version, query string, into any) 
 	return nil
 }
 
-// List reads all pages of a list.
+// List reads all pages of a list. query has parameters besides the version, with their values escaped; it
+// may be "".
 func List[T any](ctx context.Context, c Client, path, version, query string) ([]T, error) {
 	var out []T
 	for next := c.address(path, version, query); next != ""; {

@@ -69,7 +69,7 @@ func TestRefusals(t *testing.T) {
 			w.WriteHeader(test.status)
 			fmt.Fprint(w, test.body)
 		})
-		err := c.Get(t.Context(), "/x", "1", "", &struct{}{})
+		err := c.Get(t.Context(), "/x", "1", &struct{}{})
 		assert.Error(t, err, test.want)
 		assert.Check(t, is.Equal(IsMissing(err), test.missing))
 		assert.Check(t, is.Len(*asked, 1))
@@ -91,7 +91,7 @@ func TestSlowsDown(t *testing.T) {
 			}
 			fmt.Fprint(w, `{}`)
 		})
-		err := c.Get(t.Context(), "/x", "1", "", &struct{}{})
+		err := c.Get(t.Context(), "/x", "1", &struct{}{})
 		if test.want == "" {
 			assert.NilError(t, err)
 		} else {
@@ -113,12 +113,12 @@ func TestUnanswered(t *testing.T) {
 	assert.NilError(t, c.Delete(t.Context(), "/x", "1"))
 	assert.Check(t, is.Len(*asked, 2))
 	left = 5
-	err := c.Get(t.Context(), "/x", "1", "", &struct{}{})
+	err := c.Get(t.Context(), "/x", "1", &struct{}{})
 	assert.ErrorContains(t, err, "get /x: after 3 tries: ")
 	assert.Check(t, IsPassing(err))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	assert.ErrorIs(t, c.Get(ctx, "/x", "1", "", &struct{}{}), context.Canceled)
+	assert.ErrorIs(t, c.Get(ctx, "/x", "1", &struct{}{}), context.Canceled)
 }
 
 func TestDelete(t *testing.T) {
@@ -177,7 +177,7 @@ func TestNoTokenAfterARedirect(t *testing.T) {
 		w.WriteHeader(http.StatusTemporaryRedirect)
 	})
 	var got any
-	err := c.Get(t.Context(), "/x", "1", "", &got)
+	err := c.Get(t.Context(), "/x", "1", &got)
 	assert.Error(t, err, "get /x: status 307: the answer leads to "+elsewhere.Endpoint+"/got, away from "+c.Endpoint)
 	assert.Check(t, is.Len(*asked, 0))
 }
