@@ -13,22 +13,16 @@ import (
 // a policy wants all comments resolved, and a closed one is folded up.
 type azure struct {
 	host.Request
-	name string
+	// byName says that the author is given by name, and not by id.
+	byName bool
 }
 
-func (a *azure) author(ctx context.Context) (string, error) {
-	if a.name != "" {
-		return a.name, nil
-	}
-	return a.AzureUser(ctx)
-}
-
-func (a *azure) threads() string {
+func (a azure) threads() string {
 	return fmt.Sprintf("/%s/pullRequests/%d/threads", a.Repository, a.Number)
 }
 
 // comments are the first ones of the threads. The API has no pages of threads.
-func (a *azure) comments(ctx context.Context) ([]posted, error) {
+func (a azure) comments(ctx context.Context) ([]posted, error) {
 	var threads struct {
 		Value []struct {
 			ID       int  `json:"id"`
@@ -54,7 +48,7 @@ func (a *azure) comments(ctx context.Context) ([]posted, error) {
 		}
 		first := t.Comments[0]
 		by := first.Author.ID
-		if a.name != "" {
+		if a.byName {
 			by = first.Author.Name
 		}
 		all = append(all, posted{id: fmt.Sprintf("%d/comments/%d", t.ID, first.ID), author: by, body: first.Content})
@@ -62,18 +56,18 @@ func (a *azure) comments(ctx context.Context) ([]posted, error) {
 	return all, nil
 }
 
-func (a *azure) create(ctx context.Context, body string) error {
+func (a azure) create(ctx context.Context, body string) error {
 	comment := map[string]any{"parentCommentId": 0, "commentType": "text", "content": body}
 	_, err := a.Call(ctx, http.MethodPost, a.threads(), map[string]any{"comments": []any{comment}}, nil)
 	return err
 }
 
-func (a *azure) update(ctx context.Context, id, body string) error {
+func (a azure) update(ctx context.Context, id, body string) error {
 	_, err := a.Call(ctx, http.MethodPatch, a.threads()+"/"+id, map[string]string{"content": body}, nil)
 	return err
 }
 
-func (a *azure) remove(ctx context.Context, id string) error {
+func (a azure) remove(ctx context.Context, id string) error {
 	_, err := a.Call(ctx, http.MethodDelete, a.threads()+"/"+id, nil, nil)
 	return err
 }

@@ -107,7 +107,13 @@ func commentRun(ctx context.Context, o *Options) error {
 	defer cancel()
 	var did string
 	err = o.Backoff.Do(ctx, func(err error) { o.Status().Doing("%v; trying again", err) }, func() (err error) {
-		did, err = upsert(ctx, p, review.Marker(o.Key), body)
+		author := o.Author
+		if author == "" {
+			if author, err = request.Account(ctx, request.Kind); err != nil {
+				return err
+			}
+		}
+		did, err = upsert(ctx, p, author, review.Marker(o.Key), body)
 		return err
 	})
 	if err != nil {
@@ -159,8 +165,6 @@ type posted struct{ id, author, body string }
 
 // place is where comments are.
 type place interface {
-	// author of the comments that the token makes.
-	author(context.Context) (string, error)
 	// comments on the request, the oldest first.
 	comments(context.Context) ([]posted, error)
 	create(ctx context.Context, body string) error
@@ -171,11 +175,7 @@ type place interface {
 // upsert makes or rewrites the author's comment that begins with the marker, and
 // removes others that do: two jobs may have started at the same time. It says what
 // it did.
-func upsert(ctx context.Context, p place, marker, body string) (string, error) {
-	author, err := p.author(ctx)
-	if err != nil {
-		return "", err
-	}
+func upsert(ctx context.Context, p place, author, marker, body string) (string, error) {
 	all, err := p.comments(ctx)
 	if err != nil {
 		return "", err
@@ -194,26 +194,16 @@ func upsert(ctx context.Context, p place, marker, body string) (string, error) {
 			return "", err
 		}
 	}
-	if same(own[0].body, body) {
+	if host.SameText(own[0].body, body) {
 		return "left as it is", nil
 	}
 	return "rewritten", p.update(ctx, own[0].id, body)
 }
 
-// same compares bodies as hosts keep them: with other line ends, and without the
-// last one.
-func same(a, b string) bool {
-	clean := func(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")) }
-	return clean(a) == clean(b)
-}
-
 // place is where the request's comments are.
 func (o *Options) place(r host.Request) place {
-	switch r.Kind {
-	case host.OnGitLab:
-		return &gitlab{r, o.Author}
-	case host.OnAzure:
-		return &azure{r, o.Author}
+	if r.Kind == host.OnAzure {
+		return azure{r, o.Author != ""}
 	}
-	return &github{r, o.Author}
+	return newNotes(r)
 }

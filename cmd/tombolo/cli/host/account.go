@@ -9,19 +9,18 @@ import (
 // is.
 const actionsLogin = "github-actions[bot]"
 
-// GitHubLogin is the account that the token is of, by GitHub's name.
-func (c Client) GitHubLogin(ctx context.Context) (string, error) {
+// Account is whom the token is of: at GitHub and GitLab their name, at Azure DevOps their id.
+func (c Client) Account(ctx context.Context, kind Kind) (string, error) {
+	if kind == OnAzure {
+		return c.azureUser(ctx)
+	}
 	var user account
 	_, err := c.Call(ctx, http.MethodGet, "/user", nil, &user)
-	if Refused(err) {
+	switch {
+	case kind == OnGitLab:
+		return user.Username, err
+	case Refused(err):
 		return actionsLogin, nil
 	}
 	return user.Login, err
-}
-
-// GitLabUsername is the account that the token is of, by GitLab's name.
-func (c Client) GitLabUsername(ctx context.Context) (string, error) {
-	var user account
-	_, err := c.Call(ctx, http.MethodGet, "/user", nil, &user)
-	return user.Username, err
 }

@@ -51,7 +51,7 @@ func (r Request) gitHubApprovals(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	approve := map[account]bool{}
-	reviews, err := list[review](ctx, r.Client, path+"/reviews?per_page=100") // the oldest first
+	reviews, err := List[review](ctx, r.Client, path+"/reviews?per_page=100") // the oldest first
 	if err != nil {
 		return nil, err
 	}

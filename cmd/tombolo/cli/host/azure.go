@@ -55,9 +55,9 @@ func (c Client) WithType(contentType string) Client {
 	return c
 }
 
-// AzureUser is the id of the account that the token is of. For a job's token, this is
+// azureUser is the id of the account that the token is of. For a job's token, this is
 // the build service of the project or of the organization.
-func (c Client) AzureUser(ctx context.Context) (string, error) {
+func (c Client) azureUser(ctx context.Context) (string, error) {
 	var connection struct {
 		User azureIdentity `json:"authenticatedUser"`
 	}

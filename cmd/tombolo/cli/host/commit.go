@@ -111,7 +111,7 @@ func (r *Request) broughtBy(ctx context.Context, commit string, later []string) 
 	if r.Kind == OnGitLab {
 		path = fmt.Sprintf("/projects/%s/repository/commits/%s/merge_requests?per_page=100", r.Repository, commit)
 	}
-	all, err := list[merged](ctx, r.Client, path)
+	all, err := List[merged](ctx, r.Client, path)
 	var numbers []int
 	for _, request := range all {
 		if request.MergedAt != "" && isOf(commit, later, request.Merged, request.Squash, request.Head) {

@@ -66,22 +66,22 @@ func (r Request) untold(format string, args ...any) error {
 	return &Untold{fmt.Sprintf("request %d: ", r.Number) + fmt.Sprintf(format, args...)}
 }
 
-// pages calls a list, page by page: each has its own next after the first address.
+// pages calls a list, page by page: each has the address of its next.
 func pages[T any](ctx context.Context, c Client, first string) func() ([]T, error) {
-	next := first
+	address := first
 	return func() ([]T, error) {
-		if next == "" {
+		if address == "" {
 			return nil, nil
 		}
 		page := []T{}
-		header, err := c.Call(ctx, http.MethodGet, next, nil, &page)
-		next = Next(header)
+		header, err := c.Call(ctx, http.MethodGet, address, nil, &page)
+		address = next(header)
 		return page, err
 	}
 }
 
-// list is all pages of a list.
-func list[T any](ctx context.Context, c Client, first string) (all []T, err error) {
+// List is all pages of a list.
+func List[T any](ctx context.Context, c Client, first string) (all []T, err error) {
 	for page := pages[T](ctx, c, first); ; {
 		more, err := page()
 		if err != nil || more == nil {
@@ -113,7 +113,7 @@ func (r Request) gitHubCommitters(ctx context.Context, path string, of gitHubCom
 	type actor struct {
 		ID int `json:"id"`
 	}
-	commits, err := list[struct {
+	commits, err := List[struct {
 		SHA       string `json:"sha"`
 		Author    *actor `json:"author"`
 		Committer *actor `json:"committer"`
@@ -172,7 +172,7 @@ type gitLabCommits struct {
 // are compared. Sources: GitLab's API, "List merge request commits", "List all visible events of
 // a project"; a push of more branches than the instance's limit has no branch in its event.
 func (r Request) gitLabCommitters(ctx context.Context, path string, of gitLabCommits) (who, names map[string]bool, err error) {
-	commits, err := list[struct {
+	commits, err := List[struct {
 		AuthorName     string `json:"author_name"`
 		AuthorEmail    string `json:"author_email"`
 		CommitterName  string `json:"committer_name"`

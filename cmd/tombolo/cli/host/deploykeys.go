@@ -95,18 +95,14 @@ const mostKeys = 100
 // is false where it has the key already. A key that may write is an error: it is not what was
 // asked for, and others may use it.
 func (k DeployKeys) Ensure(ctx context.Context, title, public string) (made bool, err error) {
-	for next := fmt.Sprintf("%s?per_page=%d", k.path, mostKeys); next != ""; {
-		var keys []deployKey
-		header, err := k.Call(ctx, http.MethodGet, next, nil, &keys)
-		if err != nil {
-			return false, fmt.Errorf("list the deploy keys: %w", err)
+	keys, err := List[deployKey](ctx, k.Client, fmt.Sprintf("%s?per_page=%d", k.path, mostKeys))
+	if err != nil {
+		return false, fmt.Errorf("list the deploy keys: %w", err)
+	}
+	for _, key := range keys {
+		if sameKey(key.Key, public) {
+			return false, key.readsOnly()
 		}
-		for _, key := range keys {
-			if sameKey(key.Key, public) {
-				return false, key.readsOnly()
-			}
-		}
-		next = Next(header)
 	}
 	key := deployKey{Title: title, Key: public}
 	if k.gitLab {

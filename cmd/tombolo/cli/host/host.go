@@ -4,6 +4,7 @@ package host
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -36,20 +37,14 @@ type Client struct {
 
 // GitHub is a client for GitHub's API; "" is github.com's.
 func GitHub(base, token string) Client {
-	if base == "" {
-		base = "https://api.github.com"
-	}
-	return Client{Base: strings.TrimSuffix(base, "/"), Header: http.Header{
+	return Client{Base: strings.TrimSuffix(cmp.Or(base, "https://api.github.com"), "/"), Header: http.Header{
 		"Authorization": {"Bearer " + token}, "Accept": {"application/vnd.github+json"}, "X-Github-Api-Version": {"2022-11-28"},
 	}}
 }
 
 // GitLab is a client for GitLab's API; "" is gitlab.com's.
 func GitLab(base, token string) Client {
-	if base == "" {
-		base = "https://gitlab.com/api/v4"
-	}
-	return Client{Base: strings.TrimSuffix(base, "/"), Header: http.Header{"Private-Token": {token}}}
+	return Client{Base: strings.TrimSuffix(cmp.Or(base, "https://gitlab.com/api/v4"), "/"), Header: http.Header{"Private-Token": {token}}}
 }
 
 const (
@@ -233,12 +228,18 @@ func reason(text []byte) string {
 // nextLink is how GitHub names the next page.
 var nextLink = regexp.MustCompile(`<([^>]+)>;\s*rel="next"`)
 
-// Next is the URL of the page after the one with this header; "" after the last.
-func Next(header http.Header) string {
+// next is the URL of the page after the one with this header; "" after the last.
+func next(header http.Header) string {
 	if found := nextLink.FindStringSubmatch(header.Get("Link")); found != nil {
 		return found[1]
 	}
 	return ""
+}
+
+// SameText compares texts as hosts keep them: with other line ends, and without the last one.
+func SameText(a, b string) bool {
+	clean := func(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")) }
+	return clean(a) == clean(b)
 }
 
 // Refused says whether the host has refused what the token may not do.

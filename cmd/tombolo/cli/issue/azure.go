@@ -53,7 +53,7 @@ type item struct {
 }
 
 func (h *azure) Find(ctx context.Context, _ string) (*Issue, error) {
-	user, err := h.AzureUser(ctx)
+	user, err := h.Account(ctx, host.OnAzure)
 	if err != nil {
 		return nil, h.refused(err)
 	}

@@ -206,8 +206,7 @@ func text(s promotion.Step) string {
 
 // update has the request say what it brings now. What somebody else has written stays.
 func update(ctx context.Context, pull *host.Pull, s promotion.Step) (string, error) {
-	clean := func(text string) string { return strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")) }
-	if !treecheck.IsPromotionText(pull.Text) || pull.Title == title(s) && clean(pull.Text) == clean(text(s)) {
+	if !treecheck.IsPromotionText(pull.Text) || pull.Title == title(s) && host.SameText(pull.Text, text(s)) {
 		return "unchanged", nil
 	}
 	return "updated", pull.Update(ctx, title(s), text(s))
