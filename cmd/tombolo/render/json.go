@@ -30,31 +30,21 @@ type event struct {
 
 // jsonView writes one document per event.
 type jsonView struct {
-	enc encoder
+	w   io.Writer
 	now func() time.Time
 }
 
-// encoder writes documents in which nothing is obeyed by a terminal or a CI system: what is
-// escaped means the same in JSON.
-type encoder struct{ w io.Writer }
-
-func newEncoder(w io.Writer) encoder { return encoder{w} }
-
-// Encode writes one document on one line.
-func (e encoder) Encode(document any) error {
+// WriteJSON writes one document on one line. Nothing in it is obeyed by a terminal or a CI system:
+// what is escaped means the same in JSON.
+func WriteJSON(w io.Writer, document any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(document); err != nil {
 		return err
 	}
-	_, err := io.WriteString(e.w, wording.JSON(b.String()))
+	_, err := io.WriteString(w, wording.JSON(b.String()))
 	return err
-}
-
-// WriteJSON writes one document on one line.
-func WriteJSON(w io.Writer, document any) error {
-	return newEncoder(w).Encode(document)
 }
 
 func (v *jsonView) started(op *operation) {
@@ -104,7 +94,7 @@ func (v *jsonView) close() {}
 // as its stack matters more than the report of it.
 func (v *jsonView) write(e event) {
 	e.Time = v.now().UTC().Format(time.RFC3339Nano)
-	_ = v.enc.Encode(e)
+	_ = WriteJSON(v.w, e)
 }
 
 func seconds(d time.Duration) *float64 {

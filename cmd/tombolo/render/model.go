@@ -243,7 +243,7 @@ func component(meta apitype.StepEventMetadata) bool {
 
 func readStep(meta apitype.StepEventMetadata, at time.Time) step {
 	return step{
-		urn: meta.URN, op: string(meta.Op), typ: shortType(meta.Type),
+		urn: meta.URN, op: string(meta.Op), typ: ResourceType(meta.Type),
 		name: urnName(meta.URN), started: at,
 		group: component(meta),
 	}

@@ -47,7 +47,7 @@ func (p *Plan) add(meta apitype.StepEventMetadata) {
 	if meta.Op == apitype.OpCreateReplacement || meta.Op == apitype.OpDeleteReplaced {
 		return // counted and shown as one replacement
 	}
-	s := PlanStep{Op: op, Type: shortType(meta.Type), Name: urnName(meta.URN), URN: meta.URN, Properties: meta.Diffs}
+	s := PlanStep{Op: op, Type: ResourceType(meta.Type), Name: urnName(meta.URN), URN: meta.URN, Properties: meta.Diffs}
 	if meta.New != nil {
 		s.inputs = flatten(meta.New.Inputs)
 		maskSecretObject(s.Type, s.inputs)

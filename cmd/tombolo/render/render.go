@@ -106,7 +106,7 @@ func New(o Options) *Progress {
 	p := &Progress{model: newModel(o.Now)}
 	switch {
 	case o.Format == JSON:
-		p.view = &jsonView{enc: newEncoder(o.Out), now: o.Now}
+		p.view = &jsonView{w: o.Out, now: o.Now}
 	case o.Format != Plain && o.Terminal:
 		p.view = &liveView{o: o, model: p.model}
 		p.refresh(o.Refresh)

@@ -55,13 +55,9 @@ func silent(op string) bool {
 	return false
 }
 
-// ResourceType is a type token as it is shown everywhere: without the part that
-// only repeats its end.
-func ResourceType(token string) string { return shortType(token) }
-
-// shortType drops the part of a type token that only repeats its end:
+// ResourceType is a type token as it is shown everywhere, without the part that only repeats its end:
 // aws:ec2/vpc:Vpc is aws:ec2:Vpc.
-func shortType(token string) string {
+func ResourceType(token string) string {
 	parts := strings.Split(token, ":")
 	if len(parts) != 3 {
 		return token

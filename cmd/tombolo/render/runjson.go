@@ -104,7 +104,7 @@ func (v *jsonView) remaining(r *runState) *float64 {
 // writeRun drops an error, as write does.
 func (v *jsonView) writeRun(e runEvent) {
 	e.Time = v.now().UTC().Format(time.RFC3339Nano)
-	_ = v.enc.Encode(e)
+	_ = WriteJSON(v.w, e)
 }
 
 // known is an expectation in seconds, or nil when there is none.

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -70,15 +71,12 @@ func documentOf(s rollout.Summary) summaryDocument {
 }
 
 func rowOf(c rollout.End, style Style) []string {
-	ended, phase, took := resultOf(c), c.Phase, "-"
-	if phase == "" {
-		phase = "-"
-	}
+	ended, took := resultOf(c), "-"
 	if c.Duration > 0 {
 		took = duration(c.Duration)
 	}
 	return []string{
-		c.Cluster, strconv.Itoa(c.Wave), phase, signed(c.Changes), took,
+		c.Cluster, strconv.Itoa(c.Wave), cmp.Or(c.Phase, "-"), signed(c.Changes), took,
 		style.paint(ended.color(), string(ended)), c.Cause(),
 	}
 }

@@ -29,11 +29,6 @@ func (s Status) Doing(format string, args ...any) {
 	s.line(s.Style.symbols().doing, format, args...)
 }
 
-// Waiting says what is being waited for.
-func (s Status) Waiting(format string, args ...any) {
-	s.line(s.Style.symbols().waiting, format, args...)
-}
-
 // Done says what was done.
 func (s Status) Done(format string, args ...any) {
 	s.line(s.Style.symbols().done, format, args...)

@@ -97,12 +97,15 @@ func (c *Choice) withStatus(all []*config.Cluster) ([]*config.Cluster, error) {
 }
 
 // Names lists clusters for people: see Listed.
-func Names(all []*config.Cluster) string {
+func Names(all []*config.Cluster) string { return Listed(NamesOf(all)) }
+
+// NamesOf are the clusters' names.
+func NamesOf(all []*config.Cluster) []string {
 	names := make([]string, len(all))
 	for i, c := range all {
 		names[i] = c.Name
 	}
-	return Listed(names)
+	return names
 }
 
 // Listed lists names of clusters for people: a few of them, many by their number.

@@ -13,11 +13,13 @@ import (
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/config"
 	"tombolo/internal/file"
-	"tombolo/internal/wording"
 )
 
 // dir holds the cluster files, below the project's root.
 const dir = "clusters"
+
+// ClusterFile is the kind of a cluster's file.
+var ClusterFile = Kind{Name: "cluster", File: "a cluster file", Dir: dir}
 
 // suffix of a cluster file. A file Pulumi.<stack>.yaml beside it holds a
 // stack's secrets and is not a cluster file, nor is one of shared settings.
@@ -94,7 +96,7 @@ func find(root func() (string, error), arg string) (string, error) {
 		return "", err
 	}
 	if !slices.Contains(names, arg) {
-		return "", unknown(arg, names)
+		return "", ClusterFile.Unknown(arg, names)
 	}
 	return filepath.Join(base, dir, arg+suffix), nil
 }
@@ -138,16 +140,4 @@ func cause(err error) error {
 		return pathError.Err
 	}
 	return err
-}
-
-func unknown(name string, known []string) error {
-	if len(known) == 0 {
-		return fault.NewUsage(fmt.Sprintf("cluster %q is not known: there is no cluster file in %s/", name, dir),
-			fmt.Sprintf("write %s/%s%s, or give the path of a cluster file", dir, name, suffix))
-	}
-	problem := fmt.Sprintf("cluster %q is not known", name)
-	if near := wording.Nearest(name, known); near != "" {
-		problem += fmt.Sprintf(", did you mean %q?", near)
-	}
-	return fault.NewUsage(problem, fmt.Sprintf("known are: %s; or give the path of a cluster file", strings.Join(known, ", ")))
 }

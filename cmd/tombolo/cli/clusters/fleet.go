@@ -1,12 +1,10 @@
 package clusters
 
 import (
-	"errors"
 	"path/filepath"
 	"slices"
 
 	"tombolo/config"
-	"tombolo/config/strict"
 )
 
 // WithFleets returns clusters together with all others of their hubs: one tree
@@ -28,7 +26,7 @@ func WithFleets(chosen []*config.Cluster) ([]*config.Cluster, error) {
 		if !known {
 			var err error
 			if beside, err = config.LoadDir(dir); err != nil {
-				return nil, shortened(err)
+				return nil, Shortened(err)
 			}
 			read[dir] = beside
 		}
@@ -39,17 +37,4 @@ func WithFleets(chosen []*config.Cluster) ([]*config.Cluster, error) {
 		}
 	}
 	return all, nil
-}
-
-// shortened shortens the paths of the problems' files.
-func shortened(err error) error {
-	var problems strict.Problems
-	if !errors.As(err, &problems) {
-		return err
-	}
-	out := slices.Clone(problems)
-	for i := range out {
-		out[i].File = Short(out[i].File)
-	}
-	return out
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"tombolo/cmd/tombolo/cli/fault"
@@ -55,7 +56,7 @@ func load(files []string, of string) ([]*config.Cluster, error) {
 	}
 	// What is wrong with a hub is found with each of its spokes.
 	if err := problems.Once().Err(); err != nil {
-		return nil, shortened(err)
+		return nil, Shortened(err)
 	}
 	sorted, err := config.InOrder(loaded)
 	if err != nil {
@@ -75,6 +76,23 @@ func unique(loaded []*config.Cluster) error {
 		files[c.Name] = c.File
 	}
 	return nil
+}
+
+// Shortened shortens the paths of the problems' files.
+func Shortened(err error) error {
+	var problems strict.Problems
+	if !errors.As(err, &problems) {
+		return err
+	}
+	return short(problems)
+}
+
+func short(problems strict.Problems) strict.Problems {
+	out := slices.Clone(problems)
+	for i := range out {
+		out[i].File = Short(out[i].File)
+	}
+	return out
 }
 
 // Short is a path for people: relative to the working directory

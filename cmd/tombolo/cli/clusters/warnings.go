@@ -10,13 +10,7 @@ import (
 )
 
 // Warnings are those of a cluster's file, with the path by which people name the file.
-func Warnings(c *config.Cluster) strict.Problems {
-	warnings := slices.Clone(c.Warnings)
-	for i := range warnings {
-		warnings[i].File = Short(warnings[i].File)
-	}
-	return warnings
-}
+func Warnings(c *config.Cluster) strict.Problems { return short(c.Warnings) }
 
 // Warn shows the warnings of clusters' files to people, one on a line: first those of shared settings,
 // each once.

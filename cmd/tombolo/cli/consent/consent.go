@@ -70,19 +70,7 @@ func isOrAre(names []string) string {
 
 // AskForName asks for a cluster's name before what of it is destroyed.
 func AskForName(ctx context.Context, s *streams.Streams, cluster, what string) error {
-	return AskFor(ctx, s, cluster, fmt.Sprintf("Type %s to destroy its %s permanently:", cluster, what), cluster+" was not destroyed")
-}
-
-// AskFor asks a question. Any other answer than the wanted one is an error.
-func AskFor(ctx context.Context, s *streams.Streams, want, question, left string) error {
-	answer, err := s.Ask(ctx, question)
-	if err != nil {
-		return err
-	}
-	if answer != want {
-		return &fault.Error{Class: fault.Declined, Problem: left}
-	}
-	return nil
+	return s.AskFor(ctx, cluster, fmt.Sprintf("Type %s to destroy its %s permanently:", cluster, what), cluster+" was not destroyed")
 }
 
 // Remainder says what becomes of what a destruction does not destroy by itself.

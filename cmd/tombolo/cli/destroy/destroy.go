@@ -233,7 +233,7 @@ func (o *Options) ask(ctx context.Context, all []*config.Cluster) error {
 		return consent.AskForName(ctx, o.Streams, others[0], o.what())
 	default:
 		question := fmt.Sprintf("%s\nType %d to destroy %s of these clusters permanently:", strings.Join(others, "\n"), n, o.what())
-		return consent.AskFor(ctx, o.Streams, strconv.Itoa(n), question, fmt.Sprintf("%d clusters were not destroyed", n))
+		return o.Streams.AskFor(ctx, strconv.Itoa(n), question, fmt.Sprintf("%d clusters were not destroyed", n))
 	}
 }
 

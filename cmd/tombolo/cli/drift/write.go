@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -66,11 +67,7 @@ func remark(status render.Status, r drift.Report) {
 
 // lines of the table for a difference: one for each property that differs.
 func lines(d drift.Difference) [][]string {
-	stack := d.Stack
-	if stack == "" {
-		stack = "-"
-	}
-	first := []string{string(d.Class), stack, render.ResourceType(d.Type), d.Name}
+	first := []string{string(d.Class), cmp.Or(d.Stack, "-"), render.ResourceType(d.Type), d.Name}
 	switch {
 	case d.Class == drift.Missing:
 		return [][]string{append(first, d.ID+" is gone")}

@@ -10,27 +10,7 @@ import (
 	"tombolo/automation"
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/render"
-	"tombolo/internal/wording"
 )
-
-// OneCluster asks for one cluster, and for at most as many arguments in all.
-func OneCluster(most int) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return NoCluster()
-		}
-		if len(args) > most {
-			return fault.NewUsage(fmt.Sprintf("too many arguments: %s", strings.Join(args[most:], " ")),
-				fmt.Sprintf("see `%s --help`", cmd.CommandPath()))
-		}
-		return nil
-	}
-}
-
-// NoCluster is the error of a command line without a cluster.
-func NoCluster() error {
-	return fault.NewUsage("no cluster is named", "give the name of one in clusters/, or the path of a cluster file")
-}
 
 // Run runs a command with its options; runF, if not nil, in place of run.
 func Run[O any](ctx context.Context, o *O, runF, run func(context.Context, *O) error) error {
@@ -71,15 +51,11 @@ func Group(use, short, long string) *cobra.Command {
 
 // unknown says that a group has no such command, and which was probably meant.
 func unknown(group *cobra.Command, name string) string {
-	problem := fmt.Sprintf("unknown command %q for %q", name, group.CommandPath())
 	var known []string
 	for _, cmd := range group.Commands() {
 		if cmd.IsAvailableCommand() {
 			known = append(known, cmd.Name())
 		}
 	}
-	if near := wording.Nearest(name, known); near != "" {
-		problem += fmt.Sprintf(", did you mean %q?", near)
-	}
-	return problem
+	return fmt.Sprintf("unknown command %q for %q%s", name, group.CommandPath(), fault.Meant(name, known))
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"tombolo/internal/wording"
 )
 
 // Class groups errors by what the caller can do about them.
@@ -87,6 +89,15 @@ func CannotAsk(command string, json, terminal bool) error {
 // Exit is the error of a command that plays another program and has said why it
 // failed, as that program does: the process ends with the code, and says no more.
 type Exit struct{ Code int }
+
+// Meant asks about a word that is not known whether a near one was meant; "" without such a one.
+func Meant(word string, known []string) string {
+	near := wording.Nearest(word, known)
+	if near == "" {
+		return ""
+	}
+	return fmt.Sprintf(", did you mean %q?", near)
+}
 
 // Error names the code.
 func (e *Exit) Error() string { return fmt.Sprintf("exit code %d", e.Code) }

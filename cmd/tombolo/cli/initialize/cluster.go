@@ -129,8 +129,8 @@ func clusterRun(ctx context.Context, o *ClusterOptions) error {
 		return err
 	}
 	path := filepath.Join(root, "clusters", o.Name+".yaml")
-	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		return fault.NewUsage(clusters.Short(path)+" exists already", "give another name, or edit that file")
+	if err := absent(path, "give another name, or edit that file"); err != nil {
+		return err
 	}
 	gitops, err := o.gitops(root)
 	if err != nil {
@@ -286,6 +286,14 @@ func (o *ClusterOptions) text(found adoption.Cluster, gitops string) (string, er
 		GitOps string
 	}{o, found, gitops})
 	return out.String(), err
+}
+
+// absent refuses to write a file that exists.
+func absent(path, remedy string) error {
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return fault.NewUsage(clusters.Short(path)+" exists already", remedy)
+	}
+	return nil
 }
 
 // write makes the file, and no file where there is one by now.

@@ -45,8 +45,8 @@ func newClusterRun(ctx context.Context, o *ClusterOptions) error {
 		return err
 	}
 	path := filepath.Join(root, "clusters", o.Name+".yaml")
-	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		return fault.NewUsage(clusters.Short(path)+" exists already", "give another name, or edit that file")
+	if err := absent(path, "give another name, or edit that file"); err != nil {
+		return err
 	}
 	if err := write(path, text); err != nil {
 		return err

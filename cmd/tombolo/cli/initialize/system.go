@@ -1,9 +1,7 @@
 package initialize
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -115,8 +113,8 @@ func systemRun(o *SystemOptions) error {
 		return err
 	}
 	file := filepath.Join(dir, filepath.FromSlash(scaffold.SystemFile(o.Name)))
-	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
-		return fault.NewUsage(clusters.Short(file)+" exists already", "give another name, or edit that file and the lists of the clusters")
+	if err := absent(file, "give another name, or edit that file and the lists of the clusters"); err != nil {
+		return err
 	}
 	done, err := o.add(dir, loaded, overlays)
 	if err != nil {
@@ -158,10 +156,7 @@ func (o *SystemOptions) add(dir string, loaded []*config.Cluster, overlays []str
 	if !withArgoCD(loaded) {
 		return scaffold.AddSystem(dir, platform.Flux(), o.Name, o.Values, overlays)
 	}
-	var on []string
-	for _, c := range loaded {
-		on = append(on, c.Name)
-	}
+	on := clusters.NamesOf(loaded)
 	values := o.Values
 	if !o.Told {
 		values.Channel = system.Channel{}
@@ -254,10 +249,7 @@ func (o *SystemOptions) tree(loaded []*config.Cluster) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if dir, _ := o.Lookup(clusters.TreeVariable); dir != "" {
-		if !filepath.IsAbs(dir) {
-			dir = filepath.Join(root, dir)
-		}
+	if dir := clusters.TreeSet(root, o.Lookup); dir != "" {
 		return dir, nil
 	}
 	found := ""
@@ -282,10 +274,7 @@ func (o *SystemOptions) report(dir string, loaded []*config.Cluster, done []scaf
 			status.Plain("  kept     %s, which differs from the reference tree's", f.Path)
 		}
 	}
-	var on []string
-	for _, c := range loaded {
-		on = append(on, c.Name)
-	}
+	on := clusters.NamesOf(loaded)
 	file := path.Join(clusters.Short(dir), scaffold.SystemFile(o.Name))
 	if len(on) == 0 {
 		status.Done("%s: system %s of team %s, which is in no cluster's list yet", file, o.Name, o.Values.Team)

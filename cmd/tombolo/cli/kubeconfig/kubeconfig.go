@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tombolo/automation"
+	"tombolo/cmd/tombolo/cli/clusters"
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
@@ -51,7 +52,7 @@ kubeconfig names by its path.`),
 		Example: strings.TrimSpace(`
   tombolo kubeconfig demo >demo.kubeconfig
   kubectl --kubeconfig "$(tombolo kubeconfig demo --file kubeconfig)" get nodes`),
-		Args: factory.OneCluster(1),
+		Args: clusters.ClusterFile.One(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Name = args[0]
 			return factory.Run(cmd.Context(), opts, runF, kubeconfigRun)

@@ -2,6 +2,7 @@
 package list
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"strconv"
@@ -101,12 +102,5 @@ func row(c automation.ClusterInfo) []string {
 	if c.File == "" {
 		name += " (no file)"
 	}
-	return []string{name, dash(c.Environment), dash(c.Region), strconv.Itoa(c.Wave), stacks["core"], stacks["bootstrap"], when}
-}
-
-func dash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
+	return []string{name, cmp.Or(c.Environment, "-"), cmp.Or(c.Region, "-"), strconv.Itoa(c.Wave), stacks["core"], stacks["bootstrap"], when}
 }

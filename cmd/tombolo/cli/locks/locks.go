@@ -12,7 +12,6 @@ import (
 	"tombolo/automation"
 	"tombolo/automation/backend"
 	"tombolo/cmd/tombolo/cli/factory"
-	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
 	"tombolo/stacks"
@@ -93,12 +92,8 @@ func (o *Options) one(ctx context.Context, driver Driver, c *config.Cluster) err
 // remove removes a lock. It asks first, but not about a lock that will be refused.
 func (o *Options) remove(ctx context.Context, driver Driver, l backend.Lock) error {
 	if !o.Yes && (o.OwnerIsGone || l.State == backend.OwnerGone) {
-		yes, err := o.Streams.Confirm(ctx, fmt.Sprintf("Remove the lock of %s?", l.Stack))
-		if err != nil {
+		if err := o.Streams.Confirm(ctx, fmt.Sprintf("Remove the lock of %s?", l.Stack), l.Stack+" stays locked"); err != nil {
 			return err
-		}
-		if !yes {
-			return &fault.Error{Class: fault.Declined, Problem: fmt.Sprintf("%s stays locked", l.Stack)}
 		}
 	}
 	if err := driver.Unlock(ctx, l, o.OwnerIsGone); err != nil {

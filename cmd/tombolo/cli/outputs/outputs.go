@@ -3,30 +3,19 @@ package outputs
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"tombolo/automation"
+	"tombolo/cmd/tombolo/cli/clusters"
 	"tombolo/cmd/tombolo/cli/factory"
-	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/cli/flags"
+	"tombolo/cmd/tombolo/cli/result"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
-	"tombolo/internal/names"
-)
-
-// stack is one of a cluster's stacks.
-type stack string
-
-// The stacks.
-const (
-	core      stack = "core"
-	bootstrap stack = "bootstrap"
+	"tombolo/stacks"
 )
 
 // Options of the command.
@@ -34,17 +23,16 @@ type Options struct {
 	factory.Base
 	Clusters func([]string) ([]*config.Cluster, error)
 	// Outputs returns all outputs of one of the cluster's stacks.
-	Outputs func(ctx context.Context, observer automation.Observer, c *config.Cluster, stack string) (map[string]automation.Output, error)
+	Outputs func(context.Context, automation.Observer, *config.Cluster, stacks.Kind) (map[string]automation.Output, error)
 
 	Name  string
 	Key   string
-	Stack string
+	Stack stacks.Kind
 }
 
 // NewCmdOutputs returns the command; runF, if not nil, runs in place of it.
 func NewCmdOutputs(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
-	opts := &Options{Base: f.Base(), Clusters: f.Clusters, Outputs: fromDriver(f)}
-	which := core
+	opts := &Options{Base: f.Base(), Clusters: f.Clusters, Outputs: fromDriver(f), Stack: stacks.Core}
 	cmd := &cobra.Command{
 		Use:   "outputs <cluster> [<key>]",
 		Short: "Print core's outputs, which bootstrap reads",
@@ -55,31 +43,28 @@ values as JSON. Secrets are masked.`),
   tombolo outputs demo
   tombolo outputs demo vpcId
   tombolo outputs demo --stack bootstrap --output json`),
-		Args: factory.OneCluster(2),
+		Args: clusters.ClusterFile.One(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.Name, opts.Stack = args[0], string(which)
+			opts.Name = args[0]
 			if len(args) > 1 {
 				opts.Key = args[1]
 			}
 			return factory.Run(cmd.Context(), opts, runF, outputsRun)
 		},
 	}
-	flag := flags.NewEnum(&which, core, bootstrap)
+	flag := flags.NewEnum(&opts.Stack, stacks.Core, stacks.Bootstrap)
 	cmd.Flags().Var(flag, "stack", "which of the cluster's stacks")
 	factory.CompleteFlag(cmd, "stack", flag.Values())
 	return cmd
 }
 
-func fromDriver(f *factory.Factory) func(context.Context, automation.Observer, *config.Cluster, string) (map[string]automation.Output, error) {
-	return func(ctx context.Context, observer automation.Observer, c *config.Cluster, which string) (map[string]automation.Output, error) {
+func fromDriver(f *factory.Factory) func(context.Context, automation.Observer, *config.Cluster, stacks.Kind) (map[string]automation.Output, error) {
+	return func(ctx context.Context, observer automation.Observer, c *config.Cluster, which stacks.Kind) (map[string]automation.Output, error) {
 		driver, err := f.Driver(ctx, observer)
 		if err != nil {
 			return nil, err
 		}
-		if which == string(bootstrap) {
-			return driver.StackOutputs(ctx, c, "bootstrap")
-		}
-		return driver.StackOutputs(ctx, c, "core")
+		return driver.StackOutputs(ctx, c, which)
 	}
 }
 
@@ -87,8 +72,8 @@ func fromDriver(f *factory.Factory) func(context.Context, automation.Observer, *
 type document struct {
 	Type    string         `json:"type"`
 	Cluster string         `json:"cluster"`
-	Stack   string         `json:"stack"`
-	Outputs map[string]any `json:"outputs"`
+	Stack   stacks.Kind    `json:"stack"`
+	Outputs result.Outputs `json:"outputs"`
 }
 
 func outputsRun(ctx context.Context, o *Options) error {
@@ -103,52 +88,12 @@ func outputsRun(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	values := mask(found)
-	if o.Key != "" {
-		value, ok := values[o.Key]
-		if !ok {
-			return fault.NewUsage(fmt.Sprintf("stack %s-%s has no output %q", c.Name, o.Stack, o.Key),
-				"it has: "+strings.Join(slices.Sorted(maps.Keys(values)), ", "))
-		}
-		values = map[string]any{o.Key: value}
-	}
-	return o.write(c.Name, values)
-}
-
-func (o *Options) write(cluster string, values map[string]any) error {
-	if o.JSON() {
-		return render.WriteJSON(o.Out, document{Type: "outputs", Cluster: cluster, Stack: o.Stack, Outputs: values})
-	}
-	if o.Key != "" {
-		_, err := fmt.Fprintln(o.Out, format(values[o.Key]))
+	values, err := result.OutputsOf(found).Only(o.Key, fmt.Sprintf("stack %s-%s has", c.Name, o.Stack), "it has")
+	if err != nil {
 		return err
 	}
-	var rows [][]string
-	for _, key := range slices.Sorted(maps.Keys(values)) {
-		rows = append(rows, []string{key, format(values[key])})
+	if o.JSON() {
+		return render.WriteJSON(o.Out, document{Type: "outputs", Cluster: c.Name, Stack: o.Stack, Outputs: values})
 	}
-	return render.Table(o.Out, o.Table(), []string{"KEY", "VALUE"}, rows)
-}
-
-func mask(outputs map[string]automation.Output) map[string]any {
-	values := make(map[string]any, len(outputs))
-	for key, output := range outputs {
-		values[key] = output.Value
-		if output.Secret {
-			values[key] = names.Secret
-		}
-	}
-	return values
-}
-
-// format writes a text as it is and everything else as JSON.
-func format(value any) string {
-	if text, ok := value.(string); ok {
-		return text
-	}
-	encoded, err := json.Marshal(value)
-	if err != nil {
-		return fmt.Sprint(value)
-	}
-	return string(encoded)
+	return values.Write(o.Base, o.Key)
 }

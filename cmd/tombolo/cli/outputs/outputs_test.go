@@ -11,6 +11,7 @@ import (
 	"tombolo/cmd/tombolo/cli/clitest"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
+	"tombolo/stacks"
 )
 
 func run(t *testing.T, format render.Format, args ...string) (string, error) {
@@ -18,9 +19,9 @@ func run(t *testing.T, format render.Format, args ...string) (string, error) {
 	f := clitest.New(t, format)
 	cmd := NewCmdOutputs(f.Factory, func(ctx context.Context, o *Options) error {
 		o.Clusters = clitest.Clusters(&config.Cluster{Name: "demo"})
-		o.Outputs = func(_ context.Context, _ automation.Observer, _ *config.Cluster, stack string) (map[string]automation.Output, error) {
+		o.Outputs = func(_ context.Context, _ automation.Observer, _ *config.Cluster, stack stacks.Kind) (map[string]automation.Output, error) {
 			return map[string]automation.Output{
-				"stack":            {Value: stack},
+				"stack":            {Value: string(stack)},
 				"privateSubnetIds": {Value: []any{"subnet-1", "subnet-2"}},
 				"password":         {Value: "s3cr3t", Secret: true},
 			}, nil

@@ -34,7 +34,7 @@ file that it does not understand is an error, and so is a cluster file that is n
 valid. Notes name what only the host knows, such
 as the variables of a project at GitLab.`),
 		Example: "  tombolo pipelines check\n  tombolo pipelines check --strict --host github",
-		Args:    noArguments,
+		Args:    clusters.AtMost(0),
 		RunE:    runs(opts, runF, checkRun),
 	}
 	fl := cmd.Flags()
@@ -43,14 +43,6 @@ as the variables of a project at GitLab.`),
 	fl.Var(host, "host", "check the pipelines of this host alone: "+strings.Join(host.Values(), ", "))
 	factory.CompleteFlag(cmd, "host", host.Values())
 	return cmd
-}
-
-// noArguments refuses any.
-func noArguments(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return fault.NewUsage("too many arguments: "+strings.Join(args, " "), fmt.Sprintf("see `%s --help`", cmd.CommandPath()))
-	}
-	return nil
 }
 
 // checked is the document after the findings.

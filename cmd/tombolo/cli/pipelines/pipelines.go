@@ -73,7 +73,7 @@ the path of its file.`)
 		newUnlock(f, account),
 	} {
 		if sub.Args == nil {
-			sub.Args = oneAccount(1)
+			sub.Args = accountFile.One(1)
 		}
 		sub.ValidArgsFunction = complete(f)
 		cmd.AddCommand(sub)
@@ -168,7 +168,7 @@ oidcProviderArn if jobs sign in to the account. In Azure: previewClientId and
 applyClientId, by which jobs sign in, previewPrincipalId and applyPrincipalId, for
 groups of Entra, tenantId and subscriptionId.`),
 		Example: "  tombolo pipelines outputs acme previewRoleArn",
-		Args:    oneAccount(2),
+		Args:    accountFile.One(2),
 		RunE:    runs(opts, runF, outputsRun),
 	}
 }
@@ -186,7 +186,7 @@ file and its remedy. Nothing is started.`),
 			if opts.PrintSchema && len(args) == 0 {
 				return nil
 			}
-			return oneAccount(1)(cmd, args)
+			return accountFile.One(1)(cmd, args)
 		},
 		RunE: runs(opts, runF, validateRun),
 	}

@@ -15,7 +15,6 @@ import (
 	"tombolo/cmd/tombolo/cli/result"
 	"tombolo/cmd/tombolo/render"
 	"tombolo/config"
-	"tombolo/internal/names"
 )
 
 func upRun(ctx context.Context, o *Options) error {
@@ -66,14 +65,7 @@ func (o *Options) ask(ctx context.Context, driver Driver, progress *render.Progr
 		status := o.Status()
 		o.plans(o.Streams.ErrOut, status.Style, status.Width, result.Plans(progress, r))
 	})
-	yes, err := o.Streams.Confirm(ctx, fmt.Sprintf("Change %s as planned?", a.Name))
-	if err != nil {
-		return false, err
-	}
-	if !yes {
-		return false, &fault.Error{Class: fault.Declined, Problem: a.Name + " was not changed"}
-	}
-	return true, nil
+	return true, o.Streams.Confirm(ctx, fmt.Sprintf("Change %s as planned?", a.Name), a.Name+" was not changed")
 }
 
 func changes(r automation.Result) int {
@@ -120,12 +112,9 @@ func destroyRun(ctx context.Context, o *Options) error {
 	}
 	return factory.With(ctx, o.Progress, o.Driver, func(driver Driver, _ *render.Progress) error {
 		if asks {
-			answer, err := o.Streams.Ask(ctx, fmt.Sprintf("Type %s to delete the roles of its pipelines permanently:", a.Name))
-			if err != nil {
+			question := fmt.Sprintf("Type %s to delete the roles of its pipelines permanently:", a.Name)
+			if err := o.Streams.AskFor(ctx, a.Name, question, a.Name+" was not destroyed"); err != nil {
 				return err
-			}
-			if answer != a.Name {
-				return &fault.Error{Class: fault.Declined, Problem: a.Name + " was not destroyed"}
 			}
 		}
 		r, err := driver.DestroyPipelines(ctx, a, automation.DestroyOptions{
@@ -167,7 +156,7 @@ func (o *Options) mustAsk(a *config.Account) (bool, error) {
 type outputsDocument struct {
 	Type    string         `json:"type"`
 	Account string         `json:"account"`
-	Outputs map[string]any `json:"outputs"`
+	Outputs result.Outputs `json:"outputs"`
 }
 
 func outputsRun(ctx context.Context, o *Options) error {
@@ -180,38 +169,15 @@ func outputsRun(ctx context.Context, o *Options) error {
 		if err != nil {
 			return err
 		}
-		values := map[string]any{}
-		for key, output := range found {
-			values[key] = output.Value
-			if output.Secret {
-				values[key] = names.Secret
-			}
+		values, err := result.OutputsOf(found).Only(o.Key, fmt.Sprintf("the pipelines of %s have", a.Name), "they have")
+		if err != nil {
+			return err
 		}
-		return o.writeOutputs(a, values)
+		if o.JSON() {
+			return render.WriteJSON(o.Out, outputsDocument{Type: "outputs", Account: a.Name, Outputs: values})
+		}
+		return values.Write(o.Base, o.Key)
 	})
-}
-
-func (o *Options) writeOutputs(a *config.Account, values map[string]any) error {
-	keys := slices.Sorted(maps.Keys(values))
-	if o.Key != "" {
-		value, ok := values[o.Key]
-		if !ok {
-			return fault.NewUsage(fmt.Sprintf("the pipelines of %s have no output %q", a.Name, o.Key), "they have: "+strings.Join(keys, ", "))
-		}
-		keys, values = []string{o.Key}, map[string]any{o.Key: value}
-	}
-	if o.JSON() {
-		return render.WriteJSON(o.Streams.Out, outputsDocument{Type: "outputs", Account: a.Name, Outputs: values})
-	}
-	if o.Key != "" {
-		_, err := fmt.Fprintln(o.Streams.Out, values[o.Key])
-		return err
-	}
-	rows := make([][]string, len(keys))
-	for i, key := range keys {
-		rows[i] = []string{key, fmt.Sprint(values[key])}
-	}
-	return render.Table(o.Streams.Out, o.Table(), []string{"KEY", "VALUE"}, rows)
 }
 
 // valid is the document of a good file in the JSON format.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tombolo/cmd/tombolo/cli/clusters"
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/platform/pipelines"
@@ -23,7 +24,7 @@ Write the pipelines of the project, which call those of a release, and the Makef
 which their jobs install it. They pass on the secrets that the project's files name.
 A file that is there and differs stays as it is, but with --force.`),
 		Example: "  tombolo pipelines write --host github --source github.com/acme/tombolo --version v1.2.3",
-		Args:    noArguments,
+		Args:    clusters.AtMost(0),
 		RunE:    runs(opts, runF, writeRun),
 	}
 	fl := cmd.Flags()

@@ -15,6 +15,7 @@ import (
 	"tombolo/automation/rebuild"
 	"tombolo/automation/teardown"
 	"tombolo/automation/upgrade"
+	"tombolo/cmd/tombolo/cli/clusters"
 	"tombolo/cmd/tombolo/cli/consent"
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
@@ -102,7 +103,7 @@ cluster with protect: true, type its name, or pass it with --yes-destroy.`),
   tombolo rebuild demo --version 1.36 --keep-data --yes
   tombolo rebuild prod --yes-destroy prod`),
 		Args: func(cmd *cobra.Command, args []string) error {
-			if err := factory.OneCluster(1)(cmd, args); err != nil {
+			if err := clusters.ClusterFile.One(1)(cmd, args); err != nil {
 				return err
 			}
 			if err := opts.Guard.Check(cmd); err != nil {
@@ -233,9 +234,5 @@ func (o *Options) ask(ctx context.Context, c *config.Cluster, plan automation.Re
 	case !plan.Destroyed:
 		return consent.AskForName(ctx, o.Streams, c.Name, "core and bootstrap")
 	}
-	yes, err := o.Streams.Confirm(ctx, fmt.Sprintf("Make %s again with Kubernetes %s?", c.Name, plan.Version))
-	if err == nil && !yes {
-		err = &fault.Error{Class: fault.Declined, Problem: c.Name + " was not made"}
-	}
-	return err
+	return o.Streams.Confirm(ctx, fmt.Sprintf("Make %s again with Kubernetes %s?", c.Name, plan.Version), c.Name+" was not made")
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tombolo/cmd/tombolo/cli/clusters"
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/render"
@@ -45,7 +46,7 @@ The roles of addons trust the cluster's OIDC issuer, which EKS makes with the cl
 		Example: strings.TrimSpace(`
   tombolo roles demo
   tombolo roles demo --issuer "$(tombolo outputs demo oidcIssuer)" --output json`),
-		Args: factory.OneCluster(1),
+		Args: clusters.ClusterFile.One(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Name = args[0]
 			return factory.Run(cmd.Context(), opts, runF, rolesRun)

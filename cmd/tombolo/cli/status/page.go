@@ -80,9 +80,6 @@ func levelIf(is bool, level string) string {
 // Systems of teams on all clusters.
 func (p page) Systems() []Of { return systemsOf(p.Clusters) }
 
-// Runs is the engine in words.
-func (s Standing) Runs() string { return s.engine() }
-
 // LastLevel says how good the last operation's outcome is.
 func (s Standing) LastLevel() string {
 	switch {
@@ -94,9 +91,6 @@ func (s Standing) LastLevel() string {
 	return levelBad
 }
 
-// OutcomeText is how the last operation ended.
-func (l Last) OutcomeText() string { return l.outcome() }
-
 // Changed is when one of the stacks was changed last; nil when never.
 func (s Standing) Changed() *time.Time {
 	if at := s.changed(); !at.IsZero() {
@@ -104,9 +98,6 @@ func (s Standing) Changed() *time.Time {
 	}
 	return nil
 }
-
-// DriftText says what the last comparison has found.
-func (s Standing) DriftText() string { return s.driftText() }
 
 // DriftLevel says how good that is.
 func (s Standing) DriftLevel() string {
@@ -120,9 +111,6 @@ func (s Standing) DriftLevel() string {
 	}
 	return levelGood
 }
-
-// Text says whether what Git declares is ready.
-func (g GitOps) Text() string { return g.text() }
 
 // Level says how good that is.
 func (g GitOps) Level() string {

@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -121,15 +122,16 @@ func left(cluster string, r automation.Remains) GitOps {
 	}
 }
 
-func (g GitOps) text() string {
+// Text says whether what Git declares is ready.
+func (g GitOps) Text() string {
 	if g.Total == 0 {
 		return g.State
 	}
 	return fmt.Sprintf("%s, %d/%d", g.State, g.Ready, g.Total)
 }
 
-// engine is the engine and its version, or whose it is.
-func (s Standing) engine() string {
+// Runs is the engine and its version, or whose it is.
+func (s Standing) Runs() string {
 	switch {
 	case s.Engine == "":
 		return "-"
@@ -143,7 +145,7 @@ func (s Standing) engine() string {
 // the stacks were changed.
 func (s Standing) lastText(now time.Time) string {
 	if s.Last != nil {
-		return fmt.Sprintf("%s %s %s", s.Last.Operation, s.Last.outcome(), ago(now, s.Last.At))
+		return fmt.Sprintf("%s %s %s", s.Last.Operation, s.Last.OutcomeText(), ago(now, s.Last.At))
 	}
 	if at := s.changed(); !at.IsZero() {
 		return "changed " + ago(now, at)
@@ -151,12 +153,8 @@ func (s Standing) lastText(now time.Time) string {
 	return "-"
 }
 
-func (l Last) outcome() string {
-	if l.Outcome == "" {
-		return "did not end"
-	}
-	return string(l.Outcome)
-}
+// OutcomeText is how the operation ended.
+func (l Last) OutcomeText() string { return cmp.Or(string(l.Outcome), "did not end") }
 
 // good says whether the operation has succeeded.
 func (l Last) good() bool { return l.Outcome == rollout.Succeeded }
@@ -172,7 +170,8 @@ func (s Standing) changed() time.Time {
 	return last
 }
 
-func (s Standing) driftText() string {
+// DriftText says what the last comparison has found.
+func (s Standing) DriftText() string {
 	switch {
 	case s.Drift == nil:
 		return "not checked"
@@ -188,9 +187,9 @@ func (s Standing) driftText() string {
 func (s Standing) Troubles() []string {
 	var out []string
 	if s.Last != nil && !s.Last.good() && s.Last.Cause != "" {
-		out = append(out, fmt.Sprintf("%s %s: %s", s.Last.Operation, s.Last.outcome(), s.Last.Cause))
+		out = append(out, fmt.Sprintf("%s %s: %s", s.Last.Operation, s.Last.OutcomeText(), s.Last.Cause))
 	} else if s.Last != nil && !s.Last.good() {
-		out = append(out, s.Last.Operation+" "+s.Last.outcome())
+		out = append(out, s.Last.Operation+" "+s.Last.OutcomeText())
 	}
 	if s.Drift != nil && s.Drift.count() > 0 {
 		out = append(out, fmt.Sprintf("drift: %d missing, %d changed, %d unexpected; `tombolo drift %s` compares again",

@@ -138,8 +138,8 @@ func (o *Options) table(found []Standing) error {
 	rows := make([][]string, len(found))
 	for i, s := range found {
 		rows[i] = []string{
-			s.Name, fmt.Sprint(s.Wave), s.Kubernetes.String(), s.engine(),
-			s.lastText(o.Now()), s.driftText(), s.GitOps.text(),
+			s.Name, fmt.Sprint(s.Wave), s.Kubernetes.String(), s.Runs(),
+			s.lastText(o.Now()), s.DriftText(), s.GitOps.Text(),
 		}
 	}
 	header := []string{"CLUSTER", "WAVE", "KUBERNETES", "ENGINE", "LAST OPERATION", "DRIFT", "GITOPS"}

@@ -14,6 +14,8 @@ import (
 	"sync"
 
 	"golang.org/x/term"
+
+	"tombolo/cmd/tombolo/cli/fault"
 )
 
 // Streams are the standard streams of a command: data goes to Out, status to
@@ -199,12 +201,24 @@ func (s *Streams) Asks() bool {
 	return true
 }
 
-// Confirm asks a question that has yes or no for an answer, and returns whether it is yes.
-// What is not understood is no. It fails as Ask does.
-func (s *Streams) Confirm(ctx context.Context, question string) (bool, error) {
+// AskFor asks a question. With any other answer than the wanted one, the error says what was left
+// as it is.
+func (s *Streams) AskFor(ctx context.Context, want, question, left string) error {
+	answer, err := s.Ask(ctx, question)
+	if err == nil && answer != want {
+		err = &fault.Error{Class: fault.Declined, Problem: left}
+	}
+	return err
+}
+
+// Confirm asks a question that has yes or no for an answer. Without a yes, the error says what was
+// left as it is; what is not understood is no.
+func (s *Streams) Confirm(ctx context.Context, question, left string) error {
 	answer, err := s.Ask(ctx, question+" [y/N]")
-	answer = strings.ToLower(answer)
-	return answer == "y" || answer == "yes", err
+	if answer = strings.ToLower(answer); err == nil && answer != "y" && answer != "yes" {
+		err = &fault.Error{Class: fault.Declined, Problem: left}
+	}
+	return err
 }
 
 // await begins to read a line, unless an earlier question, which was

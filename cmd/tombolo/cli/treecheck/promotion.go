@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -74,10 +73,7 @@ func (o *Options) clone(stages []promotion.Stage) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if dir, _ := o.Lookup(clusters.TreeVariable); dir != "" {
-		if !filepath.IsAbs(dir) {
-			dir = filepath.Join(root, dir)
-		}
+	if dir := clusters.TreeSet(root, o.Lookup); dir != "" {
 		_, err := open(dir)
 		return []string{dir}, err
 	}

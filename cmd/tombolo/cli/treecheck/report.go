@@ -76,7 +76,7 @@ func (o *Options) report(results []result, elsewhere, fleets []*config.Cluster) 
 // notHere names the clusters whose tree is not in this project.
 func (o *Options) notHere(elsewhere, fleets []*config.Cluster) error {
 	if o.JSON() {
-		return render.WriteJSON(o.Out, summary{Type: "check", Clusters: []string{}, Skipped: names(elsewhere)})
+		return render.WriteJSON(o.Out, summary{Type: "check", Clusters: []string{}, Skipped: clusters.NamesOf(elsewhere)})
 	}
 	for _, c := range elsewhere {
 		g := hub(c, fleets).GitOps
@@ -92,7 +92,7 @@ func (o *Options) documents(r result) error {
 		}
 	}
 	return render.WriteJSON(o.Out, summary{
-		Type: "check", Tree: r.tree, Clusters: names(r.chosen), Skipped: names(r.skipped),
+		Type: "check", Tree: r.tree, Clusters: clusters.NamesOf(r.chosen), Skipped: clusters.NamesOf(r.skipped),
 		Errors: r.found.Count(finding.Error), Warnings: r.found.Count(finding.Warning), Notes: r.found.Count(finding.Note),
 	})
 }
@@ -117,14 +117,6 @@ func (o *Options) lines(r result) {
 	for _, c := range r.skipped {
 		o.Status().Plain("%s is not checked: its gitops.path, %s, is not in %s", c.Name, hub(c, r.fleets).GitOps.Path, r.tree)
 	}
-}
-
-func names(all []*config.Cluster) []string {
-	out := make([]string, len(all))
-	for i, c := range all {
-		out[i] = c.Name
-	}
-	return out
 }
 
 // counts is "2 errors, 1 warning", without zeros. Notes are not counted: they need

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -46,10 +45,7 @@ func (o *Options) trees(all, fleets []*config.Cluster) (groups []group, elsewher
 	if err != nil {
 		return nil, nil, err
 	}
-	if dir, _ := o.Lookup(clusters.TreeVariable); dir != "" {
-		if !filepath.IsAbs(dir) {
-			dir = filepath.Join(root, dir)
-		}
+	if dir := clusters.TreeSet(root, o.Lookup); dir != "" {
 		g, err := o.named(dir, all, fleets)
 		return []group{g}, nil, err
 	}

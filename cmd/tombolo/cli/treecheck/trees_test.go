@@ -9,6 +9,7 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/cmd/tombolo/cli/clusters"
 	"tombolo/config"
 )
 
@@ -38,9 +39,9 @@ func TestMistypedPath(t *testing.T) {
 			groups, elsewhere := find(root, all, nil)
 			got := ""
 			for _, g := range groups {
-				got += strings.Join(names(g.clusters), " ") + "; "
+				got += strings.Join(clusters.NamesOf(g.clusters), " ") + "; "
 			}
-			got = strings.TrimSpace(got + strings.Join(names(elsewhere), " "))
+			got = strings.TrimSpace(got + strings.Join(clusters.NamesOf(elsewhere), " "))
 			assert.Check(t, is.Equal(got, strings.TrimSpace(want)), "%s with %s", path, engine)
 		}
 	}

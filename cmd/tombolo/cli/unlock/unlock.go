@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tombolo/cmd/tombolo/cli/clusters"
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/flags"
 	"tombolo/cmd/tombolo/cli/locks"
@@ -33,7 +34,7 @@ Without a terminal and without --yes, it only shows the locks.`),
 		Example: strings.TrimSpace(`
   tombolo unlock demo
   tombolo unlock demo --stack core --owner-is-gone`),
-		Args: factory.OneCluster(1),
+		Args: clusters.ClusterFile.One(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Name = args[0]
 			return factory.Run(cmd.Context(), opts, runF, locks.Run)

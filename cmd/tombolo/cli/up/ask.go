@@ -8,7 +8,6 @@ import (
 	"tombolo/automation"
 	"tombolo/automation/rollout"
 	"tombolo/cmd/tombolo/cli/clusters"
-	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/cli/fleet"
 	"tombolo/cmd/tombolo/cli/result"
 	"tombolo/cmd/tombolo/render"
@@ -38,14 +37,7 @@ func (o *Options) ask(ctx context.Context, s *fleet.Session[Driver], all []*conf
 	if len(wanted) == 0 {
 		return nil, nil
 	}
-	yes, err := o.Streams.Confirm(ctx, fmt.Sprintf("Change %s as planned?", clusters.Names(wanted)))
-	if err != nil {
-		return nil, err
-	}
-	if !yes {
-		return nil, &fault.Error{Class: fault.Declined, Problem: left(wanted)}
-	}
-	return wanted, nil
+	return wanted, o.Streams.Confirm(ctx, fmt.Sprintf("Change %s as planned?", clusters.Names(wanted)), left(wanted))
 }
 
 // plans previews the clusters.

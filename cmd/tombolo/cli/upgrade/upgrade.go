@@ -13,6 +13,7 @@ import (
 
 	"tombolo/automation"
 	"tombolo/automation/upgrade"
+	"tombolo/cmd/tombolo/cli/clusters"
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/cmd/tombolo/cli/fleet"
@@ -81,7 +82,7 @@ one step, unless kubernetes.upgrades.kubernetes is none.`),
   tombolo upgrade demo --to 1.35 --hold-nodes --yes
   tombolo upgrade demo --rollback`),
 		Args: func(cmd *cobra.Command, args []string) error {
-			if err := factory.OneCluster(1)(cmd, args); err != nil {
+			if err := clusters.ClusterFile.One(1)(cmd, args); err != nil {
 				return err
 			}
 			return opts.check(cmd)
@@ -227,12 +228,6 @@ func (o *Options) ask(ctx context.Context, c *config.Cluster, plan automation.Up
 	if o.Rollback {
 		what = "Roll back"
 	}
-	yes, err := o.Streams.Confirm(ctx, fmt.Sprintf("%s %s from %s to %s in these steps?", what, c.Name, plan.Has.ControlPlane, plan.To))
-	if err != nil {
-		return err
-	}
-	if !yes {
-		return &fault.Error{Class: fault.Declined, Problem: c.Name + " was not changed"}
-	}
-	return nil
+	question := fmt.Sprintf("%s %s from %s to %s in these steps?", what, c.Name, plan.Has.ControlPlane, plan.To)
+	return o.Streams.Confirm(ctx, question, c.Name+" was not changed")
 }

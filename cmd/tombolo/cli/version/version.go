@@ -2,7 +2,9 @@
 package version
 
 import (
+	"maps"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -53,10 +55,8 @@ func versionRun(o *Options) error {
 		return render.WriteJSON(o.Out, d)
 	}
 	rows := [][]string{{"tombolo", d.Tombolo}, {"go", d.Go}}
-	for _, name := range []string{"pulumi", "pulumi-aws", "pulumi-azure-native", "pulumi-eks", "pulumi-kubernetes"} {
-		if version, ok := d.Modules[name]; ok {
-			rows = append(rows, []string{name, version})
-		}
+	for _, name := range slices.Sorted(maps.Keys(d.Modules)) {
+		rows = append(rows, []string{name, d.Modules[name]})
 	}
 	return render.Table(o.Out, o.Table(), []string{"COMPONENT", "VERSION"}, rows)
 }
