@@ -35,13 +35,13 @@ func exitClasses() []exitClass {
 			code: 130, name: "interrupted",
 			meaning: "Interrupted by Ctrl-C or SIGTERM, or declined at the prompt",
 			remedy:  "Run the command again; it first recovers the interrupted operations",
-			matches: func(err error) bool { return errors.Is(err, context.Canceled) || isFault(err, fault.Declined) },
+			matches: func(err error) bool { return errors.Is(err, context.Canceled) || fault.Is(err, fault.Declined) },
 		},
 		{
 			code: 2, name: "usage",
 			meaning: "The command line is wrong; nothing was started",
 			remedy:  "See `tombolo <command> --help`",
-			matches: func(err error) bool { return isFault(err, fault.Usage) || isDriverFault(err, driverfault.Usage) },
+			matches: func(err error) bool { return fault.Is(err, fault.Usage) || isDriverFault(err, driverfault.Usage) },
 		},
 		{
 			code: 3, name: "invalid",
@@ -60,20 +60,20 @@ func exitClasses() []exitClass {
 			meaning: "Everything was deployed, but not everything became ready in time",
 			remedy:  "Look at the first cause that the message names",
 			matches: func(err error) bool {
-				return isA[*health.Error](err) || isA[*upgrade.GateError](err) || isFault(err, fault.Verification)
+				return isA[*health.Error](err) || isA[*upgrade.GateError](err) || fault.Is(err, fault.Verification)
 			},
 		},
 		{
 			code: 8, name: "contract",
 			meaning: "The platform tree does not fit the clusters that follow it, or its branches have diverged; nothing was started",
 			remedy:  "Do what the message says, or correct every error listed; `tombolo check` checks again",
-			matches: func(err error) bool { return isFault(err, fault.Contract) },
+			matches: func(err error) bool { return fault.Is(err, fault.Contract) },
 		},
 		{
 			code: 9, name: "drift",
 			meaning: "The comparison succeeded, and something differs from the stacks",
 			remedy:  "Restore it with `tombolo up <cluster> --refresh`, or change the cluster file",
-			matches: func(err error) bool { return isFault(err, fault.Drift) },
+			matches: func(err error) bool { return fault.Is(err, fault.Drift) },
 		},
 		{
 			code: 10, name: "leftovers",
@@ -85,19 +85,19 @@ func exitClasses() []exitClass {
 			code: 11, name: "changes",
 			meaning: "A preview with --exit-code found changes, none of them dangerous",
 			remedy:  "Nothing; without changes the code is 0",
-			matches: func(err error) bool { return isFault(err, fault.Changes) },
+			matches: func(err error) bool { return fault.Is(err, fault.Changes) },
 		},
 		{
 			code: 12, name: "dangerous",
 			meaning: "A preview with --exit-code found dangerous changes",
 			remedy:  "Read the marked changes before you apply them",
-			matches: func(err error) bool { return isFault(err, fault.Dangerous) },
+			matches: func(err error) bool { return fault.Is(err, fault.Dangerous) },
 		},
 		{
 			code: 13, name: "policy",
 			meaning: "The policy denies the change, or requires a second approval",
 			remedy:  "Change what the message names, or run again with --approvals when people have approved",
-			matches: func(err error) bool { return isFault(err, fault.Policy) },
+			matches: func(err error) bool { return fault.Is(err, fault.Policy) },
 		},
 		{
 			code: 14, name: "unapproved",
@@ -109,14 +109,14 @@ func exitClasses() []exitClass {
 			code: 15, name: "window",
 			meaning: "A cluster is outside of its change windows, and was not changed",
 			remedy:  "Wait until the window opens, as the message says, or say why it cannot wait with --outside-window",
-			matches: func(err error) bool { return isFault(err, fault.Window) },
+			matches: func(err error) bool { return fault.Is(err, fault.Window) },
 		},
 		{
 			code: 4, name: "precondition",
 			meaning: "Something must be set up first: a tool, the lab, the account, core",
 			remedy:  "Do what the message says",
 			matches: func(err error) bool {
-				return isDriverFault(err, driverfault.Precondition) || isFault(err, fault.Precondition) || errors.Is(err, control.ErrNotRunning) || errors.Is(err, control.ErrHangs)
+				return isDriverFault(err, driverfault.Precondition) || fault.Is(err, fault.Precondition) || errors.Is(err, control.ErrNotRunning) || errors.Is(err, control.ErrHangs)
 			},
 		},
 		{
@@ -147,11 +147,6 @@ func classify(err error) exitClass {
 		}
 	}
 	return unexpected()
-}
-
-func isFault(err error, class fault.Class) bool {
-	var f *fault.Error
-	return errors.As(err, &f) && f.Class == class
 }
 
 func isDriverFault(err error, class driverfault.Class) bool {

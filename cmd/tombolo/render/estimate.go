@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -87,10 +88,7 @@ func (r *runState) after(c *clusterState, ends map[string]time.Duration) time.Du
 
 // rest is how long a cluster will still take.
 func (r *runState) rest(c *clusterState, usual time.Duration) time.Duration {
-	expected := c.Expected
-	if expected == 0 {
-		expected = usual
-	}
+	expected := cmp.Or(c.Expected, usual)
 	if c.begun {
 		expected -= r.now().Sub(c.started)
 	}

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -234,10 +235,7 @@ func (m *model) ended(op *operation, meta apitype.StepEventMetadata, p phase) ch
 
 // component says whether the resource only groups others.
 func component(meta apitype.StepEventMetadata) bool {
-	state := meta.New
-	if state == nil {
-		state = meta.Old
-	}
+	state := cmp.Or(meta.New, meta.Old)
 	return state != nil && !state.Custom
 }
 

@@ -67,25 +67,15 @@ func (c *Collector) Finished(cluster string, r automation.Result, err error) {
 
 // errorOf says why the preview of a cluster is incomplete; "" when it is not.
 func (c *Collector) errorOf(cluster string) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if _, ok := c.results[cluster]; !ok {
 		return "it was not previewed"
 	}
 	return c.errs[cluster]
 }
 
-func (c *Collector) fileChanges(cluster string) config.Changes {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.results[cluster].FileChanges
-}
-
 // kinds are those of the stacks of a cluster that were previewed, in their order; core and bootstrap are
 // among them.
 func (c *Collector) kinds(cluster string) []stacks.Kind {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	var out []stacks.Kind
 	for _, s := range c.results[cluster].Stacks {
 		out = append(out, s.Kind)
@@ -98,15 +88,7 @@ func (c *Collector) kinds(cluster string) []stacks.Kind {
 	return out
 }
 
-func (c *Collector) unseen(cluster string) []string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.results[cluster].Unseen
-}
-
 func (c *Collector) stack(f *fleet.Fleet, of *config.Cluster, k stacks.Kind) (plan.Stack, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	name := stacks.Name(of.Name, k)
 	reader := c.readers[name]
 	if reader == nil {
@@ -121,22 +103,24 @@ func (c *Collector) stack(f *fleet.Fleet, of *config.Cluster, k stacks.Kind) (pl
 
 // Gather puts what was seen of each cluster into the set.
 func (c *Collector) Gather(ctx context.Context, set *plan.Set, f *fleet.Fleet, all []*config.Cluster) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for _, of := range all {
 		cluster := plan.Cluster{
-			Name: of.Name, Wave: of.Wave, Account: of.Cloud.Account, Labels: of.RegistrationLabels(), Secrets: of.SecretUses(), Warnings: of.Warnings, Err: c.errorOf(of.Name),
+			Name: of.Name, Wave: of.Wave, Account: of.Cloud.Account, Labels: of.RegistrationLabels(), Secrets: of.SecretUses(), Warnings: of.Warnings,
+			Err: c.errorOf(of.Name), FileChanges: c.results[of.Name].FileChanges,
 		}
 		if f.Changed != nil {
 			for _, reason := range f.Changed.Clusters[of.Name] {
 				cluster.Reasons = append(cluster.Reasons, reason.String())
 			}
 		}
-		cluster.FileChanges = c.fileChanges(of.Name)
 		for _, k := range c.kinds(of.Name) {
 			if s, ok := c.stack(f, of, k); ok {
 				cluster.Stacks = append(cluster.Stacks, s)
 			}
 		}
-		set.Unseen = append(set.Unseen, c.unseen(of.Name)...)
+		set.Unseen = append(set.Unseen, c.results[of.Name].Unseen...)
 		cluster.Settle()
 		trace(ctx, f, &cluster, of)
 		set.Clusters = append(set.Clusters, cluster)

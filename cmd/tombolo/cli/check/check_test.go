@@ -3,7 +3,6 @@ package check
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io/fs"
 	"os"
 	"path"
@@ -95,8 +94,7 @@ func TestCheck(t *testing.T) {
 func TestCheckOnATerminal(t *testing.T) {
 	dir := tree(t, "${regoin}")
 	_, errOut, err := run(t, 120, dir)
-	var f *fault.Error
-	if !errors.As(err, &f) || f.Class != fault.Contract || err.Error() != dir+" does not fit the clusters that follow it: 1 error" {
+	if !fault.Is(err, fault.Contract) || err.Error() != dir+" does not fit the clusters that follow it: 1 error" {
 		t.Errorf("got %v", err)
 	}
 	for _, want := range []string{

@@ -93,10 +93,7 @@ func TestUnknown(t *testing.T) {
 		if err == nil || err.Error() != want {
 			t.Errorf("%s:\n got %v\nwant %s", arg, err, want)
 		}
-		var f *fault.Error
-		if !errors.As(err, &f) || f.Class != fault.Usage {
-			t.Errorf("%s: %v is not of class usage", arg, err)
-		}
+		assert.Check(t, fault.Is(err, fault.Usage), "%s: %v is not of class usage", arg, err)
 	}
 	_, err := Files(project(t), []string{"demo"})
 	want := `cluster "demo" is not known: there is no cluster file in clusters/; write clusters/demo.yaml, or give the path of a cluster file`

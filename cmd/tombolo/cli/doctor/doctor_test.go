@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"errors"
 	"testing"
 
 	"gotest.tools/v3/assert"
@@ -61,7 +60,7 @@ fail     two               quota         5 of 5 are used
 		t.Errorf("got:\n%s\nwant:\n%s", stderr, want)
 	}
 	const wantErr = "an up would fail: two; follow the remedy of each finding, and run `tombolo doctor` again"
-	if f := new(fault.Error); !errors.As(err, &f) || f.Class != fault.Precondition || err.Error() != wantErr {
+	if !fault.Is(err, fault.Precondition) || err.Error() != wantErr {
 		t.Errorf("error is %v", err)
 	}
 }

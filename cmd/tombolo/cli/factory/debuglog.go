@@ -2,13 +2,10 @@ package factory
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
-	"strconv"
 	"sync"
 
 	"tombolo/automation"
-	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/internal/debuglog"
 )
 
@@ -18,15 +15,9 @@ const debugVariable = "TOMBOLO_DEBUG"
 // StartLog has the command log what it does to standard error, if --verbose or TOMBOLO_DEBUG asks
 // for it. EndLog ends that.
 func (f *Factory) StartLog(ctx context.Context, command string, flagGiven bool) error {
-	if value, ok := f.Lookup(debugVariable); ok && value != "" && !flagGiven {
-		on, err := strconv.ParseBool(value)
-		if err != nil {
-			return fault.NewUsage(fmt.Sprintf("%s is %q", debugVariable, value), "set it to 1 or 0, or unset it")
-		}
-		f.Globals.Verbose = on
-	}
-	if !f.Globals.Verbose {
-		return nil
+	err := f.fromEnv(debugVariable, flagGiven, &f.Globals.Verbose)
+	if err != nil || !f.Globals.Verbose {
+		return err
 	}
 	before := slog.Default()
 	slog.SetDefault(debuglog.Logger(f.Streams.ErrOut))

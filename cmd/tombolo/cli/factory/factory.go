@@ -149,15 +149,20 @@ func System() *Factory {
 // ApplyEnv takes defaults of flags from the environment: TOMBOLO_LAB for
 // --lab. A flag on the command line wins.
 func (f *Factory) ApplyEnv(labFlagGiven bool) error {
-	value, ok := f.Lookup("TOMBOLO_LAB")
-	if !ok || value == "" || labFlagGiven {
+	return f.fromEnv("TOMBOLO_LAB", labFlagGiven, &f.Globals.Lab)
+}
+
+// fromEnv takes a flag that is on or off from a variable of the environment, unless it was given.
+func (f *Factory) fromEnv(variable string, given bool, flag *bool) error {
+	value, _ := f.Lookup(variable)
+	if value == "" || given {
 		return nil
 	}
 	on, err := strconv.ParseBool(value)
 	if err != nil {
-		return fault.NewUsage(fmt.Sprintf("TOMBOLO_LAB is %q", value), "set it to 1 or 0, or unset it")
+		return fault.NewUsage(fmt.Sprintf("%s is %q", variable, value), "set it to 1 or 0, or unset it")
 	}
-	f.Globals.Lab = on
+	*flag = on
 	return nil
 }
 

@@ -3,6 +3,7 @@
 package fault
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -89,6 +90,12 @@ func CannotAsk(command string, json, terminal bool) error {
 // Exit is the error of a command that plays another program and has said why it
 // failed, as that program does: the process ends with the code, and says no more.
 type Exit struct{ Code int }
+
+// Is says whether an error is of a class.
+func Is(err error, class Class) bool {
+	var f *Error
+	return errors.As(err, &f) && f.Class == class
+}
 
 // Meant asks about a word that is not known whether a near one was meant; "" without such a one.
 func Meant(word string, known []string) string {

@@ -87,7 +87,7 @@ func TestChangedSinceRefusals(t *testing.T) {
 		{[]string{"--resume", "--changed-since", "main"}, fault.Usage, "--resume and --changed-since: a resumed run has its own clusters; "},
 	} {
 		err := fx.run(t, test.args...)
-		if f := new(fault.Error); !errors.As(err, &f) || f.Class != test.class || !strings.HasPrefix(err.Error(), test.want) {
+		if !fault.Is(err, test.class) || !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("%v: got %v, want %s", test.args, err, test.want)
 		}
 	}

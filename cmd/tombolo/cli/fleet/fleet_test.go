@@ -281,8 +281,5 @@ func TestJournalCannotBeWritten(t *testing.T) {
 	fx := newFixture(t)
 	fx.write(t, ".tombolo", "a file in the directory's place")
 	err := fx.run(t, "east")
-	var f *fault.Error
-	if !errors.As(err, &f) || f.Class != fault.Precondition || fx.worked != nil {
-		t.Errorf("worked on %v: %v", fx.worked, err)
-	}
+	assert.Check(t, fault.Is(err, fault.Precondition) && fx.worked == nil, "worked on %v: %v", fx.worked, err)
 }

@@ -3,7 +3,6 @@ package fleet
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,13 +35,6 @@ var (
 	night = time.Date(2026, 1, 5, 21, 30, 0, 0, time.UTC)
 )
 
-// classOf is the class of an error; "" for one that has none.
-func classOf(err error) fault.Class {
-	of := new(fault.Error)
-	errors.As(err, &of)
-	return of.Class
-}
-
 const opens = "is outside of its change windows: the window opens at Mon 2026-01-05 22:00 +0100 (Europe/Berlin)"
 
 // TestWindow: a run whose first wave is outside of its windows does not begin; a later wave
@@ -53,12 +45,12 @@ func TestWindow(t *testing.T) {
 	fx.now = noon
 	err := fx.run(t, "east", "last")
 	assert.Check(t, is.Error(err, "east "+opens+`; wait for it, or say why it cannot wait with --outside-window "<reason>"`))
-	assert.Check(t, is.Equal(classOf(err), fault.Window))
+	assert.Check(t, fault.Is(err, fault.Window), "%v", err)
 	assert.Check(t, is.Len(fx.worked, 0))
 
 	err = fx.run(t, "--all")
 	assert.Check(t, is.ErrorContains(err, "up: 1 of 4 clusters succeeded, 2 pending, 1 skipped; first cause: east "+opens))
-	assert.Check(t, is.Equal(classOf(err), fault.Window))
+	assert.Check(t, fault.Is(err, fault.Window), "%v", err)
 	assert.Check(t, is.DeepEqual(fx.worked, []string{"canary"}))
 
 	assert.Check(t, is.ErrorContains(fx.run(t, "--resume"), "east "+opens+"; so is 1 other;"))

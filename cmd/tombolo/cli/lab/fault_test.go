@@ -12,6 +12,7 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/cmd/tombolo/cli/clitest"
+	"tombolo/cmd/tombolo/render"
 	"tombolo/lab/control"
 )
 
@@ -46,13 +47,13 @@ func TestFaultRun(t *testing.T) {
 }
 
 func TestClusterRun(t *testing.T) {
-	f, errOut := &fake{}, &bytes.Buffer{}
-	o := &ClusterOptions{Options: f.options(nil, errOut, false), Done: "cluster %s is cut off", Do: Lab.Cut, Cluster: "demo"}
-	if err := clusterRun(t.Context(), o); err != nil || errOut.String() != "✔ cluster demo is cut off\n" {
-		t.Errorf("%v, people read %q", err, errOut)
+	f, c := &fake{}, clitest.New(t, render.Text)
+	cmd := NewCmdCluster(&Given{Factory: c.Factory, Here: Here{Open: func(string) Lab { return f }}})
+	if err := clitest.Execute(t, cmd, "cut", "demo"); err != nil || c.ErrOut.String() != "✔ cluster demo is cut off\n" {
+		t.Errorf("%v, people read %q", err, c.ErrOut)
 	}
 	f.err = errors.New("cut cluster demo off: send stopped (signal) to demo-kube-apiserver: there is no such process")
-	if err := clusterRun(t.Context(), o); !errors.Is(err, f.err) {
+	if err := clitest.Execute(t, cmd, "cut", "demo"); !errors.Is(err, f.err) {
 		t.Errorf("error %v", err)
 	}
 	if diff := cmp.Diff([]string{"cut demo", "cut demo"}, f.calls); diff != "" {

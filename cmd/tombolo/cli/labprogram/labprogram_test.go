@@ -2,7 +2,6 @@ package labprogram
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -70,8 +69,7 @@ func TestEnter(t *testing.T) {
 	assert.Check(t, is.Equal(steps, 2))
 
 	_, err = in(t, `echo '{"failed":"the lab did not start: no etcd","class":"precondition"}'; exit 1`).Enter(t.Context(), count)
-	var own *fault.Error
-	assert.Check(t, errors.As(err, &own) && own.Class == fault.Precondition, "%v", err)
+	assert.Check(t, fault.Is(err, fault.Precondition), "%v", err)
 	assert.Check(t, is.Error(err, "the lab did not start: no etcd"))
 
 	_, err = in(t, `echo broken >&2; exit 3`).Enter(t.Context(), count)

@@ -55,8 +55,7 @@ func TestWriteAndCheck(t *testing.T) {
 	name("a: {env: TOMBOLO_GIT_TOKEN}\nb: {env: TOMBOLO_HUB_TOKEN}\n")
 	out, _, err = run(render.Text, "check")
 	assert.Check(t, is.Contains(out, ".github/workflows/apply.yml:20:11: error: the job apply does not get TOMBOLO_HUB_TOKEN, which clusters/_shared.yaml:2 names"))
-	var failed *fault.Error
-	assert.Assert(t, errors.As(err, &failed) && failed.Class == fault.Contract, err)
+	assert.Assert(t, fault.Is(err, fault.Contract), err)
 	out, _, err = run(render.JSON, "check")
 	assert.Check(t, err != nil)
 	assert.Check(t, is.Contains(out, `"type":"finding"`))

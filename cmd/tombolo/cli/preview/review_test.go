@@ -113,11 +113,10 @@ func TestReview(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, stdout, stderr, err := previewed(t, test.open, test.files, append([]string{"demo", "--output", "markdown"}, test.args...)...)
-			found := new(fault.Error)
 			switch {
 			case test.class == "" && err != nil:
 				t.Errorf("error %v", err)
-			case test.class != "" && (!errors.As(err, &found) || found.Class != test.class || !strings.Contains(err.Error(), test.want)):
+			case test.class != "" && (!fault.Is(err, test.class) || !strings.Contains(err.Error(), test.want)):
 				t.Errorf("error %v, want %q of class %s", err, test.want, test.class)
 			}
 			if written := strings.HasPrefix(stdout, "<!-- tombolo:preview:preview -->\n## "); written == (test.class == fault.Usage) {

@@ -244,8 +244,7 @@ func TestRebuildGoesOn(t *testing.T) {
 	}
 	d = &driver{plan: p}
 	got = run(t, d, render.Text, "n", "demo")
-	var declined *fault.Error
-	assert.Check(t, errors.As(got.err, &declined) && declined.Class == fault.Declined && len(d.calls) == 0, "%v", got.err)
+	assert.Check(t, fault.Is(got.err, fault.Declined) && len(d.calls) == 0, "%v", got.err)
 }
 
 func TestRebuildStartsNothing(t *testing.T) {
@@ -324,8 +323,7 @@ func TestRebuildUsage(t *testing.T) {
 		"--accept insights: there is no such risk": {"demo", "--accept", "insights"},
 	} {
 		got := run(t, &driver{}, render.Text, "", args...)
-		var usage *fault.Error
-		assert.Check(t, errors.As(got.err, &usage) && usage.Class == fault.Usage, "%v: %v", args, got.err)
+		assert.Check(t, fault.Is(got.err, fault.Usage), "%v: %v", args, got.err)
 		assert.ErrorContains(t, got.err, want)
 	}
 }

@@ -294,10 +294,7 @@ func TestUpResultDocument(t *testing.T) {
 
 func TestUpWithoutCluster(t *testing.T) {
 	err := clitest.Execute(t, NewCmdUp(clitest.New(t, render.Text).Factory, nil))
-	var f *fault.Error
-	if !errors.As(err, &f) || f.Class != fault.Usage || f.Problem != "no cluster is selected" {
-		t.Errorf("got %v", err)
-	}
+	assert.Check(t, fault.Is(err, fault.Usage) && strings.HasPrefix(err.Error(), "no cluster is selected; "), "%v", err)
 }
 
 func text(err error) string {

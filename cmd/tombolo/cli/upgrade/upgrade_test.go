@@ -123,8 +123,7 @@ func TestUpgrade(t *testing.T) {
 func TestUpgradeAsks(t *testing.T) {
 	d := &driver{plan: oneMinor()}
 	got := run(t, d, render.Text, "n", "demo", "--to", "1.35")
-	var declined *fault.Error
-	assert.Assert(t, errors.As(got.err, &declined) && declined.Class == fault.Declined, "%v", got.err)
+	assert.Assert(t, fault.Is(got.err, fault.Declined), "%v", got.err)
 	assert.Check(t, !d.ran)
 	got = run(t, d, render.Text, "", "demo", "--to", "1.35")
 	assert.ErrorContains(t, got.err, "upgrade needs confirmation, and this is not a terminal; pass --yes")
@@ -176,8 +175,7 @@ func TestUpgradeUsage(t *testing.T) {
 		"too many arguments: other":           {"demo", "other", "--to", "1.35"},
 	} {
 		got := run(t, &driver{}, render.Text, "", args...)
-		var usage *fault.Error
-		assert.Check(t, errors.As(got.err, &usage) && usage.Class == fault.Usage, "%v: %v", args, got.err)
+		assert.Check(t, fault.Is(got.err, fault.Usage), "%v: %v", args, got.err)
 		assert.ErrorContains(t, got.err, want)
 	}
 }

@@ -107,8 +107,11 @@ func writeSecrets(ctx context.Context, o *Options, r control.SecretsRequest, val
 	if errors.As(err, &refused) {
 		return fault.Refuse(o.ErrOut, refusedCode, "\n%s\n", refused)
 	}
-	if err != nil || !valueOnly {
-		return errors.Join(err, writeAnswer(o, answer))
+	if err != nil {
+		return err
+	}
+	if !valueOnly {
+		return writeJSON(o.Out, answer)
 	}
 	var value struct{ SecretString string }
 	if err := json.Unmarshal(answer, &value); err != nil {
@@ -116,11 +119,4 @@ func writeSecrets(ctx context.Context, o *Options, r control.SecretsRequest, val
 	}
 	_, err = fmt.Fprintln(o.Out, value.SecretString)
 	return err
-}
-
-func writeAnswer(o *Options, answer json.RawMessage) error {
-	if answer == nil {
-		return nil
-	}
-	return writeJSON(o.Out, answer)
 }
