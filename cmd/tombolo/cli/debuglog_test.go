@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"tombolo/cmd/tombolo/cli/clitest"
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
@@ -56,11 +57,10 @@ func TestLogHasNoSecret(t *testing.T) {
 	var log bytes.Buffer
 	slog.SetDefault(debuglog.Logger(&log))
 
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	server := clitest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Answer", secret)
 		http.Error(w, `{"kind":"Status","message":"`+secret+`"}`, http.StatusForbidden)
 	}))
-	defer server.Close()
 	client := host.Client{Base: server.URL, Header: http.Header{"Authorization": {"Bearer " + secret}}}
 	_, err := client.Call(t.Context(), http.MethodGet, "/repos/a?token="+secret, map[string]string{"body": secret}, nil)
 	assert.Check(t, err != nil)

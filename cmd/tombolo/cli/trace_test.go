@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	"tombolo/cmd/tombolo/cli/clitest"
+
 	"github.com/spf13/cobra"
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
@@ -38,8 +40,7 @@ func TestTraceOfACommand(t *testing.T) {
 // TestNoVariablesNoTrace: nothing is sent, whatever else of OpenTelemetry is set.
 func TestNoVariablesNoTrace(t *testing.T) {
 	var asked atomic.Int32
-	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
-	defer server.Close()
+	server := clitest.Serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
 	for _, env := range []map[string]string{
 		{},
 		{"OTEL_SERVICE_NAME": "x", "TRACEPARENT": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"},

@@ -3,7 +3,6 @@ package change
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -31,7 +30,7 @@ func TestApprovals(t *testing.T) {
 func TestUntoldApprovals(t *testing.T) {
 	f := clitest.New(t, render.Text)
 	for answer, want := range map[string]string{`{"head":{"sha":"h","repo":null}}`: "", "": "403 Forbidden"} {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		server := clitest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			switch {
 			case answer == "":
 				w.WriteHeader(http.StatusForbidden)
@@ -41,7 +40,6 @@ func TestUntoldApprovals(t *testing.T) {
 				fmt.Fprint(w, answer)
 			}
 		}))
-		t.Cleanup(server.Close)
 		env := map[string]string{
 			"GITHUB_ACTIONS": "true", "GITHUB_TOKEN": "t", "GITHUB_API_URL": server.URL, "GITHUB_REPOSITORY": "acme/clusters", "GITHUB_REF": "refs/pull/7/merge",
 		}

@@ -54,8 +54,7 @@ func run(t *testing.T, width int, args ...string) (out, errOut string, err error
 		o.Fleets = func(all []*config.Cluster) ([]*config.Cluster, error) { return all, nil }
 		return treecheck.Run(t.Context(), o)
 	})
-	err = clitest.Execute(t, cmd, args...)
-	return f.Out.String(), f.ErrOut.String(), err
+	return f.Run(t, cmd, args...)
 }
 
 // findVariables stands in for the check of trees: the cluster has the variable region alone.

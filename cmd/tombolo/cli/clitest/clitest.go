@@ -4,6 +4,9 @@ package clitest
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
@@ -80,6 +83,32 @@ func Execute(t *testing.T, cmd *cobra.Command, args ...string) error {
 	cmd.SetArgs(append([]string{}, args...)) // cobra takes nil for the process's own
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	return cmd.ExecuteContext(t.Context())
+}
+
+// Run executes a command of the console, and returns what it wrote.
+func (c Console) Run(t *testing.T, cmd *cobra.Command, args ...string) (out, errOut string, err error) {
+	t.Helper()
+	err = Execute(t, cmd, args...)
+	return c.Out.String(), c.ErrOut.String(), err
+}
+
+// Serve answers at a URL until the test ends.
+func Serve(t *testing.T, h http.Handler) *httptest.Server {
+	t.Helper()
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	return server
+}
+
+// Channel is one of notices, and what it was told.
+func Channel(t *testing.T) (server *httptest.Server, told *[]string) {
+	t.Helper()
+	told = new([]string)
+	return Serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		assert.Check(t, err)
+		*told = append(*told, string(body))
+	})), told
 }
 
 // Project is the directory of a project with cluster files, by the clusters' names.

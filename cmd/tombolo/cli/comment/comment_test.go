@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -158,8 +157,7 @@ func (s *server) list(w http.ResponseWriter, r *http.Request) {
 // run runs the command against the server.
 func (s *server) run(t *testing.T, env map[string]string, body string, args ...string) (string, error) {
 	t.Helper()
-	web := httptest.NewServer(s)
-	t.Cleanup(web.Close)
+	web := clitest.Serve(t, s)
 	s.url, s.page, s.calls = web.URL, 2, nil
 	dir := t.TempDir()
 	assert.NilError(t, os.WriteFile(filepath.Join(dir, "comment.md"), []byte(body), 0o600))

@@ -33,8 +33,7 @@ func runOn(t *testing.T, c *config.Cluster, format render.Format, reports ...pre
 		o.Driver = func(context.Context, automation.Observer) (Driver, error) { return driver(reports), nil }
 		return doctorRun(ctx, o)
 	})
-	err = clitest.Execute(t, cmd, "one", "two")
-	return f.Out.String(), f.ErrOut.String(), err
+	return f.Run(t, cmd, "one", "two")
 }
 
 var (

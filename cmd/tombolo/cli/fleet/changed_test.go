@@ -32,7 +32,7 @@ func TestChangedSince(t *testing.T) {
 		t.Errorf("nothing has changed, and it worked on %v, error %v", fx.worked, err)
 	}
 	assert.Check(t, is.Equal(fx.errOut.String(), "✔ unchanged since main: canary, east, west, last\n"))
-	fx.write(t, "clusters/west.yaml", strings.NewReplacer("NAME", "west", "WAVE", "1", "TIER", "test").Replace(file))
+	fx.write(t, "clusters/west.yaml", fileOf("west", 1, "test"))
 	assert.NilError(t, os.Remove(fx.root+"/clusters/last.yaml"))
 	if err := fx.run(t, "--changed-since", "main"); err != nil || !slices.Equal(fx.worked, []string{"west"}) {
 		t.Errorf("it worked on %v, error %v", fx.worked, err)
@@ -67,7 +67,7 @@ func TestChangedSinceForPrograms(t *testing.T) {
 	fx := newFixture(t)
 	fx.committed(t)
 	fx.factory.Globals.Output = render.JSON
-	fx.write(t, "clusters/west.yaml", strings.NewReplacer("NAME", "west", "WAVE", "1", "TIER", "test").Replace(file))
+	fx.write(t, "clusters/west.yaml", fileOf("west", 1, "test"))
 	assert.NilError(t, fx.run(t, "west", "last", "--changed-since", "HEAD"))
 	want := `{"type":"changed-since","since":"HEAD","clusters":[{"cluster":"west","reasons":[{"input":"cluster file",` +
 		`"changes":[{"name":"clusters/west.yaml","how":"changed"}]}]}],"unchanged":["last"]}` + "\n"

@@ -45,26 +45,18 @@ type fixture struct {
 	baking func(*Fleet)
 }
 
-const file = `version: 1
-name: NAME
-environment: dev
-wave: WAVE
-cloud: {provider: aws, region: eu-central-1, account: "111122223333"}
-network: {cidr: 10.20.0.0/16, zones: [eu-central-1a, eu-central-1b], nat: single}
-kubernetes:
-  version: "1.35"
-  endpoint: {public: true, allowedCidrs: [203.0.113.0/24]}
-  nodeGroups: [{name: system, instanceTypes: [m7i.large], size: {min: 1, max: 2}}]
-gitops: {engine: flux, url: "https://git.example.com/platform.git", branch: main, path: clusters/NAME, distribution: {version: v2.7.5, path: flux.yaml}}
-labels: {tier: TIER}
-`
+// fileOf is the file of a cluster, with the label tier.
+func fileOf(name string, wave int, tier string) string {
+	return clitest.ClusterFile(name, "dev", wave) + "labels: {tier: " + tier + "}\n"
+}
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	f := clitest.New(t, render.Plain)
 	fx := &fixture{root: f.Dir, factory: f.Factory, out: f.Out, errOut: f.ErrOut}
-	for _, c := range []struct{ name, wave, tier string }{{"canary", "0", "test"}, {"east", "1", "live"}, {"west", "1", "live"}, {"last", "2", "live"}} {
-		fx.write(t, "clusters/"+c.name+".yaml", strings.NewReplacer("NAME", c.name, "WAVE", c.wave, "TIER", c.tier).Replace(file))
+	fx.write(t, "clusters/canary.yaml", fileOf("canary", 0, "test"))
+	for name, wave := range map[string]int{"east": 1, "west": 1, "last": 2} {
+		fx.write(t, "clusters/"+name+".yaml", fileOf(name, wave, "live"))
 	}
 	return fx
 }

@@ -2,9 +2,6 @@ package fleet
 
 import (
 	"context"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -14,6 +11,7 @@ import (
 
 	"tombolo/automation/trace"
 	"tombolo/automation/trace/tracetest"
+	"tombolo/cmd/tombolo/cli/clitest"
 	"tombolo/cmd/tombolo/cli/notice"
 	"tombolo/config"
 )
@@ -53,12 +51,7 @@ func TestTraceOfOneCluster(t *testing.T) {
 
 // TestNoticeOfARun: the channel that clusters share is told once, of those that ask for it.
 func TestNoticeOfARun(t *testing.T) {
-	var received []string
-	channel := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		received = append(received, string(body))
-	}))
-	defer channel.Close()
+	channel, received := clitest.Channel(t)
 	for _, test := range []struct {
 		args, notices string
 		bad           []string
@@ -79,18 +72,18 @@ func TestNoticeOfARun(t *testing.T) {
 		for _, name := range []string{"east", "west", "last"} { // not canary's
 			text, err := os.ReadFile(fx.root + "/clusters/" + name + ".yaml")
 			assert.NilError(t, err)
-			fx.write(t, "clusters/"+name+".yaml", strings.Replace(string(text), "distribution:",
-				"channel: {type: slack, address: {env: TOMBOLO_CHANNEL}, notices: "+test.notices+"}, distribution:", 1))
+			fx.write(t, "clusters/"+name+".yaml", strings.Replace(string(text), "  distribution:",
+				"  channel: {type: slack, address: {env: TOMBOLO_CHANNEL}, notices: "+test.notices+"}\n  distribution:", 1))
 		}
-		received = nil
+		*received = nil
 		if err := fx.run(t, test.args); (err != nil) != (test.bad != nil) {
 			t.Error(err)
 		}
 		if test.want == "" {
-			assert.Check(t, is.Len(received, 0), test.args)
+			assert.Check(t, is.Len(*received, 0), test.args)
 			continue
 		}
-		assert.Assert(t, is.Len(received, 1), test.want)
-		assert.Check(t, is.Contains(received[0], test.want))
+		assert.Assert(t, is.Len(*received, 1), test.want)
+		assert.Check(t, is.Contains((*received)[0], test.want))
 	}
 }

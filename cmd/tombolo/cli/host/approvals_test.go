@@ -3,8 +3,9 @@ package host
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"testing"
+
+	"tombolo/cmd/tombolo/cli/clitest"
 
 	"github.com/google/go-cmp/cmp"
 	"gotest.tools/v3/assert"
@@ -14,7 +15,7 @@ import (
 // requestAt is a request at a host that answers by path.
 func requestAt(t *testing.T, kind Kind, answers map[string]string) Request {
 	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := clitest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer, ok := answers[r.URL.RequestURI()]
 		if !ok {
 			w.WriteHeader(http.StatusNotFound)
@@ -25,7 +26,6 @@ func requestAt(t *testing.T, kind Kind, answers map[string]string) Request {
 		}
 		fmt.Fprint(w, answer)
 	}))
-	t.Cleanup(server.Close)
 	if kind == OnGitLab {
 		return Request{Client: GitLab(server.URL, "t0ken"), Kind: kind, Repository: "9", Number: 7}
 	}

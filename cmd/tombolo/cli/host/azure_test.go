@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"testing"
+
+	"tombolo/cmd/tombolo/cli/clitest"
 
 	"github.com/google/go-cmp/cmp"
 	"gotest.tools/v3/assert"
@@ -110,8 +111,7 @@ func TestApprovalsOfAzure(t *testing.T) {
 		repos.votes += vote(id, v) + ","
 	}
 	repos.votes += `{"id":"team","uniqueName":"team","vote":10,"isContainer":true}`
-	server := httptest.NewServer(repos)
-	t.Cleanup(server.Close)
+	server := clitest.Serve(t, repos)
 	request := Request{Client: Azure(server.URL+"/acme/", azureJob), Kind: OnAzure, Repository: "7e5/_apis/git/repositories/c1u", Number: 7}
 	got, err := request.Approvals(t.Context())
 	assert.NilError(t, err)
@@ -130,7 +130,7 @@ func TestApprovalsOfAzure(t *testing.T) {
 // commit.
 func TestReviewedByTheCommitOfAzure(t *testing.T) {
 	answer := ""
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := clitest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var asked struct {
 			Queries []struct {
 				Items []string
@@ -144,12 +144,11 @@ func TestReviewedByTheCommitOfAzure(t *testing.T) {
 		}
 		fmt.Fprintf(w, `{"results":[%s]}`, answer)
 	}))
-	t.Cleanup(server.Close)
 	env := map[string]string{
 		"TF_BUILD": "True", "BUILD_REPOSITORY_PROVIDER": "TfsGit", "SYSTEM_ACCESSTOKEN": "j0b", "SYSTEM_COLLECTIONURI": server.URL + "/acme/",
 		"SYSTEM_TEAMPROJECTID": "7e5", "BUILD_REPOSITORY_ID": "c1u", "BUILD_REASON": "IndividualCI", "BUILD_SOURCEVERSION": "c0ffee",
 	}
-	asked := Asked{Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}
+	asked := Asked{Lookup: clitest.Env(env)}
 	pull := func(number int, status, merged, head string) string {
 		return fmt.Sprintf(`{"pullRequestId":%d,"status":%q,"lastMergeCommit":{"commitId":%q},"lastMergeSourceCommit":{"commitId":%q}}`, number, status, merged, head)
 	}

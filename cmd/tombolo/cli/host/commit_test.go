@@ -3,8 +3,9 @@ package host
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"testing"
+
+	"tombolo/cmd/tombolo/cli/clitest"
 
 	"gotest.tools/v3/assert"
 )
@@ -12,7 +13,7 @@ import (
 // TestReviewedByTheCommit: a job for a push is about the merged request of its commit.
 func TestReviewedByTheCommit(t *testing.T) {
 	answer := ""
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := clitest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/repos/acme/clusters/commits/c0ffee/pulls", "/projects/9/repository/commits/c0ffee/merge_requests":
 			fmt.Fprint(w, answer)
@@ -20,7 +21,6 @@ func TestReviewedByTheCommit(t *testing.T) {
 			w.WriteHeader(http.StatusNotFound)
 		}
 	}))
-	t.Cleanup(server.Close)
 	jobs := map[string]map[string]string{
 		"GitHub": {
 			"GITHUB_ACTIONS": "true", "GITHUB_TOKEN": "t", "GITHUB_API_URL": server.URL, "GITHUB_REPOSITORY": "acme/clusters",
@@ -41,13 +41,13 @@ func TestReviewedByTheCommit(t *testing.T) {
 		} {
 			t.Run(name+" "+reply, func(t *testing.T) {
 				answer = reply
-				r, err := Asked{Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}.Reviewed(t.Context(), "read")
+				r, err := Asked{Lookup: clitest.Env(env)}.Reviewed(t.Context(), "read")
 				assert.NilError(t, err)
 				assert.Equal(t, r.Number, want)
 			})
 		}
 		answer = fmt.Sprintf(`[{%q:6,"merged_at":"2026-01-02","merge_commit_sha":"c0ffee"},{%q:8,"merged_at":"2026-01-02","merge_commit_sha":"c0ffee"}]`, number, number)
-		_, err := Asked{Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}.Reviewed(t.Context(), "read")
+		_, err := Asked{Lookup: clitest.Env(env)}.Reviewed(t.Context(), "read")
 		assert.ErrorContains(t, err, "came by more than one request")
 	}
 }

@@ -3,9 +3,10 @@ package host
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"tombolo/cmd/tombolo/cli/clitest"
 
 	"gotest.tools/v3/assert"
 )
@@ -73,7 +74,7 @@ func committersAt() map[string]func() changed {
 // azureAt is a request at Azure Repos, whose answers are by path; those about identities by id.
 func azureAt(t *testing.T, answers map[string]string) Request {
 	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := clitest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer, ok := answers[strings.TrimSpace(r.URL.Path+" "+r.URL.Query().Get("identityIds"))]
 		switch {
 		case !ok:
@@ -85,7 +86,6 @@ func azureAt(t *testing.T, answers map[string]string) Request {
 			fmt.Fprint(w, answer)
 		}
 	}))
-	t.Cleanup(server.Close)
 	return Request{Client: Azure(server.URL, azureJob), Kind: OnAzure, Repository: "7e5/_apis/git/repositories/c1u", Number: 7}
 }
 

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"tombolo/cmd/tombolo/cli/clitest"
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
@@ -63,8 +64,7 @@ func TestDeployKeys(t *testing.T) {
 	} {
 		h.t = t
 		h.keys = []map[string]any{{"title": "of others", "key": "ssh-ed25519 BBBB of others", h.reads: true}}
-		server := httptest.NewServer(h)
-		t.Cleanup(server.Close)
+		server := clitest.Serve(t, h)
 		token := "t0ken"
 		asked := Asked{Lookup: func(name string) (string, bool) { return token, strings.HasSuffix(name, "_TOKEN") }, URL: server.URL}
 		keys, err := asked.DeployKeys(address)
@@ -113,7 +113,7 @@ func TestDeployKeysGoToTheirHost(t *testing.T) {
 			name, value, _ := strings.Cut(kv, "=")
 			env[name] = value
 		}
-		keys, err := Asked{Kind: test.kind, Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}.DeployKeys(test.address)
+		keys, err := Asked{Kind: test.kind, Lookup: clitest.Env(env)}.DeployKeys(test.address)
 		if strings.HasPrefix(test.want, "https://") {
 			assert.Check(t, err == nil && keys.Base == test.want, "%s: %s, %v", test.address, keys.Base, err)
 			continue

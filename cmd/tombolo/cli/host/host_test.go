@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"tombolo/cmd/tombolo/cli/clitest"
+
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 )
@@ -25,7 +27,7 @@ type answer struct {
 func hostThat(t *testing.T, answers ...answer) (c Client, asked *int) {
 	t.Helper()
 	asked = new(int)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	server := clitest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		a := answers[min(*asked, len(answers)-1)]
 		*asked++
 		for name, value := range a.header {
@@ -34,7 +36,6 @@ func hostThat(t *testing.T, answers ...answer) (c Client, asked *int) {
 		w.WriteHeader(a.code)
 		fmt.Fprint(w, a.body)
 	}))
-	t.Cleanup(server.Close)
 	return GitHub(server.URL, "t0ken"), asked
 }
 
@@ -130,9 +131,8 @@ func TestNoTokenAfterARedirect(t *testing.T) {
 		seen = append(seen, r.Method+" "+r.URL.Path+r.Header.Get("Authorization")+r.Header.Get("Private-Token"))
 		fmt.Fprint(w, `{}`)
 	}
-	elsewhere := httptest.NewServer(http.HandlerFunc(note))
-	t.Cleanup(elsewhere.Close)
-	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	elsewhere := clitest.Serve(t, http.HandlerFunc(note))
+	host := clitest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/away":
 			http.Redirect(w, r, elsewhere.URL+"/got", http.StatusTemporaryRedirect)
@@ -142,7 +142,6 @@ func TestNoTokenAfterARedirect(t *testing.T) {
 			note(w, r)
 		}
 	}))
-	t.Cleanup(host.Close)
 	for _, client := range []Client{GitHub(host.URL, "t"), GitLab(host.URL, "t"), Azure(host.URL, "Bearer t"), {HTTP: &http.Client{}, Base: host.URL, Header: http.Header{"Private-Token": {"t"}}}} {
 		seen = nil
 		_, err := client.Call(t.Context(), http.MethodGet, "/away", nil, nil)

@@ -4,10 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
+
+	"tombolo/cmd/tombolo/cli/clitest"
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
@@ -122,8 +123,7 @@ func TestWorkItem(t *testing.T) {
 		2: {"by": "robot", "System.Tags": "a; tombolo-drift-old", "System.Description": "another", "System.State": "New"},
 		4: {"by": "robot", "System.Tags": "tombolo-drift", "System.Description": "of old", "System.State": "Closed"},
 	}}
-	server := httptest.NewServer(b)
-	t.Cleanup(server.Close)
+	server := clitest.Serve(t, b)
 	env := map[string]string{"SYSTEM_ACCESSTOKEN": "j0b", "SYSTEM_COLLECTIONURI": server.URL + "/acme/", "SYSTEM_TEAMPROJECT": "My project"}
 	page := server.URL + "/acme/My%20project/_workitems/edit/3\n"
 	const table = "## demo\n\n| found | resource |\n|---|---|\n| missing | <code>a&#124;b</code> |\n\nPut `it` back.\n"
@@ -154,8 +154,7 @@ func TestWorkItem(t *testing.T) {
 
 func TestWorkItemRefusals(t *testing.T) {
 	b := &boards{items: map[int]map[string]string{}, refuses: true}
-	server := httptest.NewServer(b)
-	t.Cleanup(server.Close)
+	server := clitest.Serve(t, b)
 	env := map[string]string{"SYSTEM_ACCESSTOKEN": "j0b", "SYSTEM_COLLECTIONURI": server.URL + "/acme/", "SYSTEM_TEAMPROJECT": "My project"}
 	_, err := run(t, env, "text", "drift")
 	assert.Check(t, is.ErrorContains(err, `opening the issue drift: POST /acme/My project/_apis/wit/workitems/$Task: the host answers 403 Forbidden: TF237111: `))

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -83,8 +82,7 @@ func TestIssue(t *testing.T) {
 	for _, host := range []string{"GitHub", "GitLab"} {
 		t.Run(host, func(t *testing.T) {
 			f := &forge{gitHub: host == "GitHub", bodies: map[int]string{}, closed: map[int]bool{}}
-			server := httptest.NewServer(f)
-			t.Cleanup(server.Close)
+			server := clitest.Serve(t, f)
 			env := map[string]string{"CI_API_V4_URL": server.URL, "CI_PROJECT_ID": "7", "GITLAB_TOKEN": "t"}
 			if f.gitHub {
 				env = map[string]string{"GITHUB_API_URL": server.URL, "GITHUB_REPOSITORY": "acme/clusters", "GITHUB_TOKEN": "t"}
@@ -113,8 +111,7 @@ func TestIssue(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	server := httptest.NewServer(http.NotFoundHandler())
-	t.Cleanup(server.Close)
+	server := clitest.Serve(t, http.NotFoundHandler())
 	known := map[string]string{"GITHUB_API_URL": server.URL, "GITHUB_REPOSITORY": "acme/clusters", "GITHUB_TOKEN": "t"}
 	for want, tt := range map[string]struct {
 		env map[string]string

@@ -29,8 +29,7 @@ func TestWriteAndCheck(t *testing.T) {
 	run := func(output render.Format, args ...string) (string, string, error) {
 		t.Helper()
 		f := clitest.At(root, output)
-		err := clitest.Execute(t, NewCmdPipelines(f.Factory, nil), args...)
-		return f.Out.String(), f.ErrOut.String(), err
+		return f.Run(t, NewCmdPipelines(f.Factory, nil), args...)
 	}
 	write := []string{"write", "--host", "github", "--source", "github.com/acme/tombolo", "--version", "v1.2.3"}
 	name("a: {env: TOMBOLO_GIT_TOKEN}\n")

@@ -41,8 +41,7 @@ func run(t *testing.T, driver *fake, format render.Format, args ...string) (out,
 		o.Driver = func(context.Context, automation.Observer) (Driver, error) { return driver, nil }
 		return installRun(ctx, o)
 	})
-	err = clitest.Execute(t, cmd, args...)
-	return f.Out.String(), f.ErrOut.String(), err
+	return f.Run(t, cmd, args...)
 }
 
 func TestInstall(t *testing.T) {

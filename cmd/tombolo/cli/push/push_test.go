@@ -63,15 +63,14 @@ func run(t *testing.T, d *driver, format render.Format, args ...string) (out, er
 		}
 		return pushRun(ctx, o)
 	})
-	err = clitest.Execute(t, cmd, args...)
-	return f.Out.String(), f.ErrOut.String(), err
+	return f.Run(t, cmd, args...)
 }
 
 // TestDeployKey: the host takes the key for reading alone, and the push goes with the user's own
 // credentials.
 func TestDeployKey(t *testing.T) {
 	var sent []string
-	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	api := clitest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text, err := io.ReadAll(r.Body)
 		assert.Check(t, err)
 		sent = append(sent, r.Method+" "+r.URL.String()+" "+string(text))
@@ -82,7 +81,6 @@ func TestDeployKey(t *testing.T) {
 		w.WriteHeader(http.StatusCreated)
 		_, _ = io.WriteString(w, "{}")
 	}))
-	t.Cleanup(api.Close)
 	d := &driver{api: api, key: "ssh-ed25519 AAAA", url: "ssh://git@github.com/acme/platform.git", result: automation.PushResult{Branch: "main", Changed: true}}
 	_, said, err := run(t, d, render.Text, "demo", "--deploy-key")
 	assert.NilError(t, err)

@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -129,8 +126,7 @@ func run(t *testing.T, d *driver, format render.Format, answer string, args ...s
 		o.Now = func() time.Time { now = now.Add(time.Minute); return now }
 		return rebuildRun(ctx, o)
 	})
-	e.err = clitest.Execute(t, cmd, args...)
-	e.out, e.errOut = f.Out.String(), f.ErrOut.String()
+	e.out, e.errOut, e.err = f.Run(t, cmd, args...)
 	return e
 }
 
@@ -291,12 +287,7 @@ func TestRebuildAsksAboutLeftovers(t *testing.T) {
 
 // TestRebuildIsTold: the channel hears of it, though the rebuild takes away where the address is kept.
 func TestRebuildIsTold(t *testing.T) {
-	var told string
-	channel := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		told += string(body)
-	}))
-	defer channel.Close()
+	channel, told := clitest.Channel(t)
 	left := &teardown.LeftoversError{Cluster: "demo", Left: []teardown.Leftover{{Kind: "volume", ID: "vol-1"}}, Core: true}
 	for _, test := range []struct {
 		fails  []error
@@ -308,10 +299,10 @@ func TestRebuildIsTold(t *testing.T) {
 		{[]error{left}, "delete", "succeeded in 2m0s: Kubernetes 1.36"},
 		{[]error{left}, "stop", "failed in 2m0s: "},
 	} {
-		told = ""
+		*told = nil
 		_ = run(t, &driver{plan: toNewer(), fails: test.fails, channel: channel.URL}, render.Text, test.answer, "demo", "--yes")
-		assert.Check(t, is.Contains(told, `"message":"`+test.want))
-		assert.Check(t, is.Equal(strings.Count(told, "reportingController"), 1))
+		assert.Assert(t, is.Len(*told, 1))
+		assert.Check(t, is.Contains((*told)[0], `"message":"`+test.want))
 	}
 }
 

@@ -181,8 +181,7 @@ func run(t *testing.T, output render.Format, set func(*Options), args ...string)
 		}
 		return statusRun(ctx, o)
 	})
-	err = clitest.Execute(t, cmd, args...)
-	return f.Out.String(), f.ErrOut.String(), err
+	return f.Run(t, cmd, args...)
 }
 
 func TestStatus(t *testing.T) {

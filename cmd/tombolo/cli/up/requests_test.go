@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -113,8 +112,7 @@ func (d *delivered) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // apply applies a plan of HEAD, as the pipeline does. applied is the commit that is recorded.
 func (d *delivered) apply(applied string) (*fixture, error) {
 	d.t.Helper()
-	server := httptest.NewServer(d)
-	d.t.Cleanup(server.Close)
+	server := clitest.Serve(d.t, d)
 	fx, p := newPlannedOf(d.t, filepath.Join(d.root, "clusters"), "--approvals", "auto")
 	fx.opts.Root = func() (string, error) { return d.root, nil }
 	env := map[string]string{

@@ -3,9 +3,6 @@ package upgrade
 import (
 	"context"
 	"errors"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -182,12 +179,7 @@ func TestUpgradeUsage(t *testing.T) {
 
 // TestUpgradeIsTold: the channel hears of one that did something or failed.
 func TestUpgradeIsTold(t *testing.T) {
-	var told string
-	channel := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		told += string(body)
-	}))
-	defer channel.Close()
+	channel, told := clitest.Channel(t)
 	nothing := oneMinor()
 	nothing.Steps = nil
 	for _, test := range []struct {
@@ -200,13 +192,14 @@ func TestUpgradeIsTold(t *testing.T) {
 		{driver{plan: nothing}, "--yes", ""},
 		{driver{plan: oneMinor()}, "--dry-run", ""},
 	} {
-		told = ""
+		*told = nil
 		test.driver.channel = channel.URL
 		_ = run(t, &test.driver, render.Text, "", "demo", "--to", "1.35", test.args)
 		if test.want == "" {
-			assert.Check(t, is.Equal(told, ""))
+			assert.Check(t, is.Len(*told, 0))
 			continue
 		}
-		assert.Check(t, is.Contains(told, test.want))
+		assert.Assert(t, is.Len(*told, 1))
+		assert.Check(t, is.Contains((*told)[0], test.want))
 	}
 }

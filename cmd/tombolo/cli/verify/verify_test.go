@@ -39,8 +39,7 @@ func run(t *testing.T, d *driver, format render.Format, args ...string) (out, er
 		o.Driver = func(context.Context, automation.Observer) (readiness.Driver, error) { return d, nil }
 		return verifyRun(ctx, o)
 	})
-	err = clitest.Execute(t, cmd, args...)
-	return f.Out.String(), f.ErrOut.String(), err
+	return f.Run(t, cmd, args...)
 }
 
 func failing() *driver {
