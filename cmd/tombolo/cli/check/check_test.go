@@ -51,7 +51,6 @@ func run(t *testing.T, width int, args ...string) (out, errOut string, err error
 				{Name: "prod", File: "prod.yaml", Cloud: config.Cloud{Provider: config.AWS}, GitOps: config.GitOps{Path: "clusters/prod"}},
 			}, nil
 		}
-		o.Fleets = func(all []*config.Cluster) ([]*config.Cluster, error) { return all, nil }
 		return treecheck.Run(t.Context(), o)
 	})
 	return f.Run(t, cmd, args...)

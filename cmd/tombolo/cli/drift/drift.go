@@ -78,12 +78,7 @@ say how carefully.`),
   tombolo drift --all --report drift.md
   tombolo drift --all --remediate --max-failures 5% --bake 10m
   tombolo drift demo --output json`),
-		Args: func(cmd *cobra.Command, args []string) error {
-			if err := opts.checkRemediation(cmd); err != nil {
-				return err
-			}
-			return opts.Args(cmd, args)
-		},
+		Args: cobra.MatchAll(opts.checkRemediation, opts.Args),
 		RunE: func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, driftRun) },
 	}
 	opts.AddFlags(cmd)
@@ -97,7 +92,7 @@ say how carefully.`),
 }
 
 // checkRemediation refuses the flags of a run that changes clusters where none does.
-func (o *Options) checkRemediation(cmd *cobra.Command) error {
+func (o *Options) checkRemediation(cmd *cobra.Command, _ []string) error {
 	if o.Remediate && o.WithoutSecrets {
 		return fault.NewUsage("--remediate and --without-secrets: what puts right changes clusters, and needs the states' secrets", "leave one of both out")
 	}

@@ -106,20 +106,19 @@ func (o *OperatorOptions) addFlags(cmd *cobra.Command) {
 
 // check judges the flags together.
 func (o *OperatorOptions) check(cmd *cobra.Command) error {
-	usage := func(problem, remedy string) error { return fault.NewUsage(problem, remedy) }
 	switch {
 	case o.Image == "":
-		return usage("no --image", fmt.Sprintf("give the image that the stacks' pods run; see `%s --help`", cmd.CommandPath()))
+		return fault.NewUsage("no --image", fmt.Sprintf("give the image that the stacks' pods run; see `%s --help`", cmd.CommandPath()))
 	case (o.Repo == "") == (o.ImageDir == ""):
-		return usage("the project comes from Git or from the image", "give either --repo or --image-dir")
+		return fault.NewUsage("the project comes from Git or from the image", "give either --repo or --image-dir")
 	case o.ImageDir != "" && (o.Branch+o.Commit+o.Dir+o.GitSecret != "" || cmd.Flags().Changed("program")):
-		return usage("--branch, --commit, --dir, --git-secret and --program are about --repo", "leave them out with --image-dir")
+		return fault.NewUsage("--branch, --commit, --dir, --git-secret and --program are about --repo", "leave them out with --image-dir")
 	case o.ImageDir != "" && !strings.HasPrefix(o.ImageDir, "/"):
-		return usage(fmt.Sprintf("--image-dir is %q", o.ImageDir), "give an absolute path")
+		return fault.NewUsage(fmt.Sprintf("--image-dir is %q", o.ImageDir), "give an absolute path")
 	case o.Repo != "" && (o.Branch == "") == (o.Commit == ""):
-		return usage("the repository is followed by its branch, or stays at a commit", "give either --branch or --commit")
+		return fault.NewUsage("the repository is followed by its branch, or stays at a commit", "give either --branch or --commit")
 	case strings.HasPrefix(o.Backend(), "file:"):
-		return usage(fmt.Sprintf("--backend is %s, a directory of this machine", o.Backend()), "give a backend that pods reach, such as s3://<bucket> or azblob://<container>")
+		return fault.NewUsage(fmt.Sprintf("--backend is %s, a directory of this machine", o.Backend()), "give a backend that pods reach, such as s3://<bucket> or azblob://<container>")
 	}
 	return nil
 }

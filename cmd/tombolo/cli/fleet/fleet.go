@@ -147,7 +147,7 @@ func (f *Fleet) Args(cmd *cobra.Command, args []string) error {
 	if err := f.checkChanged(); err != nil {
 		return err
 	}
-	if err := f.checkSafety(cmd); err != nil {
+	if err := f.checkSafety(cmd, args); err != nil {
 		return err
 	}
 	switch {
@@ -164,7 +164,7 @@ func (f *Fleet) Args(cmd *cobra.Command, args []string) error {
 }
 
 // checkSafety checks the flags that limit what a run may do.
-func (f *Fleet) checkSafety(cmd *cobra.Command) error {
+func (f *Fleet) checkSafety(cmd *cobra.Command, args []string) error {
 	switch {
 	case f.FailFast && f.MaxFailures.Given:
 		return fault.NewUsage("--fail-fast and --max-failures: both say when nothing more starts", "pass one of them")
@@ -173,7 +173,7 @@ func (f *Fleet) checkSafety(cmd *cobra.Command) error {
 	case f.Bake > 0 && f.NoGate:
 		return fault.NewUsage("--bake and --no-gate: a bake looks at the health of a wave", "pass one of them")
 	}
-	return f.Check(cmd)
+	return f.Check(cmd, args)
 }
 
 // Choose returns the clusters that the command line is about, in the order of

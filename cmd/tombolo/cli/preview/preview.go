@@ -91,12 +91,7 @@ and the settings of the stacks.`),
   tombolo preview demo --details
   tombolo preview --selector environment=prod
   tombolo preview --changed-since origin/main --output markdown --html preview.html`),
-		Args: func(cmd *cobra.Command, args []string) error {
-			if err := opts.check(); err != nil {
-				return err
-			}
-			return opts.Args(cmd, args)
-		},
+		Args: cobra.MatchAll(opts.check, opts.Args),
 		RunE: func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, previewRun) },
 	}
 	opts.AddFlags(cmd)

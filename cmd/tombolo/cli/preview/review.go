@@ -58,9 +58,9 @@ func (o *Options) addFlags(cmd *cobra.Command, output *render.Format) {
 }
 
 // wanted says whether something asks for more than plans.
-func (r Review) wanted() bool { return r.HTML != "" || r.ExitCode || r.Policy != "" || r.Plan != "" }
+func (r *Review) wanted() bool { return r.HTML != "" || r.ExitCode || r.Policy != "" || r.Plan != "" }
 
-func (r Review) check() error {
+func (r *Review) check(*cobra.Command, []string) error {
 	switch {
 	case r.PlanOutput != "" && r.Plan == "":
 		return fault.NewUsage("--plan-output is used only with --plan", "pass --plan <file>")

@@ -102,15 +102,7 @@ cluster with protect: true, type its name, or pass it with --yes-destroy.`),
   tombolo rebuild demo --version 1.36
   tombolo rebuild demo --version 1.36 --keep-data --yes
   tombolo rebuild prod --yes-destroy prod`),
-		Args: func(cmd *cobra.Command, args []string) error {
-			if err := clusters.ClusterFile.One(1)(cmd, args); err != nil {
-				return err
-			}
-			if err := opts.Guard.Check(cmd); err != nil {
-				return err
-			}
-			return opts.checkFlags()
-		},
+		Args: cobra.MatchAll(clusters.ClusterFile.One(1), opts.Guard.Check, opts.checkFlags),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Name = args[0]
 			return factory.Run(cmd.Context(), opts, runF, rebuildRun)
@@ -133,7 +125,7 @@ cluster with protect: true, type its name, or pass it with --yes-destroy.`),
 // the cluster that goes.
 func risks() []string { return []string{string(upgrade.PinnedAddons), string(upgrade.UntestedEngine)} }
 
-func (o *Options) checkFlags() error {
+func (o *Options) checkFlags(*cobra.Command, []string) error {
 	for name, d := range map[string]time.Duration{"timeout": o.Timeout, "drain-timeout": o.DrainTimeout} {
 		if d <= 0 {
 			return fault.NewUsage(fmt.Sprintf("--%s is %s", name, d), "pass a duration such as 5m")

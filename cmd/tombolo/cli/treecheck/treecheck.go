@@ -23,8 +23,6 @@ type Options struct {
 	// Lookup reads an environment variable.
 	Lookup func(string) (string, bool)
 	Load   func(files []string) ([]*config.Cluster, error)
-	// Fleets adds the clusters that have a hub in common with one.
-	Fleets func([]*config.Cluster) ([]*config.Cluster, error)
 	// Problems is how findings with a place are shown.
 	Problems func() render.ProblemOptions
 	// CheckTree checks a tree.
@@ -43,7 +41,7 @@ type Options struct {
 // NewOptions are those of the process.
 func NewOptions(f *factory.Factory) *Options {
 	return &Options{
-		Base: f.Base(), Lookup: f.Lookup, CheckTree: f.CheckTree, Load: clusters.Load, Fleets: clusters.WithFleets, Problems: f.Problems,
+		Base: f.Base(), Lookup: f.Lookup, CheckTree: f.CheckTree, Load: clusters.Load, Problems: f.Problems,
 		Markdown: func() bool { return f.Globals.Output == render.Markdown },
 	}
 }
@@ -70,7 +68,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	fleets, err := o.Fleets(all)
+	fleets, err := clusters.WithFleets(all)
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func (a *Approved) addFlags(cmd *cobra.Command) {
 }
 
 // checkPlan refuses what does not go with a plan.
-func (o *Options) checkPlan(cmd *cobra.Command) error {
+func (o *Options) checkPlan(cmd *cobra.Command, _ []string) error {
 	switch {
 	case o.Plan == "" && o.PlanDigest != "":
 		return fault.NewUsage("--plan-digest is used only with --plan", "pass --plan <file>")

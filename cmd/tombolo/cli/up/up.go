@@ -124,12 +124,7 @@ also checks the policy.`),
   tombolo up --status failed,pending --yes
   tombolo up --all --plan plan.json --plan-digest "$DIGEST" --verify
   tombolo up ./clusters/demo.yaml --yes --output json`),
-		Args: func(cmd *cobra.Command, args []string) error {
-			if err := opts.checkPlan(cmd); err != nil {
-				return err
-			}
-			return opts.Args(cmd, args)
-		},
+		Args: cobra.MatchAll(opts.checkPlan, opts.Args),
 		RunE: func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, upRun) },
 	}
 	opts.AddFlags(cmd)

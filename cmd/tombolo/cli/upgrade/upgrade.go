@@ -81,12 +81,7 @@ one step, unless kubernetes.upgrades.kubernetes is none.`),
   tombolo upgrade demo --to 1.35 --dry-run
   tombolo upgrade demo --to 1.35 --hold-nodes --yes
   tombolo upgrade demo --rollback`),
-		Args: func(cmd *cobra.Command, args []string) error {
-			if err := clusters.ClusterFile.One(1)(cmd, args); err != nil {
-				return err
-			}
-			return opts.check(cmd)
-		},
+		Args: cobra.MatchAll(clusters.ClusterFile.One(1), opts.Guard.Check, opts.check),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Name = args[0]
 			return factory.Run(cmd.Context(), opts, runF, upgradeRun)
@@ -116,10 +111,7 @@ func risks() []string {
 }
 
 // check looks at the flags.
-func (o *Options) check(cmd *cobra.Command) error {
-	if err := o.Check(cmd); err != nil {
-		return err
-	}
+func (o *Options) check(cmd *cobra.Command, _ []string) error {
 	if o.To == "" && !o.Rollback {
 		return fault.NewUsage("no version is named", "pass --to <version>, such as --to 1.35")
 	}

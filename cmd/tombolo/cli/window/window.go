@@ -34,7 +34,7 @@ func (g *Guard) AddFlag(cmd *cobra.Command) {
 }
 
 // Check refuses the flag without a reason.
-func (g *Guard) Check(cmd *cobra.Command) error {
+func (g *Guard) Check(cmd *cobra.Command, _ []string) error {
 	if cmd.Flags().Changed(flag) && strings.TrimSpace(g.Reason) == "" {
 		return fault.NewUsage("--"+flag+" has no reason", "say why it cannot wait, such as --"+flag+` "incident 4711"`)
 	}
