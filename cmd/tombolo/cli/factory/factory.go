@@ -155,8 +155,8 @@ func (f *Factory) ApplyEnv(labFlagGiven bool) error {
 
 // fromEnv takes a flag that is on or off from a variable of the environment, unless it was given.
 func (f *Factory) fromEnv(variable string, given bool, flag *bool) error {
-	value, _ := f.Lookup(variable)
-	if value == "" || given {
+	value, ok := f.Lookup(variable)
+	if !ok || value == "" || given {
 		return nil
 	}
 	on, err := strconv.ParseBool(value)
