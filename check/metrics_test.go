@@ -15,6 +15,7 @@ import (
 	"tombolo/check/substitution"
 	"tombolo/config/addon"
 	"tombolo/internal/names"
+	"tombolo/tests/files"
 )
 
 // TestArgoCDsMetricsAreRead: the Service of the application controller's metrics,
@@ -62,9 +63,7 @@ func TestThePlatformsAlertHearsAllReleases(t *testing.T) {
 			EventSources []struct{ Kind, Name, Namespace string }
 		}
 	}
-	text, err := os.ReadFile("../platform/flux/channel/notifications.yaml")
-	assert.NilError(t, err)
-	_, second, _ := strings.Cut(string(text), "\n---\n")
+	_, second, _ := strings.Cut(files.Read(t, "../platform/flux/channel/notifications.yaml"), "\n---\n")
 	a, err := manifest.Decode[alert](second)
 	assert.NilError(t, err)
 	assert.Equal(t, a.Kind, "Alert")

@@ -25,9 +25,8 @@ func spokesOf(t *testing.T, labels map[string]string) []published.Set {
 	assert.NilError(t, os.Mkdir(dir, 0o700))
 	assert.NilError(t, os.WriteFile(filepath.Join(dir, "..", "Pulumi.yaml"), []byte("name: tombolo\n"), 0o600))
 	for _, name := range []string{"mgmt", "spoke", "azure-spoke"} {
-		text, err := os.ReadFile(filepath.Join("..", "config", "testdata", "good", name+".yaml"))
-		assert.NilError(t, err)
-		file := files.WithParts(strings.Replace(string(text), "clusters/dev", "clusters/prod", 1), "labels: "+labels[name]+"\n")
+		text := files.Read(t, filepath.Join("..", "config", "testdata", "good", name+".yaml"))
+		file := files.WithParts(strings.Replace(text, "clusters/dev", "clusters/prod", 1), "labels: "+labels[name]+"\n")
 		assert.NilError(t, os.WriteFile(filepath.Join(dir, name+".yaml"), []byte(file), 0o600))
 	}
 	clusters, err := config.LoadDir(dir)

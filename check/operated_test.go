@@ -13,6 +13,7 @@ import (
 	"tombolo/check/manifest"
 	"tombolo/check/published"
 	"tombolo/check/tree/treetest"
+	"tombolo/tests/files"
 )
 
 // database is a server of a system, and a Deployment that gets its address and its password.
@@ -122,9 +123,7 @@ func TestOperated(t *testing.T) {
 // TestExampleDatabase: the lab's example fits its own Deployment, and both engines let a system have it.
 func TestExampleDatabase(t *testing.T) {
 	text := func(name string) string {
-		content, err := os.ReadFile(name)
-		assert.NilError(t, err)
-		return string(content)
+		return files.Read(t, name)
 	}
 	const example = "../lab/systems/orders/deploy/"
 	objects := text(example+"database.yaml") + "---\n" + text(example+"web.yaml")

@@ -54,9 +54,8 @@ spec: {data: [{secretKey: secret, remoteRef: {key: demo}}]}
 // fullWith is the fullest cluster with sign-in to Headlamp, under a name, and with another gitops.
 func fullWith(t *testing.T, name, gitops string) *config.Cluster {
 	t.Helper()
-	text, err := os.ReadFile("../clusters/full.yaml")
-	assert.NilError(t, err)
-	file := strings.NewReplacer("kubernetes:\n", provider, "  headlamp:\n", signInSecret, "name: full\n", "name: "+name+"\n").Replace(string(text))
+	text := files.Read(t, "../clusters/full.yaml")
+	file := strings.NewReplacer("kubernetes:\n", provider, "  headlamp:\n", signInSecret, "name: full\n", "name: "+name+"\n").Replace(text)
 	if gitops != "" {
 		file = file[:strings.Index(file, "\ngitops:\n")] + gitops
 	}

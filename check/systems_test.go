@@ -22,6 +22,7 @@ import (
 	"tombolo/check/published"
 	"tombolo/check/tree/treetest"
 	"tombolo/config"
+	"tombolo/tests/files"
 )
 
 const (
@@ -416,11 +417,9 @@ func TestBothEnginesKeepSystemsApartAlike(t *testing.T) {
 		assert.DeepEqual(t, own, documents(t, "flux", file))
 	}
 	for _, file := range []string{"account.yaml", "limits.yaml"} {
-		flux, err := os.ReadFile("../platform/flux/charts/system/templates/" + file)
-		assert.NilError(t, err)
-		argocd, err := os.ReadFile("../platform/argocd/charts/namespace/templates/" + file)
-		assert.NilError(t, err)
-		assert.Equal(t, string(argocd), string(flux), file)
+		flux := files.Read(t, "../platform/flux/charts/system/templates/"+file)
+		argocd := files.Read(t, "../platform/argocd/charts/namespace/templates/"+file)
+		assert.Equal(t, argocd, flux, file)
 	}
 }
 

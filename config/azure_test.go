@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -19,14 +18,13 @@ import (
 	"tombolo/config/gitops"
 	"tombolo/config/network"
 	"tombolo/config/strict"
+	"tombolo/tests/files"
 )
 
 // azureWith is the base file for Azure with texts replaced, loaded.
 func azureWith(t *testing.T, replace ...string) (*Cluster, error) {
 	t.Helper()
-	content, err := os.ReadFile(azureBaseFile)
-	assert.NilError(t, err)
-	text := string(content)
+	text := files.Read(t, azureBaseFile)
 	for i := 0; i < len(replace); i += 2 {
 		assert.Assert(t, strings.Contains(text, replace[i]), "the base has no %q", replace[i])
 		text = strings.Replace(text, replace[i], replace[i+1], 1)

@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"gotest.tools/v3/assert"
 
 	"tombolo/config/strict"
+	"tombolo/tests/files"
 )
 
 // baseFile and azureBaseFile are the cluster files that wrong ones are edits of, for each
@@ -125,12 +125,11 @@ func badArchives(t testing.TB) []string {
 
 func badCases(t testing.TB, archive string) []badCase {
 	t.Helper()
-	files, err := txtar.ParseFile(archive)
+	parsed, err := txtar.ParseFile(archive)
 	assert.NilError(t, err)
-	base, err := os.ReadFile(baseOf(archive))
-	assert.NilError(t, err)
+	base := files.Read(t, baseOf(archive))
 	var cases []badCase
-	for _, f := range files.Files {
+	for _, f := range parsed.Files {
 		c := badCase{name: f.Name}
 		for line := range strings.Lines(string(f.Data)) {
 			if line[0] != '>' {
@@ -139,7 +138,7 @@ func badCases(t testing.TB, archive string) []badCase {
 		}
 		c.content = []byte(c.source)
 		if c.file() != c.name {
-			c.content = edited(t, c, string(base))
+			c.content = edited(t, c, base)
 		}
 		cases = append(cases, c)
 	}
@@ -182,15 +181,14 @@ func indentation(line string) int { return len(line) - len(strings.TrimLeft(line
 
 // TestEncodings loads files that are not UTF-8.
 func TestEncodings(t *testing.T) {
-	base, err := os.ReadFile(baseFile)
-	assert.NilError(t, err)
+	base := files.Read(t, baseFile)
 	utf16File := []byte{0xff, 0xfe}
-	for _, unit := range utf16.Encode([]rune(string(base))) {
+	for _, unit := range utf16.Encode([]rune(base)) {
 		utf16File = append(utf16File, byte(unit), byte(unit>>8))
 	}
 	dir := t.TempDir()
 	for name, tt := range map[string]struct{ content, want string }{
-		"latin1.yaml": {strings.Replace(string(base), "demo", "demo # f\xfcr alle", 1), "2:15: contains a byte that is not UTF-8; save the file as UTF-8"},
+		"latin1.yaml": {strings.Replace(base, "demo", "demo # f\xfcr alle", 1), "2:15: contains a byte that is not UTF-8; save the file as UTF-8"},
 		"utf16.yaml":  {string(utf16File), "1:1: is encoded in UTF-16; save it as UTF-8"},
 	} {
 		write(t, dir, name, tt.content)

@@ -1,8 +1,6 @@
 package config
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -49,11 +47,7 @@ func smallWith(t *testing.T, replace ...string) *Cluster {
 		assert.Assert(t, strings.Contains(text, replace[i]), "small has no %q", replace[i])
 		text = strings.Replace(text, replace[i], replace[i+1], 1)
 	}
-	file := filepath.Join(t.TempDir(), "small.yaml")
-	assert.NilError(t, os.WriteFile(file, []byte(text), 0o600))
-	c, err := Load(file)
-	assert.NilError(t, err)
-	return c
+	return loadText(t, text)
 }
 
 // TestCompare changes one thing of a file each, from what is live to what is wanted.
@@ -167,10 +161,8 @@ func TestCompareRollback(t *testing.T) {
 // TestCompareItself: a file differs from itself in nothing.
 func TestCompareItself(t *testing.T) {
 	for _, file := range goodFiles(t) {
-		a, err := Load(file)
-		assert.NilError(t, err)
-		b, err := Load(file)
-		assert.NilError(t, err)
+		a := loadFile(t, file)
+		b := loadFile(t, file)
 		assert.Assert(t, is.Len(Compare(everything(a), b), 0), file)
 	}
 }

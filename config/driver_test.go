@@ -1,19 +1,18 @@
 package config
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/tests/files"
 )
 
 // TestDriver: GPUs without a driver are warned of until the file says which image it wants.
 func TestDriver(t *testing.T) {
-	content, err := os.ReadFile(baseFile)
-	assert.NilError(t, err)
+	content := files.Read(t, baseFile)
 	for _, test := range []struct {
 		name, types string
 		warned      bool
@@ -26,10 +25,7 @@ func TestDriver(t *testing.T) {
 		{"an image of one's own", "[p5.48xlarge]\n      imageId: ami-0123456789abcdef0", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			dir := t.TempDir()
-			write(t, dir, "base.yaml", strings.NewReplacer("instanceTypes: [m7i.large]", "instanceTypes: "+test.types, `"1.35"`, `"1.34"`).Replace(string(content)))
-			c, err := Load(filepath.Join(dir, "base.yaml"))
-			assert.NilError(t, err)
+			c := loadText(t, strings.NewReplacer("instanceTypes: [m7i.large]", "instanceTypes: "+test.types, `"1.35"`, `"1.34"`).Replace(content))
 			if !test.warned {
 				assert.Assert(t, is.Len(c.Warnings, 0), "%v", c.Warnings)
 				return

@@ -12,11 +12,11 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/config/strict"
+	"tombolo/tests/files"
 )
 
 func TestSetVersions(t *testing.T) {
-	base, err := os.ReadFile(baseFile)
-	assert.NilError(t, err)
+	base := files.Read(t, baseFile)
 	const line = "  version: \"1.35\"\n"
 	for name, tt := range map[string]struct{ before, version, nodes, after string }{
 		"nodes are held":         {line, "1.35", "1.34", line + "  nodeVersion: \"1.34\"\n"},
@@ -31,11 +31,9 @@ func TestSetVersions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "demo.yaml")
-			assert.NilError(t, os.WriteFile(file, []byte(strings.Replace(string(base), line, tt.before, 1)), 0o640))
+			assert.NilError(t, os.WriteFile(file, []byte(strings.Replace(base, line, tt.before, 1)), 0o640))
 			assert.NilError(t, SetVersions(file, tt.version, tt.nodes))
-			got, err := os.ReadFile(file)
-			assert.NilError(t, err)
-			assert.Equal(t, string(got), strings.Replace(string(base), line, tt.after, 1))
+			assert.Equal(t, files.Read(t, file), strings.Replace(base, line, tt.after, 1))
 			info, err := os.Stat(file)
 			assert.NilError(t, err)
 			assert.Equal(t, info.Mode().Perm(), os.FileMode(0o640))
@@ -61,9 +59,7 @@ func TestSetVersionsOnOneLine(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "demo.yaml")
 	assert.NilError(t, os.WriteFile(file, []byte(flow), 0o600))
 	text := func() string {
-		content, err := os.ReadFile(file)
-		assert.NilError(t, err)
-		return string(content)
+		return files.Read(t, file)
 	}
 	assert.NilError(t, SetVersions(file, "1.35", "1.34"))
 	assert.Check(t, is.Contains(text(), `kubernetes: {version: "1.35", nodeVersion: "1.34", nodeGroups:`))
@@ -81,16 +77,12 @@ func TestSetVersionsRefuses(t *testing.T) {
 	err := SetVersions(file, "1.35", "1.34")
 	var problems strict.Problems
 	assert.Assert(t, errors.As(err, &problems), "%v", err)
-	now, err := os.ReadFile(file)
-	assert.NilError(t, err)
-	assert.Equal(t, string(now), content)
+	assert.Equal(t, files.Read(t, file), content)
 }
 
 // TestAtVersion reads a cluster as it would be, and leaves its file alone.
 func TestAtVersion(t *testing.T) {
-	text, err := os.ReadFile(baseFile)
-	assert.NilError(t, err)
-	held := strings.Replace(string(text), "version: \"1.35\"\n", "version: \"1.35\"\n  nodeVersion: \"1.34\"\n", 1)
+	held := strings.Replace(files.Read(t, baseFile), "version: \"1.35\"\n", "version: \"1.35\"\n  nodeVersion: \"1.34\"\n", 1)
 	file := filepath.Join(t.TempDir(), "demo.yaml")
 	assert.NilError(t, os.WriteFile(file, []byte(held), 0o600))
 	for _, version := range []string{"1.36", "1.34"} {
@@ -98,9 +90,7 @@ func TestAtVersion(t *testing.T) {
 		assert.NilError(t, err)
 		assert.Equal(t, c.Kubernetes.Version+" "+c.Kubernetes.NodeVersion, version+" ")
 	}
-	now, err := os.ReadFile(file)
-	assert.NilError(t, err)
-	assert.Equal(t, string(now), held)
+	assert.Equal(t, files.Read(t, file), held)
 
 	for version, want := range map[string]string{"1.99": "kubernetes.version", "latest": "kubernetes.version"} {
 		_, err := AtVersion(file, version)

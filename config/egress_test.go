@@ -19,6 +19,7 @@ import (
 
 	"tombolo/config/egress"
 	"tombolo/config/strict"
+	"tombolo/tests/files"
 )
 
 // authority is a certificate in PEM that ends at a time.
@@ -35,10 +36,9 @@ func authority(t *testing.T, end time.Time) string {
 // withEgress is the base file with more keys.
 func withEgress(t *testing.T, more string, replace ...string) (*Cluster, error) {
 	t.Helper()
-	content, err := os.ReadFile(baseFile)
-	assert.NilError(t, err)
+	content := files.Read(t, baseFile)
 	dir := t.TempDir()
-	write(t, dir, "base.yaml", strings.NewReplacer(replace...).Replace(string(content))+more)
+	write(t, dir, "base.yaml", strings.NewReplacer(replace...).Replace(content)+more)
 	return Load(filepath.Join(dir, "base.yaml"))
 }
 
@@ -133,13 +133,12 @@ func TestNoWayToImages(t *testing.T) {
 
 // TestPullSecretOfASpoke: nodes of a spoke go by it; its engine is the hub's.
 func TestPullSecretOfASpoke(t *testing.T) {
-	content, err := os.ReadFile("testdata/good/spoke.yaml")
-	assert.NilError(t, err)
+	content := files.Read(t, "testdata/good/spoke.yaml")
 	hub, err := os.ReadFile("testdata/good/mgmt.yaml")
 	assert.NilError(t, err)
 	dir := t.TempDir()
 	write(t, dir, "mgmt.yaml", string(hub))
-	write(t, dir, "spoke.yaml", string(content)+"egress:\n  images:\n    mirrors: {ghcr.io: mirror.corp.example}\n    pullSecret: {username: robot, password: {env: TOMBOLO_MIRROR}}\n")
+	write(t, dir, "spoke.yaml", content+"egress:\n  images:\n    mirrors: {ghcr.io: mirror.corp.example}\n    pullSecret: {username: robot, password: {env: TOMBOLO_MIRROR}}\n")
 	_, err = Load(filepath.Join(dir, "spoke.yaml"))
 	assert.Check(t, is.ErrorContains(err, "egress.images.pullSecret: has no effect: it is for the engine's images, and the engine is the hub's"))
 }

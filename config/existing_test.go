@@ -1,8 +1,6 @@
 package config
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -32,11 +30,7 @@ func TestExistingCluster(t *testing.T) {
 func adopted(t *testing.T, existing string) *Cluster {
 	t.Helper()
 	text := small[:strings.Index(small, "network:")] + "kubernetes:\n  existing: " + existing + "\n" + small[strings.Index(small, "gitops:"):]
-	file := filepath.Join(t.TempDir(), "small.yaml")
-	assert.NilError(t, os.WriteFile(file, []byte(text), 0o600))
-	c, err := Load(file)
-	assert.NilError(t, err)
-	return c
+	return loadText(t, text)
 }
 
 func TestChangesOfExistingCluster(t *testing.T) {

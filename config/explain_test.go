@@ -25,10 +25,8 @@ func TestExplainedFileMeansTheSame(t *testing.T) {
 		assert.NilError(t, os.WriteFile(filepath.Join(dir, filepath.Base(file)), explained, 0o600))
 	}
 	for _, file := range files {
-		want, err := Load(file)
-		assert.NilError(t, err)
-		got, err := Load(filepath.Join(dir, filepath.Base(file)))
-		assert.NilError(t, err, file)
+		want := loadFile(t, file)
+		got := loadFile(t, filepath.Join(dir, filepath.Base(file)))
 		got.File, got.Warnings = want.File, want.Warnings // they name places in the file
 		assert.DeepEqual(t, got, want)
 	}

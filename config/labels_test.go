@@ -10,6 +10,7 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/config/addon"
+	"tombolo/tests/files"
 )
 
 // TestMonitoringLabel: one label turns on what watches a cluster in each cloud, and leaves what the file says.
@@ -19,8 +20,7 @@ func TestMonitoringLabel(t *testing.T) {
 	assert.NilError(t, os.Mkdir(dir, 0o700))
 	write(t, filepath.Dir(dir), "Pulumi.yaml", "name: tombolo\n")
 	for _, base := range []string{baseFile, azureBaseFile} {
-		text, err := os.ReadFile(base)
-		assert.NilError(t, err)
+		text := files.Read(t, base)
 		for _, c := range []struct{ with, addons, logging string }{
 			{"labels: {monitoring: \"on\"}\n", all, "on"},
 			{"labels: {monitoring: \"off\", logging: \"on\"}\n", "", "on"},
@@ -29,7 +29,7 @@ func TestMonitoringLabel(t *testing.T) {
 			{"labels: {monitoring: \"on\"}\naddons: {loki: {retentionDays: 7}, reloader: {}}\n", all + " reloader", "on"},
 			{"labels: {monitoring: \"on\"}\naddons: {promtail: {}}\n", "event-exporter kube-prometheus-stack loki promtail", "on"},
 		} {
-			write(t, dir, "demo.yaml", string(text)+c.with)
+			write(t, dir, "demo.yaml", text+c.with)
 			got, err := Load(filepath.Join(dir, "demo.yaml"))
 			assert.NilError(t, err, c.with)
 			assert.Check(t, is.Equal(strings.Join(got.Addons.Names(), " "), c.addons), c.with)
@@ -54,9 +54,7 @@ func TestMonitoringIsExplained(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "clusters")
 	assert.NilError(t, os.Mkdir(dir, 0o700))
 	write(t, filepath.Dir(dir), "Pulumi.yaml", "name: tombolo\n")
-	text, err := os.ReadFile(baseFile)
-	assert.NilError(t, err)
-	write(t, dir, "demo.yaml", string(text))
+	write(t, dir, "demo.yaml", files.Read(t, baseFile))
 	write(t, dir, "_dev.yaml", "# of all\nlabels:\n  monitoring: \"on\"\n")
 	explained, err := Explain(filepath.Join(dir, "demo.yaml"))
 	assert.NilError(t, err)
@@ -65,7 +63,6 @@ func TestMonitoringIsExplained(t *testing.T) {
 	}
 	write(t, dir, "_dev.yaml", "# nothing\nwave: 1\n")
 	write(t, dir, "demo.yaml", string(explained))
-	again, err := Load(filepath.Join(dir, "demo.yaml"))
-	assert.NilError(t, err)
+	again := loadFile(t, filepath.Join(dir, "demo.yaml"))
 	assert.Check(t, is.Len(again.Monitoring(), 4))
 }

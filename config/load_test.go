@@ -16,6 +16,7 @@ import (
 
 	"tombolo/config/gitops"
 	"tombolo/config/identity"
+	"tombolo/tests/files"
 )
 
 func TestGoodFiles(t *testing.T) {
@@ -218,16 +219,27 @@ func TestLoadDirMissing(t *testing.T) {
 // loadGood loads a good file.
 func loadGood(t *testing.T, name string) *Cluster {
 	t.Helper()
-	c, err := Load(filepath.Join("testdata/good", name))
+	return loadFile(t, filepath.Join("testdata/good", name))
+}
+
+// loadText loads a file of this text.
+func loadText(t *testing.T, text string) *Cluster {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "base.yaml")
+	files.Write(t, file, text)
+	return loadFile(t, file)
+}
+
+func loadFile(t *testing.T, file string) *Cluster {
+	t.Helper()
+	c, err := Load(file)
 	assert.NilError(t, err)
 	return c
 }
 
 func readGood(t testing.TB, name string) string {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join("testdata/good", name))
-	assert.NilError(t, err)
-	return string(content)
+	return files.Read(t, filepath.Join("testdata/good", name))
 }
 
 func write(t *testing.T, dir, name, content string) {

@@ -1,19 +1,18 @@
 package config
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/tests/files"
 )
 
 // TestRoom: node groups on which Karpenter would not start are warned of, at their place.
 func TestRoom(t *testing.T) {
-	content, err := os.ReadFile(baseFile)
-	assert.NilError(t, err)
+	content := files.Read(t, baseFile)
 	for _, test := range []struct{ name, group, addons, want string }{
 		{"room for all", "[t3.medium]\n      size: {min: 2}", "{karpenter: {}, cert-manager: {}}", ""},
 		{"no Karpenter", "[t3.micro]\n      size: {min: 1}", "{metrics-server: {}}", ""},
@@ -33,11 +32,8 @@ func TestRoom(t *testing.T) {
 		{"nodes that pods may not run on", "[m7i.large]\n      size: {min: 2}\n      taints: [{key: gpu, effect: NoSchedule}]", "{karpenter: {}}", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			dir := t.TempDir()
-			text := strings.NewReplacer("[m7i.large]\n      size: {min: 1, max: 3}", test.group, `"1.35"`, `"1.34"`).Replace(string(content)) + "addons: " + test.addons + "\n"
-			write(t, dir, "base.yaml", text)
-			c, err := Load(filepath.Join(dir, "base.yaml"))
-			assert.NilError(t, err)
+			text := strings.NewReplacer("[m7i.large]\n      size: {min: 1, max: 3}", test.group, `"1.35"`, `"1.34"`).Replace(content) + "addons: " + test.addons + "\n"
+			c := loadText(t, text)
 			if test.want == "" {
 				assert.Check(t, is.Len(c.Warnings, 0), "%v", c.Warnings)
 				return

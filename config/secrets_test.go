@@ -9,6 +9,7 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/config/secret"
+	"tombolo/tests/files"
 )
 
 // TestNamedFile: a cluster file cannot have a file of somebody else's sent anywhere, not
@@ -50,12 +51,10 @@ func TestNamedFile(t *testing.T) {
 // TestLinkedClusterFile: a change cannot have another file of the machine read.
 func TestLinkedClusterFile(t *testing.T) {
 	dir := t.TempDir()
-	content, err := os.ReadFile(baseFile)
-	assert.NilError(t, err)
-	write(t, dir, "elsewhere", string(content))
+	write(t, dir, "elsewhere", files.Read(t, baseFile))
 	link := filepath.Join(dir, "base.yaml")
 	assert.NilError(t, os.Symlink(filepath.Join(dir, "elsewhere"), link))
-	_, err = Load(link)
+	_, err := Load(link)
 	assert.Check(t, is.ErrorContains(err, "is not a regular file"))
 	_, err = LoadDir(dir)
 	assert.Check(t, is.ErrorContains(err, "is not a regular file"))

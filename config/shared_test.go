@@ -16,6 +16,7 @@ import (
 
 	"tombolo/config/strict"
 	"tombolo/tests/bounded"
+	"tombolo/tests/files"
 )
 
 const sharedDefaults = `# What all clusters have.
@@ -120,10 +121,7 @@ func TestShared(t *testing.T) {
 	// The same file alone, with all of it written out, is the same cluster.
 	explained, err := Explain(one.File)
 	assert.NilError(t, err)
-	alone := t.TempDir()
-	write(t, alone, "one.yaml", string(explained))
-	same, err := Load(filepath.Join(alone, "one.yaml"))
-	assert.NilError(t, err)
+	same := loadText(t, string(explained))
 	same.File, same.Warnings = one.File, one.Warnings
 	assert.DeepEqual(t, same, one)
 	golden.Assert(t, string(explained), "explained/shared.yaml")
@@ -159,8 +157,7 @@ func TestSharedMerge(t *testing.T) {
 				text = sharedCluster + "  auth: {password: {file: ../token}}\n"
 			}
 			dir := sharing(t, map[string]string{"one.yaml": text})
-			c, err := Load(filepath.Join(dir, "one.yaml"))
-			assert.NilError(t, err)
+			c := loadFile(t, filepath.Join(dir, "one.yaml"))
 			assert.DeepEqual(t, tt.want(c), tt.is)
 		})
 	}
@@ -396,15 +393,10 @@ func TestSetVersionsShared(t *testing.T) {
 			assert.NilError(t, err)
 			assert.Equal(t, next.Kubernetes.Version, "1.36")
 			assert.NilError(t, SetVersions(file, "1.36", "1.35"))
-			got, err := os.ReadFile(file)
-			assert.NilError(t, err)
-			assert.Equal(t, string(got), tt.after)
-			shared, err := os.ReadFile(filepath.Join(dir, "_prod.yaml"))
-			assert.NilError(t, err)
-			assert.Equal(t, string(shared), sharedProd)
+			assert.Equal(t, files.Read(t, file), tt.after)
+			assert.Equal(t, files.Read(t, filepath.Join(dir, "_prod.yaml")), sharedProd)
 			assert.NilError(t, SetVersions(file, "1.36", "1.36"))
-			c, err := Load(file)
-			assert.NilError(t, err)
+			c := loadFile(t, file)
 			assert.Equal(t, c.Kubernetes.Version+c.Kubernetes.NodeVersion, "1.36")
 		})
 	}
@@ -427,9 +419,7 @@ func TestSetVersionsSharedNodes(t *testing.T) {
 		assert.NilError(t, err)
 		assert.Equal(t, next.Kubernetes.Version+next.Kubernetes.NodeVersion, "1.36")
 		assert.NilError(t, SetVersions(file, "1.36", "1.36"))
-		got, err := os.ReadFile(file)
-		assert.NilError(t, err)
-		assert.Equal(t, string(got), after)
+		assert.Equal(t, files.Read(t, file), after)
 		assert.NilError(t, SetVersions(file, "1.36", "1.36"))
 	}
 }

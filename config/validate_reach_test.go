@@ -38,8 +38,7 @@ func TestSpokeWithoutAWay(t *testing.T) {
 			write(t, dir, "mgmt.yaml", strings.Replace(hub, made, test.hub, 1))
 			spoke = strings.Replace(spoke, made, test.spoke, 1)
 			write(t, dir, "spoke.yaml", strings.Replace(spoke, "kubernetes:\n", "kubernetes:\n  endpoint: {"+test.endpoint+"}\n", 1))
-			c, err := Load(filepath.Join(dir, "spoke.yaml"))
-			assert.NilError(t, err)
+			c := loadFile(t, filepath.Join(dir, "spoke.yaml"))
 			var said []string
 			for _, w := range c.Warnings {
 				if w.Path == "kubernetes.endpoint" {

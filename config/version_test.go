@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"tombolo/config/awsfacts"
 	"tombolo/config/kubernetes"
 	"tombolo/config/strict"
+	"tombolo/tests/files"
 )
 
 // onDay sets the clock, to any time of the day, until the test ends.
@@ -29,10 +29,9 @@ func onDay(t *testing.T, day string) {
 // version is one that the calendar's versions have no warning for.
 func loadVersion(t *testing.T, minor, support string) (c *Cluster, file string, err error) {
 	t.Helper()
-	content, err := os.ReadFile(baseFile)
-	assert.NilError(t, err)
+	content := files.Read(t, baseFile)
 	dir := t.TempDir()
-	write(t, dir, "base.yaml", strings.NewReplacer(`"1.35"`, `"`+minor+`"`+support, "v2.7.5", "v2.99.0").Replace(string(content)))
+	write(t, dir, "base.yaml", strings.NewReplacer(`"1.35"`, `"`+minor+`"`+support, "v2.7.5", "v2.99.0").Replace(content))
 	file = filepath.Join(dir, "base.yaml")
 	c, err = Load(file)
 	return c, file, err

@@ -1,18 +1,17 @@
 package config
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
+
+	"tombolo/tests/files"
 )
 
 // TestWarnings: a file with warnings is right, and each has its place and remedy.
 func TestWarnings(t *testing.T) {
-	content, err := os.ReadFile(baseFile)
-	assert.NilError(t, err)
+	content := files.Read(t, baseFile)
 	for name, test := range map[string]struct{ kubernetes, flux, addons, want string }{
 		"an engine that is not tested with the version": {
 			"1.35", "v2.7.5", "",
@@ -34,15 +33,11 @@ func TestWarnings(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			write(t, dir, "base.yaml", strings.NewReplacer(
-				`"1.35"`, `"`+test.kubernetes+`"`, "v2.7.5", test.flux, "gitops:", test.addons+"gitops:").Replace(string(content)))
-			file := filepath.Join(dir, "base.yaml")
-			c, err := Load(file)
-			assert.NilError(t, err)
+			c := loadText(t, strings.NewReplacer(
+				`"1.35"`, `"`+test.kubernetes+`"`, "v2.7.5", test.flux, "gitops:", test.addons+"gitops:").Replace(content))
 			var got []string
 			for _, w := range c.Warnings {
-				got = append(got, strings.TrimPrefix(w.Warning(), file+":"))
+				got = append(got, strings.TrimPrefix(w.Warning(), c.File+":"))
 			}
 			assert.Equal(t, strings.Join(got, "\n"), test.want)
 		})
@@ -51,8 +46,7 @@ func TestWarnings(t *testing.T) {
 
 // TestWarningsOfTheWebhook: a host that is known by its name is of one kind; of another nothing is known.
 func TestWarningsOfTheWebhook(t *testing.T) {
-	content, err := os.ReadFile(baseFile)
-	assert.NilError(t, err)
+	content := files.Read(t, baseFile)
 	for _, test := range []struct{ url, kind, want string }{
 		{"https://github.com/acme/platform.git", "github", ""},
 		{"https://git.example.com/platform.git", "gitlab", ""},
@@ -61,15 +55,11 @@ func TestWarningsOfTheWebhook(t *testing.T) {
 		{"https://dev.azure.com/acme/p/_git/platform", "gitlab", "20:19: warning: gitops.webhook.type: is gitlab, and gitops.url is at dev.azure.com; use azure-devops"},
 		{"https://acme.visualstudio.com/p/_git/platform", "azure-devops", ""},
 	} {
-		dir := t.TempDir()
-		write(t, dir, "base.yaml", strings.NewReplacer(
-			"v2.7.5", "v2.9.3", "https://git.example.com/platform.git\n", test.url+"\n  webhook: {type: "+test.kind+", secret: {config: hook}}\n").Replace(string(content)))
-		file := filepath.Join(dir, "base.yaml")
-		c, err := Load(file)
-		assert.NilError(t, err)
+		c := loadText(t, strings.NewReplacer(
+			"v2.7.5", "v2.9.3", "https://git.example.com/platform.git\n", test.url+"\n  webhook: {type: "+test.kind+", secret: {config: hook}}\n").Replace(content))
 		got := ""
 		for _, w := range c.Warnings {
-			got += strings.TrimPrefix(w.Warning(), file+":")
+			got += strings.TrimPrefix(w.Warning(), c.File+":")
 		}
 		assert.Equal(t, got, test.want, test.url)
 	}

@@ -3,7 +3,6 @@ package artifact
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -131,7 +130,7 @@ func (s staging) isDir(name string) bool {
 	if name == "." {
 		return true
 	}
-	for file := range maps.Keys(s) {
+	for file := range s {
 		if strings.HasPrefix(file, name+"/") {
 			return true
 		}

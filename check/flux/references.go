@@ -3,6 +3,7 @@
 package flux
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -152,12 +153,7 @@ type reference struct {
 	Namespace string `json:"namespace"`
 }
 
-func (r reference) in(namespace string) string {
-	if r.Namespace != "" {
-		return r.Namespace
-	}
-	return namespace
-}
+func (r reference) in(namespace string) string { return cmp.Or(r.Namespace, namespace) }
 
 // kustomization is a Flux Kustomization.
 type kustomization struct {

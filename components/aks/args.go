@@ -198,9 +198,6 @@ type Taint struct {
 }
 
 func (a *ClusterArgs) validate() error {
-	if a == nil {
-		return errors.New("arguments are missing")
-	}
 	var problems []error
 	add := func(format string, v ...any) { problems = append(problems, fmt.Errorf(format, v...)) }
 	if a.Name == "" || a.Version == "" || a.Subscription == "" || a.Tenant == "" || a.Location == "" {

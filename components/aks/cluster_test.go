@@ -229,8 +229,6 @@ func TestClusterRefuses(t *testing.T) {
 		`node pool "system": 1 <= min <= desired <= max and max >= 1 do not hold for 0, 2, 3`: func(a *ClusterArgs) { a.Pools[0].Min = 0 },
 		`node pool "system": 1 <= min <= desired <= max and max >= 1 do not hold for 1, 4, 3`: func(a *ClusterArgs) { a.Pools[0].Desired = 4 },
 	})
-	_, err := recorder.Make("demo-core", "demo", NewCluster, nil)
-	assert.Check(t, is.ErrorContains(err, "cluster demo: arguments are missing"))
 }
 
 // TestNoEndpoint: an answer that cannot be read is told without any of it.

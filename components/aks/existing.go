@@ -32,7 +32,7 @@ type Existing struct {
 // does not exist, is no usable one or is another Tombolo's, and when it lacks what is needed
 // of it.
 func NewExisting(ctx *pulumi.Context, name string, args *ExistingArgs, opts ...pulumi.ResourceOption) (*Existing, error) {
-	if args == nil || args.Name == "" || args.ResourceGroup == "" {
+	if args.Name == "" || args.ResourceGroup == "" {
 		return nil, fmt.Errorf("existing cluster %s: %w", name, errors.New("name and resource group are required"))
 	}
 	c := &Cluster{}

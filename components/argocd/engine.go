@@ -86,9 +86,6 @@ func NewEngine(ctx *pulumi.Context, name string, args *EngineArgs, opts ...pulum
 }
 
 func (a *EngineArgs) recipe(ctx *pulumi.Context, name string) (distribution.Recipe, error) {
-	if a == nil {
-		return distribution.Recipe{}, errors.New("arguments are missing")
-	}
 	if err := errors.Join(append(a.Problems(), a.SignIn.problems()...)...); err != nil {
 		return distribution.Recipe{}, err
 	}

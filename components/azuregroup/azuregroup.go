@@ -37,7 +37,7 @@ func Resource(component string) string { return component + "-group" }
 // NewGroup makes a resource group. Azure takes a group that is there for the same; the
 // provider refuses it.
 func NewGroup(ctx *pulumi.Context, name string, args *GroupArgs, opts ...pulumi.ResourceOption) (*Group, error) {
-	if args == nil || args.Name == "" || args.Location == "" {
+	if args.Name == "" || args.Location == "" {
 		return nil, fmt.Errorf("resource group %s: %w", name, errors.New("name and location are required"))
 	}
 	c := &Group{}

@@ -25,7 +25,7 @@ func TestGroup(t *testing.T) {
 }
 
 func TestGroupRefuses(t *testing.T) {
-	for _, args := range []*GroupArgs{nil, {Name: "demo"}, {Location: "germanywestcentral"}} {
+	for _, args := range []*GroupArgs{{Name: "demo"}, {Location: "germanywestcentral"}} {
 		_, err := recorder.Make("demo-core", "demo", NewGroup, args)
 		assert.Check(t, is.ErrorContains(err, "resource group demo: name and location are required"))
 	}

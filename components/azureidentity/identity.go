@@ -120,9 +120,6 @@ func NewIdentity(ctx *pulumi.Context, name string, args *IdentityArgs, opts ...p
 }
 
 func (a *IdentityArgs) validate() error {
-	if a == nil {
-		return errors.New("arguments are missing")
-	}
 	var problems []error
 	if a.Name == "" || a.Subscription == "" || a.Location == "" || a.GroupName == "" || a.ResourceGroup == nil || a.Issuer == nil {
 		problems = append(problems, errors.New("name, subscription, location, resource group and issuer are required"))

@@ -92,8 +92,6 @@ func NewVNet(ctx *pulumi.Context, name string, args *VNetArgs, opts ...pulumi.Re
 
 func (a *VNetArgs) validate() error {
 	switch {
-	case a == nil:
-		return errors.New("arguments are missing")
 	case a.Name == "" || a.Subscription == "" || a.Location == "" || a.GroupName == "" || a.ResourceGroup == nil:
 		return errors.New("name, subscription, location and resource group are required")
 	case a.CIDR == "" || a.NodeCIDR == "":

@@ -85,8 +85,6 @@ func TestVNetRefuses(t *testing.T) {
 		_, err := recorder.Make("demo-core", "demo", NewVNet, args)
 		assert.Check(t, is.ErrorContains(err, test.want))
 	}
-	_, err := recorder.Make("demo-core", "demo", NewVNet, nil)
-	assert.Check(t, is.ErrorContains(err, "network demo: arguments are missing"))
 }
 
 const subnetID = "/subscriptions/" + theirs + "/resourceGroups/network-team/providers/Microsoft.Network/virtualNetworks/shared/subnets/aks"

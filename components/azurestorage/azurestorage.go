@@ -76,8 +76,6 @@ func NewContainer(ctx *pulumi.Context, name string, args *ContainerArgs, opts ..
 
 func (a *ContainerArgs) validate() error {
 	switch {
-	case a == nil:
-		return errors.New("arguments are missing")
 	case a.Account == "" || a.Name == "" || a.Subscription == "" || a.Location == "" || a.GroupName == "" || a.ResourceGroup == nil:
 		return errors.New("account, name, subscription, location and resource group are required")
 	case a.ExpireDays < 0:

@@ -54,7 +54,7 @@ type Vault struct {
 
 // NewVault makes a vault.
 func NewVault(ctx *pulumi.Context, name string, args *VaultArgs, opts ...pulumi.ResourceOption) (*Vault, error) {
-	if args == nil || args.Name == "" || args.Subscription == "" || args.Tenant == "" || args.Location == "" || args.GroupName == "" || args.ResourceGroup == nil {
+	if args.Name == "" || args.Subscription == "" || args.Tenant == "" || args.Location == "" || args.GroupName == "" || args.ResourceGroup == nil {
 		return nil, fmt.Errorf("vault %s: %w", name, errors.New("name, subscription, tenant, location and resource group are required"))
 	}
 	c := &Vault{ID: armid.Resource(args.Subscription, args.GroupName, armid.Vaults, args.Name)}

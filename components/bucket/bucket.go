@@ -63,9 +63,6 @@ func NewBucket(ctx *pulumi.Context, name string, args *BucketArgs, opts ...pulum
 }
 
 func (a *BucketArgs) validate() error {
-	if a == nil {
-		return errors.New("arguments are missing")
-	}
 	problems := []error{checkName(a.BucketName)}
 	if a.ExpireDays < 0 {
 		problems = append(problems, fmt.Errorf("objects cannot expire after %d days; 0 keeps them", a.ExpireDays))

@@ -131,9 +131,6 @@ type CertificateArgs struct {
 }
 
 func (a *CertificateArgs) validate() error {
-	if a == nil {
-		return errors.New("arguments are missing")
-	}
 	var problems []error
 	add := func(format string, v ...any) { problems = append(problems, fmt.Errorf(format, v...)) }
 	if a.ZoneID == "" || a.ZoneName == "" {

@@ -76,9 +76,6 @@ func NewRole(ctx *pulumi.Context, name string, args *RoleArgs, opts ...pulumi.Re
 }
 
 func (a *RoleArgs) validate() error {
-	if a == nil {
-		return errors.New("arguments are missing")
-	}
 	problems := []error{identity.CheckRoleName(a.RoleName)}
 	if a.By != "" {
 		if a.Issuer != "" || len(a.Subjects) > 0 {

@@ -76,7 +76,7 @@ func NewExisting(ctx *pulumi.Context, name string, args *ExistingArgs, opts ...p
 }
 
 func (a *ExistingArgs) validate() error {
-	if a == nil || a.Name == "" || a.Partition == "" {
+	if a.Name == "" || a.Partition == "" {
 		return errors.New("name and partition are required")
 	}
 	return nil

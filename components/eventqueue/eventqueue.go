@@ -171,9 +171,6 @@ type Rule struct {
 }
 
 func (a *EventQueueArgs) validate() error {
-	if a == nil {
-		return errors.New("arguments are missing")
-	}
 	var problems []error
 	add := func(format string, v ...any) { problems = append(problems, fmt.Errorf(format, v...)) }
 	if !queueNames.MatchString(a.QueueName) || len(a.QueueName) > maxQueueName {

@@ -74,9 +74,6 @@ func NewFileSystem(ctx *pulumi.Context, name string, args *FileSystemArgs, opts 
 }
 
 func (a *FileSystemArgs) validate() error {
-	if a == nil {
-		return errors.New("arguments are missing")
-	}
 	var problems []error
 	if a.Name == "" || len(a.Name) > maxName {
 		problems = append(problems, fmt.Errorf("name %q has %d characters; EFS allows 1 to %d", a.Name, len(a.Name), maxName))

@@ -85,9 +85,6 @@ func NewEngine(ctx *pulumi.Context, name string, args *EngineArgs, opts ...pulum
 }
 
 func (a *EngineArgs) recipe() (distribution.Recipe, error) {
-	if a == nil {
-		return distribution.Recipe{}, errors.New("arguments are missing")
-	}
 	if err := errors.Join(append(a.Problems(), a.follow().substituteProblem())...); err != nil {
 		return distribution.Recipe{}, err
 	}

@@ -90,9 +90,6 @@ func (a *HubAccessArgs) trust() (string, error) {
 }
 
 func (a *HubAccessArgs) validate() error {
-	if a == nil {
-		return errors.New("arguments are missing")
-	}
 	problems := []error{identity.CheckRoleName(a.RoleName)}
 	if a.HubRoleARN == "" || a.Group == "" || a.ClusterName == nil {
 		problems = append(problems, errors.New("the hub's role, the group and the cluster's name are required"))

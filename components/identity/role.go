@@ -123,9 +123,6 @@ func (c *Role) useGiven(ctx *pulumi.Context, name string, args *RoleArgs, parent
 }
 
 func (a *RoleArgs) validate() error {
-	if a == nil {
-		return errors.New("arguments are missing")
-	}
 	var problems []error
 	switch {
 	case a.RoleARN == "":

@@ -156,7 +156,7 @@ func (a *InfraConfigArgs) data() pulumi.StringMap {
 var variable = regexp.MustCompile(`^[_a-zA-Z][_a-zA-Z0-9]*$`)
 
 func (a *InfraConfigArgs) validate() error {
-	if a == nil || a.Namespace == "" {
+	if a.Namespace == "" {
 		return errors.New("a namespace is required")
 	}
 	problems := a.Facts.validate(a.Cloud)

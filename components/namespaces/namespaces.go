@@ -77,7 +77,7 @@ func NewNamespaces(ctx *pulumi.Context, name string, args *NamespacesArgs, opts 
 }
 
 func (a *NamespacesArgs) validate() error {
-	if a == nil || a.Owner == "" {
+	if a.Owner == "" {
 		return errors.New("an owner is required")
 	}
 	seen := map[string]bool{}

@@ -56,7 +56,7 @@ func NewExisting(ctx *pulumi.Context, name string, args *ExistingArgs, opts ...p
 }
 
 func (a *ExistingArgs) validate() error {
-	if a == nil || a.VPCID == "" {
+	if a.VPCID == "" {
 		return errors.New("the VPC's id is missing")
 	}
 	if len(a.PrivateSubnetIDs) < 2 {

@@ -88,9 +88,6 @@ func NewVPC(ctx *pulumi.Context, name string, args *VPCArgs, opts ...pulumi.Reso
 }
 
 func (a *VPCArgs) validate() error {
-	if a == nil {
-		return errors.New("arguments are missing")
-	}
 	var problems []error
 	if a.Region == "" || a.CIDR == "" {
 		problems = append(problems, errors.New("region and CIDR are required"))

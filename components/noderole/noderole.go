@@ -71,9 +71,6 @@ func NewNodeRole(ctx *pulumi.Context, name string, args *NodeRoleArgs, opts ...p
 }
 
 func (a *NodeRoleArgs) validate() error {
-	if a == nil {
-		return errors.New("arguments are missing")
-	}
 	var problems []error
 	if n := len(a.InstanceProfileName); n == 0 || n > maxProfileName {
 		problems = append(problems, fmt.Errorf("instance profile name %q has %d characters; IAM allows 1 to %d", a.InstanceProfileName, n, maxProfileName))

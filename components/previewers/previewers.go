@@ -40,7 +40,7 @@ type Previewers struct{ pulumi.ResourceState }
 // NewPreviewers makes the rights and the policy that holds them to dry runs. The
 // provider in opts is the cluster's.
 func NewPreviewers(ctx *pulumi.Context, name string, args *PreviewersArgs, opts ...pulumi.ResourceOption) (*Previewers, error) {
-	if args == nil || len(args.Groups) == 0 {
+	if len(args.Groups) == 0 {
 		return nil, fmt.Errorf("previewers %s: %w", name, errors.New("at least one group is required"))
 	}
 	c := &Previewers{}

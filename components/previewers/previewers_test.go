@@ -42,7 +42,7 @@ func TestGroupsOfADirectory(t *testing.T) {
 			1: "'p1' in request.userInfo.groups", 2: "request.userInfo.groups.exists(group, group in ['p1', 'p2'])",
 		}[len(groups)]})
 	}
-	_, err := recorder.Make("demo-bootstrap", "demo", NewPreviewers, nil)
+	_, err := recorder.Make("demo-bootstrap", "demo", NewPreviewers, &PreviewersArgs{})
 	assert.Check(t, is.ErrorContains(err, "previewers demo: at least one group is required"))
 }
 

@@ -108,9 +108,6 @@ func (a *RegistrationArgs) annotations() pulumi.StringMap {
 var clusterName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
 
 func (a *RegistrationArgs) validate() error {
-	if a == nil {
-		return errors.New("arguments are missing")
-	}
 	var problems []error
 	if !clusterName.MatchString(a.Cluster) || len(a.Cluster) > 63 {
 		problems = append(problems, fmt.Errorf("cluster %q is no DNS label", a.Cluster))
@@ -270,8 +267,6 @@ func NewAccess(ctx *pulumi.Context, name string, args *AccessArgs, opts ...pulum
 
 func (a *AccessArgs) validate() error {
 	switch {
-	case a == nil:
-		return errors.New("arguments are missing")
 	case a.Rotation < 0:
 		return fmt.Errorf("rotation %d is negative", a.Rotation)
 	case a.Rotation > 0 && a.Namespace == "":

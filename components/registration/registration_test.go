@@ -170,7 +170,6 @@ func TestServiceAccount(t *testing.T) {
 
 func TestAccessRefuses(t *testing.T) {
 	for want, args := range map[string]*AccessArgs{
-		"arguments are missing":                           nil,
 		"rotation -1 is negative":                         {Rotation: -1},
 		"a namespace for the service account is required": {Rotation: 1},
 	} {

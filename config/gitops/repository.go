@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -113,12 +114,7 @@ func checkRepositoryPath(v *check.File, p string) {
 }
 
 func leaves(p string) bool {
-	for part := range strings.SplitSeq(filepath.ToSlash(p), "/") {
-		if part == ".." {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(strings.Split(filepath.ToSlash(p), "/"), "..")
 }
 
 func checkInterval(v *check.File, s string) {

@@ -116,12 +116,8 @@ func (p SubnetPlan) within(vpc netip.Prefix) bool {
 }
 
 func (p SubnetPlan) overlaps(other SubnetPlan) bool {
-	for _, a := range []netip.Prefix{p.Private, p.Public} {
-		if a.Overlaps(other.Private) || a.Overlaps(other.Public) {
-			return true
-		}
-	}
-	return false
+	in := func(b netip.Prefix) bool { return b.Overlaps(other.Private) || b.Overlaps(other.Public) }
+	return in(p.Private) || in(p.Public)
 }
 
 // cut is how many bits longer than the VPC's prefix a private subnet's is: one

@@ -10,6 +10,8 @@ import (
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/tests/files"
 )
 
 func TestReplace(t *testing.T) {
@@ -46,9 +48,7 @@ func TestCreate(t *testing.T) {
 	path := filepath.Join(dir, "demo.yaml")
 	assert.NilError(t, Create(path, []byte("first"), 0o600))
 	assert.ErrorIs(t, Create(path, []byte("second"), 0o600), fs.ErrExist)
-	content, err := os.ReadFile(path)
-	assert.NilError(t, err)
-	assert.Equal(t, string(content), "first")
+	assert.Equal(t, files.Read(t, path), "first")
 	alone(t, dir, "demo.yaml")
 	assert.ErrorIs(t, Create(filepath.Join(dir, "nowhere", "demo.yaml"), nil, 0o600), fs.ErrNotExist)
 }

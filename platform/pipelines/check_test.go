@@ -10,6 +10,7 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/check/finding"
+	"tombolo/tests/files"
 )
 
 const (
@@ -144,8 +145,7 @@ func TestGitHubOthers(t *testing.T) {
 	both := map[string]string{"clusters/b.yaml": hubToken}
 	root := project(t, options(GitHub, "TOMBOLO_GIT_TOKEN", "TOMBOLO_HUB_TOKEN"), both)
 	path := filepath.Join(root, ".github/workflows/apply.yml")
-	text, err := os.ReadFile(path)
-	assert.NilError(t, err)
+	text := files.Read(t, path)
 	for from, c := range map[string][2]string{
 		"    secrets: inherit\n":        {"", "the job apply names more secrets, and does not pass them"},
 		`'["TOMBOLO_HUB_TOKEN"]'`:       {"TOMBOLO_HUB_TOKEN", "is not understood: the input secrets"},
@@ -154,8 +154,8 @@ func TestGitHubOthers(t *testing.T) {
 		"    secrets: inherit":          {"    secrets: everything", "is not understood: the secrets of the job apply"},
 		"    with:\n      branch: main": {"    with: &none {}\n    x:", "the job apply does not get TOMBOLO_HUB_TOKEN"},
 	} {
-		assert.Assert(t, strings.Contains(string(text), from), from)
-		assert.NilError(t, os.WriteFile(path, []byte(strings.Replace(string(text), from, c[0], 1)), 0o600))
+		assert.Assert(t, strings.Contains(text, from), from)
+		assert.NilError(t, os.WriteFile(path, []byte(strings.Replace(text, from, c[0], 1)), 0o600))
 		assert.Check(t, is.Contains(checked(t, root), c[1]))
 	}
 }
@@ -176,10 +176,9 @@ func TestGitLabAndAzure(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			root := project(t, options(c.host, "TOMBOLO_GIT_TOKEN"), nil)
 			path := filepath.Join(root, c.file)
-			text, err := os.ReadFile(path)
-			assert.NilError(t, err)
-			assert.Assert(t, strings.Contains(string(text), c.from), string(text))
-			assert.NilError(t, os.WriteFile(path, []byte(strings.Replace(string(text), c.from, c.to, 1)), 0o600))
+			text := files.Read(t, path)
+			assert.Assert(t, strings.Contains(text, c.from), text)
+			assert.NilError(t, os.WriteFile(path, []byte(strings.Replace(text, c.from, c.to, 1)), 0o600))
 			assert.Check(t, is.Contains(checked(t, root), c.want))
 		})
 	}

@@ -20,6 +20,7 @@ import (
 	"tombolo/config/addon"
 	"tombolo/platform"
 	"tombolo/platform/kustomization"
+	"tombolo/tests/files"
 )
 
 // reference is a small tree: karpenter and external-dns of the real catalogue.
@@ -69,9 +70,7 @@ func writeFrom(t *testing.T, reference fs.FS, dir string, overwrite bool, cluste
 
 func read(t *testing.T, dir, file string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, file))
-	assert.NilError(t, err)
-	return string(text)
+	return files.Read(t, filepath.Join(dir, file))
 }
 
 // TestREADMEOfAProject: it is the project's, and neither written nor reported.

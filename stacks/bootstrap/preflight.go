@@ -29,9 +29,12 @@ import (
 // needs no engine, for its hub has it, but the token of a hub that others run.
 func Preflight(ctx context.Context, c *config.Cluster, env map[string]string) error {
 	s := secrets{cluster: c, env: env}
-	problems := []error{s.checkSealing(), s.checkChannel()}
+	problems := []error{s.checkSealing()}
+	if ch := c.GitOps.Channel; ch != nil {
+		problems = append(problems, s.check(channelAddressPath, ch.Address, names.CheckChannel))
+	}
 	if h := c.GitOps.ExternalHub; c.HasExternalHub() {
-		return errors.Join(append(problems, s.check(hubTokenPath, h.Token))...)
+		return errors.Join(append(problems, s.check(hubTokenPath, h.Token, nil))...)
 	}
 	if c.IsSpoke() {
 		return errors.Join(problems...)
@@ -39,23 +42,32 @@ func Preflight(ctx context.Context, c *config.Cluster, env map[string]string) er
 	if _, err := manifestOf(ctx, product(c), c); err != nil {
 		problems = append(problems, fmt.Errorf("gitops.distribution: %w", err))
 	}
-	problems = append(problems, s.checkWebhook())
+	if w := c.GitOps.Webhook; w != nil {
+		problems = append(problems, s.check(webhookSecretPath, w.Secret, names.CheckWebhookToken))
+	}
 	if pull := c.Egress.Images.PullSecret; pull != nil {
-		problems = append(problems, s.check(pullPasswordPath, pull.Password))
+		problems = append(problems, s.check(pullPasswordPath, pull.Password, nil))
 	}
 	if a := c.GitOps.Auth; a != nil {
-		problems = append(problems, s.check("gitops.auth.password", a.Password), s.checkGitKey(a))
+		problems = append(problems, s.check("gitops.auth.password", a.Password, nil), s.checkGitKey(a))
 	}
 	return errors.Join(problems...)
 }
 
-// check reads a secret that is asked for and not in Pulumi's own keeping.
-func (s secrets) check(path string, ref *config.SecretRef) error {
+// check reads a secret that is asked for and not in Pulumi's own keeping; judge, if there is one, says what is
+// wrong with it.
+func (s secrets) check(path string, ref *config.SecretRef, judge func(secret string) error) error {
 	if ref == nil || ref.Config != "" {
 		return nil
 	}
-	_, err := s.read(path, ref)
-	return err
+	secret, err := s.read(path, ref)
+	if err != nil || judge == nil {
+		return err
+	}
+	if err := judge(secret); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
 }
 
 // product is the engine that is installed on the cluster.

@@ -220,25 +220,8 @@ func ChannelAddress(c *config.Cluster, env map[string]string, kept func(key stri
 	return address, nil
 }
 
-// checkChannel reads an address that is kept outside of Pulumi.
-func (s secrets) checkChannel() error {
-	c := s.cluster.GitOps.Channel
-	if c == nil || c.Address.Config != "" {
-		return nil
-	}
-	address, err := s.read(channelAddressPath, c.Address)
-	if err != nil {
-		return err
-	}
-	if err := names.CheckChannel(address); err != nil {
-		return fmt.Errorf("%s: %w", channelAddressPath, err)
-	}
-	return nil
-}
-
 // GitCredentials resolves gitops.auth; nil when the file has none, or an identity, which the engine's
-// pods alone have. kept reads a
-// key of the bootstrap stack's encrypted config. No error holds a secret.
+// pods alone have. kept reads a key of the bootstrap stack's encrypted config. No error holds a secret.
 func GitCredentials(c *config.Cluster, env map[string]string, kept func(key string) (string, error)) (*catalog.Credentials, error) {
 	auth := c.GitOps.Auth
 	if auth == nil || c.GitOps.ByIdentity() {
@@ -314,10 +297,10 @@ func (s secrets) checkSealing() error {
 		return nil
 	}
 	if ref.Key.Config != "" || ref.Certificate.Config != "" {
-		if err := s.check(sealingKeyPath, ref.Key); err != nil {
+		if err := s.check(sealingKeyPath, ref.Key, nil); err != nil {
 			return err
 		}
-		return s.check(sealingCertificatePath, ref.Certificate)
+		return s.check(sealingCertificatePath, ref.Certificate, nil)
 	}
 	key, err := s.read(sealingKeyPath, ref.Key)
 	if err != nil {

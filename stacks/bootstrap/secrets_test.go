@@ -17,6 +17,7 @@ import (
 	"tombolo/config/addon"
 	"tombolo/internal/githubapp"
 	"tombolo/stacks/catalog"
+	"tombolo/tests/files"
 	"tombolo/tests/samples"
 )
 
@@ -101,21 +102,24 @@ func TestPreflightOfTheChannel(t *testing.T) {
 // TestPreflightOfTheWebhook: a secret that can be tried out is refused before anything is made, and no error shows
 // any of it.
 func TestPreflightOfTheWebhook(t *testing.T) {
-	s := secrets{cluster: &config.Cluster{GitOps: config.GitOps{Webhook: &config.Webhook{Type: config.GitHubWebhook, Secret: &config.SecretRef{Env: "TOMBOLO_HOOK"}}}}}
+	c := &config.Cluster{Name: "demo", File: filepath.Join(t.TempDir(), "demo.yaml"), GitOps: config.GitOps{
+		Engine: config.Flux, Distribution: config.Distribution{Path: "install.yaml"},
+		Webhook: &config.Webhook{Type: config.GitHubWebhook, Secret: &config.SecretRef{Env: "TOMBOLO_HOOK"}},
+	}}
+	files.Write(t, filepath.Join(filepath.Dir(c.File), "install.yaml"), "kind: Namespace\n")
 	for token, want := range map[string]string{
 		"hunter2-hunter2-hunter2": "",
 		"":                        "gitops.webhook.secret: the environment variable TOMBOLO_HOOK is not set",
 		"hunter2":                 "gitops.webhook.secret: it is too short to be safe; make one with `openssl rand -hex 32`",
 	} {
-		s.env = map[string]string{"TOMBOLO_HOOK": token}
 		got := ""
-		if err := s.checkWebhook(); err != nil {
+		if err := Preflight(t.Context(), c, map[string]string{"TOMBOLO_HOOK": token}); err != nil {
 			got = err.Error()
 		}
 		assert.Check(t, is.Equal(got, want))
 	}
-	s.cluster.GitOps.Webhook.Secret = &config.SecretRef{Config: "hook"}
-	assert.NilError(t, s.checkWebhook())
+	c.GitOps.Webhook.Secret = &config.SecretRef{Config: "hook"}
+	assert.NilError(t, Preflight(t.Context(), c, nil))
 }
 
 func TestWhoWritesToTheChannel(t *testing.T) {

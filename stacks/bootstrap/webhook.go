@@ -1,13 +1,10 @@
 package bootstrap
 
 import (
-	"fmt"
-
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/components/webhook"
 	"tombolo/config"
-	"tombolo/internal/names"
 )
 
 const (
@@ -42,20 +39,4 @@ func (p *program) webhook(inside pulumi.ResourceOption) ([]pulumi.Resource, erro
 	}
 	p.ctx.Export(webhookOutput, made.Path)
 	return made.Resources, nil
-}
-
-// checkWebhook reads a secret that is kept outside of Pulumi.
-func (s secrets) checkWebhook() error {
-	w := s.cluster.GitOps.Webhook
-	if w == nil || w.Secret.Config != "" {
-		return nil
-	}
-	token, err := s.read(webhookSecretPath, w.Secret)
-	if err != nil {
-		return err
-	}
-	if err := names.CheckWebhookToken(token); err != nil {
-		return fmt.Errorf("%s: %w", webhookSecretPath, err)
-	}
-	return nil
 }

@@ -21,19 +21,19 @@ import (
 	"tombolo/config/strict"
 	"tombolo/stacks"
 	"tombolo/stacks/handoff"
+	"tombolo/tests/files"
 	"tombolo/tests/samples"
 )
 
 // reading is a cluster file with these keys at its end.
 func reading(t *testing.T, keys string) *config.Cluster {
 	t.Helper()
-	base, err := os.ReadFile("../../config/testdata/base.yaml")
-	assert.NilError(t, err)
+	base := files.Read(t, "../../config/testdata/base.yaml")
 	file := filepath.Join(t.TempDir(), "demo.yaml")
 	text, err := os.ReadFile("testdata/clusters/install.yaml")
 	assert.NilError(t, err)
 	assert.NilError(t, os.WriteFile(filepath.Join(filepath.Dir(file), "install.yaml"), text, 0o600))
-	before, _, found := strings.Cut(string(base), "  distribution:\n")
+	before, _, found := strings.Cut(base, "  distribution:\n")
 	assert.Assert(t, found)
 	before += fmt.Sprintf("  distribution: {version: v2.7.5, path: install.yaml, sha256: %x}\n", sha256.Sum256(text))
 	assert.NilError(t, os.WriteFile(file, []byte(before+keys), 0o600))

@@ -1,4 +1,4 @@
-// Package files writes files for tests, keeps them in Git, and gives their checkouts the tools.
+// Package files writes and reads files for tests, keeps them in Git, and gives their checkouts the tools.
 package files
 
 import (
@@ -18,6 +18,14 @@ func Write(t *testing.T, file, content string) {
 	t.Helper()
 	assert.NilError(t, os.MkdirAll(filepath.Dir(file), 0o755))
 	assert.NilError(t, os.WriteFile(file, []byte(content), 0o644))
+}
+
+// Read is the content of a file.
+func Read(t testing.TB, file string) string {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	assert.NilError(t, err)
+	return string(content)
 }
 
 // Git runs Git in a directory as a person whom no machine has configured, and returns what it

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"gotest.tools/v3/assert"
 
+	"tombolo/tests/files"
 	"tombolo/tests/tier"
 )
 
@@ -25,9 +25,7 @@ func TestPackagesOfTools(t *testing.T) {
 		}
 		t.Run(g.name, func(t *testing.T) {
 			want := budgets()[g.name].packages
-			text, err := os.ReadFile(filepath.Join("..", "..", ".tools", g.name+packagesSuffix))
-			assert.NilError(t, err)
-			got, err := strconv.Atoi(strings.TrimSpace(string(text)))
+			got, err := strconv.Atoi(strings.TrimSpace(files.Read(t, filepath.Join("..", "..", ".tools", g.name+packagesSuffix))))
 			assert.NilError(t, err)
 			assert.Check(t, got <= want*11/10, "%d packages are compiled for %s, %d are written down", got, g.name, want)
 			assert.Check(t, got >= want*9/10, "%d packages are compiled for %s, %d are written down: write the smaller number down", got, g.name, want)

@@ -9,6 +9,7 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/tests/files"
 	"tombolo/tools/archive"
 )
 
@@ -35,9 +36,8 @@ func TestPackJobs(t *testing.T) {
 
 	assert.NilError(t, packJobs(list, to, "v1.2.3", "linux/amd64"))
 	const name = "tombolo-tools_1.2.3_linux_amd64.tar.gz"
-	first, err := os.ReadFile(filepath.Join(to, name+".sha256"))
-	assert.NilError(t, err)
-	assert.Check(t, is.Regexp("^[0-9a-f]{64}  "+name+"\n$", string(first)))
+	first := files.Read(t, filepath.Join(to, name+".sha256"))
+	assert.Check(t, is.Regexp("^[0-9a-f]{64}  "+name+"\n$", first))
 	dir := t.TempDir()
 	assert.NilError(t, unpack(filepath.Join(to, name), dir))
 	for _, r := range list {
@@ -45,7 +45,5 @@ func TestPackJobs(t *testing.T) {
 		assert.Check(t, err == nil && string(text) == r.Group, "%s: %q, error %v", r.Group, text, err)
 	}
 	assert.NilError(t, packJobs(list, to, "v1.2.3", "linux/amd64"))
-	again, err := os.ReadFile(filepath.Join(to, name+".sha256"))
-	assert.NilError(t, err)
-	assert.Equal(t, string(again), string(first))
+	assert.Equal(t, files.Read(t, filepath.Join(to, name+".sha256")), first)
 }

@@ -27,15 +27,11 @@ func TestProgram(t *testing.T) {
 	defer said.Close()
 
 	assert.NilError(t, run(t.Context(), []string{"-for", "program"}, said))
-	flags, err := os.ReadFile(filepath.Join(dir, ".tools", "goflags"))
-	assert.NilError(t, err)
-	assert.Equal(t, string(flags), os.Getenv("GOFLAGS")+"\n")
+	assert.Equal(t, files.Read(t, filepath.Join(dir, ".tools", "goflags")), os.Getenv("GOFLAGS")+"\n")
 	for _, name := range []string{"tombolo", "tombolo-lab", "lab-aws", "tombolo-program"} {
 		assert.NilError(t, exec.Command(filepath.Join(dir, "bin", name)).Run())
 	}
-	text, err := os.ReadFile(said.Name())
-	assert.NilError(t, err)
-	assert.Check(t, is.Regexp(`(?s)^► building bin/tombolo\n.*✔ built bin/tombolo in \d+s\n$`, string(text)))
+	assert.Check(t, is.Regexp(`(?s)^► building bin/tombolo\n.*✔ built bin/tombolo in \d+s\n$`, files.Read(t, said.Name())))
 
 	files.Write(t, main, "package main\n\nfunc main() { missing() }\n")
 	err = run(t.Context(), []string{"-for", "program"}, said)

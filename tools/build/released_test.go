@@ -65,9 +65,7 @@ func (c checkout) run(t *testing.T, args ...string) (string, error) {
 	assert.NilError(t, err)
 	defer out.Close()
 	failed := run(t.Context(), args, out)
-	said, err := os.ReadFile(out.Name())
-	assert.NilError(t, err)
-	return string(said), failed
+	return files.Read(t, out.Name()), failed
 }
 
 // pack packs the linter and pins it as a release that a server on loopback has.
@@ -168,9 +166,8 @@ func TestWithoutARelease(t *testing.T) {
 			files.Write(t, filepath.Join("tools", "lint", "newer.txt"), "newer")
 		}, "◎ no release has lint "},
 		"another platform": {func(t *testing.T, c checkout, _ *httptest.Server) {
-			text, err := os.ReadFile(releasedFile)
-			assert.NilError(t, err)
-			files.Write(t, releasedFile, strings.Replace(string(text), runtime.GOOS+"/"+runtime.GOARCH, "plan9/amd64", 1))
+			text := files.Read(t, releasedFile)
+			files.Write(t, releasedFile, strings.Replace(text, runtime.GOOS+"/"+runtime.GOARCH, "plan9/amd64", 1))
 		}, " for " + runtime.GOOS + "/" + runtime.GOARCH + ": building it"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -190,9 +187,7 @@ func TestPackedTwice(t *testing.T) {
 	var lists [2]string
 	for i := range lists {
 		packedCheckout(t)
-		text, err := os.ReadFile(releasedFile)
-		assert.NilError(t, err)
-		lists[i] = string(text)
+		lists[i] = files.Read(t, releasedFile)
 	}
 	assert.Equal(t, lists[0], lists[1])
 }

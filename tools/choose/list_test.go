@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -90,13 +89,10 @@ func TestTheListIsWhole(t *testing.T) {
 
 // TestWrite: what is written is what was read.
 func TestWrite(t *testing.T) {
-	before, err := os.ReadFile("tests.txt")
-	assert.NilError(t, err)
+	before := files.Read(t, "tests.txt")
 	again := filepath.Join(t.TempDir(), "tests.txt")
 	assert.NilError(t, write(again, listed(t)))
-	after, err := os.ReadFile(again)
-	assert.NilError(t, err)
-	assert.Equal(t, string(after), string(before))
+	assert.Equal(t, files.Read(t, again), before)
 }
 
 // TestScan: a test that says nothing, or too much, is found.

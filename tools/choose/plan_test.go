@@ -102,9 +102,8 @@ func TestExecute(t *testing.T) {
 
 	said := filepath.Join(t.TempDir(), "said")
 	assert.NilError(t, p.execute(t.Context(), []string{"sh", "-c", `echo "$TOMBOLO_TEST_UNTIL $*" >"$0"`, said}, end))
-	text, err := os.ReadFile(said)
-	assert.NilError(t, err)
-	assert.Equal(t, string(text), p.until(end)+" -timeout 10m0s -run ^(TestA|TestB|TestC)$ ./tests/lab ./tools/release\n")
+	text := files.Read(t, said)
+	assert.Equal(t, text, p.until(end)+" -timeout 10m0s -run ^(TestA|TestB|TestC)$ ./tests/lab ./tools/release\n")
 	assert.Check(t, is.Error(p.execute(t.Context(), []string{"false"}, end), "running the chosen tests: exit status 1"))
 }
 

@@ -152,11 +152,10 @@ func equal(t *testing.T, one, two string) {
 	second, err := checksums(two)
 	assert.NilError(t, err)
 	assert.Equal(t, string(first), string(second))
-	listed, err := os.ReadFile(filepath.Join(one, "SHA256SUMS"))
-	assert.NilError(t, err)
+	listed := files.Read(t, filepath.Join(one, "SHA256SUMS"))
 	for line := range strings.Lines(string(first)) {
 		if !strings.HasSuffix(line, "  SHA256SUMS\n") {
-			assert.Check(t, is.Contains(string(listed), line))
+			assert.Check(t, is.Contains(listed, line))
 		}
 	}
 }
@@ -179,9 +178,8 @@ func contents(t *testing.T, dir string) {
 	bill, err := os.ReadFile(filepath.Join(dir, top+".cdx.json"))
 	assert.NilError(t, err)
 	valid(t, bill)
-	notes, err := os.ReadFile(filepath.Join(dir, "NOTES.md"))
-	assert.NilError(t, err)
-	assert.Check(t, is.Regexp("(?m)^\\| `tombolo_1\\.2\\.3_linux_amd64\\.tar\\.gz` \\| [0-9.]+ MB \\| [0-9.]+ MB \\|$", string(notes)))
+	notes := files.Read(t, filepath.Join(dir, "NOTES.md"))
+	assert.Check(t, is.Regexp("(?m)^\\| `tombolo_1\\.2\\.3_linux_amd64\\.tar\\.gz` \\| [0-9.]+ MB \\| [0-9.]+ MB \\|$", notes))
 	sums := exec.Command("sha256sum", "--check", "--quiet", "SHA256SUMS")
 	sums.Dir = dir
 	if out, err := sums.CombinedOutput(); !errors.Is(err, exec.ErrNotFound) {
@@ -257,9 +255,8 @@ func isPushed(t *testing.T, dir, base string) {
 	digest, err := index.Digest()
 	assert.NilError(t, err)
 	assert.Equal(t, out.String(), "✔ the operator's image is "+host+"/acme/tombolo@"+digest.String()+"\n")
-	sums, err := os.ReadFile(filepath.Join(dir, "SHA256SUMS"))
-	assert.NilError(t, err)
-	assert.Check(t, is.Contains(string(sums), digest.Hex+"  image/blobs/sha256/"+digest.Hex+"\n"))
+	sums := files.Read(t, filepath.Join(dir, "SHA256SUMS"))
+	assert.Check(t, is.Contains(sums, digest.Hex+"  image/blobs/sha256/"+digest.Hex+"\n"))
 
 	assert.Check(t, is.ErrorContains(push(t.Context(), t.TempDir(), host+"/acme/tombolo:v1.2.3", &out), "make the release with -base first"))
 	assert.Check(t, is.ErrorContains(push(t.Context(), dir, "tombolo", &out), "name it with its registry and tag"))
