@@ -18,6 +18,7 @@ import (
 	"tombolo/config/field"
 	"tombolo/config/form"
 	"tombolo/config/strict"
+	"tombolo/internal/file"
 	"tombolo/internal/wording"
 )
 
@@ -337,7 +338,7 @@ func (a *Account) findSource(doc *strict.Document) error {
 
 // findServed loads the accounts beside this one whose roles its own assume.
 func (a *Account) findServed() error {
-	files, err := filepath.Glob(filepath.Join(filepath.Dir(a.File), "*.yaml"))
+	files, err := file.Matching(filepath.Join(filepath.Dir(a.File), "*.yaml"))
 	if err != nil {
 		return fmt.Errorf("look for the account files beside %s: %w", a.File, err)
 	}

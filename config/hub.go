@@ -13,6 +13,7 @@ import (
 	"tombolo/config/gitops"
 	"tombolo/config/strict"
 	"tombolo/internal/names"
+	"tombolo/internal/file"
 	"tombolo/internal/wording"
 )
 
@@ -183,8 +184,8 @@ func addMissingHub(doc *strict.Document, c *Cluster, file string) {
 }
 
 // neighbours are the names of the clusters that have files beside a file.
-func neighbours(file string) []string {
-	files, err := filepath.Glob(filepath.Join(filepath.Dir(file), "*.yaml"))
+func neighbours(path string) []string {
+	files, err := file.Matching(filepath.Join(filepath.Dir(path), "*.yaml"))
 	if err != nil {
 		return nil
 	}

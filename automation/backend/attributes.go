@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"tombolo/internal/file"
 )
 
 // mendAttributes removes what a CLI left of a file's attributes that was killed
@@ -26,7 +28,7 @@ func (b *Backend) mendAttributes(stack string) error {
 		filepath.Join(dir, ".pulumi", "history", project, name, "*"),
 		filepath.Join(locksDir(dir, stack), "*"),
 	} {
-		files, err := filepath.Glob(pattern + attributes)
+		files, err := file.Matching(pattern + attributes)
 		if err != nil {
 			return fmt.Errorf("look for the files of stack %s: %w", stack, err)
 		}

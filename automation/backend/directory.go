@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"tombolo/internal/file"
 )
 
 // locksDir is where a local backend has the locks of a stack.
@@ -18,7 +20,7 @@ func locksDir(dir, stack string) string {
 
 // inLocks finds files among the locks of a stack in a local backend.
 func inLocks(dir, stack, pattern string) ([]string, error) {
-	files, err := filepath.Glob(filepath.Join(locksDir(dir, stack), pattern))
+	files, err := file.Matching(filepath.Join(locksDir(dir, stack), pattern))
 	if err != nil {
 		return nil, fmt.Errorf("look for locks of stack %s: %w", stack, err)
 	}

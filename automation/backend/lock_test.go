@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -221,6 +222,22 @@ func TestUnreadableLock(t *testing.T) {
 }
 
 // A full disk leaves the file that the CLI writes before it is the lock.
+// TestLocksThatCannotBeRead: what cannot be looked at is not free. A directory may have the name of a pattern.
+func TestLocksThatCannotBeRead(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state[1]")
+	backendtest.Lock(t, dir, "demo-core", lockOwner(t, 77))
+	held, err := readLocks(dir, "demo-core")
+	assert.NilError(t, err)
+	assert.Check(t, is.Len(held, 1))
+	at := locksDir(dir, "demo-core")
+	assert.NilError(t, os.RemoveAll(at))
+	held, err = readLocks(dir, "demo-core")
+	assert.Check(t, err == nil && held == nil, "%v, %v", held, err)
+	assert.NilError(t, os.WriteFile(at, nil, 0o600))
+	_, err = readLocks(dir, "demo-core")
+	assert.ErrorContains(t, err, "look for locks of stack demo-core: ")
+}
+
 func TestUnfinishedLockIsRemoved(t *testing.T) {
 	b := newBench(t)
 	lock := backendtest.Lock(t, b.dir, "demo-core", lockOwner(t, 77))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tombolo/automation/fault"
+	"tombolo/internal/file"
 	"tombolo/stacks"
 )
 
@@ -141,16 +142,16 @@ func (b *Backend) forgetTorn(stack, file string) error {
 
 // traces are files that an operation on the stack has left: copies of its state,
 // and its history.
-func (b *Backend) traces(stack, file string) ([]string, error) {
-	top := filepath.Join(filepath.Dir(file), "..", "..")
+func (b *Backend) traces(stack, state string) ([]string, error) {
+	top := filepath.Join(filepath.Dir(state), "..", "..")
 	project, name := inProject(stack)
 	var out []string
 	for _, pattern := range []string{
-		file + ".*[0-9k]", // retained copies, and .bak
+		state + ".*[0-9k]", // retained copies, and .bak
 		filepath.Join(top, "backups", project, name, "*"),
 		filepath.Join(top, "history", project, name, "*"),
 	} {
-		found, err := filepath.Glob(pattern)
+		found, err := file.Matching(pattern)
 		if err != nil {
 			return nil, fmt.Errorf("look for copies of the state of stack %s: %w", stack, err)
 		}

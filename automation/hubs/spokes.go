@@ -11,6 +11,7 @@ import (
 	"tombolo/automation/fault"
 	"tombolo/automation/kube"
 	"tombolo/config"
+	"tombolo/internal/file"
 	"tombolo/stacks"
 )
 
@@ -44,7 +45,7 @@ func (h Hubs) RefuseWithSpokes(ctx context.Context, c *config.Cluster, at kube.C
 // have resources in bootstrap. A file that is wrong counts for none: clusters that
 // are registered are known by that too.
 func (h Hubs) deployedSpokes(ctx context.Context, hub *config.Cluster) ([]string, error) {
-	files, err := filepath.Glob(filepath.Join(filepath.Dir(hub.File), "*.yaml"))
+	files, err := file.Matching(filepath.Join(filepath.Dir(hub.File), "*.yaml"))
 	if err != nil {
 		return nil, fmt.Errorf("look for the spokes of %s: %w", hub.Name, err)
 	}

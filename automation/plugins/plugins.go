@@ -15,6 +15,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+
+	"tombolo/internal/file"
 )
 
 // Plugin is a provider of the engine.
@@ -133,7 +135,7 @@ func Dir(home string) string { return filepath.Join(home, "plugins") }
 func Installed(p Plugin, home string) bool {
 	at := filepath.Join(Dir(home), p.dir())
 	if p.Version == "" {
-		found, err := filepath.Glob(at + "[0-9]*[0-9]")
+		found, err := file.Matching(at + "[0-9]*[0-9]")
 		return err == nil && len(found) > 0
 	}
 	_, err := os.Stat(at)

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"tombolo/internal/file"
 )
 
 // Journals is a directory of journals: one file for each run, which tells what
@@ -214,7 +216,7 @@ func (d Journals) prune() {
 
 // ids are the runs that have journals, from the oldest on.
 func (d Journals) ids() ([]string, error) {
-	files, err := filepath.Glob(filepath.Join(d.Dir, "*"+journalSuffix))
+	files, err := file.Matching(filepath.Join(d.Dir, "*"+journalSuffix))
 	if err != nil {
 		return nil, fmt.Errorf("look for journals: %w", err)
 	}

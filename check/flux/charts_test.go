@@ -123,3 +123,18 @@ func TestValuesThatAreNone(t *testing.T) {
 		assert.Check(t, (want != "" || got == "") && strings.Contains(got, want), "%s: found %s", from, got)
 	}
 }
+
+// TestGeneratedValues: kustomize ends a generated name with a hash, and does not put it into a HelmRelease.
+func TestGeneratedValues(t *testing.T) {
+	w := of(t, map[string]string{
+		"start/kustomization.yaml": "resources: [a.yaml]\nconfigMapGenerator: [{name: v, namespace: apps, literals: [values.yaml=a]}]\n",
+		"start/a.yaml":             "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: web, namespace: apps}\nspec: {interval: 1m, chartRef: {kind: HelmChart, name: a}, valuesFrom: [{kind: ConfigMap, name: v}]}\n",
+	})
+	w.Follow()
+	w.CheckReleases()
+	remedy := ""
+	for _, f := range w.Findings {
+		remedy += f.Remedy
+	}
+	assert.Check(t, is.Contains(remedy, "set options.disableNameSuffixHash: true there"))
+}

@@ -5,6 +5,7 @@ package flux
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -90,8 +91,22 @@ func (w *Walk) missingValues(r releaseMet, from valuesFrom) {
 	a := w.absent(reference{Kind: from.Kind, Name: from.Name}, r.Metadata.Namespace)
 	w.referOptional(r.in, a.suspect(r.Object, "spec", "valuesFrom", "[]"), from.Optional, a.misspelt(), finding.New(a.gravity(),
 		"%s: valuesFrom refers to %s %s, which neither bootstrap nor the tree makes in namespace %s", r.Identity(), a.Kind, a.Name, a.Namespace).
-		WithRemedy(a.remedy("turn on the addon or service that publishes it in the cluster file, or make it in the tree")))
+		WithRemedy(a.remedy(w.generated(a, "turn on the addon or service that publishes it in the cluster file, or make it in the tree"))))
 }
+
+// generated advises about an object that a generator of kustomize makes: it ends in a hash, and kustomize knows no HelmRelease
+// to put the new name into.
+func (w *Walk) generated(a absent, otherwise string) string {
+	for _, name := range a.known {
+		if hash, ok := strings.CutPrefix(name, a.Name+"-"); ok && hashed.MatchString(hash) {
+			return fmt.Sprintf("a generator makes %s: set options.disableNameSuffixHash: true there, or name HelmRelease's spec/valuesFrom/name in its configurations", name)
+		}
+	}
+	return otherwise
+}
+
+// hashed is what kustomize ends a generated name with. Source: encode in api/hasher/hasher.go of kubernetes-sigs/kustomize.
+var hashed = regexp.MustCompile(`^[2456789bcdfghkmt]{10}$`)
 
 func (w *Walk) checkKey(r releaseMet, from valuesFrom, found inventory.Entry) {
 	key := from.ValuesKey

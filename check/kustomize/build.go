@@ -195,8 +195,11 @@ func (b *Builder) extend(kus *types.Kustomization, dir string, o Options) error 
 		if !IsLocal(component) || tree.Leaves(dir, component) {
 			return fmt.Errorf("component %s is not a path of the tree relative to %s", component, dir)
 		}
-		if o.IgnoreMissingComponents && !b.files.IsDir(tree.Relative(path.Join(dir, component))) {
-			continue
+		if !b.files.IsDir(tree.Relative(path.Join(dir, component))) {
+			if o.IgnoreMissingComponents {
+				continue
+			}
+			return fmt.Errorf("component %s is not a directory of the tree, from %s", component, dir)
 		}
 		kus.Components = append(kus.Components, component)
 	}

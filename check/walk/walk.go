@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+	"sigs.k8s.io/kustomize/api/types"
 
 	"tombolo/check/finding"
 	"tombolo/check/inventory"
@@ -233,7 +234,25 @@ func (w *Walk) failedBuild(o *Origin, b kustomize.Built, options kustomize.Optio
 		at = source.Files.Origin(why.At)
 	}
 	w.At(at, finding.Errorf("%s cannot be built: %s", o.Object.Identity(), shortened(why.Cause)).
-		WithRemedy("correct what kustomize refuses"))
+		WithRemedy(refusedRemedy(why.Cause)))
+}
+
+// refusedRemedy is what to do about a reason of kustomize's.
+func refusedRemedy(cause string) string {
+	for _, known := range [][2]string{
+		{"already registered id", "leave one of the two objects out, or give one another name or namespace"},
+		{"no matches for Id", "correct the kind, name or namespace in the patch, or remove it"},
+		{"doc is missing", "use op: add, or correct the path"},
+		{"cycle detected", "remove one of the entries that lead back"},
+		{"expected kind != 'Component'", "list it in components"},
+		{"expected kind 'Component'", "list it in resources, or set kind: Component and apiVersion: " + types.ComponentVersion},
+		{"must specify --enable-helm", "have the engine release the chart, by a HelmRelease or an Application"},
+	} {
+		if strings.Contains(cause, known[0]) {
+			return known[1]
+		}
+	}
+	return "correct what kustomize refuses"
 }
 
 // checkLoaded reports what a kustomization file names and the tree does not

@@ -60,6 +60,14 @@ func TestBuildReports(t *testing.T) {
 			map[string]string{"start/kustomization.yaml": "resources: [a.yaml]\n", "start/a.yaml": "a: 1\nb: [\n"},
 			"tree/start/a.yaml:2:1: error: this is not YAML: ",
 		},
+		"a component as a resource": {
+			map[string]string{"start/kustomization.yaml": "resources: [../c]\n", "c/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nnamePrefix: a-\n"},
+			"tree/start/kustomization.yaml:1:13: error: App platform cannot be built: expected kind != 'Component' for path '/c' (cluster one); list it in components\n",
+		},
+		"a patch of nothing": {
+			map[string]string{"start/kustomization.yaml": "resources: [a.yaml]\npatches:\n- patch: |\n    apiVersion: v1\n    kind: ConfigMap\n    metadata: {name: b}\n", "start/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"},
+			"tree/start/kustomization.yaml:6:22: error: App platform cannot be built: no resource matches strategic merge patch \"ConfigMap.v1.[noGrp]/b.[noNs]\": no matches for Id ConfigMap.v1.[noGrp]/b.[noNs]; failed to find unique target for patch ConfigMap.v1.[noGrp]/b.[noNs] (cluster one); correct the kind, name or namespace in the patch, or remove it\n",
+		},
 		"an alias of another document": {
 			map[string]string{"start/kustomization.yaml": "resources: [a.yaml]\n", "start/a.yaml": "a: &a 1\n---\nb: *a\n"},
 			"tree/start/a.yaml:3:4: error: this is not YAML: unknown anchor 'a' referenced (cluster one); define it with & before the alias, in the same document\n",

@@ -192,3 +192,24 @@ func atMost(f *os.File, most int64) ([]byte, error) {
 	}
 	return content, err
 }
+
+// Matching are the files whose names match a pattern, sorted; none where there is no such directory. Other than with
+// filepath.Glob, the pattern is that of the name alone: a directory may be called as one, and what cannot be read is an error.
+func Matching(pattern string) ([]string, error) {
+	dir, name := filepath.Split(pattern)
+	entries, err := os.ReadDir(filepath.Clean(dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var out []string
+	for _, entry := range entries {
+		is, bad := filepath.Match(name, entry.Name())
+		if bad != nil {
+			return nil, bad
+		}
+		if is {
+			out = append(out, filepath.Join(dir, entry.Name()))
+		}
+	}
+	return out, err
+}

@@ -116,3 +116,19 @@ func TestRead(t *testing.T) {
 	assert.NilError(t, err)
 	assert.Equal(t, string(text), "1234")
 }
+
+// TestMatching: a directory whose name looks like a pattern is found, and what cannot be read is no empty one.
+func TestMatching(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a[1]*")
+	assert.NilError(t, os.MkdirAll(dir, 0o755))
+	for _, name := range []string{"b.yaml", "a.yaml", "c.json"} {
+		assert.NilError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+	}
+	got, err := Matching(filepath.Join(dir, "*.yaml"))
+	assert.NilError(t, err)
+	assert.DeepEqual(t, got, []string{filepath.Join(dir, "a.yaml"), filepath.Join(dir, "b.yaml")})
+	got, err = Matching(filepath.Join(dir, "none", "*"))
+	assert.Check(t, err == nil && got == nil, "%v, %v", got, err)
+	_, err = Matching(filepath.Join(dir, "a.yaml", "*"))
+	assert.ErrorContains(t, err, "not a directory")
+}

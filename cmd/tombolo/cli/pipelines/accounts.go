@@ -13,6 +13,7 @@ import (
 	"tombolo/cmd/tombolo/cli/factory"
 	"tombolo/cmd/tombolo/cli/fault"
 	"tombolo/config"
+	"tombolo/internal/file"
 )
 
 // dir holds the account files, below the project's root.
@@ -43,7 +44,7 @@ func load(root func() (string, error), arg string) (*config.Account, error) {
 
 // known are the names of the project's accounts, sorted.
 func known(root string) []string {
-	files, _ := filepath.Glob(filepath.Join(root, dir, "*.yaml")) // the pattern is a good one
+	files, _ := file.Matching(filepath.Join(root, dir, "*.yaml")) // the pattern is a good one
 	names := make([]string, len(files))
 	for i, file := range files {
 		names[i] = strings.TrimSuffix(filepath.Base(file), ".yaml")
