@@ -17,7 +17,7 @@ import (
 // surroundings are functions by which a program learns of more than its arguments.
 var surroundings = map[string][]string{
 	"os":       {"Getenv", "LookupEnv", "Environ", "ExpandEnv", "ReadFile", "Open", "OpenFile", "ReadDir", "DirFS", "Hostname", "Getwd", "UserHomeDir", "Executable"},
-	"file":     {"Read", "ReadInside"},
+	"file":     {"Read", "ReadInside", "Matching"},
 	"files":    {"Read", "ReadInside"}, // the same, where a variable is a file
 	"user":     {"Current"},
 	"time":     {"Now", "Since"},
@@ -37,9 +37,9 @@ var inputs = map[string]string{
 	"components/terraformstate/blob.go http.NewRequestWithContext": "none: an up with values from a state of Terraform starts the engine",
 	"components/terraformstate/read.go file.Read":                  "none: an up with values from a state of Terraform starts the engine",
 	"components/terraformstate/read.go http.NewRequestWithContext": "none: an up with values from a state of Terraform starts the engine",
-	"config/account.go filepath.Glob":                              "none: files of accounts are for the stacks of pipelines",
+	"config/account.go file.Matching":                              "none: files of accounts are for the stacks of pipelines",
 	"config/clock.go time.Now":                                     "none: what is judged by the date is refused, or told, before an up",
-	"config/load.go filepath.Glob":                                 "none: the names of others are for what an error says",
+	"config/hub.go file.Matching":                                  "none: the names of others are for what an error says",
 	"config/load.go os.ReadDir":                                    "none: the names of others are for what an error says",
 	"config/load.go file.Read":                                     "Cluster and Hub, with what they share",
 	"config/shared.go os.ReadDir":                                  "none: files that no cluster has are for what an error says",
