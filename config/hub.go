@@ -12,8 +12,8 @@ import (
 	"tombolo/config/awsfacts"
 	"tombolo/config/gitops"
 	"tombolo/config/strict"
-	"tombolo/internal/names"
 	"tombolo/internal/file"
+	"tombolo/internal/names"
 	"tombolo/internal/wording"
 )
 

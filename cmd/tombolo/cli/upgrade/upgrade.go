@@ -81,7 +81,7 @@ one step, unless kubernetes.upgrades.kubernetes is none.`),
   tombolo upgrade demo --to 1.35 --dry-run
   tombolo upgrade demo --to 1.35 --hold-nodes --yes
   tombolo upgrade demo --rollback`),
-		Args: cobra.MatchAll(clusters.ClusterFile.One(1), opts.Guard.Check, opts.check),
+		Args: cobra.MatchAll(clusters.ClusterFile.One(1), opts.Check, opts.check),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Name = args[0]
 			return factory.Run(cmd.Context(), opts, runF, upgradeRun)
