@@ -42,7 +42,10 @@ func (p project) metrics(t *testing.T, process string) string {
 // asFile keeps a text in a file.
 func asFile(t *testing.T, text string) string {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "file")
+	dir, err := os.MkdirTemp("", "tombolo-") //nolint:usetesting // the test's name may have a comma, at which kubectl parts names of files
+	assert.NilError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	file := filepath.Join(dir, "file")
 	assert.NilError(t, os.WriteFile(file, []byte(text), 0o600))
 	return file
 }
