@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 )
 
 // Replace gives the file at path a new content and mode in one step: who reads
@@ -199,7 +198,7 @@ func atMost(f *os.File, most int64) ([]byte, error) {
 func Matching(pattern string) ([]string, error) {
 	dir, name := filepath.Split(pattern)
 	entries, err := os.ReadDir(filepath.Clean(dir))
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	var out []string

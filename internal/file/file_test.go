@@ -127,10 +127,8 @@ func TestMatching(t *testing.T) {
 	got, err := Matching(filepath.Join(dir, "*.yaml"))
 	assert.NilError(t, err)
 	assert.DeepEqual(t, got, []string{filepath.Join(dir, "a.yaml"), filepath.Join(dir, "b.yaml")})
-	for _, none := range []string{"none", "a.yaml"} {
-		got, err = Matching(filepath.Join(dir, none, "*"))
-		assert.Check(t, err == nil && got == nil, "%s: %v, %v", none, got, err)
-	}
-	_, err = Matching(filepath.Join(dir, "\x00", "*"))
-	assert.ErrorContains(t, err, "invalid argument")
+	got, err = Matching(filepath.Join(dir, "none", "*"))
+	assert.Check(t, err == nil && got == nil, "%v, %v", got, err)
+	_, err = Matching(filepath.Join(dir, "a.yaml", "*"))
+	assert.ErrorContains(t, err, "not a directory")
 }

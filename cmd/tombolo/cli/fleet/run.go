@@ -233,7 +233,7 @@ func (f *Fleet) prepare(all []*config.Cluster) ([]rollout.Job, *rollout.Journal,
 	}
 	expected, err := journals.Expected(f.Operation.Name)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, unwritable(err)
 	}
 	jobs := rollout.Jobs(all, f.Operation.Order, expected)
 	if f.resumed != nil {
