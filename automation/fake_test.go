@@ -471,26 +471,27 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// mustUp is an up that works; mustPreview and mustDestroy are likewise.
-func (b *bench) mustUp(t *testing.T, c *config.Cluster, o UpOptions) Result {
+// must is what an operation on a cluster gives, which has to work.
+func must[O, R any](t *testing.T, operate func(context.Context, *config.Cluster, O) (R, error), c *config.Cluster, o O) R {
 	t.Helper()
-	r, err := b.Up(t.Context(), c, o)
+	r, err := operate(t.Context(), c, o)
 	assert.NilError(t, err)
 	return r
+}
+
+func (b *bench) mustUp(t *testing.T, c *config.Cluster, o UpOptions) Result {
+	t.Helper()
+	return must(t, b.Up, c, o)
 }
 
 func (b *bench) mustPreview(t *testing.T, c *config.Cluster, o PreviewOptions) Result {
 	t.Helper()
-	r, err := b.Preview(t.Context(), c, o)
-	assert.NilError(t, err)
-	return r
+	return must(t, b.Preview, c, o)
 }
 
 func (b *bench) mustDestroy(t *testing.T, c *config.Cluster, o DestroyOptions) Result {
 	t.Helper()
-	r, err := b.Destroy(t.Context(), c, o)
-	assert.NilError(t, err)
-	return r
+	return must(t, b.Destroy, c, o)
 }
 
 // roomy is an account that has everything, and room for more.

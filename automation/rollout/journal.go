@@ -220,7 +220,7 @@ func (d Journals) ids() ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look for journals: %w", err)
 	}
-	ids := make([]string, len(files)) // Glob sorts
+	ids := make([]string, len(files)) // which are sorted
 	for i, f := range files {
 		ids[i] = strings.TrimSuffix(filepath.Base(f), journalSuffix)
 	}

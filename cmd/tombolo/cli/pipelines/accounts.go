@@ -44,7 +44,7 @@ func load(root func() (string, error), arg string) (*config.Account, error) {
 
 // known are the names of the project's accounts, sorted.
 func known(root string) []string {
-	files, _ := file.Matching(filepath.Join(root, dir, "*.yaml")) // the pattern is a good one
+	files, _ := file.Matching(filepath.Join(root, dir, "*.yaml")) // none are known where they cannot be read
 	names := make([]string, len(files))
 	for i, file := range files {
 		names[i] = strings.TrimSuffix(filepath.Base(file), ".yaml")
